@@ -27,7 +27,7 @@ from macaw.asm.program import Program
 from macaw.emu.device import Device
 from macaw.isa import config
 from macaw.isa.config import Configuration
-from macaw.layer_lowering import Lowering, assembled
+from macaw.layer_lowering import Lowering, assemble_lowered
 from macaw.lowering import reference
 
 INPUTS, VECTORS = 1024, 16  # the weight queue holds that many weights
@@ -93,7 +93,7 @@ def balanced(found: Lowering) -> Program:
         f"{line}, balance" if line.split()[:1] == ["mac"] else line
         for line in found.source.splitlines()
     ]
-    return assembled(replace(found.program, source="\n".join(lines) + "\n"), found.name)
+    return assemble_lowered(replace(found.program, source="\n".join(lines) + "\n"), found.name)
 
 
 def peers(weights: NDArray[Any], x: NDArray[Any]) -> tuple[float, float]:

@@ -16,7 +16,7 @@ from prompt_toolkit.output.vt100 import Vt100_Output
 import macaw
 from benchmarks.measure import ROUNDS, table, target, timed
 from macaw.debugger.screen.application import Screen
-from macaw.debugging import interpreter
+from macaw.debugging import make_interpreter
 
 DEMO = Path(__file__).parents[1] / "programs" / "digits_mlp"
 SIZES = ((80, 24), (120, 40), (200, 50))
@@ -45,7 +45,7 @@ def _measured(width: int, height: int) -> tuple[float, float]:
 
 async def _steps(width: int, height: int) -> tuple[float, float]:
     program = macaw.assemble(DEMO / "digits_mlp.s")
-    debugged = interpreter(program, {"x": np.load(DEMO / "images.npy")[0]})
+    debugged = make_interpreter(program, {"x": np.load(DEMO / "images.npy")[0]})
     terminal = Vt100_Output(StringIO(), lambda: Size(rows=height, columns=width), term="xterm")
     screen = Screen(debugged, typed=DummyInput(), shown=terminal)
     worker, app = screen.worker, screen.app

@@ -19,7 +19,7 @@ import numpy as np
 import macaw
 from macaw.isa import config
 from macaw.isa.config import Configuration
-from macaw.layer_lowering import assembled
+from macaw.layer_lowering import assemble_lowered
 from macaw.lowering import reference
 from macaw.lowering.choose import Candidate, Choice, choose
 from macaw.lowering.convolution import convolution
@@ -72,7 +72,7 @@ def _layer(operation: str, rng: np.random.Generator) -> Product:
 
 def measured(item: Candidate, x: Any) -> int:
     """Cycles of a plan's program. Its outputs must be NumPy's."""
-    run = macaw.run(assembled(lowered(item.plan, "layer"), "layer"), x=x)
+    run = macaw.run(assemble_lowered(lowered(item.plan, "layer"), "layer"), x=x)
     wanted = reference.result(item.plan.product, item.plan.config, x)
     assert np.array_equal(run.outputs["y"], wanted), item.plan.product.describe()
     return run.cycles

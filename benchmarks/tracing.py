@@ -29,7 +29,7 @@ from macaw.emu.device import Device
 from macaw.isa.config import Configuration
 from macaw.isa.memory_map import EXTERNAL
 from macaw.isa.trace import RECORD
-from macaw.profiling.profiler import instructions_of_a_record
+from macaw.profiling.profiler import default_record_size
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
 GROUP = 1000
@@ -53,7 +53,7 @@ RECORDINGS: dict[str, Parameters | None] = {
     "off": None,
     "at rest": lambda begun, group: {},
     "one window": lambda begun, group: {"num": 0xFFFF_FFFF, "mode": 1},
-    "as profiled": lambda begun, group: cycling(instructions_of_a_record(begun)),
+    "as profiled": lambda begun, group: cycling(default_record_size(begun)),
     "groups": lambda begun, group: cycling(group),
 }
 MARKING: dict[str, Parameters | None] = {"off": None, "marked": lambda begun, group: {"mode": 0}}

@@ -9,7 +9,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from macaw.layer_lowering import Measured, lower
+from macaw.layer_lowering import Measurement, lower
 from macaw.lowering.mapping import MAPPINGS
 from macaw.lowering.partition import SPLITS
 
@@ -25,7 +25,7 @@ def operands() -> tuple[np.ndarray, np.ndarray]:
     )
 
 
-def row(mapping: str, split: str, predicted: int, measured: Measured) -> str:
+def row(mapping: str, split: str, predicted: int, measured: Measurement) -> str:
     """A line of the table."""
     cells = mapping, split, measured.cycles, predicted, measured.external_bytes
     return f"| {' | '.join(map(str, cells))} |"

@@ -66,7 +66,7 @@ def demonstrate(
     with ProgressBar(f"groups of {images.shape[1]} images", len(images)) as bar:
 
         def started(index: int, device: object) -> None:
-            bar.done = index
+            bar.count = index
 
         run = macaw.run(program, x=images, on_start=started)
     seconds = time.perf_counter() - begin

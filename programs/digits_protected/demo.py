@@ -53,7 +53,7 @@ def main() -> int:
         plain = protected.program("plain")
         whole = protected.run(plain, protected.plain_inputs(), images)
         different += int((whole.outputs["y"] != expected).sum())
-        bar.done += len(images)
+        bar.count += len(images)
         one = protected.run(plain, protected.plain_inputs(), images[0])
         table.add_row(*row("plain", None, one, one))
         for name in protected.SCOPES:
@@ -62,10 +62,10 @@ def main() -> int:
             if name == "net":
                 every = protected.run(program, values, images)
                 different += int((every.outputs["y"] != whole.outputs["y"]).sum())
-                bar.done += len(images)
+                bar.count += len(images)
             run = protected.run(program, values, images[0])
             different += int((run.outputs["y"] != expected[0]).sum())
-            bar.done += 1
+            bar.count += 1
             table.add_row(*row(name, found, run, one))
         # Somebody has the program and the shuffled weights, and tries orders.
         program, found = protected.program("net"), protected.protect("net")
@@ -73,7 +73,7 @@ def main() -> int:
             guess = protected.inputs(found, protected.protect("net").order)
             group = thief % len(images)
             accuracies.append(right(protected.run(program, guess, images[group]), labels[group]))
-            bar.done += 1
+            bar.count += 1
     verdict = f"{different:,} logits differ from" if different else "every logit is that of"
     console.print(f"digits_protected on {plain.device}: {verdict} the plain network\n")
     console.print(f"accuracy of the plain network         {right(whole, labels):.2%}")

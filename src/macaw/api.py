@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from macaw import arguments
-from macaw.arguments import checked
+from macaw.arguments import check_arguments
 from macaw.asm.program import Program
 from macaw.errors import InputError
 from macaw.files import read_bytes, write_bytes
@@ -26,7 +26,7 @@ ELF_MAGIC = b"\x7fELF"
 DEFAULT_DEVICE = "base"
 
 
-@checked(device=arguments.device)
+@check_arguments(device=arguments.device)
 def configuration(device: DeviceLike = DEFAULT_DEVICE) -> Configuration:
     """A device's configuration, by preset name or TOML file. Raises `ConfigError`."""
     from macaw.isa import config
@@ -47,7 +47,7 @@ def _source(value: object) -> str | None:
     return None if good else "a Source of two strings and the Path of a folder"
 
 
-@checked(
+@check_arguments(
     sources=_source,
     device=arguments.optional(arguments.device),
     defines=arguments.optional(
@@ -83,19 +83,19 @@ def assemble(
     return assembler.assemble(
         [item if isinstance(item, Source) else os.fspath(item) for item in sources],
         device=None if device is None else configuration(device),
-        defines=arguments.plain(defines),
+        defines=arguments.python_numbers(defines),
         include_dirs=[os.fspath(folder) for folder in include_dirs],
         record=record,
     )
 
 
-@checked(path=arguments.path)
+@check_arguments(path=arguments.path)
 def is_object(path: FilePath) -> bool:
     """Whether the file starts as an ELF file does. Raises `InputError`."""
     return read_bytes(path)[:4] == ELF_MAGIC
 
 
-@checked(path=arguments.path)
+@check_arguments(path=arguments.path)
 def load_object(path: FilePath) -> Program:
     """The program of an ELF file. Raises `ElfError` and `InputError`."""
     from macaw.asm import elf
@@ -106,7 +106,7 @@ def load_object(path: FilePath) -> Program:
     return elf.read(data)
 
 
-@checked(path=arguments.path, device=arguments.optional(arguments.device))
+@check_arguments(path=arguments.path, device=arguments.optional(arguments.device))
 def load(path: FilePath, *, device: DeviceLike | None = None) -> Program:
     """The program of an ELF file, or of a source (`device` as in `assemble`).
 
@@ -132,7 +132,7 @@ def _from_pipe(path: FilePath, device: DeviceLike | None) -> Program:
     return assemble(Source(text, os.fspath(path), Path.cwd()), device=device)
 
 
-@checked(
+@check_arguments(
     program=arguments.program,
     path=arguments.path,
     format=arguments.word,
@@ -170,7 +170,7 @@ def save(
     write_bytes(path, data)
 
 
-@checked(
+@check_arguments(
     program=arguments.program_or_path, core=arguments.optional(arguments.word), raw=arguments.flag
 )
 def disassemble(program: Program | FilePath, *, core: str | None = None, raw: bool = False) -> str:

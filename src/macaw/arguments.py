@@ -21,10 +21,10 @@ from macaw.errors import InputError
 P = ParamSpec("P")
 R = TypeVar("R")
 Kind = Callable[[Any], str | None]
-LONGEST = 60  # characters of a value in a message
+MOST_CHARACTERS = 60  # characters of a value in a message
 
 
-def checked(**kinds: Kind) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def check_arguments(**kinds: Kind) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Check the arguments of a function: a kind for each parameter but `self`."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
@@ -34,24 +34,24 @@ def checked(**kinds: Kind) -> Callable[[Callable[P, R]], Callable[P, R]]:
             raise TypeError(f"{function.__name__}: kinds and parameters differ: {missing}")
 
         @wraps(function)
-        def entered(*arguments: P.args, **named: P.kwargs) -> R:
-            given = signature.bind(*arguments, **named).arguments
+        def wrapper(*positional: P.args, **keywords: P.kwargs) -> R:
+            values = signature.bind(*positional, **keywords).arguments
             for name, kind in kinds.items():
-                if name not in given:
+                if name not in values:
                     continue
-                rows = _rows(signature.parameters[name], given[name])
-                for shown, value in rows:
-                    wanted = kind(value)
-                    if wanted is not None:
-                        raise InputError(f"{shown} is {wanted}, not {_shown(value)}")
-            return function(*arguments, **named)
+                rows = _labelled_values(signature.parameters[name], values[name])
+                for label, value in rows:
+                    description = kind(value)
+                    if description is not None:
+                        raise InputError(f"{label} is {description}, not {_quote(value)}")
+            return function(*positional, **keywords)
 
-        return entered
+        return wrapper
 
     return decorate
 
 
-def _rows(parameter: inspect.Parameter, value: Any) -> list[tuple[str, Any]]:
+def _labelled_values(parameter: inspect.Parameter, value: Any) -> list[tuple[str, Any]]:
     """What a parameter was given, with the name to call it by: each value of `*name`."""
     if parameter.kind is parameter.VAR_POSITIONAL:
         return [(f"{parameter.name}[{index}]", item) for index, item in enumerate(value)]
@@ -60,7 +60,7 @@ def _rows(parameter: inspect.Parameter, value: Any) -> list[tuple[str, Any]]:
     return [(parameter.name, value)]
 
 
-def _shown(value: object) -> str:
+def _quote(value: object) -> str:
     """A value in a message: short and printable; of what is no plain value, its type alone."""
     if not isinstance(value, str | bytes | numbers.Number | tuple | list | dict | None):
         return f"a value of type {type(value).__name__}"
@@ -68,18 +68,18 @@ def _shown(value: object) -> str:
         text = ascii(value)
     except ValueError:  # Python writes no number of thousands of digits
         return f"a value of type {type(value).__name__}"
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+    return text if len(text) <= MOST_CHARACTERS else f"{text[: MOST_CHARACTERS - 3]}..."
 
 
-def plain(value: Any) -> Any:
+def python_numbers(value: Any) -> Any:
     """A value with its whole numbers as Python's: NumPy's have an end, and overflow.
 
     For None, strings, numbers, and these in tuples, lists and mappings.
     """
     if isinstance(value, Mapping):
-        return {key: plain(item) for key, item in value.items()}
+        return {key: python_numbers(item) for key, item in value.items()}
     if isinstance(value, tuple | list):
-        return tuple(map(plain, value))
+        return tuple(map(python_numbers, value))
     return int(value) if isinstance(value, numbers.Integral) else value
 
 
@@ -95,9 +95,9 @@ def optional(kind: Kind) -> Kind:
     return lambda value: None if value is None else kind(value)
 
 
-def either(wanted: str, *kinds: Kind) -> Kind:
+def either(description: str, *kinds: Kind) -> Kind:
     """A value of any of these kinds."""
-    return lambda value: None if any(kind(value) is None for kind in kinds) else wanted
+    return lambda value: None if any(kind(value) is None for kind in kinds) else description
 
 
 def word(value: Any) -> str | None:
@@ -163,34 +163,38 @@ def function(value: Any) -> str | None:
     return None if callable(value) else "a function"
 
 
-def instance(wanted: str, home: str) -> Kind:
+def instance(description: str, home: str) -> Kind:
     """An object of the class `module:Class`. The module is looked up, not imported."""
     module, _, name = home.partition(":")
 
     def kind(value: Any) -> str | None:
         # Who has an object of a class has loaded its module.
-        loaded = sys.modules.get(module)
-        return None if loaded and isinstance(value, getattr(loaded, name)) else wanted
+        loaded_module = sys.modules.get(module)
+        return (
+            None
+            if loaded_module and isinstance(value, getattr(loaded_module, name))
+            else description
+        )
 
     return kind
 
 
-def sequence(kind: Kind, wanted: str) -> Kind:
+def sequence(kind: Kind, description: str) -> Kind:
     """Several values of a kind; no string, which is a sequence of letters."""
 
     def several(value: Any) -> str | None:
         good = isinstance(value, Collection) and not isinstance(value, str | bytes | Mapping)
-        return None if good and not any(map(kind, value)) else wanted
+        return None if good and not any(map(kind, value)) else description
 
     return several
 
 
-def mapping(kind: Kind, wanted: str) -> Kind:
+def mapping(kind: Kind, description: str) -> Kind:
     """Values of a kind by name."""
 
     def by_name(value: Any) -> str | None:
         good = isinstance(value, Mapping) and all(isinstance(key, str) for key in value)
-        return None if good and not any(map(kind, value.values())) else wanted
+        return None if good and not any(map(kind, value.values())) else description
 
     return by_name
 

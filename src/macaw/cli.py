@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from macaw.errors import DONE, INTERRUPTED, WRONG, status_of
+from macaw.errors import EXIT_INTERRUPTED, EXIT_SUCCESS, EXIT_WRONG_INPUT, status_of
 from macaw.isa.errors import MacawError
 
 # Each is `command` in src/macaw/commands/<name>.py; these modules import nothing heavy themselves.
@@ -40,7 +40,7 @@ class ReaderGone(Exception):
 
 
 @contextlib.contextmanager
-def _closed_pipes() -> Iterator[None]:
+def _raise_reader_gone() -> Iterator[None]:
     """A closed pipe under a name that click does not know: it would exit with 1."""
     try:
         yield
@@ -51,12 +51,12 @@ def _closed_pipes() -> Iterator[None]:
 class LazyGroup(click.Group):
     """Commands are imported when they are named (click's manual, "Complex Applications")."""
 
-    def make_context(self, *arguments: Any, **named: Any) -> click.Context:
-        with _closed_pipes():
-            return super().make_context(*arguments, **named)
+    def make_context(self, *arguments: Any, **keywords: Any) -> click.Context:
+        with _raise_reader_gone():
+            return super().make_context(*arguments, **keywords)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with _closed_pipes():
+        with _raise_reader_gone():
             return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -80,7 +80,7 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
 
-def _version(ctx: click.Context, _option: click.Parameter, value: bool) -> None:
+def _show_version(ctx: click.Context, _option: click.Parameter, value: bool) -> None:
     if value and not ctx.resilient_parsing:
         from macaw import __version__
 
@@ -99,7 +99,7 @@ def _version(ctx: click.Context, _option: click.Parameter, value: bool) -> None:
     is_flag=True,
     is_eager=True,
     expose_value=False,
-    callback=_version,
+    callback=_show_version,
     help="Show the version and stop.",
 )
 @click.pass_context
@@ -118,15 +118,15 @@ def run_command(arguments: list[str]) -> int:
     _replace_missing_streams()
     debug = "--debug" in arguments[:1] or os.environ.get("MACAW_DEBUG", "") not in {"", "0"}
     try:
-        status = _run(arguments)
+        status = _run_click(arguments)
     except Exception as error:
         if debug:
             raise
-        status = _report(error)
-    return _flushed(status)
+        status = _report_error(error)
+    return _flush_streams(status)
 
 
-def _run(arguments: list[str]) -> int:
+def _run_click(arguments: list[str]) -> int:
     """The command's exit status; what is wrong with the command line itself is said here.
 
     A message that nobody can read any more changes no status.
@@ -142,10 +142,10 @@ def _run(arguments: list[str]) -> int:
         text = str(error.__cause__ or error) or "interrupted"
         with contextlib.suppress(OSError):
             click.echo(f"macaw: {text}", err=True)
-        return INTERRUPTED
+        return EXIT_INTERRUPTED
     except ReaderGone:
-        return DONE
-    return status if isinstance(status, int) else DONE
+        return EXIT_SUCCESS
+    return status if isinstance(status, int) else EXIT_SUCCESS
 
 
 def _replace_missing_streams() -> None:
@@ -156,7 +156,7 @@ def _replace_missing_streams() -> None:
             setattr(sys, name, nowhere)
 
 
-def _flushed(status: int) -> int:
+def _flush_streams(status: int) -> int:
     """Write what is still buffered; the exit status.
 
     A reader that has gone is no error. A stream that cannot be written is given up,
@@ -169,11 +169,11 @@ def _flushed(status: int) -> int:
             with contextlib.suppress(OSError):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
             if stream is sys.stdout and not status and not isinstance(error, BrokenPipeError):
-                status = _report(error)
+                status = _report_error(error)
     return status
 
 
-def _report(error: Exception) -> int:
+def _report_error(error: Exception) -> int:
     """Say what is wrong; the exit status that it means."""
     from macaw.terminal import console
     from macaw.terminal.diagnostics_output import print_diagnostics
@@ -182,7 +182,7 @@ def _report(error: Exception) -> int:
     diagnostics = sys.modules.get("macaw.asm.diagnostics")
     if diagnostics is not None and isinstance(error, diagnostics.AssemblyError):
         print_diagnostics(error.diagnostics)
-        return WRONG
+        return EXIT_WRONG_INPUT
     if isinstance(error, MacawError):
         console.error(error.message, error.hint)
         return status_of(error)
@@ -197,4 +197,4 @@ def _report(error: Exception) -> int:
             "this is a mistake in Macaw, not in your program; `macaw --debug ...` shows where. "
             "Please report that text together with the source.",
         )
-    return WRONG
+    return EXIT_WRONG_INPUT

@@ -43,22 +43,24 @@ class DebuggerFiles:
     inputs, the device. Nor is a script, by an array; commands that are saved may replace one.
     """
 
-    def __init__(self, given: Iterable[str] = ()) -> None:
-        self.given = tuple(map(os.path.abspath, given))
+    def __init__(self, protected: Iterable[str] = ()) -> None:
+        self.protected = tuple(map(os.path.abspath, protected))
         self.scripts: list[str] = []  # that were read
 
     def read_array(self, path: str) -> NDArray[Any]:
         """The array of a .npy file. Raises `CommandError`."""
-        return _told(lambda: files.read_array(path))
+        return _raise_command_errors(lambda: files.read_array(path))
 
     def write_array(self, path: str, array: NDArray[Any]) -> None:
         """Write an array as .npy, whole or not at all. Raises `CommandError`."""
-        _told(lambda: files.keep_inputs([path], [*self.given, *self.scripts], ANOTHER))
-        _told(lambda: files.write_array(path, array))
+        _raise_command_errors(
+            lambda: files.refuse_overwriting([path], [*self.protected, *self.scripts], ANOTHER)
+        )
+        _raise_command_errors(lambda: files.write_array(path, array))
 
     def read_text(self, path: str) -> str:
         """A text file, in UTF-8. Raises `CommandError`."""
-        data = _told(lambda: files.read_bytes(path, reading.MOST_TEXT))
+        data = _raise_command_errors(lambda: files.read_bytes(path, reading.MOST_TEXT))
         self.scripts.append(str(Path(path).absolute()))
         try:
             return data.decode()
@@ -71,18 +73,18 @@ class DebuggerFiles:
 
     def write_text(self, path: str, text: str) -> None:
         """Write a text, whole or not at all. Raises `CommandError`."""
-        _told(lambda: files.keep_inputs([path], self.given, ANOTHER))
-        _told(lambda: files.write_bytes(path, text.encode()))
+        _raise_command_errors(lambda: files.refuse_overwriting([path], self.protected, ANOTHER))
+        _raise_command_errors(lambda: files.write_bytes(path, text.encode()))
 
 
-def _told(act: Callable[[], _Value]) -> _Value:
+def _raise_command_errors(act: Callable[[], _Value]) -> _Value:
     try:
         return act()
     except InputError as error:
         raise CommandError(str(error), error.hint or "") from None
 
 
-def interpreter(
+def make_interpreter(
     program: Program,
     inputs: Mapping[str, object],
     *,
@@ -91,7 +93,7 @@ def interpreter(
     engine: str = ENGINES[0],
     allow_shell: bool = False,
     streams: Streams | None = None,
-    given: Iterable[str] = (),
+    protected: Iterable[str] = (),
 ) -> Interpreter:
     """The command language over a program with its inputs.
 
@@ -104,7 +106,7 @@ def interpreter(
             raise InputError("no input has a batch axis to choose an item from", "leave --item out")
         raise InputError(f"item {item} is out of range, 0 to {binding.items - 1}")
 
-    def wrote(stream: str, data: bytes) -> None:
+    def pass_output(stream: str, data: bytes) -> None:
         write = getattr(streams, "stdout" if stream == "dprintf" else stream, None)
         if write is not None:
             write(data)
@@ -114,9 +116,9 @@ def interpreter(
         configuration_of(program, device),
         binding.item(item or 0),
         engine,
-        on_output=wrote,
+        on_output=pass_output,
     )
-    return Interpreter(session, DebuggerFiles([*given, *program.read_files]), allow_shell)
+    return Interpreter(session, DebuggerFiles([*protected, *program.read_files]), allow_shell)
 
 
 @contextlib.contextmanager
@@ -133,7 +135,7 @@ def interruptible(session: Session) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def terminal_kept() -> Iterator[None]:
+def exit_on_sigterm() -> Iterator[None]:
     """SIGTERM ends the process by way of what sets the terminal right again."""
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -145,16 +147,16 @@ def terminal_kept() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def prompt(interpreter: Interpreter, show: Callable[[str, Answer], object]) -> None:
+def run_prompt(interpreter: Interpreter, show: Callable[[str, Answer], object]) -> None:
     """Ask for lines and show their answers until the user leaves.
 
     At a terminal they are kept (`history_file`). With none they are read from standard input, and
     shown behind the prompt.
     """
-    asked = _typed(interpreter, history_file()) if on_terminal() else _read
+    read_line = _line_reader(interpreter, history_file()) if is_interactive() else _read_line
     while True:
         try:
-            line = asked()
+            line = read_line()
         except KeyboardInterrupt:
             continue
         except EOFError:
@@ -167,36 +169,36 @@ def prompt(interpreter: Interpreter, show: Callable[[str, Answer], object]) -> N
             return
 
 
-def on_terminal() -> bool:
+def is_interactive() -> bool:
     """Whether somebody types, and sees what is written."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def _typed(interpreter: Interpreter, history: Path | None) -> Callable[[], str]:
+def _line_reader(interpreter: Interpreter, history: Path | None) -> Callable[[], str]:
     """What asks somebody at a terminal for a line."""
     from prompt_toolkit import PromptSession
     from prompt_toolkit.history import FileHistory, InMemoryHistory
 
     from macaw.debugger.screen.completion import Words
 
-    kept = FileHistory(str(history)) if history is not None else InMemoryHistory()
-    asking: PromptSession[str] = PromptSession(
-        completer=Words(interpreter), complete_while_typing=False, history=kept
+    memory = FileHistory(str(history)) if history is not None else InMemoryHistory()
+    session: PromptSession[str] = PromptSession(
+        completer=Words(interpreter), complete_while_typing=False, history=memory
     )
-    return lambda: asking.prompt(PROMPT)
+    return lambda: session.prompt(PROMPT)
 
 
-def _read() -> str:
+def _read_line() -> str:
     """The next line of standard input. Raises `EOFError`."""
-    read = sys.stdin.buffer.readline().decode("utf-8", "replace")
-    if not read:
+    data = sys.stdin.buffer.readline().decode("utf-8", "replace")
+    if not data:
         raise EOFError
-    line = read.rstrip("\r\n")
+    line = data.rstrip("\r\n")
     console.write_stdout(f"{PROMPT}{line}\n".encode())
     return line
 
 
-def screen(interpreter: Interpreter, lines: Iterable[str] = ()) -> None:
+def run_screen(interpreter: Interpreter, lines: Iterable[str] = ()) -> None:
     """Show the screen until the user leaves; do lines first.
 
     The layout and the history of lines are kept in a folder of the user's (`state_folder`).
@@ -205,7 +207,7 @@ def screen(interpreter: Interpreter, lines: Iterable[str] = ()) -> None:
     from macaw.debugger.views.room import ASCII, UNICODE
 
     folder = state_folder()
-    interpreter.arrangement.take(_kept(folder / LAYOUT))
+    interpreter.arrangement.take(_read_layout(folder / LAYOUT))
     history = history_file()
 
     def keep(arrangement: Mapping[str, Any]) -> None:
@@ -233,10 +235,10 @@ def state_folder() -> Path:
     return (Path(base) if base else Path.home() / ".local" / "state") / "macaw"
 
 
-def _kept(path: Path) -> Mapping[str, Any]:
+def _read_layout(path: Path) -> Mapping[str, Any]:
     """What a session before has written; nothing if that cannot be read."""
     try:
-        found = json.loads(reading.read(path, reading.MOST_TEXT))
+        layout = json.loads(reading.read(path, reading.MOST_TEXT))
     except (reading.UnreadableError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return layout if isinstance(layout, dict) else {}

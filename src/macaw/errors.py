@@ -11,15 +11,15 @@ if TYPE_CHECKING:
     from macaw.emu.faults import Stop
 
 # Exit statuses of the command.
-DONE = 0
-FAILED = 1  # the program faulted, or a comparison differed
-WRONG = 2  # the input or the command line is wrong
-INTERRUPTED = 130  # by Ctrl-C, as shells count it
+EXIT_SUCCESS = 0
+EXIT_FAILURE = 1  # the program faulted, or a comparison differed
+EXIT_WRONG_INPUT = 2  # the input or the command line is wrong
+EXIT_INTERRUPTED = 130  # by Ctrl-C, as shells count it
 
 
 def status_of(error: MacawError) -> int:
     """The exit status that an error means: that of its class, or `WRONG`."""
-    status: int = getattr(error, "status", WRONG)
+    status: int = getattr(error, "status", EXIT_WRONG_INPUT)
     return status
 
 
@@ -34,7 +34,7 @@ class RunError(MacawError):
     at; `item` is the place on the batch axis, None without one.
     """
 
-    status = FAILED
+    status = EXIT_FAILURE
 
     def __init__(self, message: str, stop: Stop, device: Device, item: int | None = None) -> None:
         super().__init__(message)

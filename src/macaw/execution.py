@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw import api, arguments
-from macaw.arguments import checked
+from macaw.arguments import check_arguments
 from macaw.asm.program import Program
 from macaw.emu.core import NEVER
 from macaw.emu.device import Device
@@ -19,7 +19,7 @@ from macaw.emu.engines import ENGINES
 from macaw.emu.windows import Windowed
 from macaw.errors import InputError, RunError
 from macaw.input_binding import bind
-from macaw.write_detection import Unwritten
+from macaw.write_detection import WriteDetector
 
 if TYPE_CHECKING:
     from macaw.emu.core import Core
@@ -58,7 +58,7 @@ class Streams:
     stderr: Callable[[bytes], object] | None = None
 
 
-@checked(
+@check_arguments(
     program=arguments.program_or_path,
     inputs=arguments.optional(arguments.mapping(arguments.anything, "arrays by name")),
     device=arguments.optional(arguments.device),
@@ -69,7 +69,7 @@ class Streams:
         arguments.instance("a Streams of macaw.execution", "macaw.execution:Streams")
     ),
     on_start=arguments.optional(arguments.function),
-    named=arguments.anything,
+    keyword_inputs=arguments.anything,
 )
 def run(
     program: Program | api.FilePath,
@@ -81,7 +81,7 @@ def run(
     jitter: int | None = None,
     streams: Streams | None = None,
     on_start: Callable[[int, Device], object] | None = None,
-    **named: object,
+    **keyword_inputs: object,
 ) -> Run:
     """Run a program, or the file of one, with arrays for its inputs.
 
@@ -96,18 +96,18 @@ def run(
     """
     if not isinstance(program, Program):
         program = api.load(os.fspath(program), device=device)
-    for name in named:
+    for name in keyword_inputs:
         if name in (inputs or {}):
             raise InputError(f"input {name} is given twice, in the mapping and by its name")
-    max_cycles, jitter = arguments.plain((max_cycles, jitter))
-    binding = bind(program, {**(inputs or {}), **named})
+    max_cycles, jitter = arguments.python_numbers((max_cycles, jitter))
+    binding = bind(program, {**(inputs or {}), **keyword_inputs})
     config = configuration_of(program, device)
-    gathered: dict[str, list[NDArray[Any]]] = {tensor.name: [] for tensor in program.outputs}
+    outputs_by_item: dict[str, list[NDArray[Any]]] = {tensor.name: [] for tensor in program.outputs}
     counters: Counters = {}
     unwritten = {tensor.name for tensor in program.outputs}
     cycles = exit_code = 0
     streams = streams or Streams()
-    output, errors = _Collector(streams.stdout), _Collector(streams.stderr)
+    output, errors = _OutputCollector(streams.stdout), _OutputCollector(streams.stderr)
     for index in range(1 if binding.items is None else binding.items):
         # A new device an item: no item sees what another one left behind.
         machine = Device(config, engine=engine, jitter=None if jitter is None else jitter + index)
@@ -117,23 +117,23 @@ def run(
             machine.write_tensor(name, array)
         if on_start is not None:
             on_start(index, machine)
-        outputs_left = Unwritten(program, machine)
+        detector = WriteDetector(program, machine)
         item = None if binding.items is None else index
         try:
             stop = machine.run(max_cycles=max_cycles)
         except KeyboardInterrupt:
-            raise Interrupted(f"interrupted {_when(machine.cycle, item)}") from None
+            raise RunInterrupted(f"interrupted {_moment(machine.cycle, item)}") from None
         if stop.reason != "exit":
-            raise RunError(stop_text(stop, item), stop, machine, item)
-        for name, arrays in gathered.items():
+            raise RunError(stop_message(stop, item), stop, machine, item)
+        for name, arrays in outputs_by_item.items():
             arrays.append(machine.read_tensor(name))
-        unwritten &= outputs_left.names()
+        unwritten &= detector.unwritten()
         cycles += machine.cycle
         exit_code = exit_code or stop.exit_code or 0
-        _add(counters, machine)
+        _add_counters(counters, machine)
     outputs = {
         name: arrays[0] if binding.items is None else np.stack(arrays)
-        for name, arrays in gathered.items()
+        for name, arrays in outputs_by_item.items()
     }
     return Run(
         outputs,
@@ -142,7 +142,7 @@ def run(
         exit_code,
         output.text,
         errors.text,
-        tuple(name for name in gathered if name in unwritten),
+        tuple(name for name in outputs_by_item if name in unwritten),
         binding.items,
         device=machine,
     )
@@ -159,13 +159,13 @@ def configuration_of(program: Program, device: api.DeviceLike | None = None) -> 
     return api.configuration(program.device or api.DEFAULT_DEVICE)
 
 
-def registers(device: Device, changed: bool = False) -> dict[str, dict[str, int]]:
+def final_registers(device: Device, changed: bool = False) -> dict[str, dict[str, int]]:
     """The final registers of every core that has register files, by name.
 
     Vector registers are one number each, lane 0 in its lowest bits. With `changed`, of those cores
     alone that have one which is not as after reset.
     """
-    found: dict[str, dict[str, int]] = {}
+    registers_by_core: dict[str, dict[str, int]] = {}
     for name, core in device.cores.items():
         core.sync()
         if changed and not _has_changed(core):
@@ -179,8 +179,8 @@ def registers(device: Device, changed: bool = False) -> dict[str, dict[str, int]
                 numbers = [int.from_bytes(value.tobytes(), "little") for value in values]
             else:
                 continue
-            found.setdefault(name, {}).update(zip(names, numbers, strict=True))
-    return found
+            registers_by_core.setdefault(name, {}).update(zip(names, numbers, strict=True))
+    return registers_by_core
 
 
 def _has_changed(core: Core) -> bool:
@@ -193,21 +193,21 @@ def _has_changed(core: Core) -> bool:
     )
 
 
-class Interrupted(KeyboardInterrupt):
+class RunInterrupted(KeyboardInterrupt):
     """Ctrl-C while a program ran; the text says how far it was."""
 
 
-def _when(cycle: int, item: int | None) -> str:
+def _moment(cycle: int, item: int | None) -> str:
     return f"at cycle {cycle:,}" + ("" if item is None else f" of item {item}")
 
 
-def stop_text(stop: Stop, item: int | None = None) -> str:
+def stop_message(stop: Stop, item: int | None = None) -> str:
     """One sentence on why a program stopped, for a run that did not exit."""
     text = str(stop)
     return text if item is None else f"item {item}: {text}"
 
 
-class _Collector:
+class _OutputCollector:
     """Keeps what a program wrote, and passes it on."""
 
     def __init__(self, onward: Callable[[bytes], object] | None) -> None:
@@ -223,29 +223,29 @@ class _Collector:
         return self._pieces.decode("utf-8", errors="replace")
 
 
-def gather(row: Counter | None, values: Iterable[int]) -> int:
+def combine_counters(row: Counter | None, values: Iterable[int]) -> int:
     """One number for several runs or cores: the sum, of a peak the highest."""
     return max(values, default=0) if row is not None and row.peak else sum(values)
 
 
-def _add(total: Counters, device: Device) -> None:
+def _add_counters(total: Counters, device: Device) -> None:
     """Add a device's counters to those of the items before it."""
     for core, values in device.counters().items():
         rows = {row.name: row for row in device.cores[core].table.counters}
         sums = total.setdefault(core, {})
         for name, value in values.items():
-            sums[name] = gather(rows.get(name), (sums.get(name, 0), value))
+            sums[name] = combine_counters(rows.get(name), (sums.get(name, 0), value))
 
 
-def left_over(device: Device) -> list[tuple[str, str, int]]:
+def unread_window_bytes(device: Device) -> list[tuple[str, str, int]]:
     """The bytes that nobody has taken from windows: core, window, how many there are."""
-    found = []
+    windows = []
     for core in device.order:
         if not isinstance(core, Windowed):
             continue
         for window in core.table.windows:
             if window.direction == "out":
-                left, _ = core.window_room(window.name, NEVER, 1)
-                if left:
-                    found.append((core.name, window.name, left))
-    return found
+                count, _ = core.window_room(window.name, NEVER, 1)
+                if count:
+                    windows.append((core.name, window.name, count))
+    return windows

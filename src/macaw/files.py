@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def _reason(error: OSError) -> str:
+def _error_text(error: OSError) -> str:
     return error.strerror or str(error) or type(error).__name__
 
 
@@ -35,7 +35,7 @@ def read_bytes(path: str | os.PathLike[str], limit: int = reading.MOST_BYTES) ->
 
 
 @contextlib.contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def replace_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file open for writing that takes the name `path` when the block ends well.
 
     Anything that is no plain file (`/dev/stdout`, a pipe) is written as it is.
@@ -53,7 +53,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         try:
             with os.fdopen(handle, "wb") as stream:
                 yield stream
-            temporary.chmod(_mode(target))
+            temporary.chmod(_permissions(target))
             temporary.replace(target)
         except BaseException:
             temporary.unlink(missing_ok=True)
@@ -61,11 +61,11 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     except BrokenPipeError:
         raise  # the reader of /dev/stdout has gone
     except (OSError, ValueError) as error:
-        reason = _reason(error) if isinstance(error, OSError) else str(error)
+        reason = _error_text(error) if isinstance(error, OSError) else str(error)
         raise InputError(f"cannot write {path}: {reason}") from None
 
 
-def _mode(target: Path) -> int:
+def _permissions(target: Path) -> int:
     """The permissions that the file has, or that a new file gets."""
     if target.exists():
         return target.stat().st_mode & 0o777
@@ -74,7 +74,7 @@ def _mode(target: Path) -> int:
     return 0o666 & ~mask
 
 
-def keep_inputs(
+def refuse_overwriting(
     outputs: Iterable[str | os.PathLike[str]],
     inputs: Iterable[str | os.PathLike[str]],
     hint: str = "-o names another",
@@ -87,7 +87,7 @@ def keep_inputs(
                 raise InputError(f"{output} is an input: it is not overwritten", hint)
 
 
-def keep_apart(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> None:
+def refuse_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> None:
     """Raise `InputError` if two outputs would go into one file, there already or not."""
     try:
         same = Path(one).resolve() == Path(other).resolve()
@@ -107,7 +107,7 @@ def _is_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) ->
 
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
     """Replace the file at `path` by `data`. Raises `InputError`."""
-    with replacing(path) as stream:
+    with replace_file(path) as stream:
         stream.write(data)
 
 
@@ -115,7 +115,7 @@ def write_all(contents: Iterable[tuple[str | os.PathLike[str], bytes]]) -> None:
     """Replace all these files: none, if one of them cannot be written. Raises `InputError`."""
     with contextlib.ExitStack() as stack:
         for path, data in contents:
-            stack.enter_context(replacing(path)).write(data)
+            stack.enter_context(replace_file(path)).write(data)
 
 
 def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:

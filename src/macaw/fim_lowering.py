@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from macaw import api, arguments, execution, files, layer_lowering
-from macaw.arguments import checked
+from macaw.arguments import check_arguments
 from macaw.asm.program import Program
 from macaw.errors import InputError
-from macaw.fim_step_recorder import Watch, Watched
+from macaw.fim_step_recorder import MeasuredStep, StepRecorder
 from macaw.isa.config import Configuration, load, presets
 from macaw.isa.fim_circuit import FORMATS
 from macaw.lowering.errors import LowerError
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class MeasuredGraph:
+class GraphMeasurement:
     """What the emulator measured, beside the prediction.
 
     `dma`: cycles in which it was at work, waiting for banks included. `error` is the largest
@@ -47,7 +47,7 @@ class MeasuredGraph:
     cycles: int
     dma: int
     error: float
-    steps: Sequence[Watched]
+    steps: Sequence[MeasuredStep]
     outputs: Mapping[str, NDArray[Any]] = field(repr=False)
 
 
@@ -106,57 +106,57 @@ class GraphLowering:
         """Why each step is where it is, in lines."""
         return explain.reasons(self.plan)
 
-    @checked(width=arguments.whole(1))
+    @check_arguments(width=arguments.whole(1))
     def timeline(self, width: int = 80) -> list[str]:
         """Who is predicted to work when, in lines of `width` columns."""
         return explain.timeline(self.plan, width)
 
-    @checked(path=arguments.path)
+    @check_arguments(path=arguments.path)
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the source to `path` and its files beside it. Raises `InputError`."""
-        layer_lowering.write(self.program, Path(path))
+        layer_lowering.write_sources(self.program, Path(path))
 
     def assemble(self) -> Program:
         """The program, by way of a folder that is removed again."""
-        return layer_lowering.assembled(self.program, self.name)
+        return layer_lowering.assemble_lowered(self.program, self.name)
 
-    @checked(inputs=arguments.optional(arguments.arrays), seed=arguments.seed)
+    @check_arguments(inputs=arguments.optional(arguments.arrays), seed=arguments.seed)
     def measure(
         self, inputs: Mapping[str, ArrayLike] | None = None, *, seed: int = 0
-    ) -> MeasuredGraph:
+    ) -> GraphMeasurement:
         """Run it, with random numbers from -1 to 1 for inputs that are not given.
 
         Raises `RunError`, and `InputError` for inputs that do not fit.
         """
         random = np.random.default_rng(seed)
         dtype = FORMATS[self.graph.form].dtype
-        given = {
+        arrays = {
             tensor.name: random.uniform(-1, 1, self.graph.shape(tensor)).astype(dtype)
             for tensor in self.graph.inputs
         }
         for name, array in (inputs or {}).items():
             try:
-                given[name] = np.asarray(array, dtype)
+                arrays[name] = np.asarray(array, dtype)
             except (TypeError, ValueError) as error:
                 raise InputError(f"the input {name} is no array of numbers: {error}") from None
         assembled = self.assemble()
-        watch = Watch(assembled)
-        run = execution.run(assembled, given, on_start=watch.begin)
-        return MeasuredGraph(
+        watch = StepRecorder(assembled)
+        run = execution.run(assembled, arrays, on_start=watch.begin)
+        return GraphMeasurement(
             cycles=run.cycles,
             dma=run.counters["dma"]["cycles_busy"],
-            error=self._error(given, run.outputs),
+            error=self._error(arrays, run.outputs),
             steps=watch.steps,
             outputs=run.outputs,
         )
 
     def _error(
-        self, given: Mapping[str, NDArray[Any]], outputs: Mapping[str, NDArray[Any]]
+        self, arrays: Mapping[str, NDArray[Any]], outputs: Mapping[str, NDArray[Any]]
     ) -> float:
         tensors = self.graph.tensors
         matrices = {
             name: array.reshape(tensors[name].rows, tensors[name].columns)
-            for name, array in given.items()
+            for name, array in arrays.items()
         }
         with np.errstate(all="ignore"):
             exact = self.graph.evaluate(matrices)
@@ -167,7 +167,7 @@ class GraphLowering:
             )
 
 
-@checked(
+@check_arguments(
     graph=arguments.either(
         "the path of an ONNX file, an ONNX model or a Graph",
         arguments.path,
@@ -202,21 +202,23 @@ def lower_graph(
 
     Raises `InputError` for what cannot be read or lowered, `ConfigError` for the device.
     """
-    config, sizes = api.configuration(device), arguments.plain(dims)
+    config, sizes = api.configuration(device), arguments.python_numbers(dims)
     name = name or (Path(graph).stem if isinstance(graph, str | os.PathLike) else "graph")
     try:
         room = int(config[EXTERNAL])
-        tasks = graph if isinstance(graph, Graph) else _read(graph, number_format, sizes, room)
+        tasks = (
+            graph if isinstance(graph, Graph) else _read_graph(graph, number_format, sizes, room)
+        )
         if not tasks.tasks:
             raise LowerError("the graph has no tasks")
-        _fits(tasks, config)
-        plan, written = _planned(tasks, config, together, name, dynamic)
-        return GraphLowering(name, tasks, config, plan, written, dynamic)
+        _check_memory(tasks, config)
+        plan, lowered = _plan_and_write(tasks, config, together, name, dynamic)
+        return GraphLowering(name, tasks, config, plan, lowered, dynamic)
     except LowerError as error:
         raise InputError(str(error), error.hint) from None
 
 
-def _read(
+def _read_graph(
     graph: str | os.PathLike[str] | onnx.ModelProto,
     number_format: str,
     dims: Mapping[str, int] | None,
@@ -236,7 +238,7 @@ def _read(
     return onnx_graph.read(graph, form, dims, room).graph
 
 
-def _fits(graph: Graph, config: Configuration) -> None:
+def _check_memory(graph: Graph, config: Configuration) -> None:
     """Refuse what external memory cannot hold, before anybody plans it."""
     size, room = FORMATS[graph.form].size, int(config[EXTERNAL])
     least = size * sum(tensor.numbers for tensor in (*graph.inputs, *graph.results))
@@ -246,41 +248,41 @@ def _fits(graph: Graph, config: Configuration) -> None:
         )
 
 
-def _planned(
+def _plan_and_write(
     graph: Graph, config: Configuration, together: bool, name: str, at_run_time: bool
 ) -> tuple[Plan, Lowered]:
     """The plan and its program; if an island's steps have too many words, of shorter steps."""
     words = int(config[WORDS])
-    full: program.RoomError | None = None
+    error_of_longest: program.RoomError | None = None
     while True:
-        asked = config.changed({WORDS: words})
+        limited = config.changed({WORDS: words})
         try:
-            plan = schedule(graph, config, _asking(graph.form, asked), together)
+            plan = schedule(graph, config, _option_source(graph.form, limited), together)
         except LowerError:
-            if full is None:
+            if error_of_longest is None:
                 raise
-            raise full from None
+            raise error_of_longest from None
         try:
-            return plan, _written(plan, config, name, at_run_time)
+            return plan, _write_program(plan, config, name, at_run_time)
         except program.RoomError as error:
-            full, words = error, words // 2
+            error_of_longest, words = error, words // 2
             if words < FEWEST:
                 raise
 
 
-def _asking(form: int, config: Configuration) -> Any:
+def _option_source(form: int, config: Configuration) -> Any:
     def ask(unit: Unit, _: Configuration, homes: Any) -> list[Option | Refusal]:
         return options.options(unit, config, homes, form)
 
     return ask
 
 
-def _written(plan: Plan, config: Configuration, name: str, at_run_time: bool) -> Lowered:
+def _write_program(plan: Plan, config: Configuration, name: str, at_run_time: bool) -> Lowered:
     texts: dict[str, str] = {}
     device = config.name
     if device not in presets() or load(device) != config:
         device = f'"{name}.device.toml"'
         texts[f"{name}.device.toml"] = config.to_toml()
     emit = dispatcher.emit if at_run_time else program.emit
-    made = emit(plan, plan.graph, config, device, name)
-    return Lowered(made.source, dict(made.files), texts)
+    emitted = emit(plan, plan.graph, config, device, name)
+    return Lowered(emitted.source, dict(emitted.files), texts)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Watched:
+class MeasuredStep:
     """A step as it ran: the number in its label, its island, begin and end of its blocks."""
 
     number: int
@@ -25,39 +25,39 @@ class Watched:
     end: int
 
 
-class Watch:
+class StepRecorder:
     """Give `begin` to `running.run` as `on_start`; then `steps` are there, by their begin."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
         self._labels: dict[int, int] = {}  # the step of an address
-        self._found: dict[int, Watched] = {}
+        self._steps: dict[int, MeasuredStep] = {}
 
     @property
-    def steps(self) -> list[Watched]:
+    def steps(self) -> list[MeasuredStep]:
         """The steps that islands have done."""
-        return sorted(self._found.values(), key=lambda step: (step.begin, step.number))
+        return sorted(self._steps.values(), key=lambda step: (step.begin, step.number))
 
     def begin(self, _item: int, device: Device) -> None:
         """Listen to the islands."""
         numbers = range(CORE.number, CORE.number + ISLANDS)
         device.listen(
-            self._heard, [name for name, core in device.cores.items() if core.number in numbers]
+            self._record, [name for name, core in device.cores.items() if core.number in numbers]
         )
 
-    def _heard(self, event: Event) -> None:
+    def _record(self, event: Event) -> None:
         if event.kind not in ("instruction", "done"):
             return
         address = int(event.values["address"])
         if address not in self._labels:
-            found = self._program.symbol_at(address)
-            label = found[0].name.removeprefix(BLOCKS) if found else ""
+            symbol = self._program.symbol_at(address)
+            label = symbol[0].name.removeprefix(BLOCKS) if symbol else ""
             self._labels[address] = int(label) if label.isdigit() else -1
         number = self._labels[address]
         if number < 0:
             return
         end = int(event.values.get("until", event.time))
-        if number not in self._found:
+        if number not in self._steps:
             island = event.core.number - CORE.number
-            self._found[number] = Watched(number, island, event.time, end)
-        self._found[number].end = max(self._found[number].end, end)
+            self._steps[number] = MeasuredStep(number, island, event.time, end)
+        self._steps[number].end = max(self._steps[number].end, end)

@@ -6,30 +6,30 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from macaw import arguments
-from macaw.arguments import checked
+from macaw.arguments import check_arguments
 from macaw.asm.forms.fim import tiles
 from macaw.errors import InputError
 from macaw.isa.fim_circuit import ARRANGEMENT_NAMES, COLUMN_BYTES, FORMATS, SIDES
 from macaw.phrases import did_you_mean
 
 
-@checked(matrix=arguments.array, layout=arguments.word, side=arguments.word)
+@check_arguments(matrix=arguments.array, layout=arguments.word, side=arguments.word)
 def tiled(matrix: ArrayLike, *, layout: str, side: str) -> NDArray[np.generic]:
     """A matrix of float16 or float32 as `.tiles` lays it out: (columns of memory, lanes).
 
     `layout` is an arrangement, `side` the operand `a` or `b`, or the result `c`.
     """
     array = np.asarray(matrix)
-    _checked(array, layout, side)
+    _check(array, layout, side)
     if array.ndim != 2:
         raise InputError(f"the matrix has the shape {array.shape}, not rows and columns")
     lanes = COLUMN_BYTES // array.itemsize
     rows, columns = array.shape
-    found = tiles.tiled(array.tobytes(), (rows, columns), array.itemsize, layout, side, lanes)
-    return np.frombuffer(found, array.dtype).reshape(-1, lanes).copy()
+    data = tiles.tiled(array.tobytes(), (rows, columns), array.itemsize, layout, side, lanes)
+    return np.frombuffer(data, array.dtype).reshape(-1, lanes).copy()
 
 
-@checked(
+@check_arguments(
     columns=arguments.array, shape=arguments.pair(1), layout=arguments.word, side=arguments.word
 )
 def untiled(
@@ -40,20 +40,20 @@ def untiled(
     Such are a program's results as Rz was stored, side `c`. Raises `InputError` if the array has
     not as many numbers as the tiles.
     """
-    array, shape = np.ascontiguousarray(columns), arguments.plain(shape)
-    _checked(array, layout, side)
+    array, shape = np.ascontiguousarray(columns), arguments.python_numbers(shape)
+    _check(array, layout, side)
     lanes = COLUMN_BYTES // array.itemsize
     try:
-        found = tiles.untiled(array.tobytes(), shape, array.itemsize, layout, side, lanes)
+        data = tiles.untiled(array.tobytes(), shape, array.itemsize, layout, side, lanes)
     except ValueError as error:
         raise InputError(str(error)) from None
-    return np.frombuffer(found, array.dtype).reshape(shape).copy()
+    return np.frombuffer(data, array.dtype).reshape(shape).copy()
 
 
-def _checked(array: NDArray[np.generic], layout: str, side: str) -> None:
-    known = [row.dtype for row in FORMATS]
-    if array.dtype.name not in known:
-        raise InputError(f"numbers of {array.dtype}, tiles hold {' or '.join(known)}")
+def _check(array: NDArray[np.generic], layout: str, side: str) -> None:
+    formats = [row.dtype for row in FORMATS]
+    if array.dtype.name not in formats:
+        raise InputError(f"numbers of {array.dtype}, tiles hold {' or '.join(formats)}")
     for what, word, words in (("layout", layout, ARRANGEMENT_NAMES), ("side", side, SIDES)):
         if word not in words:
             hint = did_you_mean(word, words) or "there are " + ", ".join(words)

@@ -23,16 +23,16 @@ from macaw.files import read_array, read_bytes, write_array, write_bytes
 from macaw.input_binding import shape_text
 from macaw.phrases import did_you_mean, plural
 
-DESCRIPTION = "golden.toml"
-EXPECTED = "expected"
-RECORD = "run.json"
-PARTS = ("outputs", "registers", "cycles", "counters", "stdout")
-DEFAULT_PARTS = ("outputs", "cycles")
-SHOWN = 8  # differing elements or values listed of one kind
+DESCRIPTION_FILE = "golden.toml"
+EXPECTED_FOLDER = "expected"
+RECORD_FILE = "run.json"
+RECORDABLE = ("outputs", "registers", "cycles", "counters", "stdout")
+DEFAULT_RECORD = ("outputs", "cycles")
+MOST_SHOWN = 8  # differing elements or values listed of one kind
 
 
 @dataclass(frozen=True)
-class Golden:
+class GoldenTest:
     """A golden folder as its golden.toml describes it; paths are absolute."""
 
     folder: Path
@@ -52,29 +52,30 @@ class Result:
     outputs: dict[str, NDArray[Any]] = field(default_factory=dict)
 
 
-def find(paths: Iterable[Path]) -> Iterator[Path]:
+def find_folders(paths: Iterable[Path]) -> Iterator[Path]:
     """The golden folders at and below `paths`, in order, each once.
 
     Raises `InputError` for a path that does not exist or has none below it.
     """
-    seen: set[Path] = set()
+    visited: set[Path] = set()
     for path in paths:
-        start = path.parent if path.name == DESCRIPTION else path
+        start = path.parent if path.name == DESCRIPTION_FILE else path
         if start.is_file():
             raise InputError(
-                f"{path} is a file, not a folder", f"a golden test is a folder with a {DESCRIPTION}"
+                f"{path} is a file, not a folder",
+                f"a golden test is a folder with a {DESCRIPTION_FILE}",
             )
         if not start.is_dir():
             raise InputError(f"{path}: no such folder")
-        folders = sorted(found.parent for found in start.rglob(DESCRIPTION))
+        folders = sorted(file.parent for file in start.rglob(DESCRIPTION_FILE))
         if not folders:
             raise InputError(
                 f"{path}: no golden test here or below",
-                f"a golden test is a folder with a {DESCRIPTION}",
+                f"a golden test is a folder with a {DESCRIPTION_FILE}",
             )
         for folder in folders:
-            if folder.resolve() not in seen:
-                seen.add(folder.resolve())
+            if folder.resolve() not in visited:
+                visited.add(folder.resolve())
                 yield folder
 
 
@@ -84,11 +85,11 @@ def check(folder: Path, *, update: bool = False) -> list[str]:
     With `update` the result is recorded where it differs. Raises `MacawError`
     where the folder cannot be run.
     """
-    golden = read(folder)
+    golden = read_description(folder)
     result = execute(golden)
     differences = compare(golden, result)
     if update and differences:
-        new = not (folder / EXPECTED / RECORD).is_file()
+        new = not (folder / EXPECTED_FOLDER / RECORD_FILE).is_file()
         save(golden, result)
         return ["first recording"] if new else differences
     return differences
@@ -97,24 +98,24 @@ def check(folder: Path, *, update: bool = False) -> list[str]:
 # The description -------------------------------------------------------------------------------
 
 
-def read(folder: Path) -> Golden:
+def read_description(folder: Path) -> GoldenTest:
     """The description of a golden folder. Raises `InputError` that names the field."""
-    place = folder / DESCRIPTION
+    place = folder / DESCRIPTION_FILE
     try:
         data = tomllib.loads(read_bytes(place).decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{place}: {error}") from None
-    known = ("source", "inputs", "device", "max_cycles", "jitter", "record")
+    fields = ("source", "inputs", "device", "max_cycles", "jitter", "record")
     for name in data:
-        if name not in known:
-            hint = did_you_mean(name, known) or f"the fields are {', '.join(known)}"
+        if name not in fields:
+            hint = did_you_mean(name, fields) or f"the fields are {', '.join(fields)}"
             raise InputError(f"{place}: unknown field '{name}'", hint)
     sources = data.get("source")
     sources = [sources] if isinstance(sources, str) else sources
-    if not _is_words(sources) or not sources:
+    if not _is_string_list(sources) or not sources:
         raise InputError(f"{place}: source must name the program's file, or a list of files")
     inputs = data.get("inputs", {})
-    if not isinstance(inputs, dict) or not _is_words(list(inputs.values())):
+    if not isinstance(inputs, dict) or not _is_string_list(list(inputs.values())):
         raise InputError(f"{place}: inputs must be a table of NAME = FILE")
     device = data.get("device")
     if device is not None and not isinstance(device, str):
@@ -125,21 +126,21 @@ def read(folder: Path) -> Golden:
     jitter = data.get("jitter")
     if jitter is not None and (type(jitter) is not int or jitter < 0):
         raise InputError(f"{place}: jitter must be a seed, a whole number from 0")
-    parts = data.get("record", list(DEFAULT_PARTS))
-    if not _is_words(parts) or not parts or not set(parts) <= set(PARTS):
-        raise InputError(f"{place}: record must be a list of {', '.join(PARTS)}")
-    return Golden(
+    parts = data.get("record", list(DEFAULT_RECORD))
+    if not _is_string_list(parts) or not parts or not set(parts) <= set(RECORDABLE):
+        raise InputError(f"{place}: record must be a list of {', '.join(RECORDABLE)}")
+    return GoldenTest(
         folder,
-        tuple(_inside(folder, name, place) for name in sources),
-        {name: _inside(folder, path, place) for name, path in inputs.items()},
-        str(_inside(folder, device, place)) if device and device.endswith(".toml") else device,
+        tuple(_path_inside(folder, name, place) for name in sources),
+        {name: _path_inside(folder, path, place) for name, path in inputs.items()},
+        str(_path_inside(folder, device, place)) if device and device.endswith(".toml") else device,
         cycles,
         jitter,
-        tuple(part for part in PARTS if part in parts),
+        tuple(part for part in RECORDABLE if part in parts),
     )
 
 
-def _inside(folder: Path, name: str, place: Path) -> Path:
+def _path_inside(folder: Path, name: str, place: Path) -> Path:
     """A file of a golden folder by its name there. Raises `InputError` if it lies outside.
 
     As for files that a source names, all links are followed.
@@ -154,14 +155,14 @@ def _inside(folder: Path, name: str, place: Path) -> Path:
     return path
 
 
-def _is_words(value: object) -> bool:
+def _is_string_list(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
 # Running, recording ----------------------------------------------------------------------------
 
 
-def execute(golden: Golden) -> Result:
+def execute(golden: GoldenTest) -> Result:
     """Run the program of a golden folder.
 
     A program that faults is a result like another: its stop is recorded.
@@ -181,7 +182,7 @@ def execute(golden: Golden) -> Result:
             jitter=golden.jitter,
         )
     except RunError as error:
-        return _failed(golden, error)
+        return _failure_result(golden, error)
     record: dict[str, Any] = {"stop": "exit", "exit_code": run.exit_code}
     if run.items is not None:
         record["items"] = run.items
@@ -190,13 +191,13 @@ def execute(golden: Golden) -> Result:
     if "stdout" in golden.record:
         record["stdout"] = run.stdout
     if "registers" in golden.record:
-        record["registers"] = execution.registers(run.device, changed=True)
+        record["registers"] = execution.final_registers(run.device, changed=True)
     if "counters" in golden.record:
         record["counters"] = run.counters
     return Result(record, dict(run.outputs) if "outputs" in golden.record else {})
 
 
-def _failed(golden: Golden, error: RunError) -> Result:
+def _failure_result(golden: GoldenTest, error: RunError) -> Result:
     record = run_report.stop_json(error.stop)
     cycle = record.pop("cycle")
     if error.stop.fault is not None:
@@ -209,15 +210,15 @@ def _failed(golden: Golden, error: RunError) -> Result:
     if "cycles" in golden.record:
         record["cycles"] = cycle
     if "registers" in golden.record:
-        record["registers"] = execution.registers(error.device, changed=True)
+        record["registers"] = execution.final_registers(error.device, changed=True)
     if "counters" in golden.record:
         record["counters"] = error.device.counters()
     return Result(record)
 
 
-def save(golden: Golden, result: Result) -> None:
+def save(golden: GoldenTest, result: Result) -> None:
     """Make `expected/` hold `result` and nothing else that an earlier recording left."""
-    folder = golden.folder / EXPECTED
+    folder = golden.folder / EXPECTED_FOLDER
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise InputError(f"{folder} is no folder")
     folder.mkdir(exist_ok=True)
@@ -226,25 +227,30 @@ def save(golden: Golden, result: Result) -> None:
             stale.unlink()
     for name, array in result.outputs.items():
         write_array(folder / f"{name}.npy", array)
-    text = json.dumps(_worked(_plain(result.record)), indent=1, ensure_ascii=False) + "\n"
-    write_bytes(folder / RECORD, text.encode())
+    text = (
+        json.dumps(
+            _without_idle_cores(_json_round_trip(result.record)), indent=1, ensure_ascii=False
+        )
+        + "\n"
+    )
+    write_bytes(folder / RECORD_FILE, text.encode())
 
 
-def _worked(record: dict[str, Any]) -> dict[str, Any]:
+def _without_idle_cores(record: dict[str, Any]) -> dict[str, Any]:
     """The record without the cores that did nothing, so that a new core changes no recording."""
-    found = dict(record)
+    shortened = dict(record)
     for part in ("registers", "counters"):
         if isinstance(record.get(part), dict):
             cores = record[part].items()
-            found[part] = {name: values for name, values in cores if not _is_idle(values)}
-    return found
+            shortened[part] = {name: values for name, values in cores if not _is_idle(values)}
+    return shortened
 
 
 def _is_idle(values: object) -> bool:
     return isinstance(values, dict) and all(repr(value) == "0" for value in values.values())
 
 
-def _plain(record: dict[str, Any]) -> Any:
+def _json_round_trip(record: dict[str, Any]) -> Any:
     """The record as JSON gives it back."""
     return json.loads(json.dumps(record))
 
@@ -252,29 +258,33 @@ def _plain(record: dict[str, Any]) -> Any:
 # Comparing -------------------------------------------------------------------------------------
 
 
-def compare(golden: Golden, result: Result) -> list[str]:
+def compare(golden: GoldenTest, result: Result) -> list[str]:
     """The differences between the recording and `result`, a line each; none if they are equal."""
-    folder = golden.folder / EXPECTED
-    if not (folder / RECORD).is_file():
-        return [f"nothing is recorded, {folder / RECORD} is missing: `macaw test --update` records"]
-    record = _inside(golden.folder, f"{EXPECTED}/{RECORD}", folder)
+    folder = golden.folder / EXPECTED_FOLDER
+    if not (folder / RECORD_FILE).is_file():
+        return [
+            f"nothing is recorded, {folder / RECORD_FILE} is missing: `macaw test --update` records"
+        ]
+    record = _path_inside(golden.folder, f"{EXPECTED_FOLDER}/{RECORD_FILE}", folder)
     try:
         expected = json.loads(read_bytes(record).decode("utf-8"))
     except ValueError as error:
-        return [f"{folder / RECORD} cannot be read: {error}"]
+        return [f"{folder / RECORD_FILE} cannot be read: {error}"]
     if not isinstance(expected, dict):
-        return [f"{folder / RECORD} cannot be read: it holds no object"]
-    found = _differences(_worked(expected), _worked(_plain(result.record)))
+        return [f"{folder / RECORD_FILE} cannot be read: it holds no object"]
+    lines = _differences(
+        _without_idle_cores(expected), _without_idle_cores(_json_round_trip(result.record))
+    )
     recorded = {path.stem for path in folder.glob("*.npy")}
     for name in sorted(recorded - set(result.outputs)):
-        found.append(f"output {name}: recorded, but the program gave none")
+        lines.append(f"output {name}: recorded, but the program gave none")
     for name, array in result.outputs.items():
         if name not in recorded:
-            found.append(f"output {name}: not recorded, {folder / name}.npy is missing")
+            lines.append(f"output {name}: not recorded, {folder / name}.npy is missing")
         else:
-            path = _inside(golden.folder, f"{EXPECTED}/{name}.npy", folder)
-            found += array_differences(f"output {name}", read_array(path), array)
-    return found
+            path = _path_inside(golden.folder, f"{EXPECTED_FOLDER}/{name}.npy", folder)
+            lines += array_differences(f"output {name}", read_array(path), array)
+    return lines
 
 
 def _differences(expected: dict[str, Any], got: dict[str, Any]) -> list[str]:
@@ -284,11 +294,11 @@ def _differences(expected: dict[str, Any], got: dict[str, Any]) -> list[str]:
         before, now = flat_expected.get(path, _ABSENT), flat_got.get(path, _ABSENT)
         # By type too: 1, 1.0 and true are three values.
         if repr(before) != repr(now):
-            text = f"{' '.join(path)}: expected {_shown(before)}, got {_shown(now)}"
+            text = f"{' '.join(path)}: expected {_value_text(before)}, got {_value_text(now)}"
             if type(before) is int and type(now) is int:
                 text += f" ({now - before:+,})"
             groups.setdefault(path[0], []).append(text)
-    return [line for name, lines in groups.items() for line in _cut(name, lines)]
+    return [line for name, lines in groups.items() for line in _first_lines(name, lines)]
 
 
 class _Absent:
@@ -310,17 +320,17 @@ def _flat(
             yield (*prefix, name), value
 
 
-def _shown(value: object) -> str:
+def _value_text(value: object) -> str:
     if type(value) is int:
         return f"{value:,}"
     text = repr(value)
     return text if len(text) <= 200 else f"{text[:197]}..."
 
 
-def _cut(name: str, lines: list[str]) -> list[str]:
-    if len(lines) <= SHOWN:
+def _first_lines(name: str, lines: list[str]) -> list[str]:
+    if len(lines) <= MOST_SHOWN:
         return lines
-    return [*lines[:SHOWN], f"... and {len(lines) - SHOWN:,} more of {name}"]
+    return [*lines[:MOST_SHOWN], f"... and {len(lines) - MOST_SHOWN:,} more of {name}"]
 
 
 def array_differences(what: str, expected: NDArray[Any], got: NDArray[Any]) -> list[str]:
@@ -336,12 +346,12 @@ def array_differences(what: str, expected: NDArray[Any], got: NDArray[Any]) -> l
         return []
     places = np.argwhere(differ)
     lines = [f"{what}: {len(places):,} of {plural(expected.size, 'element')} differ"]
-    for place in places[:SHOWN]:
+    for place in places[:MOST_SHOWN]:
         index = tuple(int(number) for number in place)
         at = "".join(f"[{number}]" for number in index) if expected.ndim else ""
         if not expected.ndim:
             index = ()
         lines.append(f"  {what[7:]}{at}: expected {expected[index]}, got {got[index]}")
-    if len(places) > SHOWN:
-        lines.append(f"  ... and {len(places) - SHOWN:,} more")
+    if len(places) > MOST_SHOWN:
+        lines.append(f"  ... and {len(places) - MOST_SHOWN:,} more")
     return lines

@@ -34,7 +34,7 @@ class Binding:
         }
 
 
-def describe(tensor: Tensor) -> str:
+def tensor_text(tensor: Tensor) -> str:
     """`x (int8, 1 × 64)`."""
     return f"{tensor.name} ({tensor.dtype}, {shape_text(tensor.shape)})"
 
@@ -44,26 +44,26 @@ def shape_text(shape: tuple[int, ...]) -> str:
     return " × ".join(map(str, shape)) or "scalar"
 
 
-def bind(program: Program, given: Mapping[str, object]) -> Binding:
+def bind(program: Program, values: Mapping[str, object]) -> Binding:
     """Check `given` against the program's inputs. Raises `InputError`.
 
     An object that is no array (a list, a number) is converted if its values fit
     the declared type exactly; an array must have that type.
     """
     declared = {tensor.name: tensor for tensor in program.inputs}
-    for name in given:
+    for name in values:
         if name not in declared:
             raise InputError(
                 f"the program has no input '{name}'",
-                did_you_mean(name, declared) or _listing(program.inputs, "input"),
+                did_you_mean(name, declared) or _tensor_list(program.inputs, "input"),
             )
-    missing = [tensor for name, tensor in declared.items() if name not in given]
+    missing = [tensor for name, tensor in declared.items() if name not in values]
     if missing:
-        names = ", ".join(map(describe, missing))
+        names = ", ".join(map(tensor_text, missing))
         raise InputError(
             f"{plural(len(missing), 'input')} not given: {names}", f"-i {missing[0].name}=FILE.npy"
         )
-    arrays = {name: _typed(declared[name], value) for name, value in given.items()}
+    arrays = {name: _convert(declared[name], value) for name, value in values.items()}
     batched = frozenset(
         name for name, array in arrays.items() if _has_batch_axis(declared[name], array)
     )
@@ -84,45 +84,45 @@ def check_outputs(program: Program, names: Mapping[str, object]) -> None:
         if name not in declared:
             raise InputError(
                 f"the program has no output '{name}'",
-                did_you_mean(name, declared) or _listing(program.outputs, "output"),
+                did_you_mean(name, declared) or _tensor_list(program.outputs, "output"),
             )
 
 
-def _listing(tensors: tuple[Tensor, ...], what: str) -> str:
+def _tensor_list(tensors: tuple[Tensor, ...], what: str) -> str:
     if not tensors:
         return f"it declares no {what} (.{what} NAME, TYPE, DIMENSION...)"
-    return f"its {what}s are {', '.join(map(describe, tensors))}"
+    return f"its {what}s are {', '.join(map(tensor_text, tensors))}"
 
 
-def _typed(tensor: Tensor, value: object) -> NDArray[Any]:
+def _convert(tensor: Tensor, value: object) -> NDArray[Any]:
     """The value as an array of the declared type, little-endian, in C order."""
-    wanted = np.dtype(tensor.dtype)
+    dtype = np.dtype(tensor.dtype)
     if isinstance(value, np.ma.MaskedArray):
         raise InputError(f"input {tensor.name} is a masked array", "array.filled(...) has no mask")
     if isinstance(value, np.ndarray):
         array = value
-        if array.dtype.newbyteorder("=") != wanted:
+        if array.dtype.newbyteorder("=") != dtype:
             raise InputError(
-                f"input {tensor.name} is {wanted.name}, the array given is {array.dtype.name}",
-                f"convert it with array.astype('{wanted.name}')",
+                f"input {tensor.name} is {dtype.name}, the array given is {array.dtype.name}",
+                f"convert it with array.astype('{dtype.name}')",
             )
     else:
         try:
             array = np.asarray(value)
         except ValueError as error:
             raise InputError(f"input {tensor.name}: no array can be made of it: {error}") from None
-        if array.dtype.kind not in "biuf" or not _fits(array, wanted):
-            raise InputError(f"input {tensor.name}: the values given do not fit {wanted.name}")
-    return np.ascontiguousarray(array, dtype=wanted.newbyteorder("<")).reshape(array.shape)
+        if array.dtype.kind not in "biuf" or not _values_fit(array, dtype):
+            raise InputError(f"input {tensor.name}: the values given do not fit {dtype.name}")
+    return np.ascontiguousarray(array, dtype=dtype.newbyteorder("<")).reshape(array.shape)
 
 
-def _fits(array: NDArray[Any], wanted: np.dtype[Any]) -> bool:
+def _values_fit(array: NDArray[Any], dtype: np.dtype[Any]) -> bool:
     """Whether the values are what they were after conversion; rounding a float is no harm."""
     if array.size == 0:
         return True
-    if wanted.kind == "f":
+    if dtype.kind == "f":
         return True
-    limits = np.iinfo(wanted)
+    limits = np.iinfo(dtype)
     if array.dtype.kind == "f" and not np.array_equal(array, np.trunc(array)):
         return False
     return bool(array.min() >= limits.min and array.max() <= limits.max)
@@ -133,8 +133,8 @@ def _has_batch_axis(tensor: Tensor, array: NDArray[Any]) -> bool:
         return False
     if array.shape[1:] == tensor.shape and array.ndim == len(tensor.shape) + 1:
         return True
-    wanted = shape_text(tensor.shape)
+    declared = shape_text(tensor.shape)
     raise InputError(
-        f"input {tensor.name} is {wanted}, the array given is {shape_text(array.shape)}",
-        f"{wanted}, or one more leading axis to run the program once an item",
+        f"input {tensor.name} is {declared}, the array given is {shape_text(array.shape)}",
+        f"{declared}, or one more leading axis to run the program once an item",
     )

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from macaw import api, arguments, execution, files
-from macaw.arguments import checked
+from macaw.arguments import check_arguments
 from macaw.asm.program import Program
 from macaw.errors import InputError
 from macaw.isa.config import Configuration
@@ -34,7 +34,7 @@ Pair = int | tuple[int, int]  # one number for both directions, or (vertical, ho
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measurement:
     """What the emulator measured, beside the prediction.
 
     `equal`: the outputs are those of NumPy, element for element.
@@ -76,17 +76,17 @@ class Lowering:
         """Why this mapping and split were taken."""
         return self.choice.reasons()
 
-    @checked(path=arguments.path)
+    @check_arguments(path=arguments.path)
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the source to `path` and its files beside it. Raises `InputError`."""
-        write(self.program, Path(path))
+        write_sources(self.program, Path(path))
 
     def assemble(self) -> Program:
         """The program, by way of a folder that is removed again."""
-        return assembled(self.program, self.name)
+        return assemble_lowered(self.program, self.name)
 
-    @checked(x=arguments.optional(arguments.array), seed=arguments.seed)
-    def measure(self, x: ArrayLike | None = None, *, seed: int = 0) -> Measured:
+    @check_arguments(x=arguments.optional(arguments.array), seed=arguments.seed)
+    def measure(self, x: ArrayLike | None = None, *, seed: int = 0) -> Measurement:
         """Run it, with random activations unless `x` is given. Raises `RunError`."""
         program = self.assemble()
         (tensor,) = program.inputs
@@ -95,17 +95,17 @@ class Lowering:
         run = execution.run(program, {tensor.name: x})
         dma = run.counters["dma"]
         rows = [values["cycles"] for core, values in run.counters.items() if "bus_beats" in values]
-        wanted = reference.result(self.product, self.config, np.asarray(x))
-        return Measured(
+        expected = reference.result(self.product, self.config, np.asarray(x))
+        return Measurement(
             cycles=run.cycles,
             external_bytes=dma["bytes"] - self.cost.traffic.between,
             rows=max(rows),
             dma=dma["cycles_busy"],
-            equal=bool(np.array_equal(run.outputs["y"], wanted)),
+            equal=bool(np.array_equal(run.outputs["y"], expected)),
         )
 
 
-def write(program: Lowered, path: Path) -> None:
+def write_sources(program: Lowered, path: Path) -> None:
     """Write a source and its files. Raises `InputError`."""
     for name, array in program.files.items():
         files.write_array(path.parent / name, array)
@@ -114,15 +114,15 @@ def write(program: Lowered, path: Path) -> None:
     files.write_bytes(path, program.source.encode())
 
 
-def assembled(program: Lowered, name: str) -> Program:
+def assemble_lowered(program: Lowered, name: str) -> Program:
     """The program of a source that `name` was given to."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"{name}.s"
-        write(program, path)
+        write_sources(program, path)
         return api.assemble(path)
 
 
-@checked(
+@check_arguments(
     operation=arguments.word,
     weights=arguments.array,
     rows=arguments.optional(arguments.whole(1)),
@@ -172,18 +172,18 @@ def lower(
 
     Raises `InputError` for what cannot be lowered, `ConfigError` for a device that cannot be.
     """
-    _known("operation", operation, OPERATIONS)
+    _check_word("operation", operation, OPERATIONS)
     if mapping is not None:
-        _known("mapping", mapping, MAPPINGS)
+        _check_word("mapping", mapping, MAPPINGS)
     if split is not None:
-        _known("split", split, SPLITS)
+        _check_word("split", split, SPLITS)
     if not 0 < density <= 1:
         raise InputError(f"the density {density} is out of range, above 0 to 1")
     config = api.configuration(device)
-    name, shift = name or operation, arguments.plain(shift)
+    name, shift = name or operation, arguments.python_numbers(shift)
     matrix = np.asarray(weights)
     vectors = None if bias is None else np.asarray(bias)
-    _fits_operation(operation, rows, image, stride, padding, (layout, out_layout))
+    _check_operation(operation, rows, image, stride, padding, (layout, out_layout))
     try:
         product: Product
         if operation in PRODUCTS:
@@ -214,8 +214,8 @@ def lower(
         )
     except LowerError as error:
         raise InputError(str(error), error.hint) from None
-    written = lowered(choice.taken.plan, name, choice.reasons())
-    return Lowering(name, product, config, choice, written)
+    program = lowered(choice.taken.plan, name, choice.reasons())
+    return Lowering(name, product, config, choice, program)
 
 
 def _pair(value: Pair) -> tuple[int, int]:
@@ -223,7 +223,7 @@ def _pair(value: Pair) -> tuple[int, int]:
     return int(vertical), int(horizontal)
 
 
-def _fits_operation(
+def _check_operation(
     operation: str,
     rows: int | None,
     image: tuple[int, int] | None,
@@ -249,8 +249,8 @@ def _fits_operation(
         )
 
 
-def _known(what: str, word: str, words: Iterable[str]) -> None:
-    known = tuple(words)
-    if word not in known:
-        hint = did_you_mean(word, known) or "there are " + ", ".join(known)
+def _check_word(what: str, word: str, words: Iterable[str]) -> None:
+    words_in_order = tuple(words)
+    if word not in words_in_order:
+        hint = did_you_mean(word, words_in_order) or "there are " + ", ".join(words_in_order)
         raise InputError(f"no {what} '{word}'", hint)

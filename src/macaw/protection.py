@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from macaw import arguments, files
-from macaw.arguments import checked
+from macaw.arguments import check_arguments
 from macaw.errors import InputError
 from macaw.lowering import protect as lowering
 from macaw.lowering.errors import LowerError
@@ -62,7 +62,9 @@ class Protection:
         """The weights as they were."""
         return tuple(lowering.restore(self.weights, self.order, self.layout))
 
-    @checked(paths=arguments.sequence(arguments.path, "a list of paths"), order=arguments.path)
+    @check_arguments(
+        paths=arguments.sequence(arguments.path, "a list of paths"), order=arguments.path
+    )
     def write(self, paths: Sequence[FilePath], order: FilePath) -> None:
         """Write each layer's weights to its path, orders and note to others; all files or none.
 
@@ -72,18 +74,20 @@ class Protection:
             raise InputError(
                 f"{plural(len(self.weights), 'file')} of weights make as many, not {len(paths)}"
             )
-        note = keep_apart(paths, order)
+        note = check_paths(paths, order)
         if note.exists():
-            with _said(f"{note} is there and no note of macaw protect: it is not overwritten"):
+            with _with_message(
+                f"{note} is there and no note of macaw protect: it is not overwritten"
+            ):
                 _read_note(note)
-        text = _note(self, [Path(path).name for path in paths], order)
+        text = _note_text(self, [Path(path).name for path in paths], order)
         arrays = zip((order, *paths), (self.order, *self.weights), strict=True)
         files.write_all(
             [(note, text.encode()), *((path, files.npy_bytes(array)) for path, array in arrays)]
         )
 
 
-@checked(
+@check_arguments(
     weights=arguments.array,
     scope=arguments.word,
     lanes=arguments.optional(arguments.whole(1)),
@@ -102,14 +106,14 @@ def protect(
     by the operating system's generator; a `seed` is for tests. Raises `InputError`.
     """
     arrays = [np.asarray(array) for array in weights]
-    with _clear():
-        plan = lowering.layout(arrays, scope, arguments.plain(lanes))
+    with _as_input_errors():
+        plan = lowering.layout(arrays, scope, arguments.python_numbers(lanes))
         orders = lowering.draw(plan, seed)
         stored = tuple(lowering.shuffle(arrays, orders, plan))
         return Protection(stored, orders, plan, lowering.log2_distinct(arrays, plan))
 
 
-@checked(
+@check_arguments(
     weights=arguments.array,
     order=arguments.array,
     scope=arguments.word,
@@ -129,13 +133,13 @@ def unprotect(
     """
     arrays, orders = [np.asarray(array) for array in weights], np.asarray(order)
     if shapes is not None:
-        _same_number(len(shapes), len(arrays))
-    with _clear():
-        plan = lowering.stored_layout(arrays, scope, orders, arguments.plain(shapes))
+        _check_count(len(shapes), len(arrays))
+    with _as_input_errors():
+        plan = lowering.stored_layout(arrays, scope, orders, arguments.python_numbers(shapes))
         return tuple(lowering.restore(arrays, lowering.check(orders, plan), plan))
 
 
-def note_of(order: FilePath) -> Path:
+def note_path(order: FilePath) -> Path:
     """Where the note of a file of orders is."""
     try:
         return Path(order).with_suffix(".toml")
@@ -143,15 +147,15 @@ def note_of(order: FilePath) -> Path:
         raise InputError(f"'{order}' is no name of a file") from None
 
 
-def keep_apart(paths: Sequence[FilePath], order: FilePath) -> Path:
+def check_paths(paths: Sequence[FilePath], order: FilePath) -> Path:
     """The orders' note. Raises `InputError` if two of weights, orders and note are one file."""
-    note = note_of(order)
+    note = note_path(order)
     for one, other in itertools.combinations([*paths, order, note], 2):
-        files.keep_apart(one, other)
+        files.refuse_same_file(one, other)
     return note
 
 
-def restored(
+def restore_files(
     paths: Sequence[FilePath],
     order: FilePath,
     *,
@@ -162,21 +166,21 @@ def restored(
 
     Raises `InputError` if files, orders and note do not belong together.
     """
-    orders, path = files.read_array(order), note_of(order)
+    orders, path = files.read_array(order), note_path(order)
     arrays = [files.read_array(each) for each in paths]
     note = _read_note(path)
-    _same_number(len(note["weights"]), len(arrays))
-    for what, given in (("scope", scope), ("lanes", lanes)):
-        if given is not None and str(given) != str(note[what]):
-            raise InputError(f"{path} says {what} {note[what]}, not {given}")
+    _check_count(len(note["weights"]), len(arrays))
+    for what, expected in (("scope", scope), ("lanes", lanes)):
+        if expected is not None and str(expected) != str(note[what]):
+            raise InputError(f"{path} says {what} {note[what]}, not {expected}")
     if _digest(orders) != note["sha256"]:
         raise InputError(f"{order} holds other orders than those that {path} was written with")
     stored = [each["sha256"] for each in note["weights"]]
     for place, (name, array) in enumerate(zip(paths, arrays, strict=True)):
-        found = _digest(array)
-        if found != stored[place]:
+        digest = _digest(array)
+        if digest != stored[place]:
             hint = "the weights have changed, or the orders are another network's"
-            if found in stored:
+            if digest in stored:
                 hint = "files are named in the order in which they were protected: " + ", ".join(
                     each["file"] for each in note["weights"]
                 )
@@ -185,16 +189,16 @@ def restored(
     return unprotect(*arrays, order=orders, scope=note["scope"], shapes=shapes)
 
 
-def _same_number(wanted: int, given: int) -> None:
-    if wanted != given:
+def _check_count(expected: int, count: int) -> None:
+    if expected != count:
         raise InputError(
-            f"the orders are for {plural(wanted, 'file')} of weights, {given} given",
+            f"the orders are for {plural(expected, 'file')} of weights, {count} given",
             "a network's files are protected, and restored, together",
         )
 
 
 @contextlib.contextmanager
-def _clear() -> Iterator[None]:
+def _as_input_errors() -> Iterator[None]:
     """What cannot be lowered, as an error of the input."""
     try:
         yield
@@ -203,7 +207,7 @@ def _clear() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _said(message: str) -> Iterator[None]:
+def _with_message(message: str) -> Iterator[None]:
     """An error of the input, in other words."""
     try:
         yield
@@ -216,12 +220,12 @@ def _said(message: str) -> Iterator[None]:
 
 def _digest(array: NDArray[Any]) -> str:
     """SHA-256 of type, shape and values."""
-    found = hashlib.sha256(f"{array.dtype.str} {array.shape} ".encode())
-    found.update(np.ascontiguousarray(array).data)
-    return found.hexdigest()
+    digest = hashlib.sha256(f"{array.dtype.str} {array.shape} ".encode())
+    digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
 
 
-def _note(protection: Protection, names: Sequence[str], order: FilePath) -> str:
+def _note_text(protection: Protection, names: Sequence[str], order: FilePath) -> str:
     plan = protection.layout
     lines = [
         f"# By macaw protect: what {Path(order).name!a} belongs to. Keep it with the orders,",
@@ -234,14 +238,14 @@ def _note(protection: Protection, names: Sequence[str], order: FilePath) -> str:
         lines += [
             "",
             "[[weights]]",
-            f'file = "{"".join(_plain(letter) for letter in name)}"',
+            f'file = "{"".join(_toml_character(letter) for letter in name)}"',
             f"shape = {list(shape)}",
             f'sha256 = "{_digest(array)}"',
         ]
     return "\n".join([*lines, ""])
 
 
-def _plain(letter: str) -> str:
+def _toml_character(letter: str) -> str:
     """A letter of a file's name that a string of TOML may hold."""
     return letter if letter.isprintable() and letter not in '"\\' else "?"
 
@@ -253,20 +257,20 @@ def _read_note(path: Path) -> dict[str, Any]:
             "macaw protect wrote it beside the orders; macaw.unprotect (Python) does without",
         )
     try:
-        found = tomllib.loads(files.read_bytes(path).decode())
+        note = tomllib.loads(files.read_bytes(path).decode())
     except ValueError as error:
         raise InputError(f"{path} cannot be read: {error}") from None
-    good = _is(found, {"scope": str, "lanes": int, "sha256": str, "weights": list})
+    good = _has_fields(note, {"scope": str, "lanes": int, "sha256": str, "weights": list})
     kinds = {"file": str, "shape": list, "sha256": str}
     if not good or not all(
-        _is(each, kinds) and all(isinstance(length, int) for length in each["shape"])
-        for each in found["weights"]
+        _has_fields(each, kinds) and all(isinstance(length, int) for length in each["shape"])
+        for each in note["weights"]
     ):
         raise InputError(f"{path} is no note of macaw protect")
-    return found
+    return note
 
 
-def _is(table: Any, kinds: Mapping[str, type]) -> bool:
+def _has_fields(table: Any, kinds: Mapping[str, type]) -> bool:
     """Whether a table has these fields."""
     return isinstance(table, dict) and all(
         isinstance(table.get(name), kind) for name, kind in kinds.items()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-DESCRIPTION = "golden.toml"
+DESCRIPTION_FILE = "golden.toml"
 
 
 class GoldenDiffersError(AssertionError):
@@ -55,6 +55,6 @@ class GoldenItem(pytest.Item):
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> GoldenFile | None:
     """Take every golden.toml."""
-    if file_path.name == DESCRIPTION:
+    if file_path.name == DESCRIPTION_FILE:
         return GoldenFile.from_parent(parent, path=file_path)
     return None

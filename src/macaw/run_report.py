@@ -17,7 +17,7 @@ from macaw.asm.diagnostics import Diagnostic, Span
 from macaw.asm.program import Program
 from macaw.emu.copies import original
 from macaw.errors import RunError
-from macaw.execution import Run, gather
+from macaw.execution import Run, combine_counters
 from macaw.input_binding import shape_text
 from macaw.isa import reading
 from macaw.isa.common import TRAFFIC
@@ -56,11 +56,11 @@ def print_stats(run: Run) -> None:
         members = [core for core in run.device.cores if run.device.cores[core].table is table]
         counts = {core: run.counters[core] for core in members}
         names = list(dict.fromkeys(name for values in counts.values() for name in values))
-        shown = [name for name in names if any(counts[core].get(name) for core in members)]
-        zero += len(names) - len(shown)
-        if shown:
+        names_shown = [name for name in names if any(counts[core].get(name) for core in members)]
+        zero += len(names) - len(names_shown)
+        if names_shown:
             screen.print()
-            screen.print(_counter_table(table, counts, shown, screen.width))
+            screen.print(_counter_table(table, counts, names_shown, screen.width))
     if zero:
         text = f"{plural(zero, 'counter')} that {'is' if zero == 1 else 'are'} zero not shown"
         screen.print(f"\n{text}", style="dim", soft_wrap=True)
@@ -84,12 +84,12 @@ def _counter_table(
     cell = max(CELL_WIDTH, len(f"{most * len(counts):,}"), *map(len, counts)) + 2
     several = len(counts) > 1
     each = not several or label + unit + cell * (len(counts) + 1) <= width
-    left = width - label - cell * (len(counts) * each + several)
-    units, meaning = left + 2 >= unit, left - unit >= MEANING_WIDTH
-    folded = left + 2 < 0
+    room = width - label - cell * (len(counts) * each + several)
+    units, meaning = room + 2 >= unit, room - unit >= MEANING_WIDTH
+    folded = room + 2 < 0
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     if folded:
-        table.add_column(core.name, width=max(label + left, 1), overflow="fold")
+        table.add_column(core.name, width=max(label + room, 1), overflow="fold")
     else:
         table.add_column(core.name, no_wrap=True, min_width=label - 2)
     for name in counts if each else ():
@@ -107,7 +107,7 @@ def _counter_table(
         values = [values.get(name, 0) for values in counts.values()]
         cells = [f"{value:,}" for value in values] if each else []
         if several:
-            cells.append(f"{gather(row, values):,}")
+            cells.append(f"{combine_counters(row, values):,}")
         about = [row.unit, row.meaning] if row else ["", ""]
         table.add_row(name, *cells, *about[: units + meaning])
     return table
@@ -124,7 +124,7 @@ def print_failure(error: RunError, program: Program) -> None:
     place = None if at is None else error.device.place(at)
     if place is None:
         text = str(stop) if stop.reason in str(stop) or fault else f"{stop.reason}: {stop}"
-        console.error(f"{text}{item}", _near_symbol(program, stop.address, at))
+        console.error(f"{text}{item}", _symbol_hint(program, stop.address, at))
         return
     text = str(stop)
     if fault is not None:
@@ -137,12 +137,12 @@ def print_failure(error: RunError, program: Program) -> None:
     print_diagnostics([Diagnostic(stop.reason, f"{text}{item}", span, source=source)])
 
 
-def _near_symbol(program: Program, address: int | None, at: int | None) -> str:
+def _symbol_hint(program: Program, address: int | None, at: int | None) -> str:
     """`0x00010008 is main+0x8`, or nothing; `at` is where the program has it."""
-    found = None if at is None else program.symbol_at(at)
-    if found is None:
+    match = None if at is None else program.symbol_at(at)
+    if match is None:
         return ""
-    symbol, distance = found
+    symbol, distance = match
     return f"{address:#010x} is {symbol.name}{f'+{distance:#x}' if distance else ''}"
 
 
@@ -163,7 +163,7 @@ def run_json(run: Run, files: Mapping[str, str]) -> str:
         if name in files:
             entry["file"] = files[name]
         else:
-            entry["data"] = plain(array)
+            entry["data"] = json_array(array)
         outputs[name] = entry
     return json.dumps(
         {
@@ -187,35 +187,35 @@ def failure_json(error: RunError) -> str:
 
 def stop_json(stop: Stop) -> dict[str, Any]:
     """A stop as plain data: `stop`, `message`, `cycle`, and for a fault what it knows."""
-    found: dict[str, Any] = {"stop": stop.reason, "message": stop.message, "cycle": stop.cycle}
+    fields: dict[str, Any] = {"stop": stop.reason, "message": stop.message, "cycle": stop.cycle}
     if stop.fault is not None:
         fault = stop.fault
-        found["fault"] = {
+        fields["fault"] = {
             "kind": fault.kind,
             "core": fault.core,
             "address": fault.address,
-            "place": _place(fault.place),
-            "values": {name: _number(value) for name, value in fault.values.items()},
+            "place": _place_json(fault.place),
+            "values": {name: _json_number(value) for name, value in fault.values.items()},
         }
-    return found
+    return fields
 
 
-def _place(place: tuple[str, int, int] | None) -> dict[str, Any] | None:
+def _place_json(place: tuple[str, int, int] | None) -> dict[str, Any] | None:
     return None if place is None else dict(zip(("file", "line", "column"), place, strict=True))
 
 
-def plain(array: NDArray[Any]) -> Any:
+def json_array(array: NDArray[Any]) -> Any:
     """Nested lists of JSON numbers; what JSON has no number for is "nan", "inf" or "-inf"."""
     if array.dtype.kind != "f" or np.isfinite(array).all():
         return array.tolist()
     if array.ndim == 0:
-        return _number(array.item())
-    return [plain(np.asarray(part)) for part in array]
+        return _json_number(array.item())
+    return [json_array(np.asarray(part)) for part in array]
 
 
-def _number(value: object) -> Any:
+def _json_number(value: object) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if isinstance(value, np.generic):
-        return _number(value.item())
+        return _json_number(value.item())
     return value if isinstance(value, int | float | str | bool | None) else str(value)

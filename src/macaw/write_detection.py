@@ -13,45 +13,45 @@ from macaw.asm.program import Program
 from macaw.emu.device import Device
 from macaw.emu.pages import PAGE, SHIFT, Pages
 
-_MOST_HELD = 1 << 14  # bytes of an output; holding it makes transfers to it slower
+_MOST_TRACKED = 1 << 14  # bytes of an output; holding it makes transfers to it slower
 
 
-class Unwritten:
+class WriteDetector:
     """Looks at the outputs in external memory, from before a run to its end."""
 
     def __init__(self, program: Program, device: Device) -> None:
-        self._left = {tensor.name for tensor in program.outputs if not tensor.at}
-        self._held: dict[Pages, dict[int, set[str]]] = {}
+        self._unwritten = {tensor.name for tensor in program.outputs if not tensor.at}
+        self._tracked: dict[Pages, dict[int, set[str]]] = {}
         self._large: dict[str, tuple[Pages, range]] = {}
         for tensor in program.outputs:
-            if tensor.name not in self._left:
+            if tensor.name not in self._unwritten:
                 continue
             pages, offset = device.memory.locate(tensor.address, tensor.size)
-            if tensor.size <= _MOST_HELD:
-                self._hold(tensor.name, pages, offset, offset + tensor.size)
+            if tensor.size <= _MOST_TRACKED:
+                self._track(tensor.name, pages, offset, offset + tensor.size)
                 continue
             inside = range(offset >> SHIFT, (offset + tensor.size - 1 >> SHIFT) + 1)
             if any(map(pages.is_written, inside)):
-                self._left.discard(tensor.name)  # it was loaded there: nothing can be said
+                self._unwritten.discard(tensor.name)  # it was loaded there: nothing can be said
             else:
                 self._large[tensor.name] = pages, inside
-        for pages in self._held:
-            pages.on_change(partial(self._changed, pages))
+        for pages in self._tracked:
+            pages.on_change(partial(self._note_write, pages))
 
-    def _hold(self, name: str, pages: Pages, offset: int, end: int) -> None:
-        names = self._held.setdefault(pages, {})
+    def _track(self, name: str, pages: Pages, offset: int, end: int) -> None:
+        names = self._tracked.setdefault(pages, {})
         while offset < end:
             stop = min(end, (offset // PAGE + 1) * PAGE)
             pages.hold(offset, stop - offset)
             names.setdefault(offset >> SHIFT, set()).add(name)
             offset = stop
 
-    def _changed(self, pages: Pages, page: int) -> None:
-        self._left -= self._held[pages].get(page, set())
+    def _note_write(self, pages: Pages, page: int) -> None:
+        self._unwritten -= self._tracked[pages].get(page, set())
 
-    def names(self) -> set[str]:
+    def unwritten(self) -> set[str]:
         """The outputs to which nothing was written."""
         for name, (pages, inside) in self._large.items():
             if any(map(pages.is_written, inside)):
-                self._left.discard(name)
-        return set(self._left)
+                self._unwritten.discard(name)
+        return set(self._unwritten)

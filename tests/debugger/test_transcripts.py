@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from macaw.commands.debug import _batch
+from macaw.commands.debug import _run_batch
 from macaw.debugger.commands.line import CommandError
 from macaw.debugger.commands.table import COMMANDS, find, split
 from macaw.debugger.commands.usage import pieces
-from macaw.errors import DONE, FAILED
+from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
 from macaw.execution import Streams
 from macaw.terminal import console
 from tests.debugger.transcripts import KEPT, PROMPT, TRANSCRIPTS, Heard
@@ -47,11 +47,11 @@ def by_batch(transcript, capsys):
     printed = []
     capsys.readouterr()
     while rest:
-        status = _batch(run, rest, True)
+        status = _run_batch(run, rest, True)
         found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
         assert [one["line"] for one in found] == rest[: len(found)]
         failed = found[-1]["kind"] == "error" or any(one["differs"] for one in found)
-        assert status == (FAILED if failed else DONE)
+        assert status == (EXIT_FAILURE if failed else EXIT_SUCCESS)
         assert "error" not in [one["kind"] for one in found[:-1]]
         printed += found
         rest = rest[len(found) :]
@@ -70,7 +70,7 @@ def as_text(transcript, capsys):
             keep and done.append(line),
             do(line, keep),
         )[1]
-        _batch(run, rest, False)
+        _run_batch(run, rest, False)
         printed = capsys.readouterr()
         found += printed.out + printed.err
         rest = rest[len(done) :]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from macaw import api
 from macaw.debugger.commands.text import shown
-from macaw.debugging import interpreter
+from macaw.debugging import make_interpreter
 from tests.debugger.programs import PROGRAMS, loaded
 
 FOLDER = Path(__file__).parent / "transcripts"
@@ -46,7 +46,7 @@ class Transcript:
         source, *_ = _files(self.program)
         inputs = {} if source.parent == FOLDER else loaded(self.program)[1]
         program = _assembled(self.program, source.name)
-        return interpreter(program, inputs, allow_shell=self.allows_shell, streams=streams)
+        return make_interpreter(program, inputs, allow_shell=self.allows_shell, streams=streams)
 
     def golden(self, answers, outputs):
         """The text of the file: below each line what the program has written, and the answer."""

@@ -100,7 +100,7 @@ def test_seeds_and_places_differ() -> None:
 
 def loaded(name: str, **options: Any) -> Device:
     """A device with a sample program and its inputs."""
-    made = golden_tests.read(PROGRAMS / name)
+    made = golden_tests.read_description(PROGRAMS / name)
     program = api.load(made.sources[0], device=made.device)
     device = Device(execution.configuration_of(program, made.device), **options)
     device.load(program)

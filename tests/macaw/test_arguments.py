@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import macaw
-from macaw.arguments import checked, optional, whole
+from macaw.arguments import check_arguments, optional, whole
 from macaw.errors import InputError
 from macaw.isa.errors import MacawError
 
@@ -296,10 +296,10 @@ def test_errors_of_each_room_are_caught(fails: Callable[[Path], object], tmp_pat
 def test_every_parameter_has_a_kind() -> None:
     with pytest.raises(TypeError, match="kinds and parameters differ"):
 
-        @checked(a=whole(1))
+        @check_arguments(a=whole(1))
         def _one(a: int, b: int) -> None: ...
 
-    @checked(a=optional(whole(1)))
+    @check_arguments(a=optional(whole(1)))
     def two(a: int | None = None) -> int | None:
         """Text."""
         return a

@@ -34,7 +34,7 @@ def test_a_replaced_file_keeps_its_permissions(tmp_path: Path) -> None:
 def test_a_failure_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
     target = tmp_path / "a"
     target.write_bytes(b"old")
-    with pytest.raises(RuntimeError), files.replacing(target) as stream:  # noqa: PT012
+    with pytest.raises(RuntimeError), files.replace_file(target) as stream:  # noqa: PT012
         stream.write(b"half")
         raise RuntimeError
     assert target.read_bytes() == b"old"

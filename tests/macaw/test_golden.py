@@ -123,7 +123,7 @@ def test_a_long_list_of_differences_is_cut() -> None:
     assert lines[0] == "output y: 20 of 20 elements differ"
     assert lines[1] == "  y[0][0]: expected 0, got 1"
     assert lines[-1] == "  ... and 12 more"
-    assert len(lines) == golden_tests.SHOWN + 2
+    assert len(lines) == golden_tests.MOST_SHOWN + 2
 
 
 def test_arrays_are_compared_bit_for_bit() -> None:
@@ -230,13 +230,13 @@ def test_folders_are_found_below(tmp_path: Path) -> None:
     for name in ("b", "a", "a/inner"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "golden.toml").touch()
-    found = golden_tests.find([tmp_path, tmp_path / "b", tmp_path / "a" / "golden.toml"])
+    found = golden_tests.find_folders([tmp_path, tmp_path / "b", tmp_path / "a" / "golden.toml"])
     assert [path.relative_to(tmp_path).as_posix() for path in found] == ["a", "a/inner", "b"]
 
 
 def test_a_tree_without_a_golden_folder(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no golden test here or below"):
-        list(golden_tests.find([tmp_path]))
+        list(golden_tests.find_folders([tmp_path]))
 
 
 def test_the_sample_programs_do_what_is_recorded(macaw: Macaw) -> None:

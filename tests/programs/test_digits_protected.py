@@ -99,11 +99,11 @@ def test_wrong_orders_on_the_core(protected: ModuleType) -> None:
 
 def test_the_committed_files(protected: ModuleType) -> None:
     """They are the network's, in the orders beside them; the golden test runs them."""
-    from macaw.protection import restored
+    from macaw.protection import restore_files
 
     paths = [FOLDER / f"w{number}.npy" for number in (1, 2, 3)]
     for plain, found in zip(
-        protected.weights(), restored(paths, FOLDER / "order.npy"), strict=True
+        protected.weights(), restore_files(paths, FOLDER / "order.npy"), strict=True
     ):
         np.testing.assert_array_equal(found, plain)
     for name, bias in protected.biases().items():

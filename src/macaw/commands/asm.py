@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from macaw.commands.options import collect
-from macaw.errors import WRONG
+from macaw.errors import EXIT_WRONG_INPUT
 
 
 def _definitions(
@@ -103,7 +103,7 @@ def command(
     """
     from macaw import api
     from macaw.asm.diagnostics import AssemblyError
-    from macaw.files import keep_apart, write_bytes
+    from macaw.files import refuse_same_file, write_bytes
     from macaw.terminal.diagnostics_output import as_error, print_diagnostics, warnings_of
 
     if memory and format == "elf":
@@ -113,7 +113,7 @@ def command(
     beside = None if listing == "-" else listing
     _keep_files(target, beside, inputs)
     if beside is not None:
-        keep_apart(target, beside)
+        refuse_same_file(target, beside)
     record = None
     if listing is not None:
         from macaw.asm.listing import Record
@@ -125,12 +125,12 @@ def command(
         )
     except AssemblyError as error:
         print_diagnostics(error.diagnostics, style, max_errors)
-        return WRONG
+        return EXIT_WRONG_INPUT
     _keep_files(target, beside, program.read_files)
     warnings = warnings_of(program)
     if strict and warnings:
         print_diagnostics([as_error(item) for item in warnings], style, max_errors)
-        return WRONG
+        return EXIT_WRONG_INPUT
     print_diagnostics(warnings, style, max_errors)
     api.save(program, target, format=format, lines=lines, memory=memory)
     if record is not None:
@@ -143,8 +143,8 @@ def command(
 
 def _keep_files(target: str | Path, listing: str | None, inputs: Iterable[str]) -> None:
     """Refuse to write over an input."""
-    from macaw.files import keep_inputs
+    from macaw.files import refuse_overwriting
 
-    keep_inputs([target], inputs)
+    refuse_overwriting([target], inputs)
     if listing is not None:
-        keep_inputs([listing], inputs, "--listing names another")
+        refuse_overwriting([listing], inputs, "--listing names another")

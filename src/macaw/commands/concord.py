@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from macaw.commands.options import LazyChoice
-from macaw.errors import DONE, FAILED
+from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
 
 
 def _targets() -> Sequence[str]:
@@ -21,14 +21,14 @@ def _entries(
     _ctx: click.Context, _option: click.Parameter, values: tuple[str, ...]
 ) -> list[tuple[str, int]]:
     """LABEL or LABEL:TIMES."""
-    found = []
+    entries = []
     for value in values:
         label, colon, times = value.partition(":")
         counted = times.isascii() and times.isdigit() and len(times) < 8 and int(times) > 0
         if not label or (colon and not counted):
             raise click.BadParameter(f"'{value}' is no LABEL, and no LABEL:TIMES")
-        found.append((label, int(times) if colon else 1))
-    return found
+        entries.append((label, int(times) if colon else 1))
+    return entries
 
 
 @click.command("concord", short_help="Write an nnp program as software that gives the same bits.")
@@ -84,25 +84,27 @@ def command(
 
     target_file = Path(output or Path(file).with_suffix(".py"))
     outputs = [target_file, *map(Path, pictures)]
-    files.keep_inputs(outputs, [file, *([device] if device else []), *([check] if check else [])])
+    files.refuse_overwriting(
+        outputs, [file, *([device] if device else []), *([check] if check else [])]
+    )
     kinds = [path.suffix.lower().lstrip(".") for path in outputs[1:]]
     for kind, path in zip(kinds, pictures, strict=True):
         if kind not in ("dot", "svg"):
             raise InputError(f"{path} is no name of a picture", "NAME.dot or NAME.svg")
-    found = concordance.concord(file, target, device=device, entries=entries)
+    concordant = concordance.concord(file, target, device=device, entries=entries)
     data = concordance.read_data(check) if check else None
-    found.write(target_file)
+    concordant.write(target_file)
     for kind, path in zip(kinds, pictures, strict=True):
-        files.write_bytes(path, found.picture(kind).encode())
-    taken = ", ".join(f"{name} {tensor.shape}" for name, tensor in found.inputs.items())
-    given = ", ".join(f"{name} {tensor.shape}" for name, tensor in found.outputs.items())
+        files.write_bytes(path, concordant.picture(kind).encode())
+    taken = ", ".join(f"{name} {tensor.shape}" for name, tensor in concordant.inputs.items())
+    given = ", ".join(f"{name} {tensor.shape}" for name, tensor in concordant.outputs.items())
     click.echo(f"{console.printable(str(target_file))}: layer({taken}) gives {given}")
     if data is None:
-        return DONE
-    difference = found.check(data)
+        return EXIT_SUCCESS
+    difference = concordant.check(data)
     if difference is None:
-        elements = sum(tensor.rows * tensor.columns for tensor in found.outputs.values())
+        elements = sum(tensor.rows * tensor.columns for tensor in concordant.outputs.values())
         click.echo(f"the same bits in {plural(elements, 'element')}")
-        return DONE
+        return EXIT_SUCCESS
     click.echo(f"macaw: different: {difference}")
-    return FAILED
+    return EXIT_FAILURE

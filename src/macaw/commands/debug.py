@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from macaw.commands.options import engine_option, load_program, program_options
-from macaw.errors import DONE, FAILED, InputError
+from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS, InputError
 
 if TYPE_CHECKING:
     from macaw.debugger.commands.answers import Answer
@@ -75,10 +75,10 @@ def command(
 
     program = load_program(file, device)
     dumb = os.environ.get("TERM", "dumb") == "dumb"
-    has_screen = not (batch or as_json or plain or dumb) and debugging.on_terminal()
+    has_screen = not (batch or as_json or plain or dumb) and debugging.is_interactive()
     silent = as_json or has_screen  # the output goes into records, or to its panel
     arrays = {name: files.read_array(path) for name, path in inputs.items()}
-    interpreter = debugging.interpreter(
+    interpreter = debugging.make_interpreter(
         program,
         arrays,
         item=item,
@@ -86,37 +86,37 @@ def command(
         engine=engine,
         allow_shell=allow_shell,
         streams=None if silent else Streams(console.write_stdout, console.write_stderr),
-        given=[file, *inputs.values(), *([device] if device else [])],
+        protected=[file, *inputs.values(), *([device] if device else [])],
     )
     first = [*(f"source '{path}'" for path in scripts), *lines]
     if batch or as_json:
         if not first:
-            first = _lines_given()
-        return _batch(interpreter, first, as_json)
-    with debugging.terminal_kept():
+            first = _read_commands()
+        return _run_batch(interpreter, first, as_json)
+    with debugging.exit_on_sigterm():
         if has_screen:
-            debugging.screen(interpreter, first)
+            debugging.run_screen(interpreter, first)
         else:
-            _asking(interpreter, first)
-    return DONE
+            _run_then_prompt(interpreter, first)
+    return EXIT_SUCCESS
 
 
-def _asking(interpreter: Interpreter, first: list[str]) -> None:
+def _run_then_prompt(interpreter: Interpreter, first: list[str]) -> None:
     """Do lines, then those that are asked for."""
     from macaw import debugging
 
     with debugging.interruptible(interpreter.session):
         for line in first:
             answer = interpreter.execute(line)
-            _print(line, answer)
+            _print_answer(line, answer)
             if answer.leaves:
                 return
             if answer.interrupted:
                 break
-    debugging.prompt(interpreter, _print)
+    debugging.run_prompt(interpreter, _print_answer)
 
 
-def _lines_given() -> list[str]:
+def _read_commands() -> list[str]:
     """All of standard input."""
     data = sys.stdin.buffer.read(MOST_INPUT + 1)
     if len(data) > MOST_INPUT:
@@ -127,7 +127,7 @@ def _lines_given() -> list[str]:
     return data.decode("utf-8", "replace").splitlines()
 
 
-def _batch(interpreter: Interpreter, lines: list[str], as_json: bool) -> int:
+def _run_batch(interpreter: Interpreter, lines: list[str], as_json: bool) -> int:
     from macaw.debugging import interruptible
 
     differs = False
@@ -138,21 +138,21 @@ def _batch(interpreter: Interpreter, lines: list[str], as_json: bool) -> int:
                 output = interpreter.take_output()
                 click.echo(json.dumps({"line": line, **answer.json(), **output}))
             else:
-                _print(line, answer)
+                _print_answer(line, answer)
             differs |= answer.finds_differences
             if answer.kind == "error":
-                return FAILED
+                return EXIT_FAILURE
             if answer.leaves:
                 break
-    return FAILED if differs else DONE
+    return EXIT_FAILURE if differs else EXIT_SUCCESS
 
 
-def _print(line: str, answer: Answer) -> None:
+def _print_answer(line: str, answer: Answer) -> None:
     from macaw.debugger.commands.answers import Answer
     from macaw.debugger.commands.text import shown
 
     if answer.kind == "error" and answer.answers:  # a script's, up to the line that failed
-        _print("", Answer("done", answers=answer.answers))
+        _print_answer("", Answer("done", answers=answer.answers))
         answer = replace(answer, answers=())
     text = shown(answer, line)
     if text:

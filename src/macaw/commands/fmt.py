@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from macaw.errors import DONE, FAILED, WRONG, InputError
+from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS, EXIT_WRONG_INPUT, InputError
 
 _STDIN = "-"
 
@@ -27,41 +27,41 @@ def command(files: tuple[str, ...], check: bool, diff: bool) -> int:
     from macaw.terminal import console
 
     paths: list[str] = []
-    status = DONE
+    status = EXIT_SUCCESS
     for name in files:
         try:
-            paths += _sources(name)
+            paths += _source_files(name)
         except InputError as error:
             console.error(error.message, error.hint)
-            status = WRONG
+            status = EXIT_WRONG_INPUT
     for path in dict.fromkeys(paths):
         try:
-            changed = _format(path, check=check, diff=diff)
+            changed = _format_file(path, check=check, diff=diff)
         except InputError as error:
             console.error(error.message, error.hint)
-            status = WRONG
+            status = EXIT_WRONG_INPUT
             continue
-        if changed and check and status == DONE:
-            status = FAILED
+        if changed and check and status == EXIT_SUCCESS:
+            status = EXIT_FAILURE
     return status
 
 
-def _sources(name: str) -> list[str]:
+def _source_files(name: str) -> list[str]:
     """The file, or the sources in the folder, those of hidden folders left out."""
     path = Path(name)
     if name == _STDIN or not path.is_dir():
         return [name]
-    found = [
+    sources = [
         item
         for item in sorted(path.rglob("*.s"))
         if item.is_file() and not any(x.startswith(".") for x in item.relative_to(path).parts)
     ]
-    if not found:
+    if not sources:
         raise InputError(f"there is no .s file in {name}")
-    return [str(item) for item in found]
+    return [str(item) for item in sources]
 
 
-def _format(path: str, *, check: bool, diff: bool) -> bool:
+def _format_file(path: str, *, check: bool, diff: bool) -> bool:
     """Format one file; whether it changes. Raises `InputError`."""
     from macaw.asm.formatter import formatted
     from macaw.files import read_bytes, write_bytes
@@ -69,29 +69,29 @@ def _format(path: str, *, check: bool, diff: bool) -> bool:
     from macaw.terminal import console
 
     stdin = path == _STDIN
-    shown = "<stdin>" if stdin else console.printable(path)
+    name = "<stdin>" if stdin else console.printable(path)
     most = reading.MOST_SOURCE
     data = sys.stdin.buffer.read(most + 1) if stdin else read_bytes(path, most)
     if len(data) > most:
-        raise InputError(f"{shown} is longer than {most} bytes")
-    before = _text(data, shown)
+        raise InputError(f"{name} is longer than {most} bytes")
+    before = _decode(data, name)
     after = formatted(before)
-    written = after.encode()
+    formatted_data = after.encode()
     if diff:
-        _print_diff(before, after, shown)
+        _print_diff(before, after, name)
     elif stdin and not check:
-        _prove(before, after, path)
+        _check_same_program(before, after, path)
         click.echo(after, nl=False)
         return False
-    elif written != data:
+    elif formatted_data != data:
         if not check:
-            _prove(before, after, path)
-            write_bytes(path, written)
-        click.echo(shown)
-    return written != data
+            _check_same_program(before, after, path)
+            write_bytes(path, formatted_data)
+        click.echo(name)
+    return formatted_data != data
 
 
-def _text(data: bytes, name: str) -> str:
+def _decode(data: bytes, name: str) -> str:
     """The source's text. Raises `InputError` for a file that is no text."""
     try:
         text = data.decode("utf-8-sig")
@@ -102,7 +102,7 @@ def _text(data: bytes, name: str) -> str:
     return text
 
 
-def _prove(before: str, after: str, path: str) -> None:
+def _check_same_program(before: str, after: str, path: str) -> None:
     """Make sure that layout changes nothing else. Raises `InputError`."""
     from macaw.asm.source import Source
     from macaw.asm.unchanged import same_program, same_tokens

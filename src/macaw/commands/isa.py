@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from macaw.errors import DONE, InputError
+from macaw.errors import EXIT_SUCCESS, InputError
 
 if TYPE_CHECKING:
     from macaw.isa.model import Core
@@ -19,8 +19,8 @@ def _complete(_ctx: click.Context, _option: click.Parameter, start: str) -> list
     """Names with a page that start so, for the shell."""
     from macaw.isa import registry
 
-    pages = [*_of_tables(registry.cores(), True)]
-    pages += _of_language() if start[:1] in (".", "%") else ()
+    pages = [*_table_pages(registry.cores(), True)]
+    pages += _language_pages() if start[:1] in (".", "%") else ()
     return sorted({item.name for item in pages if item.name.startswith(start)})
 
 
@@ -51,19 +51,19 @@ def command(words: tuple[str, ...], core: str | None) -> int:
     if name.lower() in registry.names() and not core:
         click.echo(manual.summary(registry.core(name.lower())), nl=False)
     elif name:
-        for place, item in enumerate(_find(cores, name, core is None)):
+        for place, item in enumerate(_find_pages(cores, name, core is None)):
             click.echo("\n" if place else "", nl=False)
             print_page(item)
     elif core:
         click.echo(manual.summary(cores[0]), nl=False)
     else:
-        click.echo("\n".join(_mnemonics(item) for item in cores))
-        click.echo(_directives())
+        click.echo("\n".join(_mnemonic_list(item) for item in cores))
+        click.echo(_directive_list())
         click.echo("`macaw isa NAME` describes one, `macaw isa --core C` lists all of a core.")
-    return DONE
+    return EXIT_SUCCESS
 
 
-def _of_tables(cores: tuple[Core, ...], device: bool) -> Iterator[Page]:
+def _table_pages(cores: tuple[Core, ...], device: bool) -> Iterator[Page]:
     """Every page that the tables of `isa` have."""
     from macaw.isa import pages
 
@@ -73,40 +73,40 @@ def _of_tables(cores: tuple[Core, ...], device: bool) -> Iterator[Page]:
         yield from pages.of_device()
 
 
-def _of_language() -> Iterator[Page]:
+def _language_pages() -> Iterator[Page]:
     """Every page of the language itself; this loads the assembler."""
     from macaw.asm.reference import of_language
 
     yield from of_language()
 
 
-def _find(cores: tuple[Core, ...], name: str, everywhere: bool) -> list[Page]:
+def _find_pages(cores: tuple[Core, ...], name: str, everywhere: bool) -> list[Page]:
     """The pages of what is called so. Raises `InputError`."""
     from macaw.isa import manual, registry
     from macaw.phrases import did_you_mean
 
-    known = list(_of_tables(cores, everywhere))
-    found = manual.find(known, name)
-    if not found and everywhere:
-        known += _of_language()
-        found = manual.find(known, name)
-    if found:
-        return found
+    pages = list(_table_pages(cores, everywhere))
+    matches = manual.find(pages, name)
+    if not matches and everywhere:
+        pages += _language_pages()
+        matches = manual.find(pages, name)
+    if matches:
+        return matches
     owners = [
-        core.name for core in registry.cores() if manual.find(_of_tables((core,), False), name)
+        core.name for core in registry.cores() if manual.find(_table_pages((core,), False), name)
     ]
     hint = f"{' and '.join(owners)} has it" if owners else ""
-    words = {word for item in known for word in (item.name, *item.also)}
-    begun = [item.name for item in known if item.name.startswith(f"{name.lower()}.")]
-    if len(begun) > 1 and not hint:
-        hint = f"there are {', '.join(dict.fromkeys(begun))}"
+    words = {word for item in pages for word in (item.name, *item.also)}
+    longer_names = [item.name for item in pages if item.name.startswith(f"{name.lower()}.")]
+    if len(longer_names) > 1 and not hint:
+        hint = f"there are {', '.join(dict.fromkeys(longer_names))}"
     raise InputError(
         f"nothing is called '{name}'" if everywhere else f"core {cores[0].name} has no '{name}'",
         hint or did_you_mean(name.lower(), words) or "`macaw isa` lists all",
     )
 
 
-def _mnemonics(core: Core) -> str:
+def _mnemonic_list(core: Core) -> str:
     """A core's heading and its mnemonics and structures, by kind."""
     families = dict.fromkeys((*core.order, *(row.family for row in core.instructions)))
     groups = [
@@ -116,10 +116,10 @@ def _mnemonics(core: Core) -> str:
     groups.append(("pseudo", [row.mnemonic for row in core.pseudos]))
     groups.append(("structure", [item.name for item in core.structures]))
     groups.append(("directive", [item.name for item in core.directives]))
-    return _groups(f"{core.name}: {core.title}", groups)
+    return _group_lines(f"{core.name}: {core.title}", groups)
 
 
-def _directives() -> str:
+def _directive_list() -> str:
     """The directives and functions of every part."""
     from macaw.asm import reference
 
@@ -127,10 +127,10 @@ def _directives() -> str:
         ("directive", [row.name for row in reference.directives()]),
         ("function", [row.name for row in reference.functions()]),
     ]
-    return _groups("every part", groups)
+    return _group_lines("every part", groups)
 
 
-def _groups(heading: str, groups: list[tuple[str, list[str]]]) -> str:
+def _group_lines(heading: str, groups: list[tuple[str, list[str]]]) -> str:
     lines = [heading]
     column = max([11, *(len(title) for title, names in groups if names)]) + 1
     for title, names in groups:

@@ -10,10 +10,10 @@ import click
 from click.core import ParameterSource
 
 from macaw.commands.options import DIGITS, LazyChoice
-from macaw.errors import DONE, FAILED
+from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
 
 if TYPE_CHECKING:
-    from macaw.layer_lowering import Lowering, Measured
+    from macaw.layer_lowering import Lowering, Measurement
 
 SPLITS = "abcdefghi"
 TARGETS = ("pe", "fim")
@@ -135,7 +135,7 @@ def command(
     """
     from macaw import files, layer_lowering
 
-    _keep_to(ctx, target)
+    _check_target_options(ctx, target)
     if target == "fim":
         from macaw.commands import lower_fim
 
@@ -155,7 +155,7 @@ def command(
         raise click.UsageError("Missing option '-w' / '--weights'.", ctx)
     path = Path(output or f"{operation}.s")
     inputs = [weights, *([bias] if bias else [])]
-    found = layer_lowering.lower(
+    lowering = layer_lowering.lower(
         operation,
         files.read_array(weights),
         rows=rows,
@@ -173,29 +173,29 @@ def command(
         density=density,
         name=path.stem,
     )
-    beside = [path.parent / name for name in (*found.files, *found.program.texts)]
-    files.keep_inputs([path, *beside], inputs)
-    found.write(path)
-    click.echo("\n".join(found.reasons()))
+    beside = [path.parent / name for name in (*lowering.files, *lowering.program.texts)]
+    files.refuse_overwriting([path, *beside], inputs)
+    lowering.write(path)
+    click.echo("\n".join(lowering.reasons()))
     if explain:
-        click.echo(_table(found))
+        click.echo(_choice_table(lowering))
     if not measure:
-        return DONE
-    measured = found.measure()
-    click.echo(_measured(found, measured))
-    return DONE if measured.equal else FAILED
+        return EXIT_SUCCESS
+    measurement = lowering.measure()
+    click.echo(_measurement_table(lowering, measurement))
+    return EXIT_SUCCESS if measurement.equal else EXIT_FAILURE
 
 
-def _keep_to(ctx: click.Context, target: str) -> None:
+def _check_target_options(ctx: click.Context, target: str) -> None:
     """Raise `UsageError` for an option of another target."""
     for other, names in ONLY.items():
         for option in ctx.command.params:
-            given = ctx.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
-            if other != target and option.name in names and given:
+            is_given = ctx.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
+            if other != target and option.name in names and is_given:
                 raise click.UsageError(f"{option.opts[-1]} is of --target {other}", ctx)
 
 
-def _table(found: Lowering) -> str:
+def _choice_table(lowering: Lowering) -> str:
     """Every mapping and split, cheapest first."""
     from macaw.lowering.image_plan import ImagePlan
 
@@ -203,7 +203,7 @@ def _table(found: Lowering) -> str:
         f"{'mapping':<8} {'split':<5} {'tile m×n×k':<14} {'iterations':>10} {'cycles':>12}"
         f" {'bytes':>12}  waits for"
     ]
-    for item in found.choice.others:
+    for item in lowering.choice.others:
         plan, price = item.plan, item.cost
         sides = (plan.tile.m, plan.tile.n, plan.tile.k)
         if isinstance(plan, ImagePlan):
@@ -216,15 +216,15 @@ def _table(found: Lowering) -> str:
     return "\n".join(lines)
 
 
-def _measured(found: Lowering, measured: Measured) -> str:
-    price = found.cost
+def _measurement_table(lowering: Lowering, measurement: Measurement) -> str:
+    price = lowering.cost
     rows = [
-        ("cycles", price.cycles, measured.cycles),
-        ("rows at work", price.rows, measured.rows),
-        ("dma at work", price.dma, measured.dma),
-        ("bytes, external", price.traffic.external, measured.external_bytes),
+        ("cycles", price.cycles, measurement.cycles),
+        ("rows at work", price.rows, measurement.rows),
+        ("dma at work", price.dma, measurement.dma),
+        ("bytes, external", price.traffic.external, measurement.external_bytes),
     ]
     lines = [f"{'':<16} {'predicted':>12} {'measured':>12}"]
     lines += [f"{name:<16} {guess:>12,} {real:>12,}" for name, guess, real in rows]
-    equal = "equal NumPy's" if measured.equal else "differ from NumPy's"
+    equal = "equal NumPy's" if measurement.equal else "differ from NumPy's"
     return "\n".join([*lines, f"outputs {equal}"])

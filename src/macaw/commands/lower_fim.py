@@ -11,24 +11,24 @@ from typing import TYPE_CHECKING
 import click
 
 from macaw.commands.options import DIGITS
-from macaw.errors import DONE
+from macaw.errors import EXIT_SUCCESS
 
 if TYPE_CHECKING:
-    from macaw.fim_lowering import GraphLowering, MeasuredGraph
+    from macaw.fim_lowering import GraphLowering, GraphMeasurement
     from macaw.lowering.fim.plan import Plan
 
 
 def dimensions(words: Sequence[str]) -> dict[str, int]:
     """NAME=N, several of them."""
-    found = {}
+    sizes = {}
     for word in words:
         name, _, number = word.partition("=")
         if not (name and number.isascii() and number.isdigit()):
             raise click.UsageError(f"--dim '{word}' is not of the form NAME=N")
         if len(number) > DIGITS:
             raise click.UsageError(f"--dim '{word[:40]}': a size has {DIGITS} digits at most")
-        found[name] = int(number)
-    return found
+        sizes[name] = int(number)
+    return sizes
 
 
 def lower(
@@ -47,7 +47,7 @@ def lower(
     from macaw.fim_lowering import lower_graph
 
     target = Path(output or f"{Path(graph).stem}.s")
-    found = lower_graph(
+    lowering = lower_graph(
         graph,
         device=device,
         number_format=number_format,
@@ -55,51 +55,51 @@ def lower(
         dynamic=dynamic,
         name=target.stem,
     )
-    beside = [target.parent / name for name in (*found.files, *found.program.texts)]
-    files.keep_inputs([target, *beside], [graph])
-    found.write(target)
+    beside = [target.parent / name for name in (*lowering.files, *lowering.program.texts)]
+    files.refuse_overwriting([target, *beside], [graph])
+    lowering.write(target)
     width = shutil.get_terminal_size().columns
-    click.echo("\n".join(_told(found, explain, width)))
+    click.echo("\n".join(_plan_lines(lowering, explain, width)))
     if measure:
-        click.echo(_measured(found, found.measure()))
-    return DONE
+        click.echo(_measurement_table(lowering, lowering.measure()))
+    return EXIT_SUCCESS
 
 
-def _told(found: GraphLowering, explain: bool, width: int) -> Iterator[str]:
-    if found.dynamic:
+def _plan_lines(lowering: GraphLowering, explain: bool, width: int) -> Iterator[str]:
+    if lowering.dynamic:
         yield "cp decides at run time which island does what; decided beforehand it would be:"
-    yield from found.steps()
+    yield from lowering.steps()
     yield ""
     if explain:
-        for line in found.reasons():
+        for line in lowering.reasons():
             yield textwrap.fill(line, max(width, 60), subsequent_indent=" " * 7)
         yield ""
-    yield from found.timeline(width)
-    yield f"{found.cycles:,} cycles predicted."
+    yield from lowering.timeline(width)
+    yield f"{lowering.cycles:,} cycles predicted."
 
 
-def _measured(found: GraphLowering, measured: MeasuredGraph) -> str:
+def _measurement_table(lowering: GraphLowering, measurement: GraphMeasurement) -> str:
     """Predicted beside emulated: each step's blocks, and all of it."""
     from macaw.lowering.fim import explain
     from macaw.lowering.fim.plan import START
 
-    ways, plan = found.ways(), found.plan
+    ways, plan = lowering.ways(), lowering.plan
     rows = [["", "", "predicted", "emulated"]]
-    for row in measured.steps:
+    for row in measurement.steps:
         step = ways[row.number]
         guess = plan.action(START, step.number) if _is_island(plan, step.number) else None
         predicted = f"{guess.begin:,} to {guess.end:,}" if guess else "the host"
         emulated = f"{row.begin:,} to {row.end:,}"
         rows.append([explain.mark(step), f"island {row.island}", predicted, emulated])
-    rows.append(["", "dma at work", f"{found.dma:,}", f"{measured.dma:,}"])
-    rows.append(["", "cycles", f"{found.cycles:,}", f"{measured.cycles:,}"])
+    rows.append(["", "dma at work", f"{lowering.dma:,}", f"{measurement.dma:,}"])
+    rows.append(["", "cycles", f"{lowering.cycles:,}", f"{measurement.cycles:,}"])
     widths = [max(len(row[place]) for row in rows) for place in range(4)]
     lines = [
         f"{row[0]:<{widths[0]}}  {row[1]:<{widths[1]}}  {row[2]:>{widths[2]}}"
         f"  {row[3]:>{widths[3]}}"
         for row in rows
     ]
-    lines.append(f"outputs differ from float64 by at most {measured.error:.2g} of the largest")
+    lines.append(f"outputs differ from float64 by at most {measurement.error:.2g} of the largest")
     return "\n".join(lines)
 
 

@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from macaw.errors import DONE, FAILED, InputError
+from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS, InputError
 
 
 @click.command("lsp", short_help="Serve an editor: the Language Server Protocol.")
@@ -36,4 +36,4 @@ def command() -> int:
             out.flush()
 
         left_well = LanguageServer(write).serve(stream)
-    return DONE if left_well else FAILED
+    return EXIT_SUCCESS if left_well else EXIT_FAILURE

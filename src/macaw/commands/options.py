@@ -35,9 +35,9 @@ class LazyChoice(_Type):
         """The word. Fails with a message that lists all words."""
         return str(self._choice().convert(value, param, ctx))
 
-    def get_metavar(self, param: click.Parameter, *more: Any, **named: Any) -> str | None:
+    def get_metavar(self, param: click.Parameter, *more: Any, **keywords: Any) -> str | None:
         """The words as in a synopsis. Older versions of click pass fewer arguments."""
-        return self._choice().get_metavar(param, *more, **named)
+        return self._choice().get_metavar(param, *more, **keywords)
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
@@ -157,8 +157,8 @@ def load_program(
     from macaw import api, files
     from macaw.terminal.diagnostics_output import print_diagnostics, warnings_of
 
-    files.keep_inputs(outputs, [file, *inputs, *([device] if device else [])], hint)
+    files.refuse_overwriting(outputs, [file, *inputs, *([device] if device else [])], hint)
     program = api.load(file, device=device)
-    files.keep_inputs(outputs, program.read_files, hint)
+    files.refuse_overwriting(outputs, program.read_files, hint)
     print_diagnostics(warnings_of(program))
     return program

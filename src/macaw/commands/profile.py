@@ -14,7 +14,7 @@ from macaw.commands.options import (
     max_cycles_option,
     program_options,
 )
-from macaw.errors import DONE, FAILED
+from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
 
 if TYPE_CHECKING:
     from macaw.profiling.model import Profile
@@ -161,7 +161,7 @@ def command(
 
     outputs = [name for name in (json_file, perfetto_file, html_file) if name and name != "-"]
     for one, other in combinations(outputs, 2):
-        files.keep_apart(one, other)
+        files.refuse_same_file(one, other)
     earlier = None if against is None else from_json(_read_json(against), against)
     inputs_read = [*inputs.values(), *([against] if against else [])]
     program = load_program(file, device, inputs_read, outputs, "another name")
@@ -193,7 +193,7 @@ def command(
 
         report = profile(program, arrays, options, device=device, watch=show, name=file)
     _write(report, json_file, perfetto_file, html_file)
-    return FAILED if report.missed else DONE
+    return EXIT_FAILURE if report.missed else EXIT_SUCCESS
 
 
 def _read_json(path: str) -> object:
@@ -239,4 +239,4 @@ def _write(
         return
     from macaw.profiling import terminal_report
 
-    terminal_report.show(profile, console.stdout())
+    terminal_report.print_report(profile, console.stdout())

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from macaw.errors import DONE
+from macaw.errors import EXIT_SUCCESS
 from macaw.phrases import plural
 
 if TYPE_CHECKING:
@@ -59,39 +59,41 @@ def command(
         raise InputError(
             f"{plural(len(weights), 'file')} of weights, {len(outputs)} of -o", "one -o for each"
         )
-    note = protection.keep_apart(outputs, order)
+    note = protection.check_paths(outputs, order)
     if undo:
         if seed is not None:
             raise InputError("--undo draws no orders", "leave --seed out")
-        files.keep_inputs(outputs, [*weights, order, note])
-        plain = protection.restored(weights, order, scope=scope, lanes=lanes)
+        files.refuse_overwriting(outputs, [*weights, order, note])
+        plain = protection.restore_files(weights, order, scope=scope, lanes=lanes)
         files.write_all(
             (path, files.npy_bytes(array)) for path, array in zip(outputs, plain, strict=True)
         )
-        return DONE
-    files.keep_inputs(outputs, weights)
-    files.keep_inputs([order, note], weights, "--order names another")
+        return EXIT_SUCCESS
+    files.refuse_overwriting(outputs, weights)
+    files.refuse_overwriting([order, note], weights, "--order names another")
     arrays = [files.read_array(path) for path in weights]
-    found = protection.protect(
+    shuffled = protection.protect(
         *arrays, scope=scope or protection.DEFAULT_SCOPE, lanes=lanes, seed=seed
     )
-    found.write(outputs, order)
-    click.echo(_strength(found))
+    shuffled.write(outputs, order)
+    click.echo(_strength_text(shuffled))
     if seed is not None:
         click.echo("macaw: orders drawn from a seed: who knows it has the orders", err=True)
-    return DONE
+    return EXIT_SUCCESS
 
 
-def _strength(found: Protection) -> str:
+def _strength_text(protection: Protection) -> str:
     """What an attacker faces."""
-    orders, blocks, lanes = found.order.shape
-    plan = found.layout
+    orders, blocks, lanes = protection.order.shape
+    plan = protection.layout
     nodes = sum(shape[0] for shape in plan.shapes)
     lines = [
         f"scope {plan.scope}: {plural(nodes, 'node')}, {plural(orders, 'order')} of"
         f" {plural(blocks, 'block')} of {lanes} lanes",
-        f"an attacker faces 2^{found.bits:,.1f} orders",
+        f"an attacker faces 2^{protection.bits:,.1f} orders",
     ]
-    if found.distinct < found.bits - 0.05:
-        lines.append(f"of them 2^{found.distinct:,.1f} differ: equal weights are interchangeable")
+    if protection.distinct < protection.bits - 0.05:
+        lines.append(
+            f"of them 2^{protection.distinct:,.1f} differ: equal weights are interchangeable"
+        )
     return "\n".join(lines)

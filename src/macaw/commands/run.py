@@ -14,7 +14,7 @@ from macaw.commands.options import (
     output_pairs,
     program_options,
 )
-from macaw.errors import DONE, FAILED
+from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
 
 if TYPE_CHECKING:
     from macaw.emu.device import Device
@@ -72,7 +72,7 @@ def command(
         with ProgressBar("running", input_binding.bind(program, arrays).items) as bar:
 
             def watch(index: int, machine: Device) -> None:
-                bar.done = index
+                bar.count = index
                 bar.note = lambda: f"{machine.cycle:,} cycles"
 
             run = execution.run(
@@ -102,8 +102,8 @@ def command(
     if not as_json:
         for name in run.unwritten:
             console.warning(f"nothing was written to the output '{name}'; it is as before the run")
-        for core, window, left in execution.left_over(run.device):
-            text = f"{left:,} bytes that {core} gave are still in {window}"
+        for core, window, count in execution.unread_window_bytes(run.device):
+            text = f"{count:,} bytes that {core} gave are still in {window}"
             console.warning(f"{text}: no output or transfer took them")
     return _status(run, quiet=as_json)
 
@@ -112,7 +112,7 @@ def _status(run: Run, *, quiet: bool) -> int:
     from macaw.terminal import console
 
     if not run.exit_code:
-        return DONE
+        return EXIT_SUCCESS
     if not quiet:
         console.warning(f"the program exited with code {run.exit_code}")
-    return FAILED
+    return EXIT_FAILURE

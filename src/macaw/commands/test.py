@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from macaw.errors import DONE, FAILED, WRONG
+from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS, EXIT_WRONG_INPUT
 from macaw.isa.errors import MacawError
 from macaw.terminal import console
 
@@ -23,26 +23,26 @@ def command(paths: tuple[str, ...], update: bool) -> int:
     from macaw import golden_tests
     from macaw.terminal.progress_bar import ProgressBar
 
-    folders = list(golden_tests.find(map(Path, paths)))
-    failed = wrong = 0
+    folders = list(golden_tests.find_folders(map(Path, paths)))
+    failures = errors = 0
     with ProgressBar("golden tests", len(folders)) as bar:
         for folder in folders:
             try:
                 differences = golden_tests.check(folder, update=update)
             except MacawError as error:
-                wrong += 1
+                errors += 1
                 print(f"WRONG    {console.printable(str(folder))}")
-                _indented(error.message.splitlines())
+                _print_indented(error.message.splitlines())
                 if error.hint:
-                    _indented([f"hint: {error.hint}"])
+                    _print_indented([f"hint: {error.hint}"])
             else:
-                failed += bool(differences) and not update
+                failures += bool(differences) and not update
                 print(f"{_verdict(differences, update)} {console.printable(str(folder))}")
-                _indented(differences)
-            bar.done += 1
-    passed = len(folders) - failed - wrong
-    print(f"{passed} {'recorded' if update else 'passed'}, {failed + wrong} failed")
-    return WRONG if wrong else FAILED if failed else DONE
+                _print_indented(differences)
+            bar.count += 1
+    passed = len(folders) - failures - errors
+    print(f"{passed} {'recorded' if update else 'passed'}, {failures + errors} failed")
+    return EXIT_WRONG_INPUT if errors else EXIT_FAILURE if failures else EXIT_SUCCESS
 
 
 def _verdict(differences: list[str], update: bool) -> str:
@@ -51,6 +51,6 @@ def _verdict(differences: list[str], update: bool) -> str:
     return "DIFFERS " if differences else "ok      "
 
 
-def _indented(lines: list[str]) -> None:
+def _print_indented(lines: list[str]) -> None:
     for line in lines:
         print(f"  {console.printable(line)}")

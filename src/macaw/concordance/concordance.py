@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw import api, arguments, files
-from macaw.arguments import checked
+from macaw.arguments import check_arguments
 from macaw.asm.program import Program
 from macaw.concordance.deviation import Deviation, find_deviation
 from macaw.concordance.emulation import emulate
@@ -93,12 +93,12 @@ class Concordance:
         """The element type of all tensors: the host format."""
         return self.tensors.dtype
 
-    @checked(path=arguments.path)
+    @check_arguments(path=arguments.path)
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the generated file. Raises `InputError`."""
         files.write_bytes(path, self.text.encode())
 
-    @checked(kind=arguments.word)
+    @check_arguments(kind=arguments.word)
     def picture(self, kind: str) -> str:
         """The data-flow graph as the text of a picture, "dot" (Graphviz) or "svg".
 
@@ -108,7 +108,7 @@ class Concordance:
             raise InputError(f"no picture '{kind}'", "there are " + ", ".join(picture.PICTURES))
         return picture.PICTURES[kind](self.graph)
 
-    @checked(seed=arguments.seed)
+    @check_arguments(seed=arguments.seed)
     def random(self, seed: int = 0) -> dict[str, NDArray[Any]]:
         """Random inputs to try the layer: normal numbers with a standard deviation of 0.5."""
         rng = np.random.default_rng(seed)
@@ -117,12 +117,12 @@ class Concordance:
             for name, tensor in self.inputs.items()
         }
 
-    @checked(data=arguments.arrays)
+    @check_arguments(data=arguments.arrays)
     def run(self, data: Arrays) -> dict[str, NDArray[Any]]:
         """The outputs of the generated software for `data`, by name. Raises `InputError`."""
         return run_generated(self.text, self.target, self.tensors.select(data))
 
-    @checked(data=arguments.arrays, listener=arguments.anything)
+    @check_arguments(data=arguments.arrays, listener=arguments.anything)
     def emulate(self, data: Arrays, listener: Listener | None = None) -> dict[str, NDArray[Any]]:
         """The outputs of the emulator for `data`, by name; `listener` gets the core's events.
 
@@ -130,7 +130,7 @@ class Concordance:
         """
         return emulate(self.tensors, data, listener)
 
-    @checked(data=arguments.arrays, text=arguments.optional(arguments.word))
+    @check_arguments(data=arguments.arrays, text=arguments.optional(arguments.word))
     def check(self, data: Arrays, text: str | None = None) -> Difference | None:
         """Run emulator and software on `data` and compare all bits; None if they are the same.
 
@@ -180,7 +180,7 @@ def _entry(value: Any) -> str | None:
     return None if good and not arguments.whole(1)(value[1]) else "a label and a number"
 
 
-@checked(
+@check_arguments(
     program=arguments.program_or_path,
     target=arguments.word,
     device=arguments.optional(arguments.device),
@@ -208,7 +208,7 @@ def concord(
         program = api.load(program, device=device)
     config = configuration_of(program, device)
     try:
-        executed = list(chains(program, config, arguments.plain(entries)))
+        executed = list(chains(program, config, arguments.python_numbers(entries)))
         graph = trace(executed, hints(program, config), config)
         generated = software(graph, config, target, name)
         results = [output.tensor for output in generated.outputs.values()]

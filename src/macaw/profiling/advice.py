@@ -15,8 +15,8 @@ from dataclasses import replace
 from macaw.errors import InputError
 from macaw.phrases import did_you_mean, plural
 from macaw.profiling import metrics
-from macaw.profiling.bottleneck import spot
-from macaw.profiling.metrics import JUDGED, TRACED, Machine
+from macaw.profiling.bottleneck import place_key
+from macaw.profiling.metrics import KEYS_WITH_THRESHOLD, TRACE_BACK_KEYS, DeviceSizes
 from macaw.profiling.model import (
     Bottleneck,
     Finding,
@@ -30,15 +30,15 @@ from macaw.profiling.model import (
 )
 from macaw.profiling.timeline import Start
 
-CYCLES = "cycles"
-MATTERS = 0.005  # of the run: what takes or costs less is no next step
-UNHIDDEN = 0.05  # of the run: so much does work of another row cost that is named
+CYCLES_GOAL = "cycles"
+LEAST_SHARE = 0.005  # of the run: what takes or costs less is no next step
+LEAST_UNHIDDEN = 0.05  # of the run: so much does work of another row cost that is named
 
 
 # Findings --------------------------------------------------------------------------------------
 
 
-def findings(groups: Iterable[Group]) -> list[Finding]:
+def collect_findings(groups: Iterable[Group]) -> list[Finding]:
     """What misses its threshold, for each place in the source once.
 
     Places of a row of which the same is to be said are one finding.
@@ -47,22 +47,22 @@ def findings(groups: Iterable[Group]) -> list[Finding]:
     for group in groups:
         for metric in group.metrics:
             if metric.ok is False:
-                key = (*spot(group.slice), metric.key)
+                key = (*place_key(group.slice), metric.key)
                 places.setdefault(key, []).append((group.slice, metric))
     same: dict[tuple[str, str, str], list[Finding]] = {}
     for items in places.values():
-        made = _finding(items)
-        key = (items[0][0].row, made.metric.key, made.sentence)
-        same.setdefault(key, []).append(made)
-    return [_together(row, found) for (row, _, _), found in same.items()]
+        finding = _finding_of_place(items)
+        key = (items[0][0].row, finding.metric.key, finding.sentence)
+        same.setdefault(key, []).append(finding)
+    return [_join_places(row, findings_of_row) for (row, _, _), findings_of_row in same.items()]
 
 
-def in_order(found: Iterable[Finding]) -> tuple[Finding, ...]:
+def sort_findings(unsorted: Iterable[Finding]) -> tuple[Finding, ...]:
     """Findings, what costs most first; of what the cost is not known, what takes most cycles."""
-    return tuple(sorted(found, key=lambda finding: (-finding.cost, -finding.cycles)))
+    return tuple(sorted(unsorted, key=lambda finding: (-finding.cost, -finding.cycles)))
 
 
-def _finding(items: Sequence[tuple[Slice, Metric]]) -> Finding:
+def _finding_of_place(items: Sequence[tuple[Slice, Metric]]) -> Finding:
     """The finding of one place: its worst value, and the cycles of all slices."""
     item, metric = max(items, key=lambda pair: (badness(pair[1]), pair[0].busy))
     core = item.core if len({slice_.core for slice_, _ in items}) == 1 else item.row
@@ -70,15 +70,15 @@ def _finding(items: Sequence[tuple[Slice, Metric]]) -> Finding:
     return Finding(core, item.where, metric, metric.sentence, cycles, len(items))
 
 
-def _together(row: str, found: Sequence[Finding]) -> Finding:
+def _join_places(row: str, same: Sequence[Finding]) -> Finding:
     """Findings of several places of a row that say the same as one."""
-    ordered = sorted(found, key=lambda finding: -finding.cycles)
+    ordered = sorted(same, key=lambda finding: -finding.cycles)
     first = ordered[0]
     return replace(
         first,
-        core=first.core if len({item.core for item in found}) == 1 else row,
-        cycles=sum(item.cycles for item in found),
-        slices=sum(item.slices for item in found),
+        core=first.core if len({item.core for item in same}) == 1 else row,
+        cycles=sum(item.cycles for item in same),
+        slices=sum(item.slices for item in same),
         others=tuple(item.where for item in ordered[1:]),
     )
 
@@ -109,7 +109,7 @@ def lateness(
     no core waited for it, and there is no finding.
     """
     by_row: dict[str, Metric] = {}
-    found = []
+    late_findings = []
     for row in dict.fromkeys(start.row for start in starts):
         here = [start for start in starts if start.row == row]
         late = sum(start.late for start in here)
@@ -119,16 +119,16 @@ def lateness(
         text = (
             f"in {plural(len(here), 'start')} {row} started {plural(late, 'cycle')} in all after"
             f" the work before it had ended, the longest time {plural(worst.late, 'cycle')} from"
-            f" {worst.could:,} to {worst.begin:,}"
+            f" {worst.earliest:,} to {worst.begin:,}"
         )
         by_row[row] = metric = Metric("late", value, limit, ok, text)
         cost = sooner.get(row, 0)
-        if not ok and cost >= max(MATTERS * cycles, 1):
+        if not ok and cost >= max(LEAST_SHARE * cycles, 1):
             less = f"the run would be about {plural(cost, 'cycle')} shorter"
             text += f"; without that {less}"
             place = _where(worst, tracks)
-            found.append(Finding(row, place, metric, text, late, len(here), cost))
-    return by_row, found
+            late_findings.append(Finding(row, place, metric, text, late, len(here), cost))
+    return by_row, late_findings
 
 
 def _where(start: Start, tracks: Sequence[Track]) -> str:
@@ -138,98 +138,102 @@ def _where(start: Start, tracks: Sequence[Track]) -> str:
     return slices[place - 1].where if place else f"cycle {start.begin:,}"
 
 
-def of_rows(
-    tracks: Sequence[Track], machine: Machine, limits: Mapping[str, float]
+def row_metrics(
+    tracks: Sequence[Track], machine: DeviceSizes, limits: Mapping[str, float]
 ) -> dict[str, tuple[Metric, ...]]:
     """The metrics of each row's counters together."""
-    found = {}
+    metrics_by_row = {}
     for item in tracks:
         if item.core == item.row and item.slices:
             core = item.slices[0].core
-            found[item.row] = metrics.metrics(core, metrics.total(item.slices), machine, limits)
-    return found
+            metrics_by_row[item.row] = metrics.measure(
+                core, metrics.sum_counters(item.slices), machine, limits
+            )
+    return metrics_by_row
 
 
 # Goals -----------------------------------------------------------------------------------------
 
 
-def check_goals(wanted: Mapping[str, float]) -> None:
+def check_goals(limits: Mapping[str, float]) -> None:
     """Raise `InputError` for a goal that there is not."""
-    known = (CYCLES, *JUDGED)
-    for key in wanted:
-        if key not in known:
-            hint = did_you_mean(key, known) or f"there are {', '.join(known)}"
+    keys = (CYCLES_GOAL, *KEYS_WITH_THRESHOLD)
+    for key in limits:
+        if key not in keys:
+            hint = did_you_mean(key, keys) or f"there are {', '.join(keys)}"
             raise InputError(f"no goal is called '{key}'", hint)
 
 
-def goals(
-    wanted: Mapping[str, float], cycles: int, rows: Mapping[str, Sequence[Metric]]
+def judge_goals(
+    limits: Mapping[str, float], cycles: int, rows: Mapping[str, Sequence[Metric]]
 ) -> tuple[Goal, ...]:
     """Which goals are met (seed 001, step 430): cycles; a metric in every row that has it."""
-    found = []
-    for key, value in wanted.items():
-        if key == CYCLES:
-            left = cycles - value
+    verdicts = []
+    for key, value in limits.items():
+        if key == CYCLES_GOAL:
+            excess = cycles - value
             text = f"{plural(cycles, 'cycle')} of {value:,.0f}"
-            text += f", {left:,.0f} too many" if left > 0 else ", met"
-            found.append(Goal(key, value, cycles, left <= 0, text))
+            text += f", {excess:,.0f} too many" if excess > 0 else ", met"
+            verdicts.append(Goal(key, value, cycles, excess <= 0, text))
             continue
-        judged = [
+        candidates = [
             (row, Metric(key, metric.value, value))
             for row, each in rows.items()
             for metric in each
             if metric.key == key
         ]
-        if not judged:
-            found.append(Goal(key, value, None, False, f"{key}: nothing that was recorded says"))
+        if not candidates:
+            verdicts.append(Goal(key, value, None, False, f"{key}: nothing that was recorded says"))
             continue
-        row, worst = max(judged, key=lambda pair: badness(pair[1]))
+        row, worst = max(candidates, key=lambda pair: badness(pair[1]))
         met = badness(worst) <= 0
         sense = {"most": "at most", "least": "at least", "near": "within"}[
             metrics.BY_KEY[key].sense
         ]
         text = f"{key} {worst.value:.3g} in {row}, {sense} {value:.3g} wanted"
-        found.append(Goal(key, value, worst.value, met, text + (", met" if met else "")))
-    return tuple(found)
+        verdicts.append(Goal(key, value, worst.value, met, text + (", met" if met else "")))
+    return tuple(verdicts)
 
 
 # The loop of Fig. 7 ----------------------------------------------------------------------------
 
 
-def next_step(found: Profile) -> Step:
+def next_step(report: Profile) -> Step:
     """The step of Fig. 7 that comes next."""
-    if found.mode == "mark":
-        return _after_marking(found)
-    if found.goals and not found.missed:
-        text = "; ".join(goal.sentence for goal in found.goals)
+    if report.mode == "mark":
+        return _after_marking(report)
+    if report.goals and not report.missed:
+        text = "; ".join(goal.sentence for goal in report.goals)
         return Step(728, "Done", f"All goals are met: {text}.")
-    if found.bottleneck is None:
+    if report.bottleneck is None:
         text = "Nothing was recorded: profile a program that does some work."
         return Step(702, "Record the timeline", text)
-    late = next((item for item in found.findings if item.metric.key == "late"), None)
+    late = next((item for item in report.findings if item.metric.key == "late"), None)
     if late is not None:
         text = f"At {late.where}: {late.sentence}. Then record again."
         return Step(710, "Mend the synchronisation", text)
-    total = any(goal.key == CYCLES for goal in found.goals)
+    total = any(goal.key == CYCLES_GOAL for goal in report.goals)
     ask = "" if total else " (--goal cycles=N says when the loop ends)"
-    return _bottleneck_step(found, found.bottleneck, ask)
+    return _bottleneck_step(report, report.bottleneck, ask)
 
 
-def _bottleneck_step(found: Profile, worst: Bottleneck, ask: str) -> Step:
+def _bottleneck_step(report: Profile, worst: Bottleneck, ask: str) -> Step:
     """708 to 718: the bottleneck is known; does a ratio of its instructions miss its threshold?"""
-    rows = {item.core: item.row for item in found.tracks}
-    least = max(MATTERS * found.cycles, 1)
-    here = [
+    rows = {item.core: item.row for item in report.tracks}
+    least = max(LEAST_SHARE * report.cycles, 1)
+    misses = [
         item
-        for item in found.findings
-        if rows.get(item.core) == worst.core and item.metric.key in TRACED and item.cycles >= least
+        for item in report.findings
+        if rows.get(item.core) == worst.core
+        and item.metric.key in TRACE_BACK_KEYS
+        and item.cycles >= least
     ]
-    known = f"Starts are as expected, {worst.core} is the bottleneck"
-    if here:
-        first = here[0]
+    premise = f"Starts are as expected, {worst.core} is the bottleneck"
+    if misses:
+        first = misses[0]
         more = f" and {plural(len(first.others), 'place')} more" if first.others else ""
         text = (
-            f"{known}, and of its ratios {first.metric.key} misses its threshold at"
+            f"{premise}, and of its ratios {first.metric.key} misses its threshold at"
             f" {first.where}{more}: {first.sentence}."
             " What that costs is in no record. After an edit bracket it with trace_begin and"
             " trace_end, and run `macaw profile --mode mark --guide --against` with the --json file"
@@ -238,13 +242,13 @@ def _bottleneck_step(found: Profile, worst: Bottleneck, ask: str) -> Step:
         return Step(718, "Trace back and edit the instruction", text)
     where = worst.slice.where if worst.slice else worst.core
     text = (
-        f"{known}, and no ratio of its instructions misses its threshold in more than"
-        f" {MATTERS:.1%} of the run. Longest in all takes {where}; what it waits for"
+        f"{premise}, and no ratio of its instructions misses its threshold in more than"
+        f" {LEAST_SHARE:.1%} of the run. Longest in all takes {where}; what it waits for"
         " inside its instructions is in no record. Fig. 7 goes on with another mapping."
     )
     second = max(worst.between, key=lambda row: worst.between[row], default="")
     unhidden = worst.between.get(second, 0)
-    if unhidden >= UNHIDDEN * found.cycles:
+    if unhidden >= LEAST_UNHIDDEN * report.cycles:
         text += (
             f" The work of {second} between that of {worst.core} costs about"
             f" {plural(unhidden, 'cycle')}: where neither needs what the other does then, let"
@@ -253,19 +257,21 @@ def _bottleneck_step(found: Profile, worst: Bottleneck, ask: str) -> Step:
     return Step(716, "Change the mapping", f"{text} Then record again and look at the total{ask}.")
 
 
-def _after_marking(found: Profile) -> Step:
+def _after_marking(report: Profile) -> Step:
     """720 to 724: an edited instruction was recorded by itself."""
-    if not found.differences:
+    if not report.differences:
         text = (
             "Give --against the JSON of the profile in mark mode from before the edit:"
             " it shows what is better."
         )
         return Step(722, "Compare with before", text)
-    ours = [item for item in found.differences if item.better is not None]
-    better, worse = (sum(item.better is value for item in ours) for value in (True, False))
-    said = "; ".join(item.sentence for item in ours[:4]) or "nothing that was recorded differs"
+    judgements = [item for item in report.differences if item.better is not None]
+    better, worse = (sum(item.better is value for item in judgements) for value in (True, False))
+    sentences = (
+        "; ".join(item.sentence for item in judgements[:4]) or "nothing that was recorded differs"
+    )
     if better > worse:
-        text = f"It got better: {said}. Run in auto mode and look at the total (step 726)."
+        text = f"It got better: {sentences}. Run in auto mode and look at the total (step 726)."
         return Step(724, "Run the whole program again", text)
-    text = f"It got no better: {said}. Look at the other ratios and edit again."
+    text = f"It got no better: {sentences}. Look at the other ratios and edit again."
     return Step(718, "Trace back again", text)

@@ -14,21 +14,21 @@ from collections.abc import Callable, Mapping, Sequence
 
 from macaw.phrases import plural
 from macaw.profiling.model import Bottleneck, Slice, Track
-from macaw.profiling.record import Wait
-from macaw.profiling.timeline import Member, Start, singles
+from macaw.profiling.recording import Wait
+from macaw.profiling.timeline import CoreTraits, Start, core_tracks
 
 
-class _Course:
+class _WorkGraph:
     """Intervals of work of the cores, and what each began after."""
 
     def __init__(
         self,
         tracks: Sequence[Track],
         waits: Mapping[str, Sequence[Wait]],
-        cores: Mapping[str, Member],
+        cores: Mapping[str, CoreTraits],
     ) -> None:
         self.cores = cores
-        self.busy = {item.core: item.busy for item in singles(tracks) if item.busy}
+        self.busy = {item.core: item.busy for item in core_tracks(tracks) if item.busy}
         self.begins = {core: [begin for begin, _ in busy] for core, busy in self.busy.items()}
         self.waits = {core: sorted(waits.get(core, ()), key=lambda x: x[1]) for core in self.busy}
         self.commander = next((name for name, x in cores.items() if x.commands), "")
@@ -47,8 +47,8 @@ class _Course:
         last = bisect_right([end for _, end, _ in waits], begin) - 1
         if last >= 0 and waits[last][1] > idle:
             _, until, mask = waits[last]
-            named = [name for number, name in self.numbers.items() if mask >> number & 1]
-            return [(name, until) for name in named] or self._nearest(core, until)
+            names = [name for number, name in self.numbers.items() if mask >> number & 1]
+            return [(name, until) for name in names] or self._nearest(core, until)
         if core == self.commander:
             return []
         there = self.busy.get(self.commander, ())
@@ -58,18 +58,18 @@ class _Course:
 
     def _nearest(self, core: str, time: int) -> list[tuple[str, int]]:
         """The other core whose work is at, or ended last before, a cycle: nothing names it."""
-        found = []
+        candidates = []
         for name, busy in self.busy.items():
             place = bisect_left(self.begins[name], time) - 1
             if name != core and name != self.commander and place >= 0:
-                found.append((min(busy[place][1], time), name))
-        return [(max(found)[1], time)] if found else []
+                candidates.append((min(busy[place][1], time), name))
+        return [(max(candidates)[1], time)] if candidates else []
 
-    def without(self, row: str) -> int:
+    def end_without(self, row: str) -> int:
         """When the last work would end if that of a row took no time."""
-        return self._replayed(lambda core, place: self.cores[core].row == row, {})
+        return self._simulate(lambda core, place: self.cores[core].row == row, {})
 
-    def between(self, row: str, other: str) -> int:
+    def end_without_between(self, row: str, other: str) -> int:
         """The same of that work of a row which comes between work of the other one."""
         busy = [item for core, items in self.busy.items() for item in items
                 if self.cores[core].row == other]  # fmt: skip
@@ -79,18 +79,18 @@ class _Course:
             begin, end = self.busy[core][place]
             return self.cores[core].row == row and first <= begin and end <= last
 
-        return self._replayed(is_gone, {})
+        return self._simulate(is_gone, {})
 
-    def sooner(self, starts: Sequence[Start], row: str) -> int:
+    def end_without_delays(self, starts: Sequence[Start], row: str) -> int:
         """When the last work would end if a row were late at none of its starts."""
         late = {
             (start.core, bisect_left(self.begins[start.core], start.begin)): start.late
             for start in starts
             if start.row == row
         }
-        return self._replayed(lambda core, place: False, late)
+        return self._simulate(lambda core, place: False, late)
 
-    def _replayed(
+    def _simulate(
         self, is_gone: Callable[[str, int], bool], early: Mapping[tuple[str, int], int]
     ) -> int:
         """When the last work would end if some took no time, and some began so much earlier."""
@@ -102,7 +102,7 @@ class _Course:
             bounds = [before]
             causes = [(name, time) for name, time in self.after[core, place] if spans[name]]
             for name, time in causes:
-                there, lag = self._moved(name, spans[name], time)
+                there, lag = self._map_time(name, spans[name], time)
                 bounds.append(there + lag)
             if not causes:
                 bounds.append(before + begin - idle)
@@ -111,7 +111,7 @@ class _Course:
             spans[core].append((now, now + length))
         return max((span[-1][1] for span in spans.values()), default=0)
 
-    def _moved(self, core: str, spans: Sequence[tuple[int, int]], time: int) -> tuple[int, int]:
+    def _map_time(self, core: str, spans: Sequence[tuple[int, int]], time: int) -> tuple[int, int]:
         """Where a cycle of a core has gone; and, behind its work, how long it came after it."""
         place = min(bisect_left(self.begins[core], time), len(spans)) - 1
         if place < 0:
@@ -123,25 +123,25 @@ class _Course:
         return low + (time - begin) * (high - low) // (end - begin), 0
 
 
-def find(
+def find_bottleneck(
     tracks: Sequence[Track],
     waits: Mapping[str, Sequence[Wait]],
-    cores: Mapping[str, Member],
+    cores: Mapping[str, CoreTraits],
     starts: Sequence[Start] = (),
 ) -> Bottleneck | None:
     """The row that costs most, and its instruction that does; None if nothing was recorded.
 
     `starts` are those of `macaw.profiling.timeline.starts`.
     """
-    course = _Course(tracks, waits, cores)
-    if not course.busy:
+    work = _WorkGraph(tracks, waits, cores)
+    if not work.busy:
         return None
     rows = [item for item in tracks if item.core == item.row and item.busy]
-    whole = course.without("")
-    saved = {item.row: max(0, whole - course.without(item.row)) for item in rows}
+    whole = work.end_without("")
+    saved = {item.row: max(0, whole - work.end_without(item.row)) for item in rows}
     row = max(rows, key=lambda item: (saved[item.row], item.busy_cycles))
-    heaviest = heaviest_of(row.slices)
-    share = row.busy_cycles / max(course.end, 1)
+    heaviest = heaviest_slice(row.slices)
+    share = row.busy_cycles / max(work.end, 1)
     why = (
         f"{row.core} is at work for {plural(row.busy_cycles, 'cycle')}, {share:.0%} of the run;"
         f" without its work the run would be about {plural(saved[row.row], 'cycle')} shorter"
@@ -151,25 +151,25 @@ def find(
         second = max(more, key=lambda item: saved[item.row])
         why += f" (without that of {second.core}: {saved[second.row]:,})"
     between = {
-        item.row: max(0, whole - course.between(item.row, row.row))
+        item.row: max(0, whole - work.end_without_between(item.row, row.row))
         for item in rows
         if item is not row
     }
     sooner = {
-        name: max(0, whole - course.sooner(starts, name))
+        name: max(0, whole - work.end_without_delays(starts, name))
         for name in dict.fromkeys(start.row for start in starts)
     }
     return Bottleneck(row.core, heaviest, why, saved, between, sooner)
 
 
-def heaviest_of(slices: Sequence[Slice]) -> Slice | None:
+def heaviest_slice(slices: Sequence[Slice]) -> Slice | None:
     """The longest slice of the place in the source that takes the row longest in all."""
-    spent: dict[tuple[str, str], int] = defaultdict(int)
+    cycles_by_place: dict[tuple[str, str], int] = defaultdict(int)
     for item in slices:
-        spent[spot(item)] += item.busy
-    return max(slices, key=lambda item: (spent[spot(item)], item.busy), default=None)
+        cycles_by_place[place_key(item)] += item.busy
+    return max(slices, key=lambda item: (cycles_by_place[place_key(item)], item.busy), default=None)
 
 
-def spot(item: Slice) -> tuple[str, str]:
+def place_key(item: Slice) -> tuple[str, str]:
     """What slices of the same instruction have in common: the row and the place, or the core."""
     return (item.row, item.place) if item.place else (item.core, item.where)

@@ -10,36 +10,36 @@ BLOCKS = " ▁▂▃▄▅▆▇█"
 ASCII = " .:-=+*%#"
 
 
-def shares(busy: Iterable[Interval], cycles: int, columns: int) -> list[float]:
+def column_shares(busy: Iterable[Interval], cycles: int, columns: int) -> list[float]:
     """For each column the share of its time that lies in `busy`, 0 to 1.
 
     `busy` are intervals in order and apart from each other; what lies outside of 0 to `cycles`
     is in no column.
     """
-    found = [0.0] * columns
+    columns_busy = [0.0] * columns
     if cycles <= 0:
-        return found
+        return columns_busy
     for begin, end in busy:
         left, right = max(begin, 0) * columns / cycles, min(end, cycles) * columns / cycles
         if right <= left:
             continue
         first, last = int(left), min(int(right), columns - 1)
         if first == last:
-            found[first] += right - left
+            columns_busy[first] += right - left
             continue
-        found[first] += first + 1 - left
+        columns_busy[first] += first + 1 - left
         for column in range(first + 1, last):
-            found[column] = 1.0
-        found[last] += right - last
-    return [min(share, 1.0) for share in found]
+            columns_busy[column] = 1.0
+        columns_busy[last] += right - last
+    return [min(share, 1.0) for share in columns_busy]
 
 
-def bar(found: Iterable[float], ascii_only: bool = False) -> str:
+def bar_text(shares: Iterable[float], ascii_only: bool = False) -> str:
     """A character a column: blank only if nothing was busy, full only if all of it was."""
     levels = ASCII if ascii_only else BLOCKS
     full = len(levels) - 1
     text = []
-    for share in found:
+    for share in shares:
         if share <= 0:
             level = 0
         elif share >= 1 - 1e-9:
@@ -50,7 +50,7 @@ def bar(found: Iterable[float], ascii_only: bool = False) -> str:
     return "".join(text)
 
 
-def nice(step: float) -> int:
+def round_step(step: float) -> int:
     """The smallest of 1, 2, 5, 10, 20, ... that is not below `step`."""
     power = 1
     while True:
@@ -60,10 +60,10 @@ def nice(step: float) -> int:
         power *= 10
 
 
-def axis(cycles: int, columns: int) -> str:
+def axis_text(cycles: int, columns: int) -> str:
     """Cycle numbers, each beginning in the column of its cycle."""
     widest = len(f"{cycles:,}") + 2
-    step = nice(max(cycles, 1) * widest / max(columns, 1))
+    step = round_step(max(cycles, 1) * widest / max(columns, 1))
     text = [" "] * columns
     for cycle in range(0, max(cycles, 1), step):
         at, label = cycle * columns // max(cycles, 1), f"{cycle:,}"

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from math import comb
 
 from macaw.profiling import metrics
-from macaw.profiling.metrics import JUDGED, METRICS
+from macaw.profiling.metrics import KEYS_WITH_THRESHOLD, METRICS
 from macaw.profiling.model import Difference, Profile, Subject
 
 CHANCE = 0.05  # that runs of the same program are called different
@@ -20,51 +20,51 @@ EQUAL = 0.0005  # of a value: less is printed as 0.0%
 
 def differences(before: Profile, after: Profile) -> tuple[Difference, ...]:
     """What is not the same; then cycles, work of rows, ratios of rows."""
-    found = [_said(what, text) for what, text in _others(before, after)]
+    changes = [_note(what, text) for what, text in _setup_changes(before, after)]
     same_inputs = before.subject.inputs == after.subject.inputs
-    found.append(_cycles(before, after, same_inputs))
+    changes.append(_cycles_change(before, after, same_inputs))
     if before.mode == after.mode:
-        found += _work(before, after)
+        changes += _row_changes(before, after)
         exact = before.jitter is None and after.jitter is None
-        found += _ratios(before, after, same_inputs and exact)
+        changes += _ratio_changes(before, after, same_inputs and exact)
     ours, theirs = after.bottleneck, before.bottleneck
     if ours is not None and theirs is not None and ours.core != theirs.core:
-        found.append(_said("bottleneck", f"the bottleneck was {theirs.core} and is {ours.core}"))
-    return tuple(found)
+        changes.append(_note("bottleneck", f"the bottleneck was {theirs.core} and is {ours.core}"))
+    return tuple(changes)
 
 
-def _said(what: str, text: str) -> Difference:
+def _note(what: str, text: str) -> Difference:
     return Difference(what, None, None, None, text)
 
 
-def _others(before: Profile, after: Profile) -> list[tuple[str, str]]:
+def _setup_changes(before: Profile, after: Profile) -> list[tuple[str, str]]:
     """What the two profiles are not of, or not with, alike."""
     old, new = before.subject, after.subject
-    found = []
+    changes = []
     if old.program != new.program:
         text = f"the program is another one: {before.program} before, {after.program} now"
         if before.program == after.program:
             text = f"{after.program} was changed"
-        found.append(("program", text))
+        changes.append(("program", text))
     if old.device != new.device:
         text = f"the device is another one: {before.device} before, {after.device} now"
         if before.device == after.device:
             text = f"the device {after.device} has other settings now"
-        found.append(("device", text))
-    inputs = _other_inputs(old, new)
+        changes.append(("device", text))
+    inputs = _input_changes(old, new)
     if inputs:
         text = "so nothing is called better or worse"
-        found.append(("inputs", f"the inputs are others ({inputs}), {text}"))
+        changes.append(("inputs", f"the inputs are others ({inputs}), {text}"))
     if before.mode != after.mode:
         text = f"{before.mode} mode before, {after.mode} mode now"
-        found.append(("mode", f"{text}: other instructions were recorded, only cycles compare"))
+        changes.append(("mode", f"{text}: other instructions were recorded, only cycles compare"))
     if before.jitter != after.jitter or before.jitter is not None:
-        text = f"{_runs(before)} before, {_runs(after)} now"
-        found.append(("runs", f"{text}: only cycles are judged, by the spread of the runs"))
-    return found
+        text = f"{_runs_text(before)} before, {_runs_text(after)} now"
+        changes.append(("runs", f"{text}: only cycles are judged, by the spread of the runs"))
+    return changes
 
 
-def _other_inputs(old: Subject, new: Subject) -> str:
+def _input_changes(old: Subject, new: Subject) -> str:
     """Which inputs differ."""
     both = [name for name in new.inputs if name in old.inputs]
     names = {
@@ -72,10 +72,10 @@ def _other_inputs(old: Subject, new: Subject) -> str:
         "only before": [name for name in old.inputs if name not in new.inputs],
         "only now": [name for name in new.inputs if name not in old.inputs],
     }
-    return "; ".join(f"{title} {', '.join(found)}" for title, found in names.items() if found)
+    return "; ".join(f"{title} {', '.join(inputs)}" for title, inputs in names.items() if inputs)
 
 
-def _runs(profile: Profile) -> str:
+def _runs_text(profile: Profile) -> str:
     """How often it was run."""
     if profile.jitter is None:
         return "a run without jitter"
@@ -83,13 +83,13 @@ def _runs(profile: Profile) -> str:
     return f"{count:,} run{'' if count == 1 else 's'} with jitter from seed {profile.jitter}"
 
 
-def _cycles(before: Profile, after: Profile, judged: bool) -> Difference:
+def _cycles_change(before: Profile, after: Profile, judged: bool) -> Difference:
     """Whether it is faster, by the spread of the runs if they have one."""
     old, new = before.cycles, after.cycles
     if before.jitter is None and after.jitter is None:
         return _difference("cycles", old, new, -1 if judged else 0)
     low, high = sorted((before.runs or (old,), after.runs or (new,)), key=min)
-    text = _text_of("cycles", old, new)
+    text = _change_text("cycles", old, new)
     if max(low) >= min(high):
         return Difference("cycles", old, new, None, f"{text}: within the spread of the runs")
     if 2 / comb(len(low) + len(high), len(low)) > CHANCE:
@@ -98,7 +98,7 @@ def _cycles(before: Profile, after: Profile, judged: bool) -> Difference:
     return _difference("cycles", old, new, -1 if judged else 0)
 
 
-def _work(before: Profile, after: Profile) -> list[Difference]:
+def _row_changes(before: Profile, after: Profile) -> list[Difference]:
     """Busy cycles of rows; whether more of it or less is better depends on the others."""
     rows = {item.core: item for item in before.rows}
     return [
@@ -108,15 +108,15 @@ def _work(before: Profile, after: Profile) -> list[Difference]:
     ]
 
 
-def _ratios(before: Profile, after: Profile, judged: bool) -> list[Difference]:
+def _ratio_changes(before: Profile, after: Profile, judged: bool) -> list[Difference]:
     """Ratios of rows, of all that was recorded, where they differ."""
     order = {row.key: place for place, row in enumerate(METRICS)}
-    found = []
+    changes = []
     for row, each in sorted(after.ratios.items()):
         old = {metric.key: metric for metric in before.ratios.get(row, ())}
         for metric in sorted(each, key=lambda metric: order[metric.key]):
             earlier = old.get(metric.key)
-            if metric.key not in JUDGED or earlier is None:
+            if metric.key not in KEYS_WITH_THRESHOLD or earlier is None:
                 continue
             if earlier.value is None or metric.value is None or earlier.value == metric.value:
                 continue
@@ -124,8 +124,8 @@ def _ratios(before: Profile, after: Profile, judged: bool) -> list[Difference]:
             is_open = False in (earlier.ok, metric.ok) and None not in (earlier.ok, metric.ok)
             sense = _direction(metric.key, earlier.value, metric.value) if judged and is_open else 0
             what = f"{metric.key} of {row}"
-            found.append(_difference(what, earlier.value, metric.value, sense))
-    return found
+            changes.append(_difference(what, earlier.value, metric.value, sense))
+    return changes
 
 
 def _direction(key: str, before: float, after: float) -> int:
@@ -142,7 +142,7 @@ def _direction(key: str, before: float, after: float) -> int:
 def _difference(what: str, before: float, after: float, direction: int) -> Difference:
     """`direction` is 1 if more is better, -1 if less is, 0 if neither is said."""
     change = after - before
-    text = _text_of(what, before, after)
+    text = _change_text(what, before, after)
     if abs(change) < EQUAL * abs(before) or not change:
         return Difference(what, before, after, None, f"{text}, as before")
     if not direction:
@@ -154,10 +154,10 @@ def _difference(what: str, before: float, after: float, direction: int) -> Diffe
 WORDS: Mapping[bool, str] = {True: "better", False: "worse"}
 
 
-def _text_of(what: str, before: float, after: float) -> str:
+def _change_text(what: str, before: float, after: float) -> str:
     share = f" ({(after - before) / before:+.1%})" if before else ""
-    return f"{what}: {_text(before)} before, {_text(after)} now{share}"
+    return f"{what}: {_value_text(before)} before, {_value_text(after)} now{share}"
 
 
-def _text(value: float) -> str:
+def _value_text(value: float) -> str:
     return f"{value:,.0f}" if value == int(value) else f"{value:.3g}"

@@ -12,21 +12,21 @@ import json
 from importlib.resources import files
 from typing import Any
 
-from macaw.profiling.lanes import lanes
 from macaw.profiling.model import Group, Metric, Profile, Slice, Track
 from macaw.profiling.phrases import (
-    about,
-    cost,
-    heaviest,
-    keys,
-    longest,
-    merged,
-    sentence,
+    cost_note,
+    finding_sentence,
+    group_place,
+    heaviest_sentence,
+    longest_groups,
+    merge_sentence,
+    metric_keys,
+    run_summary,
     verdict,
-    where,
 )
+from macaw.profiling.slice_levels import stack_slices
 
-GROUPS = 200  # that the page's table shows at most; the timeline has all
+MOST_GROUPS = 200  # that the page's table shows at most; the timeline has all
 SCRIPTS = ("timeline", "parts", "page")  # one module
 _ESCAPES = {
     "<": "\\u003c",
@@ -37,44 +37,44 @@ _ESCAPES = {
 
 def page(profile: Profile) -> str:
     """The page, as it is written to a file (UTF-8)."""
-    data = json.dumps(_Data(profile).plain(), separators=(",", ":"), allow_nan=False)
+    data = json.dumps(_PageData(profile).plain(), separators=(",", ":"), allow_nan=False)
     for sign, escape in _ESCAPES.items():
         data = data.replace(sign, escape)
     parts = {
         "title": html.escape(f"{profile.program}: profile"),
-        "style": _part("page.css"),
-        "script": "\n".join(_part(f"{name}.js") for name in SCRIPTS),
+        "style": _page_file("page.css"),
+        "script": "\n".join(_page_file(f"{name}.js") for name in SCRIPTS),
         "data": data,
     }
-    before, *rest = _part("page.html").split("{")
-    found = [before]
+    before, *rest = _page_file("page.html").split("{")
+    pieces = [before]
     for piece in rest:
         name, _, text = piece.partition("}")
-        found += [parts[name], text]
-    return "".join(found)
+        pieces += [parts[name], text]
+    return "".join(pieces)
 
 
-def _part(name: str) -> str:
+def _page_file(name: str) -> str:
     return files("macaw.profiling").joinpath("page", name).read_text("utf-8")
 
 
-class _Data:
+class _PageData:
     """The object that the script reads; strings that slices repeat are numbers of a list."""
 
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
         self.strings: dict[str, int] = {}
-        self.groups = {_key(group.slice): group for group in profile.groups}
+        self.groups = {_slice_key(group.slice): group for group in profile.groups}
 
     def plain(self) -> dict[str, Any]:
         """All of it."""
         profile = self.profile
-        shown = longest(profile.groups, GROUPS)
-        names = keys(shown)
+        shown = longest_groups(profile.groups, MOST_GROUPS)
+        names = metric_keys(shown)
         slowest = profile.bottleneck
         return {
             "program": profile.program,
-            "about": about(profile),
+            "about": run_summary(profile),
             "cycles": profile.cycles,
             "tracks": [self.track(track) for track in profile.tracks],
             "series": [
@@ -85,10 +85,15 @@ class _Data:
             and {
                 "core": slowest.core,
                 "why": slowest.why,
-                "where": slowest.slice and heaviest(slowest.slice),
+                "where": slowest.slice and heaviest_sentence(slowest.slice),
             },
             "findings": [
-                {"core": f.core, "where": f.where, "note": cost(f), "sentence": sentence(f)}
+                {
+                    "core": f.core,
+                    "where": f.where,
+                    "note": cost_note(f),
+                    "sentence": finding_sentence(f),
+                }
                 for f in profile.findings
             ],
             "keys": names,
@@ -97,7 +102,7 @@ class _Data:
             "goals": [("met" if goal.met else "missed", goal.sentence) for goal in profile.goals],
             "against": profile.against,
             "differences": [(verdict(item), item.sentence) for item in profile.differences],
-            "merge": profile.merge and merged(profile.merge),
+            "merge": profile.merge and merge_sentence(profile.merge),
             "step": profile.step and (profile.step.number, profile.step.title, profile.step.text),
             "strings": list(self.strings),
         }
@@ -105,19 +110,19 @@ class _Data:
     def track(self, track: Track) -> dict[str, Any]:
         """A track; one that joins others has no slices of its own, theirs are below it."""
         joins = bool(self.profile.cores(track.core))
-        dealt = [] if joins else lanes(track.slices)
+        levels_of_core = [] if joins else stack_slices(track.slices)
         return {
             "core": track.core,
             "row": track.row,
             "busy": track.busy,
             "cycles": track.busy_cycles,
             "records": len(track.slices),
-            "lanes": [[self.slice(item) for item in lane] for lane in dealt],
+            "lanes": [[self.slice(item) for item in lane] for lane in levels_of_core],
         }
 
     def slice(self, item: Slice) -> tuple[Any, ...]:
         """A slice, in the order that the script's `slice` takes it apart."""
-        group = self.groups.get(_key(item))
+        group = self.groups.get(_slice_key(item))
         return (
             item.begin,
             item.end,
@@ -136,7 +141,7 @@ class _Data:
         values = (group.metric(name) or Metric(name, None) for name in names)
         return {
             "core": item.core,
-            "where": where(group),
+            "where": group_place(group),
             "begin": item.begin,
             "until": item.end,
             "cycles": item.busy,
@@ -148,5 +153,5 @@ class _Data:
         return self.strings.setdefault(text, len(self.strings))
 
 
-def _key(item: Slice) -> tuple[str, int, int]:
+def _slice_key(item: Slice) -> tuple[str, int, int]:
     return item.core, item.first, item.begin

@@ -9,37 +9,37 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from macaw.errors import InputError
-from macaw.profiling.record import Job, Recorded, run
+from macaw.profiling.recording import Job, Recording, run_job
 
-CONNECT = 10.0  # seconds that a scheduler may take to answer
-Watch = Callable[[int], object]  # told how many runs are done
+TIMEOUT = 10.0  # seconds that a scheduler may take to answer
+Progress = Callable[[int], object]  # told how many runs are done
 
 
 def run_all(
     jobs: Sequence[Job],
     workers: int = 1,
     scheduler: str | None = None,
-    watch: Watch = lambda done: None,
-) -> list[Recorded]:
+    watch: Progress = lambda done: None,
+) -> list[Recording]:
     """Do all jobs; the results come in their order.
 
     By `workers` processes, or by the Dask cluster at `scheduler`, whose workers must be able to
     import this macaw. Raises `InputError` if that cannot be.
     """
     if scheduler is not None:
-        found = _by_dask(jobs, scheduler)
+        recordings = _by_dask(jobs, scheduler)
     elif workers > 1 and len(jobs) > 1:
-        found = _by_processes(jobs, min(workers, len(jobs)))
+        recordings = _by_processes(jobs, min(workers, len(jobs)))
     else:
-        found = map(run, jobs)
+        recordings = map(run_job, jobs)
     results = []
-    for result in found:
+    for result in recordings:
         results.append(result)
         watch(len(results))
     return results
 
 
-def _by_processes(jobs: Sequence[Job], workers: int) -> Iterator[Recorded]:
+def _by_processes(jobs: Sequence[Job], workers: int) -> Iterator[Recording]:
     import multiprocessing
     import signal
     from concurrent.futures import ProcessPoolExecutor
@@ -51,7 +51,7 @@ def _by_processes(jobs: Sequence[Job], workers: int) -> Iterator[Recorded]:
     others = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(workers, spawn, initializer=signal.signal, initargs=ignored)
     try:
-        yield from pool.map(run, jobs)
+        yield from pool.map(run_job, jobs)
     except BrokenProcessPool:
         text = "a process that ran the program was killed"
         raise InputError(text, "fewer --jobs need less memory") from None
@@ -63,47 +63,47 @@ def _by_processes(jobs: Sequence[Job], workers: int) -> Iterator[Recorded]:
         pool.shutdown(cancel_futures=True)
 
 
-def _reach(scheduler: str) -> None:
+def _check_address(scheduler: str) -> None:
     """Raise `OSError` or `ValueError` unless something listens at the address."""
-    found = re.fullmatch(r"(?:(\w+)://)?\[?([^/]*?)\]?:(\d{1,5})", scheduler)
-    if found is None:
+    address = re.fullmatch(r"(?:(\w+)://)?\[?([^/]*?)\]?:(\d{1,5})", scheduler)
+    if address is None:
         raise ValueError("it is no PROTOCOL://HOST:PORT")
-    protocol, host, port = found.groups()
+    protocol, host, port = address.groups()
     if protocol != "inproc":
-        with socket.create_connection((host, int(port)), CONNECT):
+        with socket.create_connection((host, int(port)), TIMEOUT):
             pass
 
 
-def _connected(scheduler: str) -> Any:
+def _connect(scheduler: str) -> Any:
     """A client of a scheduler. Raises `OSError`, `ValueError`, and `ImportError` without Dask."""
     import distributed
 
     # One that could not connect is not to be closed: that would wait for what is not there.
     unclosed = {"__del__": lambda client: None}
-    made: Any = type("Client", (distributed.Client,), unclosed)
-    _reach(scheduler)
-    found: list[Any] = []
+    client_type: Any = type("Client", (distributed.Client,), unclosed)
+    _check_address(scheduler)
+    outcomes: list[Any] = []
 
     def connect() -> None:
         try:
-            found.append(made(scheduler, timeout=CONNECT, set_as_default=False))
+            outcomes.append(client_type(scheduler, timeout=TIMEOUT, set_as_default=False))
         except (OSError, ValueError) as error:
-            found.append(error)
+            outcomes.append(error)
 
     # What listens there may be no scheduler, and silent: then Dask would wait for ever.
     thread = threading.Thread(target=connect, daemon=True)
     thread.start()
-    thread.join(2 * CONNECT)
-    if not found:
+    thread.join(2 * TIMEOUT)
+    if not outcomes:
         raise TimeoutError("what listens there does not answer as one")
-    if isinstance(found[0], Exception):
-        raise found[0]
-    return found[0]
+    if isinstance(outcomes[0], Exception):
+        raise outcomes[0]
+    return outcomes[0]
 
 
-def _by_dask(jobs: Sequence[Job], scheduler: str) -> Iterator[Recorded]:
+def _by_dask(jobs: Sequence[Job], scheduler: str) -> Iterator[Recording]:
     try:
-        client = _connected(scheduler)
+        client = _connect(scheduler)
     except ImportError:
         text = "--scheduler needs Dask, which is not installed"
         raise InputError(text, "pip install 'macaw-npu[dask]', or --jobs N for processes") from None
@@ -112,7 +112,7 @@ def _by_dask(jobs: Sequence[Job], scheduler: str) -> Iterator[Recorded]:
         hint = "its address is as `dask scheduler` prints it: tcp://HOST:8786"
         raise InputError(text, hint) from None
     with client:
-        futures = client.map(run, jobs, pure=False)
+        futures = client.map(run_job, jobs, pure=False)
         try:
             for future in futures:
                 yield future.result()

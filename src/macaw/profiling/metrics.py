@@ -14,7 +14,7 @@ from macaw.isa.config import Configuration
 from macaw.isa.trace import GROUP
 from macaw.phrases import did_you_mean, plural
 from macaw.profiling.model import Group, Metric, Slice
-from macaw.profiling.timeline import Member
+from macaw.profiling.timeline import CoreTraits
 
 Counters = Mapping[str, int]
 _TAKES = {row.name: row.takes for row in GROUP}
@@ -23,7 +23,7 @@ _OF = {row.name: row.of for row in GROUP}
 
 
 @dataclass(frozen=True)
-class Row:
+class MetricRow:
     """A metric: its formula in the seed's letters, and what it is held against."""
 
     key: str
@@ -35,42 +35,45 @@ class Row:
 
 # fmt: off
 METRICS = (
-    Row("reads",       "m·n/(t2−t1)",  "",      None, "bytes read from external memory a cycle, while it reads"),
-    Row("computes",    "p·q/(t4−t3)",  "",      None, "bytes computed on a cycle, while it computes"),
-    Row("match",       "p·q·(t2−t1)/(m·n·(t4−t3))", "near", 0.1,  "bytes computed on for each byte read; right within the threshold of a whole number"),
-    Row("partial",     "a1/b1",        "most",  0.1,  "external writes narrower than the memory, of all; held against nothing in cores that cannot write as much at once"),
-    Row("blocked",     "a2/b2",        "most",  0.1,  "cycles that accesses of on-chip memory lost a bank to another access, for each access; of cores with memory of their own: that they waited, beyond what the densest stream does"),
-    Row("utilisation", "a3/(b3·c)",    "least", 0.5,  "compute units at work, of those that the array has, in the cycles in which it works"),
-    Row("late",        "",             "most",  0.05, "cycles that a row started after it could, of the whole run"),
+    MetricRow("reads",       "m·n/(t2−t1)",  "",      None, "bytes read from external memory a cycle, while it reads"),
+    MetricRow("computes",    "p·q/(t4−t3)",  "",      None, "bytes computed on a cycle, while it computes"),
+    MetricRow("match",       "p·q·(t2−t1)/(m·n·(t4−t3))", "near", 0.1,  "bytes computed on for each byte read; right within the threshold of a whole number"),
+    MetricRow("partial",     "a1/b1",        "most",  0.1,  "external writes narrower than the memory, of all; held against nothing in cores that cannot write as much at once"),
+    MetricRow("blocked",     "a2/b2",        "most",  0.1,  "cycles that accesses of on-chip memory lost a bank to another access, for each access; of cores with memory of their own: that they waited, beyond what the densest stream does"),
+    MetricRow("utilisation", "a3/(b3·c)",    "least", 0.5,  "compute units at work, of those that the array has, in the cycles in which it works"),
+    MetricRow("late",        "",             "most",  0.05, "cycles that a row started after it could, of the whole run"),
 )
 # fmt: on
 
 BY_KEY = {row.key: row for row in METRICS}
-JUDGED = tuple(row.key for row in METRICS if row.sense)
-TRACED = ("partial", "blocked", "utilisation")  # the ratios that trace back (step 718)
+KEYS_WITH_THRESHOLD = tuple(row.key for row in METRICS if row.sense)
+TRACE_BACK_KEYS = ("partial", "blocked", "utilisation")  # the ratios that trace back (step 718)
 
 
-def thresholds(given: Mapping[str, float]) -> dict[str, float]:
+def thresholds(changes: Mapping[str, float]) -> dict[str, float]:
     """The thresholds by key, with the given ones. Raises `InputError` for an unknown key."""
-    for key in given:
-        if key not in JUDGED:
-            hint = did_you_mean(key, JUDGED) or f"there are {', '.join(JUDGED)}"
+    for key in changes:
+        if key not in KEYS_WITH_THRESHOLD:
+            hint = (
+                did_you_mean(key, KEYS_WITH_THRESHOLD)
+                or f"there are {', '.join(KEYS_WITH_THRESHOLD)}"
+            )
             raise InputError(f"no metric with a threshold is called '{key}'", hint)
     defaults = {row.key: row.threshold for row in METRICS if row.threshold is not None}
-    return {**defaults, **given}
+    return {**defaults, **changes}
 
 
 @dataclass(frozen=True)
-class Machine:
+class DeviceSizes:
     """What the formulas need to know of the device."""
 
     width: int  # m: bytes of a beat of external memory
     banks: int
     bank_width: int
-    cores: Mapping[str, Member]
+    cores: Mapping[str, CoreTraits]
 
     @classmethod
-    def of(cls, config: Configuration, cores: Mapping[str, Member]) -> Machine:
+    def of(cls, config: Configuration, cores: Mapping[str, CoreTraits]) -> DeviceSizes:
         """Of a configuration and its cores."""
         width, banks, bank_width = (
             int(config[f"mem.{name}"]) for name in ("external_width", "banks", "bank_width")
@@ -78,13 +81,15 @@ class Machine:
         return cls(width, banks, bank_width, cores)
 
 
-def groups(slices: Iterable[Slice], machine: Machine, limits: Mapping[str, float]) -> list[Group]:
+def measure_slices(
+    slices: Iterable[Slice], machine: DeviceSizes, limits: Mapping[str, float]
+) -> list[Group]:
     """Each slice with its metrics."""
-    return [Group(item, metrics(item.core, item.counters, machine, limits)) for item in slices]
+    return [Group(item, measure(item.core, item.counters, machine, limits)) for item in slices]
 
 
-def metrics(
-    core: str, counters: Counters, machine: Machine, limits: Mapping[str, float]
+def measure(
+    core: str, counters: Counters, machine: DeviceSizes, limits: Mapping[str, float]
 ) -> tuple[Metric, ...]:
     """The metrics that counters of a core determine."""
     member = machine.cores[core]
@@ -92,20 +97,20 @@ def metrics(
         (member.beat or machine.width) * counters["e_bus"], counters, "t_rd_begin", "t_rd_end"
     )
     computes = _rate(member.width * counters["e_cu"], counters, "t_cu_begin", "t_cu_end")
-    found = [
-        _plain("reads", reads, "{:.3g} bytes a cycle come from external memory"),
-        _plain("computes", computes, "{:.3g} bytes a cycle are computed on"),
+    results = [
+        _unjudged("reads", reads, "{:.3g} bytes a cycle come from external memory"),
+        _unjudged("computes", computes, "{:.3g} bytes a cycle are computed on"),
         _match(reads, computes, limits["match"]),
         _partial(counters, machine, member, limits["partial"]),
         _blocked(counters, machine, member, limits["blocked"]),
         _utilisation(core, counters, member, limits["utilisation"]),
     ]
-    return tuple(item for item in found if item.value is not None)
+    return tuple(item for item in results if item.value is not None)
 
 
-def total(slices: Iterable[Slice]) -> dict[str, int]:
+def sum_counters(slices: Iterable[Slice]) -> dict[str, int]:
     """The counters of slices together: counts are added, times are first and last."""
-    found = dict.fromkeys(_TAKES, 0)
+    sums = dict.fromkeys(_TAKES, 0)
     for item in slices:
         for name, takes in _TAKES.items():
             value = item.counters[name]
@@ -113,16 +118,16 @@ def total(slices: Iterable[Slice]) -> dict[str, int]:
                 continue
             counted = _COUNT_OF.get(_OF[name])
             if counted is None:  # instructions are not counted there
-                some, first = True, not found["t_end"]
+                some, first = True, not sums["t_end"]
             else:
-                some, first = bool(item.counters[counted]), not found[counted]
+                some, first = bool(item.counters[counted]), not sums[counted]
             if some:
                 better = min if takes == "first" else max
-                found[name] = value if first else better(found[name], value)
+                sums[name] = value if first else better(sums[name], value)
         for name, takes in _TAKES.items():
             if takes == "count":
-                found[name] += item.counters[name]
-    return found
+                sums[name] += item.counters[name]
+    return sums
 
 
 def _rate(amount: int, counters: Counters, begin: str, end: str) -> float | None:
@@ -131,7 +136,7 @@ def _rate(amount: int, counters: Counters, begin: str, end: str) -> float | None
     return amount / cycles if amount and cycles > 0 else None
 
 
-def _plain(key: str, value: float | None, text: str) -> Metric:
+def _unjudged(key: str, value: float | None, text: str) -> Metric:
     return Metric(key, value, sentence="" if value is None else text.format(value))
 
 
@@ -152,7 +157,7 @@ def _match(reads: float | None, computes: float | None, tolerance: float) -> Met
     return Metric("match", ratio, tolerance, ok, text)
 
 
-def _partial(counters: Counters, machine: Machine, member: Member, most: float) -> Metric:
+def _partial(counters: Counters, machine: DeviceSizes, member: CoreTraits, most: float) -> Metric:
     """Held against nothing where even the widest write of the core would be partial."""
     part, whole = counters["e_xwr_partial"], counters["e_xwr"]
     if not whole:
@@ -166,23 +171,21 @@ def _partial(counters: Counters, machine: Machine, member: Member, most: float) 
     return Metric("partial", value, most, value <= most, text)
 
 
-def _blocked(counters: Counters, machine: Machine, member: Member, most: float) -> Metric:
-    lost = counters["e_rd_blocked"] + counters["e_wr_blocked"]
+def _blocked(counters: Counters, machine: DeviceSizes, member: CoreTraits, most: float) -> Metric:
+    waited = counters["e_rd_blocked"] + counters["e_wr_blocked"]
     whole = counters["e_rd"] + counters["e_wr"]
     if not whole:
         return Metric("blocked", None)
     usual = member.spacing * whole
-    value = max(lost - usual, 0) / whole
+    value = max(waited - usual, 0) / whole
     accesses = f"{whole:,} access{'' if whole == 1 else 'es'}"
-    if member.apart:
-        text = f"{accesses} of its own memory waited {plural(lost, 'cycle')} in all"
+    if member.has_own_memory:
+        text = f"{accesses} of its own memory waited {plural(waited, 'cycle')} in all"
         if member.spacing:
-            text += f", {min(usual, lost):,} of them as in the densest stream"
+            text += f", {min(usual, waited):,} of them as in the densest stream"
     else:
-        text = (
-            f"{accesses} of on-chip memory lost a bank to others for {plural(lost, 'cycle')} in all"
-        )
-    if value > most and not member.apart:
+        text = f"{accesses} of on-chip memory lost a bank to others for {plural(waited, 'cycle')} in all"
+    if value > most and not member.has_own_memory:
         text += (
             f" (a bank is {machine.bank_width} bytes wide, and what lies"
             f" {machine.banks * machine.bank_width} bytes apart is in the same one)"
@@ -190,7 +193,7 @@ def _blocked(counters: Counters, machine: Machine, member: Member, most: float) 
     return Metric("blocked", value, most, value <= most, text)
 
 
-def _utilisation(core: str, counters: Counters, member: Member, least: float) -> Metric:
+def _utilisation(core: str, counters: Counters, member: CoreTraits, least: float) -> Metric:
     uses, arrays = counters["e_cu"], counters["e_array"]
     if not arrays:
         return Metric("utilisation", None)

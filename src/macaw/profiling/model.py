@@ -235,7 +235,7 @@ class Profile:
 
 def to_json(profile: Profile) -> dict[str, Any]:
     """The profile as an object of JSON."""
-    return {"kind": KIND, "format": FORMAT, **_plain(profile)}
+    return {"kind": KIND, "format": FORMAT, **_to_json_value(profile)}
 
 
 def from_json(data: object, source: str = "the profile") -> Profile:
@@ -246,22 +246,24 @@ def from_json(data: object, source: str = "the profile") -> Profile:
         text = f"{source} is a profile of format {data.get('format')}, this macaw reads {FORMAT}"
         raise InputError(text, "make it anew with this macaw")
     try:
-        return _taken(Profile, {k: v for k, v in data.items() if k not in ("kind", "format")})
-    except _UnfitError as error:
+        return _parse_dataclass(
+            Profile, {k: v for k, v in data.items() if k not in ("kind", "format")}
+        )
+    except _TypeMismatchError as error:
         raise InputError(f"{source} holds no profile: {error}") from None
 
 
-class _UnfitError(ValueError):
+class _TypeMismatchError(ValueError):
     """A value that is not of its field's type; the text says where."""
 
 
-def _plain(value: object) -> Any:
+def _to_json_value(value: object) -> Any:
     if is_dataclass(value):
-        return {row.name: _plain(getattr(value, row.name)) for row in fields(value)}
+        return {row.name: _to_json_value(getattr(value, row.name)) for row in fields(value)}
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): _to_json_value(item) for key, item in value.items()}
     if isinstance(value, tuple):
-        return [_plain(item) for item in value]
+        return [_to_json_value(item) for item in value]
     return value
 
 
@@ -269,46 +271,46 @@ T = TypeVar("T")
 _HINTS: dict[type, dict[str, Any]] = {}  # by dataclass, as they are asked for
 
 
-def _taken(kind: type[T], data: object) -> T:
+def _parse_dataclass(kind: type[T], data: object) -> T:
     """An object of a dataclass from what `_plain` made of it."""
     if not isinstance(data, dict):
-        raise _UnfitError(f"{kind.__name__} is {data!r:.40}")
+        raise _TypeMismatchError(f"{kind.__name__} is {data!r:.40}")
     hints = _HINTS.get(kind) or _HINTS.setdefault(kind, get_type_hints(kind))
     if data.keys() != hints.keys():
         odd = sorted(map(str, data.keys() ^ hints.keys()))
-        raise _UnfitError(f"{kind.__name__} has other fields: {', '.join(odd)}")
+        raise _TypeMismatchError(f"{kind.__name__} has other fields: {', '.join(odd)}")
     values = {}
     for name, hint in hints.items():
         try:
-            values[name] = _typed(hint, data[name])
-        except _UnfitError as error:
-            raise _UnfitError(f"{name}: {error}") from None
+            values[name] = _parse_value(hint, data[name])
+        except _TypeMismatchError as error:
+            raise _TypeMismatchError(f"{name}: {error}") from None
     return kind(**values)
 
 
-def _typed(hint: Any, value: object) -> Any:
+def _parse_value(hint: Any, value: object) -> Any:
     """A value as its annotation wants it."""
     origin, arguments = get_origin(hint), get_args(hint)
     if isinstance(hint, UnionType):
         if value is None and NoneType in arguments:
             return None
-        return _typed(next(item for item in arguments if item is not NoneType), value)
+        return _parse_value(next(item for item in arguments if item is not NoneType), value)
     if origin is tuple:
         if not isinstance(value, list):
-            raise _UnfitError(f"{value!r:.40} is no list")
+            raise _TypeMismatchError(f"{value!r:.40} is no list")
         if arguments[-1] is Ellipsis:
-            return tuple(_typed(arguments[0], item) for item in value)
+            return tuple(_parse_value(arguments[0], item) for item in value)
         if len(value) != len(arguments):
-            raise _UnfitError(f"{value!r:.40} has not {len(arguments)} items")
-        return tuple(_typed(item, part) for item, part in zip(arguments, value, strict=True))
+            raise _TypeMismatchError(f"{value!r:.40} has not {len(arguments)} items")
+        return tuple(_parse_value(item, part) for item, part in zip(arguments, value, strict=True))
     if origin is Mapping:
         if not isinstance(value, dict):
-            raise _UnfitError(f"{value!r:.40} is no object")
-        return {str(key): _typed(arguments[1], item) for key, item in value.items()}
+            raise _TypeMismatchError(f"{value!r:.40} is no object")
+        return {str(key): _parse_value(arguments[1], item) for key, item in value.items()}
     if isinstance(hint, type) and is_dataclass(hint):
-        return _taken(hint, value)
+        return _parse_dataclass(hint, value)
     if hint is float and type(value) is int:
         return value
     if type(value) is not hint:
-        raise _UnfitError(f"{value!r:.40} is no {hint.__name__}")
+        raise _TypeMismatchError(f"{value!r:.40} is no {hint.__name__}")
     return value

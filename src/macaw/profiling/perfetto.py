@@ -14,8 +14,8 @@ from itertools import count
 from typing import Any
 
 from macaw.errors import InputError
-from macaw.profiling.lanes import lanes
 from macaw.profiling.model import Group, Profile, Series, Slice, Track
+from macaw.profiling.slice_levels import stack_slices
 
 PROCESS = 1  # process number and the process track's number
 SEQUENCE = 1  # of packets; all come from one writer
@@ -41,7 +41,7 @@ class _Writer:
         self.metrics: dict[tuple[str, int, int], Group] = {}
 
     def profile(self, profile: Profile) -> None:
-        self.metrics = {_key(group.slice): group for group in profile.groups}
+        self.metrics = {_slice_key(group.slice): group for group in profile.groups}
         self._process(profile)
         for rank, row in enumerate(profile.rows):
             uuid = self._busy(row, PROCESS, rank)
@@ -72,7 +72,7 @@ class _Writer:
         """What a core recorded; of one with a row of its own below that row at once."""
         if not alone:
             parent = self._busy(core, parent, place)
-        for lane in lanes(core.slices):
+        for lane in stack_slices(core.slices):
             about = "what register groups recorded"
             uuid = self._track(f"{core.core}: instructions", parent, 0, about)
             named = ((item.begin, item.end, item.name or "instructions", item) for item in lane)
@@ -120,7 +120,7 @@ class _Writer:
             "waited": item.waited,
             **item.counters,
         }
-        group = self.metrics.get(_key(item))
+        group = self.metrics.get(_slice_key(item))
         for metric in group.metrics if group else ():
             if metric.value is not None:
                 numbers[metric.key] = metric.value
@@ -164,5 +164,5 @@ class _Writer:
         self.pieces.append(self.protos.Trace(packet=[packet]).SerializeToString())
 
 
-def _key(item: Slice) -> tuple[str, int, int]:
+def _slice_key(item: Slice) -> tuple[str, int, int]:
     return item.core, item.first, item.begin

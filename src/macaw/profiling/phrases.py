@@ -8,7 +8,7 @@ from macaw.profiling.model import Difference, Finding, Group, Merge, Profile, Sl
 PLACES = 3  # that a finding of several names at most
 
 
-def number(value: float | None) -> str:
+def number_text(value: float | None) -> str:
     """A number of a metric: `-`, `0.25`, `3.5`, `1,234`."""
     if value is None:
         return "-"
@@ -17,12 +17,12 @@ def number(value: float | None) -> str:
     return f"{value:.3g}"
 
 
-def share(part: float, whole: float) -> str:
+def share_text(part: float, whole: float) -> str:
     """`34.5%`; nothing if there is no whole."""
     return f"{100 * part / whole:.1f}%" if whole else ""
 
 
-def about(profile: Profile) -> str:
+def run_summary(profile: Profile) -> str:
     """`on tiny: 1,000 cycles`, and of how many runs and what jitter."""
     text = f"on {profile.device}: {plural(profile.cycles, 'cycle')}"
     if len(profile.runs) > 1:
@@ -33,7 +33,7 @@ def about(profile: Profile) -> str:
     return text
 
 
-def merged(merge: Merge) -> str:
+def merge_sentence(merge: Merge) -> str:
     """What became of the runs, and how far it is from the truth."""
     return (
         f"{plural(len(merge.runs), 'run')} of {merge.mean:,.1f} cycles on average; the merged "
@@ -42,7 +42,7 @@ def merged(merge: Merge) -> str:
     )
 
 
-def cost(finding: Finding) -> str:
+def cost_note(finding: Finding) -> str:
     """`(400 cycles, 3 times)`; nothing if it is not known."""
     if not finding.cycles:
         return ""
@@ -52,17 +52,17 @@ def cost(finding: Finding) -> str:
 
 def same_places(finding: Finding) -> str:
     """`the same at 3 places more: a.s:4: exe, ...`; the first of them."""
-    named = ", ".join(finding.others[:PLACES])
+    first_places = ", ".join(finding.others[:PLACES])
     more = ", ..." if len(finding.others) > PLACES else ""
-    return f"the same at {plural(len(finding.others), 'place')} more: {named}{more}"
+    return f"the same at {plural(len(finding.others), 'place')} more: {first_places}{more}"
 
 
-def sentence(finding: Finding) -> str:
+def finding_sentence(finding: Finding) -> str:
     """What a finding says, and where else."""
     return f"{finding.sentence}; {same_places(finding)}" if finding.others else finding.sentence
 
 
-def heaviest(item: Slice) -> str:
+def heaviest_sentence(item: Slice) -> str:
     """The place that takes a row longest in all, by its longest record."""
     longest_one = f"at most {plural(item.busy, 'cycle')} at a time"
     return f"longest in all takes {slice_place(item)} ({item.core}, {longest_one})"
@@ -75,7 +75,7 @@ def verdict(difference: Difference) -> str:
     return "same" if difference.sentence.endswith("as before") else "note"
 
 
-def where(group: Group) -> str:
+def group_place(group: Group) -> str:
     """The place and instruction of a group, and how many more it has."""
     return slice_place(group.slice)
 
@@ -86,18 +86,18 @@ def slice_place(item: Slice) -> str:
     return item.where + more
 
 
-def longest(groups: tuple[Group, ...], most: int, *, each: bool = False) -> list[Group]:
+def longest_groups(groups: tuple[Group, ...], most: int, *, each: bool = False) -> list[Group]:
     """Those groups that took longest, as they began; with `each` one of each instruction."""
-    shown = sorted(groups, key=lambda group: -group.slice.busy)
+    ordered = sorted(groups, key=lambda group: -group.slice.busy)
     if each:
         first: dict[tuple[str, str], Group] = {}
-        for group in shown:
-            first.setdefault((group.slice.row, where(group)), group)
-        shown = list(first.values())
-    return sorted(shown[:most], key=lambda group: (group.slice.begin, group.slice.core))
+        for group in ordered:
+            first.setdefault((group.slice.row, group_place(group)), group)
+        ordered = list(first.values())
+    return sorted(ordered[:most], key=lambda group: (group.slice.begin, group.slice.core))
 
 
-def keys(groups: list[Group]) -> list[str]:
+def metric_keys(groups: list[Group]) -> list[str]:
     """The metrics that one of the groups has."""
     return list(
         dict.fromkeys(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from macaw import api
 from macaw.asm.program import Program
-from macaw.errors import FAILED, InputError
+from macaw.errors import EXIT_FAILURE, InputError
 from macaw.execution import configuration_of
 from macaw.input_binding import bind
 from macaw.isa.config import ConfigError, Configuration
@@ -23,29 +23,29 @@ from macaw.profiling import (
     comparison,
     jobs,
     metrics,
-    record,
+    recording,
     replay,
     segments,
     timeline,
 )
 from macaw.profiling.model import Finding, Merge, Profile, Series
-from macaw.profiling.record import Job, Parameters, Record, Recorded
+from macaw.profiling.recording import Job, Parameters, Record, Recording
 
 MODES = ("auto", "mark")
-AUTOMATIC = 512  # records of a core at most, if nobody says how many instructions make one
-ONE_EACH = 4096  # up to so many instructions of a core each is a record
-GROUPS = 400  # slices at most whose metrics are kept
+MOST_RECORDS = 512  # records of a core at most, if nobody says how many instructions make one
+MOST_SINGLE = 4096  # up to so many instructions of a core each is a record
+MOST_GROUPS = 400  # slices at most whose metrics are kept
 
 
-def instructions_of_a_record(begun: int) -> int:
+def default_record_size(executed: int) -> int:
     """How many instructions make a record of a core that begins so many, if nobody says."""
-    return 1 if begun <= ONE_EACH else -(-begun // AUTOMATIC)
+    return 1 if executed <= MOST_SINGLE else -(-executed // MOST_RECORDS)
 
 
 class ProfileError(MacawError):
     """A program that cannot be profiled, because it does not end by itself."""
 
-    status = FAILED
+    status = EXIT_FAILURE
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Options:
         metrics.thresholds(self.thresholds)
 
 
-Watch = Callable[[str, int, int], object]  # what is done, how far, of how much
+Progress = Callable[[str, int, int], object]  # what is done, how far, of how much
 
 
 def profile(
@@ -98,7 +98,7 @@ def profile(
     options: Options | None = None,
     *,
     device: api.DeviceLike | None = None,
-    watch: Watch = lambda what, done, total: None,
+    watch: Progress = lambda what, done, total: None,
     name: str = "",
 ) -> Profile:
     """Profile a program, or the file of one, with arrays for its inputs.
@@ -151,19 +151,19 @@ class _Profiler:
         config: Configuration,
         inputs: Mapping[str, NDArray[Any]],
         options: Options,
-        watch: Watch,
+        watch: Progress,
     ) -> None:
         self.name, self.program, self.config, self.options = name, program, config, options
         self.watch = watch
         self.limits = metrics.thresholds(options.thresholds)
-        job = record.job_of(program, config, inputs, options.max_cycles)
+        job = recording.make_job(program, config, inputs, options.max_cycles)
         self.job = job.with_jitter(options.jitter)
-        self.cores = timeline.members(self.job.machine())
-        self.machine = metrics.Machine.of(config, self.cores)
-        known = dict.fromkeys(x for item in self.cores.values() for x in (item.row, item.name))
+        self.cores = timeline.core_traits(self.job.machine())
+        self.machine = metrics.DeviceSizes.of(config, self.cores)
+        names = dict.fromkeys(x for item in self.cores.values() for x in (item.row, item.name))
         for core in options.num:
-            if core and core not in known:
-                hint = did_you_mean(core, known) or f"there are {', '.join(known)}"
+            if core and core not in names:
+                hint = did_you_mean(core, names) or f"there are {', '.join(names)}"
                 raise InputError(f"no core is called '{core}'", hint)
         self.register_groups = int(config["trace.groups"])
 
@@ -172,108 +172,113 @@ class _Profiler:
     def profile(self) -> Profile:
         """All of it."""
         options = self.options
-        plain: Recorded | None = None
+        plain: Recording | None = None
         if options.mode == "auto":
             (plain,) = self._run("counting instructions", [self.job])
         if plain is None:
-            runs = [self._plan(record.marked(self._numbers()), {})]
+            runs = [self._recording_job(recording.marker_parameters(self._core_numbers()), {})]
         else:
-            runs = [self._plan(*self._automatic(plain))]
+            runs = [self._recording_job(*self._plan_all(plain))]
         if options.segments is not None and plain is not None:
-            segments.check(options.segments, self.register_groups, options.shared)
-            runs += [self._plan(*planned) for planned in self._segments(plain)]
-        repeated = [self._repeated(job, number) for number, job in enumerate(runs)]
-        found = self._run("recording", [job for each in repeated for job in each])
-        results = [[found.pop(0) for _ in each] for each in repeated]
+            segments.check_segments(options.segments, self.register_groups, options.shared)
+            runs += [self._recording_job(*plan) for plan in self._plan_segments(plain)]
+        jobs_of_plans = [self._repeat(job, number) for number, job in enumerate(runs)]
+        recordings = self._run("recording", [job for each in jobs_of_plans for job in each])
+        results = [[recordings.pop(0) for _ in each] for each in jobs_of_plans]
         whole = results[0]
         if plain is not None:
-            self._unchanged(plain, whole[0], repeated[0][0])
+            self._check_unchanged(plain, whole[0], jobs_of_plans[0][0])
         records = {
-            core: segments.mean([run.records[core] for run in whole]) for core in runs[0].parameters
+            core: segments.mean_records([run.records[core] for run in whole])
+            for core in runs[0].parameters
         }
         merge = None
         if options.segments is not None:
-            records, merge = self._merged(records, results[1:])
-        lost = self._lost(plain, records, whole)
-        return self._judged(records, whole, repeated[0][0], lost, merge)
+            records, merge = self._merge(records, results[1:])
+        lost_records = self._count_lost(plain, records, whole)
+        return self._judge(records, whole, jobs_of_plans[0][0], lost_records, merge)
 
-    def _lost(
+    def _count_lost(
         self,
-        plain: Recorded | None,
+        plain: Recording | None,
         records: Mapping[str, Sequence[Record]],
-        whole: Sequence[Recorded],
+        whole: Sequence[Recording],
     ) -> dict[str, int]:
         """Records that are not there, by core: no room, or no register group was free."""
         if plain is None:
             return dict(whole[0].lost)
-        wanted = {
-            core: -(-begun // self._num(core, begun))
-            for core, begun in plain.begun.items()
-            if begun
+        expected = {
+            core: -(-executed // self._record_size(core, executed))
+            for core, executed in plain.begun.items()
+            if executed
         }
-        return {core: max(0, count - len(records[core])) for core, count in wanted.items()}
+        return {core: max(0, count - len(records[core])) for core, count in expected.items()}
 
-    def _numbers(self) -> dict[str, int]:
+    def _core_numbers(self) -> dict[str, int]:
         return {name: member.number for name, member in self.cores.items()}
 
-    def _plan(self, parameters: Mapping[str, Parameters], needs: Mapping[str, int]) -> Job:
+    def _recording_job(self, parameters: Mapping[str, Parameters], needs: Mapping[str, int]) -> Job:
         """A job that records."""
-        ready = record.spilling(self.program, self.config, parameters, needs)
+        ready = recording.add_spill_areas(self.program, self.config, parameters, needs)
         return replace(self.job, parameters=ready)
 
-    def _automatic(self, plain: Recorded) -> tuple[dict[str, Parameters], dict[str, int]]:
+    def _plan_all(self, plain: Recording) -> tuple[dict[str, Parameters], dict[str, int]]:
         """All instructions of all cores; what of a core's records will need room."""
         parameters, needs = {}, {}
-        for core, begun in plain.begun.items():
-            if not begun:
+        for core, executed in plain.begun.items():
+            if not executed:
                 continue
-            num = self._num(core, begun)
-            parameters[core] = record.cycling(num, self.register_groups)
-            needs[core] = -(-begun // num) + self.register_groups
+            num = self._record_size(core, executed)
+            parameters[core] = recording.cycling_parameters(num, self.register_groups)
+            needs[core] = -(-executed // num) + self.register_groups
         return parameters, needs
 
-    def _num(self, core: str, begun: int) -> int:
+    def _record_size(self, core: str, executed: int) -> int:
         """Instructions to a record of a core."""
         options = self.options
         if options.segments is not None:
-            return segments.size(begun, options.segments, self.register_groups, options.shared)
-        given = options.num.get(core, options.num.get(self.cores[core].row, options.num.get("")))
-        if given is not None:
-            return given
-        return instructions_of_a_record(begun)
+            return segments.record_size(
+                executed, options.segments, self.register_groups, options.shared
+            )
+        option = options.num.get(core, options.num.get(self.cores[core].row, options.num.get("")))
+        if option is not None:
+            return option
+        return default_record_size(executed)
 
-    def _segments(self, plain: Recorded) -> list[tuple[dict[str, Parameters], dict[str, int]]]:
+    def _plan_segments(
+        self, plain: Recording
+    ) -> list[tuple[dict[str, Parameters], dict[str, int]]]:
         assert self.options.segments is not None
-        planned = segments.parameters(
+        plans = segments.parameters_of_segments(
             plain.begun, self.options.segments, self.register_groups, self.options.shared
         )
-        return [(each, dict.fromkeys(each, self.register_groups)) for each in planned]
+        return [(each, dict.fromkeys(each, self.register_groups)) for each in plans]
 
-    def _repeated(self, job: Job, number: int) -> list[Job]:
+    def _repeat(self, job: Job, number: int) -> list[Job]:
         """The runs of a job: with jitter each run of each segment has a seed of its own."""
         if job.jitter is None:
             return [job]
         first = job.jitter + number * self.options.repeat
         return [job.with_jitter(first + turn) for turn in range(self.options.repeat)]
 
-    def _run(self, what: str, todo: Sequence[Job]) -> list[Recorded]:
+    def _run(self, what: str, todo: Sequence[Job]) -> list[Recording]:
         options = self.options
         self.watch(what, 0, len(todo))
-        found = jobs.run_all(
+        recordings = jobs.run_all(
             todo, options.workers, options.scheduler, lambda done: self.watch(what, done, len(todo))
         )
-        for result in found:
+        for result in recordings:
             if result.failure:
                 raise ProfileError(
                     f"the program does not end by itself: {result.failure}",
                     "`macaw run` shows where",
                 )
-        return found
+        return recordings
 
-    def _unchanged(self, plain: Recorded, recorded: Recorded, job: Job) -> None:
+    def _check_unchanged(self, plain: Recording, recorded: Recording, job: Job) -> None:
         """Recording costs no cycle; a program that uses the memory of the records may notice."""
         if plain.cycles != recorded.cycles or plain.begun != recorded.begun:
-            spill = min((values[record.SPILL] for values in job.parameters.values()), default=0)
+            spill = min((values[recording.SPILL] for values in job.parameters.values()), default=0)
             raise InputError(
                 f"the program took {recorded.cycles:,} cycles while it was recorded,"
                 f" {plain.cycles:,} without: it uses external memory from {spill:#010x} on, where"
@@ -283,33 +288,40 @@ class _Profiler:
 
     # What they say
 
-    def _merged(
-        self, true: Mapping[str, Sequence[Record]], results: Sequence[Sequence[Recorded]]
+    def _merge(
+        self, true: Mapping[str, Sequence[Record]], results: Sequence[Sequence[Recording]]
     ) -> tuple[dict[str, list[Record]], Merge]:
         """Segments of runs as one timeline, beside the true one of a run that recorded all."""
-        merged, offsets, shifts = {}, {}, {}
+        records_by_core, offsets, shifts = {}, {}, {}
         for core in true:
-            runs = [segments.mean([run.records.get(core, ()) for run in each]) for each in results]
-            merged[core], offsets[core] = segments.merge(core, runs)
-            shifts[core] = segments.shift(merged[core], true[core])
-        longest = max(merged, key=lambda core: _span(merged[core]), default="")
+            runs = [
+                segments.mean_records([run.records.get(core, ()) for run in each])
+                for each in results
+            ]
+            records_by_core[core], offsets[core] = segments.merge_segments(core, runs)
+            shifts[core] = segments.mean_shift(records_by_core[core], true[core])
+        longest = max(
+            records_by_core, key=lambda core: _time_span(records_by_core[core]), default=""
+        )
         cycles = tuple(run.cycles for each in results for run in each)
         mean = fmean(cycles)
-        total = _span([item for each in merged.values() for item in each])
-        weights = {core: len(items) for core, items in merged.items()}
-        shift = sum(shifts[core] * weights[core] for core in merged) / max(sum(weights.values()), 1)
+        total = _time_span([item for each in records_by_core.values() for item in each])
+        weights = {core: len(items) for core, items in records_by_core.items()}
+        shift = sum(shifts[core] * weights[core] for core in records_by_core) / max(
+            sum(weights.values()), 1
+        )
         error = (total - mean) / mean if mean else 0.0
-        true_span = _span([item for each in true.values() for item in each])
-        return merged, Merge(
+        true_span = _time_span([item for each in true.values() for item in each])
+        return records_by_core, Merge(
             total, mean, error, cycles, true_span, tuple(offsets.get(longest, ())), shift, longest
         )
 
-    def _judged(
+    def _judge(
         self,
         records: Mapping[str, Sequence[Record]],
-        whole: Sequence[Recorded],
+        whole: Sequence[Recording],
         job: Job,
-        lost: Mapping[str, int],
+        lost_records: Mapping[str, int],
         merge: Merge | None,
     ) -> Profile:
         """The profile of records; `whole` are runs that recorded all, the first of them `job`'s."""
@@ -317,69 +329,71 @@ class _Profiler:
         runs = tuple(run.cycles for run in whole)
         cycles = round(fmean(runs)) if merge is None else merge.total
         waits = {
-            core: segments.moved_waits(first.waits[core], first.records[core], items)
+            core: segments.move_waits(first.waits[core], first.records[core], items)
             for core, items in records.items()
         }
-        tracks = timeline.tracks(self.cores, records, waits, lost)
-        names, series = self._names(first, job, lost)
-        tracks = replay.named(tracks, names)
+        tracks = timeline.tracks(self.cores, records, waits, lost_records)
+        names, series = self._name_slices(first, job, lost_records)
+        tracks = replay.with_names(tracks, names)
         series += replay.bandwidth(tracks, cycles, self.machine.width)
-        slices = [item for track in timeline.singles(tracks) for item in track.slices]
+        slices = [item for track in timeline.core_tracks(tracks) for item in track.slices]
         if options.mode == "mark" and not slices:
             text = "no instruction was recorded: the program reached no marker, or none that ended"
             hint = "bracket instructions with trace_begin and trace_end, or leave --mode mark out"
             raise ProfileError(text, hint)
-        groups = metrics.groups(sorted(slices, key=lambda x: -x.busy), self.machine, self.limits)
-        rows = advice.of_rows(tracks, self.machine, self.limits)
-        judged = dict(rows)
+        groups = metrics.measure_slices(
+            sorted(slices, key=lambda x: -x.busy), self.machine, self.limits
+        )
+        rows = advice.row_metrics(tracks, self.machine, self.limits)
+        metrics_by_row = dict(rows)
         late: list[Finding] = []
         worst = None
         if options.mode == "auto":
             commander = next(member.row for member in self.cores.values() if member.commands)
-            found = timeline.starts(tracks, commander, waits)
-            worst = bottleneck.find(tracks, waits, self.cores, found)
+            all_starts = timeline.starts(tracks, commander, waits)
+            worst = bottleneck.find_bottleneck(tracks, waits, self.cores, all_starts)
             sooner = worst.sooner if worst else {}
-            by_row, late = advice.lateness(found, tracks, cycles, self.limits["late"], sooner)
+            by_row, late = advice.lateness(all_starts, tracks, cycles, self.limits["late"], sooner)
             for row, metric in by_row.items():
-                judged[row] = (*judged.get(row, ()), metric)
-        made = Profile(
+                metrics_by_row[row] = (*metrics_by_row.get(row, ()), metric)
+        report = Profile(
             self.name,
             self.config.name,
             cycles,
             tracks,
-            tuple(groups[:GROUPS]),
-            advice.in_order([*late, *advice.findings(groups)]),
+            tuple(groups[:MOST_GROUPS]),
+            advice.sort_findings([*late, *advice.collect_findings(groups)]),
             tuple(series),
             worst,
             merge,
-            advice.goals(options.goals, cycles, judged),
+            advice.judge_goals(options.goals, cycles, metrics_by_row),
             mode=options.mode,
             jitter=options.jitter,
             runs=runs,
             ratios=rows,
-            subject=record.subject(self.job),
+            subject=recording.digest_subject(self.job),
         )
         if options.against is not None:
-            differences = comparison.differences(options.against, made)
-            made = replace(made, differences=differences, against=options.against_name)
+            differences = comparison.differences(options.against, report)
+            report = replace(report, differences=differences, against=options.against_name)
         if options.guide:
-            made = replace(made, step=advice.next_step(made))
-        return made
+            report = replace(report, step=advice.next_step(report))
+        return report
 
-    def _names(
-        self, first: Recorded, job: Job, lost: Mapping[str, int]
+    def _name_slices(
+        self, first: Recording, job: Job, lost_records: Mapping[str, int]
     ) -> tuple[dict[replay.Key, replay.Name], list[Series]]:
         """Names of the slices and occupancies of queues, of the run that recorded all."""
-        there = timeline.tracks(self.cores, first.records, {}, lost)
+        first_tracks = timeline.tracks(self.cores, first.records, {}, lost_records)
         what = "looking at instructions"
-        return replay.look(
+        return replay.replay_run(
             job,
-            replay.chosen(timeline.singles(there)),
+            replay.choose_slices(timeline.core_tracks(first_tracks)),
             first.cycles,
             lambda cycle: self.watch(what, cycle, first.cycles),
         )
 
 
-def _span(records: Sequence[Record]) -> int:
+def _time_span(records: Sequence[Record]) -> int:
     """Cycles from the first begin to the last end."""
     return max((x.end for x in records), default=0) - min((x.begin for x in records), default=0)

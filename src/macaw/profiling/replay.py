@@ -22,18 +22,18 @@ from macaw.emu.device import Device
 from macaw.isa import reading
 from macaw.isa.model import Queue
 from macaw.profiling.model import Series, Slice, Track
-from macaw.profiling.record import Job
+from macaw.profiling.recording import Job
 
 Name = tuple[str, str]  # of an instruction: its text, its place
 Key = tuple[str, int]  # of a slice: its core, its first instruction
-NAMED = 8000  # slices at most that are given names
-SAMPLES = 160  # points of a queue's occupancy
+MOST_NAMED = 8000  # slices at most that are given names
+MOST_SAMPLES = 160  # points of a queue's occupancy
 
 _CODE = re.compile(r"""((?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])'|[^"'#])*)""")
 _LABEL = re.compile(r"\s*[\w.$]+:\s*")
 
 
-def look(
+def replay_run(
     job: Job,
     slices: Iterable[Slice],
     cycles: int,
@@ -44,9 +44,9 @@ def look(
     stops: dict[int, list[Slice]] = {}
     for item in slices:
         stops.setdefault(item.begin, []).append(item)
-    step = max(1, -(-cycles // SAMPLES))
+    step = max(1, -(-cycles // MOST_SAMPLES))
     samples = set(range(0, cycles, step))
-    queues = _queues(device)
+    queues = _queue_samplers(device)
     names: dict[Key, Name] = {}
     again: list[Slice] = []  # what had no instruction yet before its cycle
     for time in sorted({*stops, *samples, *(begin + 1 for begin in stops)}):
@@ -57,21 +57,21 @@ def look(
             break
         watch(time)
         for item in again:
-            names[item.core, item.first] = name_of(device, device.cores[item.core])
+            names[item.core, item.first] = current_instruction(device, device.cores[item.core])
         again = []
         for item in stops.get(time, ()):
             core = device.cores[item.core]
-            found = ("", "") if core.shows_begun else name_of(device, core)
-            if found == ("", ""):
+            instruction = ("", "") if core.shows_begun else current_instruction(device, core)
+            if instruction == ("", ""):
                 again.append(item)
-            names[item.core, item.first] = found
+            names[item.core, item.first] = instruction
         if time in samples:
             for queue in queues:
                 queue.sample(time)
-    return names, [made for queue in queues if (made := queue.series()) is not None]
+    return names, [series for queue in queues if (series := queue.series()) is not None]
 
 
-def named(tracks: Sequence[Track], names: Mapping[Key, Name]) -> tuple[Track, ...]:
+def with_names(tracks: Sequence[Track], names: Mapping[Key, Name]) -> tuple[Track, ...]:
     """The tracks with the slices' names."""
 
     def with_name(item: Slice) -> Slice:
@@ -81,13 +81,13 @@ def named(tracks: Sequence[Track], names: Mapping[Key, Name]) -> tuple[Track, ..
     return tuple(replace(item, slices=tuple(map(with_name, item.slices))) for item in tracks)
 
 
-def chosen(cores: Sequence[Track]) -> list[Slice]:
+def choose_slices(cores: Sequence[Track]) -> list[Slice]:
     """The slices that are worth a name: of each core the longest."""
-    share = NAMED // max(sum(bool(item.slices) for item in cores), 1)
+    share = MOST_NAMED // max(sum(bool(item.slices) for item in cores), 1)
     return [x for item in cores for x in sorted(item.slices, key=lambda x: -x.cycles)[:share]]
 
 
-def name_of(device: Device, core: Core) -> Name:
+def current_instruction(device: Device, core: Core) -> Name:
     """The instruction that a core is at: its text and its place; empty if it is at none."""
     core.sync()
     what, address = core.current()
@@ -97,14 +97,14 @@ def name_of(device: Device, core: Core) -> Name:
         address = original(device.program, core, address)
     place = device.place(address)
     if place is None:
-        return what or _decoded(device, core, address), _symbol(device, address)
+        return what or _disassemble(device, core, address), _symbol(device, address)
     file, line, _ = place
-    return what or _statement(file, line) or _decoded(
+    return what or _statement(file, line) or _disassemble(
         device, core, address
     ), f"{Path(file).name}:{line}"
 
 
-def _decoded(device: Device, core: Core, address: int) -> str:
+def _disassemble(device: Device, core: Core, address: int) -> str:
     """The instruction at an address as the disassembler shows it; empty if it is no code."""
     section = device.program.section_at(address) if device.program else None
     if section is None or not core.table.executable or address % 4:
@@ -116,15 +116,15 @@ def _decoded(device: Device, core: Core, address: int) -> str:
 
 def _symbol(device: Device, address: int) -> str:
     """`main+0x8`, or the address."""
-    found = device.program.symbol_at(address) if device.program else None
-    if found is None:
+    match = device.program.symbol_at(address) if device.program else None
+    if match is None:
         return f"{address:#010x}"
-    symbol, distance = found
+    symbol, distance = match
     return f"{symbol.name}+{distance:#x}" if distance else symbol.name
 
 
 @cache
-def _lines(file: str) -> list[str]:
+def _read_lines(file: str) -> list[str]:
     try:
         return reading.read(file, reading.MOST_SOURCE).decode("utf-8", "replace").splitlines()
     except reading.UnreadableError:
@@ -133,11 +133,11 @@ def _lines(file: str) -> list[str]:
 
 def _statement(file: str, line: int) -> str:
     """The statement of a line, without its labels and comment; empty if the file is not there."""
-    lines = _lines(file)
+    lines = _read_lines(file)
     if not 0 < line <= len(lines):
         return ""
-    found = _CODE.match(lines[line - 1])
-    text = found.group(1) if found else ""
+    match = _CODE.match(lines[line - 1])
+    text = match.group(1) if match else ""
     while label := _LABEL.match(text):
         text = text[label.end() :]
     return " ".join(text.split())
@@ -146,7 +146,7 @@ def _statement(file: str, line: int) -> str:
 # Queues ----------------------------------------------------------------------------------------
 
 
-class _Sampled:
+class _QueueSampler:
     """A queue of a core, looked at from time to time."""
 
     def __init__(self, device: Device, core: Core, queue: Queue) -> None:
@@ -156,11 +156,11 @@ class _Sampled:
 
     def sample(self, time: int) -> None:
         self.core.sync()
-        held = getattr(self.core.state, self.queue.held)
-        if isinstance(held, np.ndarray):
-            value = float(held.max(initial=0))
+        contents = getattr(self.core.state, self.queue.held)
+        if isinstance(contents, np.ndarray):
+            value = float(contents.max(initial=0))
         else:
-            value = float(held if isinstance(held, int) else len(held))
+            value = float(contents if isinstance(contents, int) else len(contents))
         if not self.points or self.points[-1][1] != value:
             self.points.append((time, value))
 
@@ -171,17 +171,17 @@ class _Sampled:
         return Series(name, "held", tuple(self.points), self.core.table.name, self.most)
 
 
-def _queues(device: Device) -> list[_Sampled]:
+def _queue_samplers(device: Device) -> list[_QueueSampler]:
     """Queues whose state says how full they are: a number, a list, or a number for each PE."""
-    found = []
+    samplers = []
     for core in device.order:
         core.sync()
         for queue in core.table.queues:
-            held = getattr(core.state, queue.held, None) if queue.held else None
-            counts = isinstance(held, np.ndarray) and queue.high != ""
-            if counts or isinstance(held, int | list):
-                found.append(_Sampled(device, core, queue))
-    return found
+            contents = getattr(core.state, queue.held, None) if queue.held else None
+            counts = isinstance(contents, np.ndarray) and queue.high != ""
+            if counts or isinstance(contents, int | list):
+                samplers.append(_QueueSampler(device, core, queue))
+    return samplers
 
 
 # Bandwidth -------------------------------------------------------------------------------------
@@ -192,8 +192,8 @@ def bandwidth(tracks: Sequence[Track], cycles: int, width: int) -> list[Series]:
 
     What a slice moved is taken as even from its first such access to its last one.
     """
-    step = max(1, -(-cycles // SAMPLES))
-    found = []
+    step = max(1, -(-cycles // MOST_SAMPLES))
+    series = []
     for title, begin, end, count in (
         ("external reads", "t_rd_begin", "t_rd_end", "e_bus"),
         ("external writes", "t_wr_begin", "t_wr_end", "e_xwr"),
@@ -202,15 +202,15 @@ def bandwidth(tracks: Sequence[Track], cycles: int, width: int) -> list[Series]:
         for item in (x for track in tracks if track.core == track.row for x in track.slices):
             counters = item.counters
             if counters[count]:
-                _spread(bins, step, counters[begin], counters[end], counters[count] * width)
+                _add_evenly(bins, step, counters[begin], counters[end], counters[count] * width)
         if bins.any():
             values = (bins / step).round(3).tolist()
             points = tuple((place * step, value) for place, value in enumerate(values))
-            found.append(Series(title, "bytes a cycle", _changes(points), "", float(width)))
-    return found
+            series.append(Series(title, "bytes a cycle", _change_points(points), "", float(width)))
+    return series
 
 
-def _spread(bins: NDArray[np.float64], step: int, begin: int, end: int, amount: float) -> None:
+def _add_evenly(bins: NDArray[np.float64], step: int, begin: int, end: int, amount: float) -> None:
     """Add an amount, even from one cycle to another, to the bins."""
     end = max(end, begin + 1)
     for place in range(begin // step, min(-(-end // step), len(bins))):
@@ -218,7 +218,7 @@ def _spread(bins: NDArray[np.float64], step: int, begin: int, end: int, amount: 
         bins[place] += amount * inside / (end - begin)
 
 
-def _changes(points: Sequence[tuple[int, float]]) -> tuple[tuple[int, float], ...]:
+def _change_points(points: Sequence[tuple[int, float]]) -> tuple[tuple[int, float], ...]:
     """The points at which the value changes."""
     return tuple(
         point for place, point in enumerate(points) if not place or points[place - 1][1] != point[1]

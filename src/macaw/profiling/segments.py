@@ -14,19 +14,19 @@ from statistics import fmean
 
 from macaw.errors import InputError
 from macaw.isa.trace import GROUP
-from macaw.profiling.record import Parameters, Record, Wait, segment
+from macaw.profiling.recording import Parameters, Record, Wait, segment_parameters
 
 _TIMES = {row.name: row.of for row in GROUP if row.takes != "count"}
 _COUNTS = {row.of: row.name for row in GROUP if row.takes == "count"}
 
 
-def size(instructions: int, count: int, groups: int, shared: int) -> int:
+def record_size(instructions: int, count: int, groups: int, shared: int) -> int:
     """Instructions to a record so that `count` segments reach to the end of a program."""
     places = (count - 1) * (groups - shared) + groups
     return max(1, -(-instructions // places))
 
 
-def check(count: int, groups: int, shared: int) -> None:
+def check_segments(count: int, groups: int, shared: int) -> None:
     """Raise `InputError` unless segments can be made so."""
     if not 1 <= shared < groups:
         text = f"segments cannot share {shared} of {groups} register groups, only 1 to {groups - 1}"
@@ -35,49 +35,57 @@ def check(count: int, groups: int, shared: int) -> None:
         raise InputError(f"{count} segment is nothing to merge", "--segments 2 or more")
 
 
-def parameters(
-    begun: Mapping[str, int], count: int, groups: int, shared: int
+def parameters_of_segments(
+    instructions: Mapping[str, int], count: int, groups: int, shared: int
 ) -> list[dict[str, Parameters]]:
     """By segment and core: what is recorded. Cores that executed nothing record nothing."""
     return [
         {
-            core: segment(size(executed, count, groups, shared), groups, shared, number)
-            for core, executed in begun.items()
+            core: segment_parameters(
+                record_size(executed, count, groups, shared), groups, shared, number
+            )
+            for core, executed in instructions.items()
             if executed
         }
         for number in range(count)
     ]
 
 
-def mean(runs: Sequence[Sequence[Record]]) -> list[Record]:
+def mean_records(runs: Sequence[Sequence[Record]]) -> list[Record]:
     """The same segment recorded by several runs: the mean of all numbers, rounded.
 
     An instruction that not every run recorded (a loop that waits took other turns) is left out.
     """
     if len(runs) == 1:
         return list(runs[0])
-    found = [{(record.first, record.instructions): record for record in run} for run in runs]
-    common = [key for key in found[0] if all(key in run for run in found)]
+    records_by_key = [
+        {(record.first, record.instructions): record for record in run} for run in runs
+    ]
+    common = [key for key in records_by_key[0] if all(key in run for run in records_by_key)]
     result = []
     for key in common:
-        each = [run[key] for run in found]
+        each = [run[key] for run in records_by_key]
         counters = {name: round(fmean(x.counters[name] for x in each)) for name in each[0].counters}
         result.append(each[0]._replace(counters=counters))
     return result
 
 
-def merge(core: str, runs: Sequence[Sequence[Record]]) -> tuple[list[Record], list[float]]:
+def merge_segments(core: str, runs: Sequence[Sequence[Record]]) -> tuple[list[Record], list[float]]:
     """One list of records of a core's segments, and what was added to the times of each.
 
     Segments behind the program's end are empty. Raises `InputError` if neighbours share nothing.
     """
-    merged: list[Record] = list(runs[0]) if runs else []
+    timeline: list[Record] = list(runs[0]) if runs else []
     offsets = [0.0] if runs else []
-    known = {record.first: record for record in merged}
+    records_by_first = {record.first: record for record in timeline}
     for number, records in enumerate(runs[1:], 1):
         if not records:
             continue
-        pairs = [(known[later.first], later) for later in records if later.first in known]
+        pairs = [
+            (records_by_first[later.first], later)
+            for later in records
+            if later.first in records_by_first
+        ]
         if not pairs:
             text = (
                 f"segments {number} and {number + 1} of {core} share no record: nothing to move by"
@@ -86,10 +94,10 @@ def merge(core: str, runs: Sequence[Sequence[Record]]) -> tuple[list[Record], li
         offset = fmean(_offset(earlier, later) for earlier, later in pairs)
         offsets.append(offset)
         for record in records:
-            if record.first not in known:
-                known[record.first] = moved = _moved(record, offset)
-                merged.append(moved)
-    return merged, offsets
+            if record.first not in records_by_first:
+                records_by_first[record.first] = shifted = _move(record, offset)
+                timeline.append(shifted)
+    return timeline, offsets
 
 
 def _offset(earlier: Record, later: Record) -> float:
@@ -97,7 +105,7 @@ def _offset(earlier: Record, later: Record) -> float:
     return ((earlier.begin - later.begin) + (earlier.end - later.end)) / 2
 
 
-def _moved(record: Record, offset: float) -> Record:
+def _move(record: Record, offset: float) -> Record:
     """A record with other times; of what never occurred the time stays 0."""
     counters = dict(record.counters)
     for name, of in _TIMES.items():
@@ -106,11 +114,11 @@ def _moved(record: Record, offset: float) -> Record:
     return record._replace(counters=counters)
 
 
-def moved_waits(
-    waits: Sequence[Wait], run: Sequence[Record], moved: Sequence[Record]
+def move_waits(
+    waits: Sequence[Wait], run: Sequence[Record], target: Sequence[Record]
 ) -> list[Wait]:
     """Waits of a run as other times of its records have them."""
-    there = {(record.first, record.instructions): record for record in moved}
+    there = {(record.first, record.instructions): record for record in target}
     begins, lags = [0], [0]
     for record in run:
         other = there.get((record.first, record.instructions))
@@ -124,7 +132,7 @@ def moved_waits(
     return [(at(begin), at(end), cores) for begin, end, cores in waits]
 
 
-def shift(merged: Sequence[Record], true: Sequence[Record]) -> float:
+def mean_shift(merged: Sequence[Record], true: Sequence[Record]) -> float:
     """The mean distance of records' begins and ends from where one run has the same records."""
     there = {(record.first, record.instructions): record for record in true}
     pairs = [

@@ -16,31 +16,31 @@ from macaw.phrases import plural
 from macaw.profiling import chart
 from macaw.profiling.model import Difference, Finding, Goal, Group, Merge, Metric, Profile, Track
 from macaw.profiling.phrases import (
-    about,
-    cost,
-    heaviest,
-    keys,
-    longest,
-    merged,
-    number,
+    cost_note,
+    group_place,
+    heaviest_sentence,
+    longest_groups,
+    merge_sentence,
+    metric_keys,
+    number_text,
+    run_summary,
     same_places,
-    share,
+    share_text,
     verdict,
-    where,
 )
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-GROUPS, FINDINGS, CORES = 12, 8, 32  # lines that are shown at most of each
-ROOMY = 100  # columns of a screen that shows all metrics
+MOST_GROUPS, MOST_FINDINGS, MOST_CORES = 12, 8, 32  # lines that are shown at most of each
+WIDE = 100  # columns of a screen that shows all metrics
 GAP, NAME = 2, 10  # columns between a table's; that a name gets at least
 # Styles of the rows' bars, in turn; what they say stands beside them in words.
 STYLES = ("blue", "magenta", "green", "cyan", "yellow", "red")
 PLAIN = {"×": "x", "≥": ">=", "≤": "<=", "–": "-", "…": "...", "Δ": "d", "→": "->", "µ": "u"}
 
 
-def show(profile: Profile, screen: Console) -> None:
+def print_report(profile: Profile, screen: Console) -> None:
     """Print the whole report; it is as wide as the screen."""
     _Report(profile, screen).show()
 
@@ -52,24 +52,24 @@ class _Report:
 
     def show(self) -> None:
         profile = self.profile
-        self._title()
-        self._timeline()
+        self._print_title()
+        self._print_timeline()
         if any(profile.cores(track.row) for track in profile.rows):
-            self._cores()
-        self._bottleneck()
+            self._print_cores()
+        self._print_bottleneck()
         if profile.groups:
-            self._groups()
-        self._findings()
+            self._print_groups()
+        self._print_findings()
         if profile.merge is not None:
-            self._merge(profile.merge)
+            self._print_merge(profile.merge)
         if profile.differences:
-            self._differences(profile.differences)
+            self._print_differences(profile.differences)
         if profile.goals:
-            self._goals(profile.goals)
+            self._print_goals(profile.goals)
         if profile.step is not None:
             title = f"next step ({profile.step.number} of Fig. 7): {profile.step.title}"
-            self._heading(title)
-            self._paragraph(profile.step.text)
+            self._print_heading(title)
+            self._print_paragraph(profile.step.text)
 
     # Pieces
 
@@ -81,23 +81,23 @@ class _Report:
             text = text.encode("ascii", "backslashreplace").decode()
         return Text(text, style)
 
-    def _cut(self, text: Text, width: int, kept: int) -> Text:
+    def _shorten(self, text: Text, width: int, least: int) -> Text:
         """The text, cut with a mark if it is longer than `width` cells; the first `kept` stay."""
         if text.cell_len <= width:
             return text
         mark = self._text("…")
-        shown = text.copy()
-        if kept and width - mark.cell_len <= kept:
-            shown.truncate(kept)
-            return shown
-        shown.truncate(width - mark.cell_len)
-        return shown.append_text(mark)
+        shortened = text.copy()
+        if least and width - mark.cell_len <= least:
+            shortened.truncate(least)
+            return shortened
+        shortened.truncate(width - mark.cell_len)
+        return shortened.append_text(mark)
 
-    def _heading(self, text: str) -> None:
+    def _print_heading(self, text: str) -> None:
         self.screen.print()
         self.screen.print(self._text(text, "bold"))
 
-    def _paragraph(self, text: str, indent: int = 2) -> None:
+    def _print_paragraph(self, text: str, indent: int = 2) -> None:
         """A text folded at words, and set in; its words are never broken."""
         width = max(self.screen.width - indent, 20)
         lines = textwrap.wrap(
@@ -106,7 +106,7 @@ class _Report:
         for line in lines:
             self.screen.print(Text(" " * indent + line), soft_wrap=True)
 
-    def _table(
+    def _print_table(
         self,
         headings: Sequence[str],
         rows: Sequence[Sequence[Text]],
@@ -118,31 +118,32 @@ class _Report:
         Where there is little room the last name is cut, the numbers stay, and so do the first
         cells of it: `places` says how many in each row.
         """
-        kept = [*places, *[0] * (len(rows) - len(places))]
+        least = [*places, *[0] * (len(rows) - len(places))]
         titles = [self._text(heading, "dim") for heading in headings]
         widths = [
             max(line.cell_len for text in column for line in text.split("\n") or [Text()])
             for column in zip(titles, *rows, strict=True)
         ]
         others = sum(widths) - widths[names - 1] + GAP * (len(widths) - 1)
-        widths[names - 1] = min(widths[names - 1], max(self.screen.width - others, NAME, *kept))
+        widths[names - 1] = min(widths[names - 1], max(self.screen.width - others, NAME, *least))
         lines = [title.split("\n") for title in titles]
         high = max(map(len, lines))
         self.screen.print()
         for place in range(high):
-            shown = (place - high if place >= high - len(line) else None for line in lines)
+            line_numbers = (place - high if place >= high - len(line) else None for line in lines)
             cells = [
-                Text() if at is None else line[at] for line, at in zip(lines, shown, strict=True)
+                Text() if at is None else line[at]
+                for line, at in zip(lines, line_numbers, strict=True)
             ]
-            self._cells(cells, widths, names)
-        for row, keep in zip(rows, kept, strict=True):
+            self._print_cells(cells, widths, names)
+        for row, least_cells in zip(rows, least, strict=True):
             cells = [
-                self._cut(text, width, keep if index == names - 1 else 0)
+                self._shorten(text, width, least_cells if index == names - 1 else 0)
                 for index, (text, width) in enumerate(zip(row, widths, strict=True))
             ]
-            self._cells(cells, widths, names)
+            self._print_cells(cells, widths, names)
 
-    def _cells(self, cells: Sequence[Text], widths: Sequence[int], names: int) -> None:
+    def _print_cells(self, cells: Sequence[Text], widths: Sequence[int], names: int) -> None:
         """A line of a table: names at the left of their columns, numbers at the right."""
         line = Text()
         for index, (text, width) in enumerate(zip(cells, widths, strict=True)):
@@ -154,12 +155,14 @@ class _Report:
 
     # Parts of the report
 
-    def _title(self) -> None:
+    def _print_title(self) -> None:
         profile = self.profile
-        text = self._text(profile.program, "bold").append_text(self._text(f" {about(profile)}"))
+        text = self._text(profile.program, "bold").append_text(
+            self._text(f" {run_summary(profile)}")
+        )
         self.screen.print(text)
 
-    def _timeline(self) -> None:
+    def _print_timeline(self) -> None:
         profile, screen = self.profile, self.screen
         rows = profile.rows
         label = max((len(track.row) for track in rows), default=0) + 3
@@ -167,145 +170,145 @@ class _Report:
         busy = max(busy, len("busy"))
         columns = max(screen.width - label - busy - 10, 10)
         screen.print()
-        head = Text(" " * label).append(chart.axis(profile.cycles, columns), "dim")
+        head = Text(" " * label).append(chart.axis_text(profile.cycles, columns), "dim")
         head.append(f"{'busy':>{busy + 1}}{'':8}".rstrip(), "dim")
         screen.print(head, no_wrap=True, overflow="crop")
         slowest = profile.bottleneck.core if profile.bottleneck else ""
         for place, track in enumerate(rows):
-            found = chart.shares(track.busy, profile.cycles, columns)
+            shares_of_columns = chart.column_shares(track.busy, profile.cycles, columns)
             mark = "> " if track.row == slowest else "  "
             style = "bold" if track.row == slowest else ""
             line = Text(f"{mark}{track.row:<{label - 2}}", style)
-            line.append(chart.bar(found, self.ascii), STYLES[place % len(STYLES)])
+            line.append(chart.bar_text(shares_of_columns, self.ascii), STYLES[place % len(STYLES)])
             line.append(f" {track.busy_cycles:>{busy},}", style)
-            line.append(f" {share(track.busy_cycles, profile.cycles):>6}", style)
+            line.append(f" {share_text(track.busy_cycles, profile.cycles):>6}", style)
             screen.print(line, no_wrap=True, overflow="crop")
         lost = sum(track.lost for track in profile.tracks if not profile.cores(track.core))
         if lost:
             text = f"{plural(lost, 'record')} lost: the spill area was full"
             screen.print(self._text(text, "bold yellow"))
 
-    def _cores(self) -> None:
+    def _print_cores(self) -> None:
         """The cores of rows that have several, most at work first of all if there are too many."""
         profile = self.profile
         tracks = [core for track in profile.rows for core in profile.cores(track.row)]
-        hidden = max(len(tracks) - CORES, 0)
+        hidden = max(len(tracks) - MOST_CORES, 0)
         if hidden:
             least = sorted(tracks, key=lambda core: core.busy_cycles)[:hidden]
             tracks = [core for core in tracks if core not in least]
         headings = ("core", "busy", "", "records", "first", "last")
-        self._table(headings, [self._core(core) for core in tracks])
+        self._print_table(headings, [self._core_cells(core) for core in tracks])
         if hidden:
-            self._more(hidden, "core")
+            self._print_hidden(hidden, "core")
 
-    def _core(self, core: Track) -> tuple[Text, ...]:
+    def _core_cells(self, core: Track) -> tuple[Text, ...]:
         first = f"{core.busy[0][0]:,}" if core.busy else ""
         last = f"{core.busy[-1][1]:,}" if core.busy else ""
         cells = (
             core.core,
             f"{core.busy_cycles:,}",
-            share(core.busy_cycles, self.profile.cycles),
+            share_text(core.busy_cycles, self.profile.cycles),
             f"{len(core.slices):,}",
             first,
             last,
         )
         return tuple(map(self._text, cells))
 
-    def _more(self, count: int, word: str) -> None:
+    def _print_hidden(self, count: int, word: str) -> None:
         self.screen.print(self._text(f"{plural(count, f'more {word}')} not shown", "dim"))
 
-    def _bottleneck(self) -> None:
-        found = self.profile.bottleneck
-        if found is None:
+    def _print_bottleneck(self) -> None:
+        bottleneck = self.profile.bottleneck
+        if bottleneck is None:
             return
-        self._heading(f"bottleneck: {found.core}")
-        self._paragraph(found.why)
-        if found.slice is not None:
-            self._paragraph(heaviest(found.slice))
-        if found.saved:
-            items = sorted(found.saved.items(), key=lambda item: -item[1])
+        self._print_heading(f"bottleneck: {bottleneck.core}")
+        self._print_paragraph(bottleneck.why)
+        if bottleneck.slice is not None:
+            self._print_paragraph(heaviest_sentence(bottleneck.slice))
+        if bottleneck.saved:
+            items = sorted(bottleneck.saved.items(), key=lambda item: -item[1])
             saved = ", ".join(f"{row} {cycles:,}" for row, cycles in items)
-            self._paragraph(f"cycles less without the work of: {saved}")
+            self._print_paragraph(f"cycles less without the work of: {saved}")
 
-    def _groups(self) -> None:
+    def _print_groups(self) -> None:
         """The instructions that took longest, each by its longest record, and their metrics."""
         groups = self.profile.groups
-        shown = longest(groups, GROUPS, each=True)
-        names = keys(shown)
-        held = _thresholds(shown)
+        longest = longest_groups(groups, MOST_GROUPS, each=True)
+        names = metric_keys(longest)
+        thresholds = _thresholds(longest)
         titles = ["core", "instructions", "begin", "cycles"]
-        if self.screen.width < ROOMY:  # what is held against nothing can wait
-            names = [name for name in names if name in held]
+        if self.screen.width < WIDE:  # what is held against nothing can wait
+            names = [name for name in names if name in thresholds]
         rows = []
-        for group in shown:
+        for group in longest:
             item = group.slice
-            cells = (item.core, where(group), f"{item.begin:,}", f"{item.busy:,}")
-            values = (self._value(group.metric(key)) for key in names)
+            cells = (item.core, group_place(group), f"{item.begin:,}", f"{item.busy:,}")
+            values = (self._metric_text(group.metric(key)) for key in names)
             rows.append([*map(self._text, cells), *values])
-        if held:
-            limits = (self._text(held.get(key, ""), "dim") for key in names)
+        if thresholds:
+            limits = (self._text(thresholds.get(key, ""), "dim") for key in names)
             rows.append([self._text("threshold", "dim"), *[Text()] * 3, *limits])
         headings = [*titles, *(key.replace("_", "\n") for key in names)]
-        places = [self._text(group.slice.place).cell_len for group in shown]
-        self._table(headings, rows, 2, places)
-        if len(groups) > len(shown):
-            self._more(len(groups) - len(shown), "record")
+        places = [self._text(group.slice.place).cell_len for group in longest]
+        self._print_table(headings, rows, 2, places)
+        if len(groups) > len(longest):
+            self._print_hidden(len(groups) - len(longest), "record")
 
-    def _value(self, metric: Metric | None) -> Text:
+    def _metric_text(self, metric: Metric | None) -> Text:
         """A metric's value, with a mark if it is not as it should be."""
         if metric is None:
             return Text()
         if metric.ok is False:
-            return self._text(f"{number(metric.value)} !", "bold red")
-        return self._text(number(metric.value) + ("  " if metric.ok is not None else ""))
+            return self._text(f"{number_text(metric.value)} !", "bold red")
+        return self._text(number_text(metric.value) + ("  " if metric.ok is not None else ""))
 
-    def _findings(self) -> None:
-        found = self.profile.findings
-        if not found:
+    def _print_findings(self) -> None:
+        findings = self.profile.findings
+        if not findings:
             if self.profile.groups:
-                self._heading("findings: none")
+                self._print_heading("findings: none")
             return
-        self._heading(f"findings: {len(found):,}")
-        for index, finding in enumerate(found[:FINDINGS], 1):
-            self._finding(index, finding)
-        if len(found) > FINDINGS:
-            self._more(len(found) - FINDINGS, "finding")
+        self._print_heading(f"findings: {len(findings):,}")
+        for index, finding in enumerate(findings[:MOST_FINDINGS], 1):
+            self._print_finding(index, finding)
+        if len(findings) > MOST_FINDINGS:
+            self._print_hidden(len(findings) - MOST_FINDINGS, "finding")
 
-    def _finding(self, index: int, finding: Finding) -> None:
+    def _print_finding(self, index: int, finding: Finding) -> None:
         head = Text(f"{index:>3}. ").append_text(self._text(finding.core, "bold"))
-        head.append_text(self._text(f" {finding.where} {cost(finding)}".rstrip()))
+        head.append_text(self._text(f" {finding.where} {cost_note(finding)}".rstrip()))
         self.screen.print(head, soft_wrap=True)
-        self._paragraph(finding.sentence, 5)
+        self._print_paragraph(finding.sentence, 5)
         if finding.others:
-            self._paragraph(same_places(finding), 5)
+            self._print_paragraph(same_places(finding), 5)
 
-    def _merge(self, merge: Merge) -> None:
+    def _print_merge(self, merge: Merge) -> None:
         core = f" of {merge.core}" if merge.core else ""
-        self._heading(f"merged timeline{core}: {plural(merge.total, 'cycle')}")
-        self._paragraph(merged(merge))
+        self._print_heading(f"merged timeline{core}: {plural(merge.total, 'cycle')}")
+        self._print_paragraph(merge_sentence(merge))
 
-    def _differences(self, found: Iterable[Difference]) -> None:
-        self._heading(f"against {self.profile.against}")
-        for item in found:
+    def _print_differences(self, differences: Iterable[Difference]) -> None:
+        self._print_heading(f"against {self.profile.against}")
+        for item in differences:
             style = {True: "green", False: "red", None: ""}[item.better]
-            self._judged(verdict(item), style, item.sentence)
+            self._print_verdict(verdict(item), style, item.sentence)
 
-    def _goals(self, goals: Iterable[Goal]) -> None:
-        self._heading("goals")
+    def _print_goals(self, goals: Iterable[Goal]) -> None:
+        self._print_heading("goals")
         for goal in goals:
             style = "green" if goal.met else "bold red"
-            self._judged("met" if goal.met else "missed", style, goal.sentence)
+            self._print_verdict("met" if goal.met else "missed", style, goal.sentence)
 
-    def _judged(self, word: str, style: str, sentence: str) -> None:
+    def _print_verdict(self, word: str, style: str, sentence: str) -> None:
         line = Text("  ").append(f"{word:<7}", style).append_text(self._text(sentence))
         self.screen.print(line, soft_wrap=True)
 
 
 def _thresholds(groups: Iterable[Group]) -> dict[str, str]:
     """By metric what its values were held against."""
-    found = {}
+    thresholds = {}
     for group in groups:
         for metric in group.metrics:
             if metric.threshold is not None:
-                found[metric.key] = number(metric.threshold)
-    return found
+                thresholds[metric.key] = number_text(metric.threshold)
+    return thresholds

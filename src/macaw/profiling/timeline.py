@@ -12,11 +12,11 @@ from itertools import pairwise
 
 from macaw.emu.device import Device
 from macaw.profiling.model import Interval, Slice, Track
-from macaw.profiling.record import Record, Wait
+from macaw.profiling.recording import Record, Wait
 
 
 @dataclass(frozen=True)
-class Member:
+class CoreTraits:
     """A core of the device, as the profile sees it."""
 
     name: str
@@ -28,19 +28,21 @@ class Member:
     beat: int = 0  # m: bytes of a beat of what it reads; 0: as wide as external memory
     spacing: int = 0  # cycles of an access that count as blocked in the densest stream, too
     store: int = 0  # bytes of its widest write of external memory; 0: as wide as that is
-    apart: bool = False  # the memory that it works on is its own, not the banks of on-chip memory
+    has_own_memory: bool = (
+        False  # the memory that it works on is its own, not the banks of on-chip memory
+    )
 
 
-def members(device: Device) -> dict[str, Member]:
+def core_traits(device: Device) -> dict[str, CoreTraits]:
     """The cores by name, in the order of the timeline."""
     cores = sorted(device.order, key=lambda core: (core.table.row, core.number))
     return {
-        core.name: Member(
+        core.name: CoreTraits(
             core.name,
             core.table.name,
             core.number,
             commands=core.number == 0,
-            apart=bool(core.table.memories),
+            has_own_memory=bool(core.table.memories),
             **{name.replace("of_array", "units"): n for name, n in core.units()._asdict().items()},
         )
         for core in cores
@@ -49,18 +51,18 @@ def members(device: Device) -> dict[str, Member]:
 
 def union(intervals: Iterable[Interval]) -> list[Interval]:
     """The same cycles as intervals in order that do not touch each other; empty ones go."""
-    found: list[Interval] = []
+    joined: list[Interval] = []
     for begin, end in sorted(item for item in intervals if item[0] < item[1]):
-        if found and begin <= found[-1][1]:
-            found[-1] = found[-1][0], max(found[-1][1], end)
+        if joined and begin <= joined[-1][1]:
+            joined[-1] = joined[-1][0], max(joined[-1][1], end)
         else:
-            found.append((begin, end))
-    return found
+            joined.append((begin, end))
+    return joined
 
 
-def without(intervals: Sequence[Interval], gaps: Sequence[Interval]) -> list[Interval]:
+def subtract(intervals: Sequence[Interval], gaps: Sequence[Interval]) -> list[Interval]:
     """What of intervals lies in no gap; both are unions."""
-    found: list[Interval] = []
+    remaining: list[Interval] = []
     ends = [end for _, end in gaps]
     for begin, end in intervals:
         for place in range(bisect_right(ends, begin), len(gaps)):
@@ -68,14 +70,14 @@ def without(intervals: Sequence[Interval], gaps: Sequence[Interval]) -> list[Int
             if low >= end:
                 break
             if low > begin:
-                found.append((begin, low))
+                remaining.append((begin, low))
             begin = high
         if begin < end:
-            found.append((begin, end))
-    return found
+            remaining.append((begin, end))
+    return remaining
 
 
-class Gaps:
+class IntervalSet:
     """A union of intervals that is asked often."""
 
     def __init__(self, intervals: Iterable[Interval]) -> None:
@@ -94,13 +96,13 @@ class Gaps:
 
 
 def tracks(
-    cores: Mapping[str, Member],
+    cores: Mapping[str, CoreTraits],
     records: Mapping[str, Sequence[Record]],
     waits: Mapping[str, Sequence[Wait]],
-    lost: Mapping[str, int],
+    lost_records: Mapping[str, int],
 ) -> tuple[Track, ...]:
     """The rows of the timeline, below a row of several cores those that have slices."""
-    found: list[Track] = []
+    all_tracks: list[Track] = []
     for row in dict.fromkeys(member.row for member in cores.values()):
         here = [member for member in cores.values() if member.row == row]
         each = [
@@ -108,23 +110,27 @@ def tracks(
                 member,
                 records.get(member.name, ()),
                 waits.get(member.name, ()),
-                lost.get(member.name, 0),
+                lost_records.get(member.name, 0),
             )
             for member in here
         ]
         if len(each) == 1 and each[0].core == row:
-            found += each
+            all_tracks += each
             continue
         slices = sorted((x for item in each for x in item.slices), key=lambda x: (x.begin, x.core))
         busy = union(item for one in each for item in one.busy)
-        found.append(Track(row, row, tuple(slices), tuple(busy), sum(item.lost for item in each)))
-        found += [item for item in each if item.slices or item.lost]
-    return tuple(found)
+        all_tracks.append(
+            Track(row, row, tuple(slices), tuple(busy), sum(item.lost for item in each))
+        )
+        all_tracks += [item for item in each if item.slices or item.lost]
+    return tuple(all_tracks)
 
 
-def track(member: Member, records: Sequence[Record], waits: Sequence[Wait], lost: int) -> Track:
+def track(
+    member: CoreTraits, records: Sequence[Record], waits: Sequence[Wait], lost_records: int
+) -> Track:
     """A core's slices, and when it was at work."""
-    gaps = Gaps((begin, end) for begin, end, _ in waits)
+    gaps = IntervalSet((begin, end) for begin, end, _ in waits)
     slices = [
         Slice(
             member.name,
@@ -138,8 +144,8 @@ def track(member: Member, records: Sequence[Record], waits: Sequence[Wait], lost
         )
         for record in records
     ]
-    busy = without(union((item.begin, item.end) for item in slices), gaps.intervals)
-    return Track(member.name, member.row, tuple(slices), tuple(busy), lost)
+    busy = subtract(union((item.begin, item.end) for item in slices), gaps.intervals)
+    return Track(member.name, member.row, tuple(slices), tuple(busy), lost_records)
 
 
 # Starts ----------------------------------------------------------------------------------------
@@ -152,16 +158,16 @@ class Start:
     core: str
     row: str
     begin: int
-    could: int  # when all that it could have waited for was done
+    earliest: int  # when all that it could have waited for was done
 
     @property
     def late(self) -> int:
         """Cycles between."""
-        return self.begin - self.could
+        return self.begin - self.earliest
 
 
 def starts(
-    found: Sequence[Track], commander: str, waits: Mapping[str, Sequence[Wait]]
+    all_tracks: Sequence[Track], commander: str, waits: Mapping[str, Sequence[Wait]]
 ) -> list[Start]:
     """When cores began to work, and when they could have.
 
@@ -171,7 +177,7 @@ def starts(
     that until after the start was nothing to wait for. A core that waited by itself, for
     bytes of another one, could not begin before its wait was over.
     """
-    others = [item for item in singles(found) if item.row != commander]
+    others = [item for item in core_tracks(all_tracks) if item.row != commander]
     ends = sorted(end for item in others for _, end in item.busy)
     result = []
     for item in others:
@@ -185,11 +191,11 @@ def starts(
     return sorted(result, key=lambda start: (start.begin, start.core))
 
 
-def _is_union(item: Track, found: Sequence[Track]) -> bool:
+def _is_joined(item: Track, all_tracks: Sequence[Track]) -> bool:
     """Whether a track is of a row whose cores have tracks of their own."""
-    return item.core == item.row and any(x.row == item.row and x.core != x.row for x in found)
+    return item.core == item.row and any(x.row == item.row and x.core != x.row for x in all_tracks)
 
 
-def singles(found: Sequence[Track]) -> list[Track]:
+def core_tracks(all_tracks: Sequence[Track]) -> list[Track]:
     """The tracks of cores, without those of rows of several cores."""
-    return [item for item in found if not _is_union(item, found)]
+    return [item for item in all_tracks if not _is_joined(item, all_tracks)]

@@ -16,14 +16,14 @@ DELAY = 1.0  # seconds before a bar appears
 
 
 class ProgressBar:
-    """`with ProgressBar("images", 360) as bar: ... bar.done += 1`; without a total, a moving bar.
+    """`with ProgressBar("images", 360) as bar: ... bar.count += 1`; without a total, a moving bar.
 
     `bar.note` is a function: it returns a short text that each redraw shows after the bar.
     """
 
     def __init__(self, what: str, total: int | None = None) -> None:
         self.what, self.total = what, total
-        self.done = 0
+        self.count = 0
         self.note: Callable[[], str] = str
         self._lock = threading.Lock()
         self._open = False
@@ -61,7 +61,7 @@ class ProgressBar:
 
 
 def _progress(bar: ProgressBar, console: Console) -> Progress:
-    """A bar of rich that reads `bar.done` and `bar.note` at each redraw."""
+    """A bar of rich that reads `bar.count` and `bar.note` at each redraw."""
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -83,14 +83,14 @@ def _progress(bar: ProgressBar, console: Console) -> Progress:
     class LiveProgress(Progress):
         def get_renderables(self) -> Iterable[RenderableType]:
             for task in self.tasks:
-                task.completed = bar.done
+                task.completed = bar.count
             yield from super().get_renderables()
 
-    known = (MofNCompleteColumn(), TimeRemainingColumn()) if bar.total else ()
+    columns_with_total = (MofNCompleteColumn(), TimeRemainingColumn()) if bar.total else ()
     progress = LiveProgress(
         TextColumn("{task.description}"),
         BarColumn(),
-        *known,
+        *columns_with_total,
         TimeElapsedColumn(),
         Note(),
         console=console,
@@ -100,5 +100,5 @@ def _progress(bar: ProgressBar, console: Console) -> Progress:
         redirect_stdout=sys.stdout.isatty(),
         redirect_stderr=True,
     )
-    progress.add_task(bar.what, total=bar.total, completed=bar.done)
+    progress.add_task(bar.what, total=bar.total, completed=bar.count)
     return progress

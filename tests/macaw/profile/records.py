@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from macaw.isa.trace import GROUP
-from macaw.profiling.record import Record
+from macaw.profiling.recording import Record
 
 
 def record(

@@ -25,7 +25,7 @@ WORSE = metric("utilisation", 0.1, 0.5, False, "one of ten works")
 
 
 def findings(groups: list[Group]) -> tuple[Finding, ...]:
-    return advice.in_order(advice.findings(groups))
+    return advice.sort_findings(advice.collect_findings(groups))
 
 
 def test_findings_are_one_a_place_what_takes_most_first() -> None:
@@ -124,7 +124,7 @@ ROWS = {
 )
 def test_goals(key: str, value: float, got: float | None, met: bool, text: str) -> None:
     """Step 430 of seed 001 ¶81-85, ¶111: the metrics are held against what was wanted."""
-    (goal,) = advice.goals({key: value}, 1000, ROWS)
+    (goal,) = advice.judge_goals({key: value}, 1000, ROWS)
     assert (goal.key, goal.wanted, goal.got, goal.met, goal.sentence) == (
         key,
         value,
@@ -135,7 +135,7 @@ def test_goals(key: str, value: float, got: float | None, met: bool, text: str) 
 
 
 def test_goals_of_both_kinds_in_the_order_they_were_wanted() -> None:
-    found = advice.goals({"match": 0.1, "cycles": 900, "utilisation": 0.2}, 1000, ROWS)
+    found = advice.judge_goals({"match": 0.1, "cycles": 900, "utilisation": 0.2}, 1000, ROWS)
     assert [(goal.key, goal.met) for goal in found] == [
         ("match", False),
         ("cycles", False),

@@ -28,7 +28,7 @@ def layer(name: str) -> Profile:
 
 @cache
 def sample(name: str) -> Profile:
-    made = golden_tests.read(PROGRAMS / name)
+    made = golden_tests.read_description(PROGRAMS / name)
     inputs = {tensor: np.load(path) for tensor, path in made.inputs.items()}
     return profile(made.sources[0], inputs, Options(guide=True))
 

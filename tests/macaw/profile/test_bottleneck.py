@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from macaw.profiling.bottleneck import find
+from macaw.profiling.bottleneck import find_bottleneck
 from macaw.profiling.model import Slice, Track
-from macaw.profiling.record import Wait
-from macaw.profiling.timeline import Member, starts
+from macaw.profiling.recording import Wait
+from macaw.profiling.timeline import CoreTraits, starts
 from tests.macaw.profile.programs import six_profile
 from tests.programs.profiled import CORES, run_six_cores
 
 COP = {
-    name: Member(name, name, number, 1, 1, number == 0)
+    name: CoreTraits(name, name, number, 1, 1, number == 0)
     for number, name in enumerate(("cop0", "cop1", "cop2", "cop3"))
 }
 
@@ -35,7 +35,7 @@ def test_figure_5() -> None:
     cop2 = track("cop2", *((100 * k + 4, 100 * k + 60) for k in rounds))
     cop3 = track("cop3", *((100 * k + 5, 100 * k + 99) for k in rounds))
     waits: dict[str, list[Wait]] = {"cop0": [(100 * k + 5, 100 * k + 100, 0b1110) for k in rounds]}
-    found = find((cop0, cop1, cop2, cop3), waits, COP)
+    found = find_bottleneck((cop0, cop1, cop2, cop3), waits, COP)
     assert found is not None
     assert found.core == "cop3"
     # Without cop3 a round is as long as cop2 needs from its start: 39 cycles less, four times.
@@ -49,7 +49,7 @@ def test_one_after_the_other() -> None:
     cop1 = track("cop1", (10, 109))
     cop2 = track("cop2", (120, 300), (300, 419))
     waits: dict[str, list[Wait]] = {"cop0": [(10, 110, 0b10), (120, 420, 0b100)]}
-    found = find((cop0, cop1, cop2), waits, COP)
+    found = find_bottleneck((cop0, cop1, cop2), waits, COP)
     assert found is not None
     assert found.slice == cop2.slices[0]
     assert found.saved == {"cop0": 30, "cop1": 99, "cop2": 299}
@@ -59,7 +59,7 @@ def test_a_queue_goes_on_by_itself() -> None:
     """cop1 begins its second piece after the first, not when cop0 has told it so."""
     cop0 = track("cop0", (0, 10), (202, 205))
     cop1 = track("cop1", (5, 100), (101, 201))
-    found = find((cop0, cop1), {"cop0": [(10, 202, 0b10)]}, COP)
+    found = find_bottleneck((cop0, cop1), {"cop0": [(10, 202, 0b10)]}, COP)
     assert found is not None
     assert found.saved["cop1"] == 205 - (10 + 3)
 
@@ -78,7 +78,7 @@ def test_work_before_and_after_the_bottleneck_is_not_between() -> None:
         "cop2": [(1, 11, 0b10), (111, 131, 0b10), (231, 261, 0b10)],
         "cop0": [(1, 401, 0b110)],
     }
-    found = find((cop0, cop1, cop2), waits, COP)
+    found = find_bottleneck((cop0, cop1, cop2), waits, COP)
     assert found is not None
     assert found.core == "cop2"
     assert found.saved["cop1"] == 99
@@ -96,13 +96,13 @@ def test_late_starts_cost_what_somebody_waits_for() -> None:
     cop2 = track("cop2", *((100 * k + 20, 100 * k + 100) for k in rounds))
     waits: dict[str, list[Wait]] = {"cop0": [(100 * k + 20, 100 * k + 100, 0b100) for k in rounds]}
     tracks = (cop0, cop1, cop2)
-    found = find(tracks, waits, COP, starts(tracks, "cop0", waits))
+    found = find_bottleneck(tracks, waits, COP, starts(tracks, "cop0", waits))
     assert found is not None
     assert found.sooner == {"cop1": 0, "cop2": 80}
 
 
 def test_nothing_recorded() -> None:
-    assert find((track("cop0"),), {}, COP) is None
+    assert find_bottleneck((track("cop0"),), {}, COP) is None
 
 
 def test_the_sample_without_each_core() -> None:

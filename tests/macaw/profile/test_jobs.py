@@ -18,7 +18,7 @@ from macaw.execution import configuration_of
 from macaw.profiling import jobs, profiler
 from macaw.profiling.model import Profile
 from macaw.profiling.profiler import Options, profile
-from macaw.profiling.record import Job, Recorded, job_of
+from macaw.profiling.recording import Job, Recording, make_job
 from tests.macaw.profile.programs import copies
 
 OPTIONS = Options(segments=3, jitter=7)
@@ -30,7 +30,7 @@ def made(options: Options) -> Profile:
 
 def a_job() -> Job:
     program = copies(1)
-    return job_of(program, configuration_of(program), {})
+    return make_job(program, configuration_of(program), {})
 
 
 def test_processes_give_the_same() -> None:
@@ -49,7 +49,7 @@ def test_results_come_in_the_order_of_the_jobs() -> None:
     assert told == [1, 2, 3, 4]
 
 
-def _killed(job: Job) -> Recorded:
+def _killed(job: Job) -> Recording:
     kill(getpid(), signal.SIGKILL)
     raise AssertionError(job)
 

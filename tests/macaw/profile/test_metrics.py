@@ -9,18 +9,18 @@ from macaw.emu.device import Device
 from macaw.errors import InputError
 from macaw.isa.nnp import vector_bytes
 from macaw.profiling import metrics
-from macaw.profiling.metrics import JUDGED, METRICS, Machine
+from macaw.profiling.metrics import KEYS_WITH_THRESHOLD, METRICS, DeviceSizes
 from macaw.profiling.model import Metric, Slice
-from macaw.profiling.timeline import Member, members
+from macaw.profiling.timeline import CoreTraits, core_traits
 from tests.macaw.profile.records import record
 
 # m = 32 bytes; a core with arrays of 16 units, p = 2 bytes.
-MACHINE = Machine(32, 16, 8, {"vc": Member("vc", "vc", 2, 16, 2, False)})
+MACHINE = DeviceSizes(32, 16, 8, {"vc": CoreTraits("vc", "vc", 2, 16, 2, False)})
 
 
 def found(limits: dict[str, float] | None = None, **counters: int) -> dict[str, Metric]:
     values = record(0, 0, 1000, **counters).counters
-    made = metrics.metrics("vc", values, MACHINE, metrics.thresholds(limits or {}))
+    made = metrics.measure("vc", values, MACHINE, metrics.thresholds(limits or {}))
     return {metric.key: metric for metric in made}
 
 
@@ -83,9 +83,9 @@ def test_partial_writes() -> None:
 @pytest.mark.parametrize(("store", "judged"), [(4, False), (16, False), (32, True), (64, True)])
 def test_what_no_write_of_the_core_can_fill_is_no_fault(store: int, judged: bool) -> None:
     """A word of 32 bytes and a core whose widest write has 16: the ratio is given, not judged (seed 001 ¶97)."""
-    cores = {"vc": Member("vc", "vc", 2, 16, 2, False, store=store)}
+    cores = {"vc": CoreTraits("vc", "vc", 2, 16, 2, False, store=store)}
     counters = record(0, 0, 9, e_xwr=4, e_xwr_partial=4).counters
-    (made,) = metrics.metrics("vc", counters, Machine(32, 16, 8, cores), metrics.thresholds({}))
+    (made,) = metrics.measure("vc", counters, DeviceSizes(32, 16, 8, cores), metrics.thresholds({}))
     assert made.value == 1
     assert (made.ok, made.threshold) == ((False, 0.1) if judged else (None, None))
     assert made.sentence.endswith(f", of which vc writes at most {store} at once") != judged
@@ -94,7 +94,7 @@ def test_what_no_write_of_the_core_can_fill_is_no_fault(store: int, judged: bool
 def test_the_widest_writes_of_the_cores() -> None:
     """Those of their instructions: a word, a vector register, a vector, a beat of the dma."""
     config = api.configuration("tiny")
-    cores = members(Device(config))
+    cores = core_traits(Device(config))
     assert {name: item.store for name, item in cores.items() if item.store} == {
         "cp": 4,
         "vc": 16,
@@ -115,9 +115,11 @@ def test_blocked_accesses_of_both_kinds() -> None:
 
 def test_blocked_accesses_of_a_memory_of_its_own() -> None:
     """They wait for banks, files and data alike, so no cause is named (seed 001 ¶99)."""
-    cores = {"fim[0]": Member("fim[0]", "fim", 8, 16, 2, False, apart=True)}
+    cores = {"fim[0]": CoreTraits("fim[0]", "fim", 8, 16, 2, False, has_own_memory=True)}
     counters = record(0, 0, 1000, e_rd=1, e_rd_blocked=5).counters
-    (made,) = metrics.metrics("fim[0]", counters, Machine(32, 16, 8, cores), metrics.thresholds({}))
+    (made,) = metrics.measure(
+        "fim[0]", counters, DeviceSizes(32, 16, 8, cores), metrics.thresholds({})
+    )
     assert made.value == 5
     assert made.sentence == "1 access of its own memory waited 5 cycles in all"
 
@@ -127,12 +129,12 @@ def test_blocked_accesses_of_a_memory_of_its_own() -> None:
 )
 def test_waits_of_the_densest_stream_are_no_fault(blocked: int, value: float, ok: bool) -> None:
     """A column each four cycles: three of them wait, however well the program is written."""
-    cores = {"fim[0]": Member("fim[0]", "fim", 8, 16, 2, False, 32, 3, apart=True)}
+    cores = {"fim[0]": CoreTraits("fim[0]", "fim", 8, 16, 2, False, 32, 3, has_own_memory=True)}
     counters = record(
         0, 0, 1000, e_rd=100, e_rd_blocked=blocked, e_bus=10, t_rd_begin=0, t_rd_end=64
     ).counters
-    machine = Machine(16, 16, 8, cores)
-    found = {x.key: x for x in metrics.metrics("fim[0]", counters, machine, metrics.thresholds({}))}
+    machine = DeviceSizes(16, 16, 8, cores)
+    found = {x.key: x for x in metrics.measure("fim[0]", counters, machine, metrics.thresholds({}))}
     assert (found["blocked"].value, found["blocked"].ok) == (value, ok)
     usual = f"{min(blocked, 300)} of them as in the densest stream"
     assert found["blocked"].sentence.endswith(f"waited {blocked} cycles in all, {usual}")
@@ -173,7 +175,7 @@ def test_counters_together() -> None:
         record(1, 40, 90, t_rd_begin=50, t_rd_end=80, e_bus=3, e_cu=5),
         record(2, 90, 99, t_rd_begin=91, t_rd_end=95, e_bus=4),
     ]
-    total = metrics.total(
+    total = metrics.sum_counters(
         Slice("vc", "vc", x.begin, x.end, x.first, 1, counters=x.counters) for x in ones
     )
     wanted = record(0, 0, 99, t_rd_begin=50, t_rd_end=95, e_bus=7, e_cu=5).counters
@@ -188,4 +190,4 @@ def test_an_unknown_threshold() -> None:
     assert caught.value.hint == "did you mean 'utilisation'?"
     with pytest.raises(InputError, match="'reads'"):
         metrics.thresholds({"reads": 1})
-    assert set(metrics.thresholds({})) == set(JUDGED)
+    assert set(metrics.thresholds({})) == set(KEYS_WITH_THRESHOLD)

@@ -15,7 +15,7 @@ from macaw.errors import InputError
 from macaw.execution import configuration_of
 from macaw.isa.memory_map import EXTERNAL
 from macaw.isa.trace import AUTO, RECORD
-from macaw.profiling import record, replay
+from macaw.profiling import recording, replay
 from macaw.profiling.model import Profile
 from macaw.profiling.profiler import Options, profile
 from tests.macaw.profile.programs import copies, six_profile
@@ -36,7 +36,7 @@ SAMPLES = (
 
 
 def sample(name: str) -> tuple[Program, dict[str, np.ndarray]]:
-    made = golden_tests.read(PROGRAMS / name)
+    made = golden_tests.read_description(PROGRAMS / name)
     program = api.load(made.sources[0], device=made.device)
     return program, {tensor: np.load(path) for tensor, path in made.inputs.items()}
 
@@ -45,8 +45,8 @@ def sample(name: str) -> tuple[Program, dict[str, np.ndarray]]:
 def test_a_sample(name: str) -> None:
     """Cycles and outputs are those of a plain run; each instruction of each core is in one record (seed 001 ¶45, ¶79-80)."""
     program, inputs = sample(name)
-    job = record.job_of(program, configuration_of(program), inputs)
-    plain = record.run(job)
+    job = recording.make_job(program, configuration_of(program), inputs)
+    plain = recording.run_job(job)
     assert not plain.failure
     found = six_profile() if name == "six_cores" else profile(program, inputs)
     assert found.cycles == plain.cycles
@@ -81,7 +81,7 @@ def test_more_register_groups_lose_nothing() -> None:
 def test_counters_of_records_are_those_of_the_device() -> None:
     """What slices of the dma read and wrote, all together, is what its ports counted."""
     program, inputs = sample("six_cores")
-    device = record.job_of(program, configuration_of(program), inputs).machine()
+    device = recording.make_job(program, configuration_of(program), inputs).machine()
     device.run()
     counts = device.counters()
     for core in ("dma", "vc"):
@@ -157,9 +157,9 @@ def test_long_programs_have_fewer_records() -> None:
 
 
 def test_register_groups() -> None:
-    auto = record.cycling(5, 4)
-    assert {auto[name] for name in (record.NUM, record.STEP)} == {5}
-    assert (auto[record.MODE], auto[record.OVERHEAD], auto[record.LOOPS]) == (AUTO, 20, 0)
+    auto = recording.cycling_parameters(5, 4)
+    assert {auto[name] for name in (recording.NUM, recording.STEP)} == {5}
+    assert (auto[recording.MODE], auto[recording.OVERHEAD], auto[recording.LOOPS]) == (AUTO, 20, 0)
     assert profile(copies(2), {}, Options(groups=1)).tracks == profile(copies(2)).tracks
 
 
@@ -167,18 +167,19 @@ def test_areas_lie_apart_behind_the_program() -> None:
     program = copies(1)
     config = configuration_of(program)
     parameters = {
-        "cp": record.cycling(1, 4),
-        "dma": record.cycling(1, 4),
-        "vc": record.cycling(1, 4),
+        "cp": recording.cycling_parameters(1, 4),
+        "dma": recording.cycling_parameters(1, 4),
+        "vc": recording.cycling_parameters(1, 4),
     }
-    found = record.spilling(program, config, parameters, {"cp": 100, "dma": 3})
-    areas = sorted((x[record.SPILL], x[record.SPILL_END]) for x in found.values())
+    found = recording.add_spill_areas(program, config, parameters, {"cp": 100, "dma": 3})
+    areas = sorted((x[recording.SPILL], x[recording.SPILL_END]) for x in found.values())
     assert areas[-1][1] == EXTERNAL + config["mem.external_bytes"]
     assert all(low[1] <= high[0] for low, high in pairwise(areas))
     sizes = {
-        core: (x[record.SPILL_END] - x[record.SPILL]) // RECORD.size for core, x in found.items()
+        core: (x[recording.SPILL_END] - x[recording.SPILL]) // RECORD.size
+        for core, x in found.items()
     }
-    assert sizes == {"cp": 100, "dma": 3, "vc": record.MARKED // RECORD.size}
+    assert sizes == {"cp": 100, "dma": 3, "vc": recording.MARK_MODE_BYTES // RECORD.size}
 
 
 FULL = """
@@ -280,7 +281,7 @@ def test_a_slice_that_is_looked_at_alone_has_its_own_name(core: str) -> None:
     """The dma shows a transfer in the cycle after its begin, so it is looked at there (F48)."""
     program = copies(6)
     slices = next(item for item in profile(program).tracks if item.core == core).slices
-    job = record.job_of(program, configuration_of(program), {})
+    job = recording.make_job(program, configuration_of(program), {})
     for item in slices[2:12]:
-        names, _ = replay.look(job, [item], cycles=10**6)
+        names, _ = replay.replay_run(job, [item], cycles=10**6)
         assert names == {(item.core, item.first): (item.name, item.place)}

@@ -22,7 +22,7 @@ def shown(
     screen = Console(
         file=stream, width=width, highlight=False, force_terminal=colour, no_color=None
     )
-    terminal_report.show(profile, screen)
+    terminal_report.print_report(profile, screen)
     stream.flush()
     return data.getvalue().decode(encoding)
 
@@ -131,16 +131,16 @@ def test_a_screen_of_ascii_gets_ascii() -> None:
 def test_shares(
     busy: list[tuple[int, int]], cycles: int, columns: int, wanted: list[float]
 ) -> None:
-    assert chart.shares(busy, cycles, columns) == pytest.approx(wanted)
+    assert chart.column_shares(busy, cycles, columns) == pytest.approx(wanted)
 
 
 def test_a_bar_is_blank_only_where_nothing_was_busy() -> None:
-    assert chart.bar([0, 1e-6, 0.5, 1 - 1e-3, 1]) == " ▁▄▇█"
-    assert chart.bar([0, 1e-6, 1], ascii_only=True) == " .#"
+    assert chart.bar_text([0, 1e-6, 0.5, 1 - 1e-3, 1]) == " ▁▄▇█"
+    assert chart.bar_text([0, 1e-6, 1], ascii_only=True) == " .#"
 
 
 def test_axis_labels_begin_in_the_columns_of_their_cycles() -> None:
-    text = chart.axis(1000, 100)
+    text = chart.axis_text(1000, 100)
     for label in text.split():
         assert text.split(label, 1)[0] == text[: int(label) * 100 // 1000] or label == "0"
     assert text.split() == ["0", "100", "200", "300", "400", "500", "600", "700", "800", "900"]

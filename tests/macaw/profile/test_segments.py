@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from macaw.errors import InputError
-from macaw.profiling import record as recording
+from macaw.profiling import recording as recording
 from macaw.profiling import segments
 from macaw.profiling.profiler import Options, profile
-from macaw.profiling.record import Record
+from macaw.profiling.recording import Record
 from tests.macaw.profile.programs import copies
 from tests.macaw.profile.records import record
 
@@ -27,7 +27,7 @@ def test_figure_6() -> None:
         record(5, 50, 52),
         record(6, 55, 60),
     ]
-    merged, offsets = segments.merge("cp", [first, second])
+    merged, offsets = segments.merge_segments("cp", [first, second])
     assert offsets == [0, 5]
     assert merged[:4] == first
     assert [(x.first, x.begin, x.end) for x in merged[4:]] == [
@@ -47,19 +47,19 @@ def test_an_offset_may_be_negative_and_adds_up() -> None:
         [record(1, 14, 24), record(2, 24, 30)],
         [record(2, 25, 31), record(3, 31, 40)],
     ]
-    merged, offsets = segments.merge("cp", runs)
+    merged, offsets = segments.merge_segments("cp", runs)
     assert offsets == [0, -4, -5]  # the third is measured against what was moved already
     assert [(x.begin, x.end) for x in merged] == [(0, 10), (10, 20), (20, 26), (26, 35)]
 
 
 def test_segments_behind_the_end_are_empty() -> None:
-    merged, offsets = segments.merge("cp", [[record(0, 0, 9)], [], []])
+    merged, offsets = segments.merge_segments("cp", [[record(0, 0, 9)], [], []])
     assert (merged, offsets) == ([record(0, 0, 9)], [0])
 
 
 def test_nothing_shared() -> None:
     with pytest.raises(InputError, match="segments 1 and 2 of vc share no record"):
-        segments.merge("vc", [[record(0, 0, 9)], [record(4, 0, 9)]])
+        segments.merge_segments("vc", [[record(0, 0, 9)], [record(4, 0, 9)]])
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_nothing_shared() -> None:
 )
 def test_segments_that_cannot_be(count: int, groups: int, shared: int, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        segments.check(count, groups, shared)
+        segments.check_segments(count, groups, shared)
 
 
 @given(st.integers(1, 5000), st.integers(2, 12), st.integers(2, 8), st.data())
@@ -83,7 +83,7 @@ def test_segments_cover_every_instruction(
     shared = data.draw(st.integers(1, groups - 1))
     covered: set[int] = set()
     before: set[int] = set()
-    for planned in segments.parameters({"cp": begun, "idle": 0}, count, groups, shared):
+    for planned in segments.parameters_of_segments({"cp": begun, "idle": 0}, count, groups, shared):
         assert set(planned) == {"cp"}
         values = planned["cp"]
         begin, num = values[recording.BEGIN], values[recording.NUM]
@@ -109,7 +109,7 @@ def course(seed: int, noise: int) -> list[Record]:
 @settings(max_examples=50)
 def test_without_noise_the_merged_timeline_is_the_true_one(seed: int) -> None:
     runs = [course(seed, 30)[begin : begin + 4] for begin in range(0, 18, 3)]
-    merged, offsets = segments.merge("cp", runs)
+    merged, offsets = segments.merge_segments("cp", runs)
     assert merged == course(seed, 30)[:19]
     assert set(offsets) == {0}
 
@@ -120,22 +120,23 @@ def test_means_of_runs() -> None:
         [record(0, 0, 10, e_bus=4), record(1, 10, 20)],
         [record(0, 2, 16, e_bus=4), record(2, 20, 30)],
     ]
-    (found,) = segments.mean(runs)
+    (found,) = segments.mean_records(runs)
     assert (found.first, found.begin, found.end, found.counters["e_bus"]) == (0, 1, 13, 4)
 
 
 def test_how_far_from_the_true_timeline() -> None:
     true = [record(0, 0, 10), record(1, 10, 20)]
     assert (
-        segments.shift([record(0, 2, 10), record(1, 14, 26), record(9, 0, 0)], true) == (1 + 5) / 2
+        segments.mean_shift([record(0, 2, 10), record(1, 14, 26), record(9, 0, 0)], true)
+        == (1 + 5) / 2
     )
-    assert segments.shift([], true) == 0
+    assert segments.mean_shift([], true) == 0
 
 
 def test_waits_move_with_the_records() -> None:
     run = [record(0, 0, 10), record(1, 50, 60), record(2, 60, 70)]
     moved = [record(0, 0, 10), record(1, 45, 55), record(2, 57, 66)]
-    assert segments.moved_waits([(12, 50, 2), (60, 64, 4)], run, moved) == [
+    assert segments.move_waits([(12, 50, 2), (60, 64, 4)], run, moved) == [
         (12, 45, 2),
         (57, 61, 4),
     ]

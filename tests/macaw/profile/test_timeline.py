@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from macaw.profiling.model import Track
-from macaw.profiling.record import Record
-from macaw.profiling.timeline import Gaps, Member, starts, track, tracks, union, without
+from macaw.profiling.recording import Record
+from macaw.profiling.timeline import CoreTraits, IntervalSet, starts, subtract, track, tracks, union
 from tests.macaw.profile.records import record
 
 INTERVALS = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), max_size=12)
@@ -27,13 +27,13 @@ def test_intervals_are_sets_of_cycles(
     assert cycles(joined) == cycles(some)
     assert all(begin < end for begin, end in joined)
     assert all(a[1] < b[0] for a, b in pairwise(joined))
-    assert cycles(without(joined, open_)) == cycles(some) - cycles(gaps)
-    assert Gaps(gaps).within(*one) == len(cycles([one]) & cycles(gaps))
+    assert cycles(subtract(joined, open_)) == cycles(some) - cycles(gaps)
+    assert IntervalSet(gaps).within(*one) == len(cycles([one]) & cycles(gaps))
 
 
-CP = Member("cp", "cp", 0, 1, 4, True)
+CP = CoreTraits("cp", "cp", 0, 1, 4, True)
 PE = {
-    name: Member(name, "pe", 16 + place, 8, 2, False)
+    name: CoreTraits(name, "pe", 16 + place, 8, 2, False)
     for place, name in enumerate(("pe[0]", "pe[1]"))
 }
 
@@ -80,7 +80,7 @@ def test_what_starts_late() -> None:
     cp = Track("cp", "cp", (), ((0, 10), (100, 130), (160, 170)))
     slices = tuple(track(CP, [record(0, 0, 1)], [], 0).slices)
     found = starts([Track(x.core, x.row, slices, x.busy) for x in (cp, dma, vc)], "cp", {})
-    assert [(x.core, x.begin, x.could, x.late) for x in found] == [
+    assert [(x.core, x.begin, x.earliest, x.late) for x in found] == [
         ("dma", 10, 0, 10),
         ("vc", 130, 100, 30),
         ("dma", 150, 100, 50),
@@ -93,5 +93,5 @@ def test_a_core_that_waited_by_itself_is_not_late() -> None:
     dma = Track("dma", "dma", (), ((10, 100), (140, 200)))
     vc = Track("vc", "vc", (), ((10, 400),))
     found = starts([dma, vc], "cp", {"dma": [(100, 140, 4)]})
-    assert [(x.core, x.begin, x.could) for x in found if x.begin > 10] == [("dma", 140, 140)]
-    assert next(x.could for x in starts([dma, vc], "cp", {}) if x.begin == 140) == 100
+    assert [(x.core, x.begin, x.earliest) for x in found if x.begin > 10] == [("dma", 140, 140)]
+    assert next(x.earliest for x in starts([dma, vc], "cp", {}) if x.begin == 140) == 100

@@ -24,8 +24,10 @@ from macaw.isa.trace import ALL, AUTO, GROUP, MARK, PARAMETERS, RECORD
 from macaw.profiling.model import Subject
 
 PAGE = 4096
-MARKED = 1 << 20  # bytes for the records of a core in mark mode: nobody knows how many come
-MOST = 1 << 26  # bytes for the records of all cores
+MARK_MODE_BYTES = (
+    1 << 20
+)  # bytes for the records of a core in mark mode: nobody knows how many come
+MOST_BYTES = 1 << 26  # bytes for the records of all cores
 
 # The registers that are set, by their names in the table.
 MODE, BEGIN, NUM, STEP, OVERHEAD, LOOPS, SPILL, SPILL_END = (row.name for row in PARAMETERS[:8])
@@ -85,7 +87,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Recorded:
+class Recording:
     """What a run left. `failure` says why it did not end by itself; empty: it did."""
 
     cycles: int
@@ -96,7 +98,7 @@ class Recorded:
     failure: str = ""
 
 
-def job_of(
+def make_job(
     program: Program,
     config: Configuration,
     inputs: Mapping[str, NDArray[Any]],
@@ -106,79 +108,79 @@ def job_of(
     return Job(program, config.to_toml(False), config.name, inputs, {}, None, max_cycles)
 
 
-def subject(job: Job) -> Subject:
+def digest_subject(job: Job) -> Subject:
     """What a job is about, as digests."""
-    program, found = job.program, hashlib.sha256()
+    program, digest = job.program, hashlib.sha256()
     for section in sorted(program.sections, key=lambda section: section.address):
         place = (section.core, section.index, section.address, section.load_address, section.size)
-        found.update(repr(place).encode() + section.data)
-    found.update(repr((program.entry, program.tensors)).encode())
+        digest.update(repr(place).encode() + section.data)
+    digest.update(repr((program.entry, program.tensors)).encode())
     inputs = {
         name: hashlib.sha256(repr((array.dtype.str, array.shape)).encode() + array.tobytes())
         for name, array in sorted(job.inputs.items())
     }
     return Subject(
-        found.hexdigest(),
+        digest.hexdigest(),
         hashlib.sha256(job.device.encode()).hexdigest(),
-        {name: digest.hexdigest() for name, digest in inputs.items()},
+        {name: input_digest.hexdigest() for name, input_digest in inputs.items()},
     )
 
 
-def run(job: Job) -> Recorded:
+def run_job(job: Job) -> Recording:
     """Do a job. A program that does not end by itself is a result like another."""
     device = job.machine()
     for name, values in job.parameters.items():
         for register, value in values.items():
             device.cores[name].write_trace(register, value)
-    waits = {name: _watched(core) for name, core in device.cores.items()}
+    waits = {name: _log_waits(core) for name, core in device.cores.items()}
     stop = device.run(max_cycles=job.max_cycles)
     device.sync()
-    return Recorded(
+    return Recording(
         device.cycle,
-        {name: read(device, name) for name in job.parameters},
-        {name: tuple(found) for name, found in waits.items()},
+        {name: read_records(device, name) for name in job.parameters},
+        {name: tuple(log) for name, log in waits.items()},
         {name: core.begun for name, core in device.cores.items()},
         {name: device.cores[name].trace.read("trace_lost") for name in job.parameters},
         "" if stop.reason == "exit" else str(stop),
     )
 
 
-def _watched(core: Core) -> list[Wait]:
+def _log_waits(core: Core) -> list[Wait]:
     """A list that fills with the waits of a core for others, while it runs."""
-    found: list[Wait] = []
+    log: list[Wait] = []
     # Who has windows waits for bytes of others there, and no mask says whose.
     windows = bool(core.table.windows)
 
-    def over(waiting: Waiting, time: int) -> None:
+    def record_wait(waiting: Waiting, time: int) -> None:
         if (waiting.cores or windows) and time > waiting.since:
-            found.append((waiting.since, time, waiting.cores))
+            log.append((waiting.since, time, waiting.cores))
 
-    core.on_wait = over
-    return found
+    core.on_wait = record_wait
+    return log
 
 
-def read(device: Device, core: str) -> tuple[Record, ...]:
+def read_records(device: Device, core: str) -> tuple[Record, ...]:
     """The records that a core has spilled, in the order of their first instructions."""
     state = device.cores[core].trace.state
     size = max(0, state.trace_next - state.trace_spill)
     data = device.memory.peek(state.trace_spill, size) if size else b""
     rows = np.frombuffer(data, "<u4").reshape(-1, RECORD.size // 4).tolist()
-    found = []
+    records = []
     for _, group, turn, first, instructions, *values in rows:
         counters = {row.name: value for row, value in zip(GROUP, values, strict=True)}
-        found.append(Record(group, turn, first, instructions, counters))
-    return tuple(sorted(found, key=lambda record: (record.first, record.begin)))
+        records.append(Record(group, turn, first, instructions, counters))
+    return tuple(sorted(records, key=lambda record: (record.first, record.begin)))
 
 
 # What is recorded ------------------------------------------------------------------------------
 
 
-def marked(cores: Mapping[str, int]) -> dict[str, Parameters]:
+def marker_parameters(cores: Mapping[str, int]) -> dict[str, Parameters]:
     """Parameters by core for what markers bracket."""
     return {core: {MODE: MARK} for core in cores}
 
 
-def cycling(num: int, groups: int) -> Parameters:
+def cycling_parameters(num: int, groups: int) -> Parameters:
     """All instructions, `num` to a record; the register groups take turns (OVERHEAD = G*STEP)."""
     return {
         MODE: AUTO,
@@ -190,7 +192,7 @@ def cycling(num: int, groups: int) -> Parameters:
     }
 
 
-def segment(num: int, groups: int, shared: int, number: int) -> Parameters:
+def segment_parameters(num: int, groups: int, shared: int, number: int) -> Parameters:
     """One loop of `groups` records of `num` instructions: segment `number` of the program.
 
     It shares `shared` groups with the segment before it (seed 001, Fig. 6).
@@ -205,7 +207,7 @@ def segment(num: int, groups: int, shared: int, number: int) -> Parameters:
     }
 
 
-def spilling(
+def add_spill_areas(
     program: Program,
     config: Configuration,
     parameters: Mapping[str, Parameters],
@@ -217,7 +219,7 @@ def spilling(
     `InputError` if there is no room behind what the program has there.
     """
     end = EXTERNAL + int(config["mem.external_bytes"])
-    used = max(
+    end_of_program = max(
         (
             item + size
             for item, size in (
@@ -228,17 +230,20 @@ def spilling(
         ),
         default=EXTERNAL,
     )
-    sizes = {core: needs[core] * RECORD.size if core in needs else MARKED for core in parameters}
-    free = min(end - used, MOST)
+    sizes = {
+        core: needs[core] * RECORD.size if core in needs else MARK_MODE_BYTES for core in parameters
+    }
+    free = min(end - end_of_program, MOST_BYTES)
     if sum(sizes.values()) > free:
         share = free // max(len(sizes), 1)
         sizes = {core: min(size, share) for core, size in sizes.items()}
-    found: dict[str, Parameters] = {}
+    with_areas: dict[str, Parameters] = {}
     for core, values in parameters.items():
         size = sizes[core] // RECORD.size * RECORD.size
         if not size and needs.get(core, 1):
-            text = f"no room for records: the program uses external memory up to {used:#010x}"
+            used = f"{end_of_program:#010x}"
+            text = f"no room for records: the program uses external memory up to {used}"
             raise InputError(text, f"the device's mem.external_bytes ends at {end:#010x}")
         end -= size
-        found[core] = {**values, SPILL: end, SPILL_END: end + size}
-    return found
+        with_areas[core] = {**values, SPILL: end, SPILL_END: end + size}
+    return with_areas
