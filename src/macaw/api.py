@@ -1,4 +1,4 @@
-"""Programs: from source or file to object, and back to text."""
+"""Programs: assembled from sources, loaded from and saved to files, disassembled."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ DEFAULT_DEVICE = "base"
 
 @check_arguments(device=arguments.device)
 def configuration(device: DeviceLike = DEFAULT_DEVICE) -> Configuration:
-    """A device's configuration, by preset name or TOML file. Raises `ConfigError`."""
+    """A device's configuration, by the name of a preset or the path of a TOML file.
+
+    A `Configuration` is returned unchanged. Raises `ConfigError`.
+    """
     from macaw.isa import config
 
     if isinstance(device, config.Configuration):
@@ -37,7 +40,7 @@ def configuration(device: DeviceLike = DEFAULT_DEVICE) -> Configuration:
 
 
 def _source(value: object) -> str | None:
-    """A path, or a `Source` whose members are of their types."""
+    """The kind of a source argument: a path, or a `Source` with members of the right types."""
     from macaw.asm.source import Source
 
     if not isinstance(value, Source):
@@ -68,12 +71,14 @@ def assemble(
     include_dirs: Collection[FilePath] = (),
     record: Record | None = None,
 ) -> Program:
-    """One executable from one or several sources: paths, or `Source(text, name)`.
+    """Assemble one executable from one or several sources: paths, or `Source(text, name)`.
 
-    `device` overrides the source's `.device`. Raises `AssemblyError` with every
-    error found, `InputError` for a file that cannot be read and `ConfigError`
-    for a device that cannot be. Warnings are in the program's `warnings`. With a
-    `record`, `macaw.asm.listing.text(program, record)` is the listing.
+    `device` overrides the source's `.device`. `defines` gives symbols values. `include_dirs`
+    are folders for `.include`. The program's `warnings` has the warnings. With a `record`,
+    `macaw.asm.listing.text(program, record)` returns the listing.
+
+    Raises `AssemblyError` with all errors, `InputError` for a file that cannot be read and
+    `ConfigError` for an invalid device.
     """
     from macaw.asm import assembler
     from macaw.asm.source import Source
@@ -91,13 +96,13 @@ def assemble(
 
 @check_arguments(path=arguments.path)
 def is_object(path: FilePath) -> bool:
-    """Whether the file starts as an ELF file does. Raises `InputError`."""
+    """Whether the file starts like an ELF file. Raises `InputError` if it cannot be read."""
     return read_bytes(path)[:4] == ELF_MAGIC
 
 
 @check_arguments(path=arguments.path)
 def load_object(path: FilePath) -> Program:
-    """The program of an ELF file. Raises `ElfError` and `InputError`."""
+    """Load the program of an ELF file. Raises `ElfError` and `InputError`."""
     from macaw.asm import elf
 
     data = read_bytes(path)
@@ -108,7 +113,7 @@ def load_object(path: FilePath) -> Program:
 
 @check_arguments(path=arguments.path, device=arguments.optional(arguments.device))
 def load(path: FilePath, *, device: DeviceLike | None = None) -> Program:
-    """The program of an ELF file, or of a source (`device` as in `assemble`).
+    """Load the program of an ELF file, or assemble a source (`device` as in `assemble`).
 
     Raises what `assemble` and `load_object` raise.
     """
@@ -118,7 +123,7 @@ def load(path: FilePath, *, device: DeviceLike | None = None) -> Program:
 
 
 def _from_pipe(path: FilePath, device: DeviceLike | None) -> Program:
-    """The program that comes out of a pipe, which can be read once."""
+    """Load a program from a pipe, which can be read only once."""
     from macaw.asm import elf
     from macaw.asm.source import Source
 
@@ -143,16 +148,16 @@ def save(
     program: Program,
     path: FilePath,
     *,
-    format: str = "elf",  # noqa: A002 - the word of `macaw asm --format`
+    format: str = "elf",  # noqa: A002 - as in `macaw asm --format`
     lines: bool = True,
     memory: str | None = None,
 ) -> None:
     """Write the program as an ELF file, or as an image of `macaw.asm.images.FORMATS`.
 
-    `lines` tells whether source lines go into an ELF file; `memory`, a name in
-    `macaw.asm.images.MEMORIES`, has an image hold that one alone. Raises `InputError`
-    if the file cannot be written or there is no such image, `ElfError` for a
-    program that no ELF file can hold.
+    `lines` says whether an ELF file gets the source lines. `memory`, one of
+    `macaw.asm.images.MEMORIES`, limits an image to this memory. Raises `InputError` for a file
+    that cannot be written and for an unknown image, `ElfError` for a program that ELF cannot
+    hold.
     """
     from macaw.asm import elf, images
 
@@ -174,10 +179,11 @@ def save(
     program=arguments.program_or_path, core=arguments.optional(arguments.word), raw=arguments.flag
 )
 def disassemble(program: Program | FilePath, *, core: str | None = None, raw: bool = False) -> str:
-    """Source that assembles to the same bytes; with `core`, the text of its parts alone.
+    """The source text of a program, which assembles to the same bytes.
 
-    With `raw` no source: addresses, bytes and what each is. Raises `DisassemblyError`,
-    and for a path what `load_object` raises.
+    With `core`, only the text of this core's parts. With `raw`, no source but addresses and
+    bytes, each with its meaning. Raises `DisassemblyError`, and for a path what `load_object`
+    raises.
     """
     from macaw.asm import disassembler
 

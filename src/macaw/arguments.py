@@ -1,9 +1,9 @@
-"""What the arguments of public functions may be: a kind for each, and one clear sentence if not.
+"""Check the arguments of public functions, with one clear sentence for a wrong one.
 
-`@checked(rows=optional(whole(1)))` looks at the arguments that a call gives, before the function
-is entered, and raises `InputError` that names the argument. A kind is a function of the value that
-says what it should have been, or None if it is good. Whether a word, a shape or a
-file is the right one is the function's own business.
+`@check_arguments(rows=optional(whole(1)))` checks each call before the function is entered and
+raises `InputError`, which names the argument. A kind is a function that takes the value. It returns
+None for a good value, else a description of the values it accepts. Kinds check types and ranges;
+the function itself checks whether a name, a shape or a file exists.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOST_CHARACTERS = 60  # characters of a value in a message
 
 
 def check_arguments(**kinds: Kind) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Check the arguments of a function: a kind for each parameter but `self`."""
+    """Check the arguments of each call: `kinds` has a kind for each parameter but `self`."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         signature = inspect.signature(function)
@@ -52,7 +52,7 @@ def check_arguments(**kinds: Kind) -> Callable[[Callable[P, R]], Callable[P, R]]
 
 
 def _labelled_values(parameter: inspect.Parameter, value: Any) -> list[tuple[str, Any]]:
-    """What a parameter was given, with the name to call it by: each value of `*name`."""
+    """The values of a parameter, each with its name in messages; several for `*name`."""
     if parameter.kind is parameter.VAR_POSITIONAL:
         return [(f"{parameter.name}[{index}]", item) for index, item in enumerate(value)]
     if parameter.kind is parameter.VAR_KEYWORD:
@@ -61,20 +61,20 @@ def _labelled_values(parameter: inspect.Parameter, value: Any) -> list[tuple[str
 
 
 def _quote(value: object) -> str:
-    """A value in a message: short and printable; of what is no plain value, its type alone."""
+    """A value for a message: short and printable; only the type of an unusual object."""
     if not isinstance(value, str | bytes | numbers.Number | tuple | list | dict | None):
         return f"a value of type {type(value).__name__}"
     try:
         text = ascii(value)
-    except ValueError:  # Python writes no number of thousands of digits
+    except ValueError:  # Python refuses to print numbers of thousands of digits
         return f"a value of type {type(value).__name__}"
     return text if len(text) <= MOST_CHARACTERS else f"{text[: MOST_CHARACTERS - 3]}..."
 
 
 def python_numbers(value: Any) -> Any:
-    """A value with its whole numbers as Python's: NumPy's have an end, and overflow.
+    """Convert NumPy's integers, which overflow, to Python's.
 
-    For None, strings, numbers, and these in tuples, lists and mappings.
+    Takes None, strings and numbers, also inside tuples, lists and mappings.
     """
     if isinstance(value, Mapping):
         return {key: python_numbers(item) for key, item in value.items()}
@@ -87,16 +87,16 @@ def python_numbers(value: Any) -> Any:
 
 
 def anything(_value: Any) -> None:
-    """A value that the function looks at itself."""
+    """Any value: the function checks it itself."""
 
 
 def optional(kind: Kind) -> Kind:
-    """None, or a value of a kind."""
+    """None, or a value of `kind`."""
     return lambda value: None if value is None else kind(value)
 
 
 def either(description: str, *kinds: Kind) -> Kind:
-    """A value of any of these kinds."""
+    """A value of any of the `kinds`."""
     return lambda value: None if any(kind(value) is None for kind in kinds) else description
 
 
@@ -111,7 +111,7 @@ def flag(value: Any) -> str | None:
 
 
 def number(value: Any) -> str | None:
-    """A number that is real."""
+    """A real number."""
     good = isinstance(value, numbers.Real) and not isinstance(value, bool)
     return None if good else "a number"
 
@@ -123,7 +123,7 @@ def integer(value: Any) -> str | None:
 
 
 def whole(least: int) -> Kind:
-    """A whole number from `least`."""
+    """A whole number of at least `least`."""
 
     def kind(value: Any) -> str | None:
         good = integer(value) is None and value >= least
@@ -133,7 +133,7 @@ def whole(least: int) -> Kind:
 
 
 def pair(least: int) -> Kind:
-    """Two whole numbers from `least`."""
+    """Two whole numbers of at least `least`."""
     item = whole(least)
 
     def kind(value: Any) -> str | None:
@@ -144,14 +144,14 @@ def pair(least: int) -> Kind:
 
 
 def one_or_pair(least: int) -> Kind:
-    """A whole number from `least` for both directions, or two: vertical, horizontal."""
+    """A whole number of at least `least`, or two of them: vertical, horizontal."""
     return either(
         f"a whole number from {least}, or two (vertical, horizontal)", whole(least), pair(least)
     )
 
 
 def path(value: Any) -> str | None:
-    """The name of a file."""
+    """The path of a file."""
     if isinstance(value, os.PathLike):
         value = os.fspath(value)
     good = isinstance(value, str) and "\0" not in value
@@ -164,11 +164,13 @@ def function(value: Any) -> str | None:
 
 
 def instance(description: str, home: str) -> Kind:
-    """An object of the class `module:Class`. The module is looked up, not imported."""
+    """An object of the class `home`, written `module:Class`.
+
+    The module is not imported: an object of the class can exist only if it is loaded.
+    """
     module, _, name = home.partition(":")
 
     def kind(value: Any) -> str | None:
-        # Who has an object of a class has loaded its module.
         loaded_module = sys.modules.get(module)
         return (
             None
@@ -180,7 +182,7 @@ def instance(description: str, home: str) -> Kind:
 
 
 def sequence(kind: Kind, description: str) -> Kind:
-    """Several values of a kind; no string, which is a sequence of letters."""
+    """A collection of values of `kind`, but not a string."""
 
     def several(value: Any) -> str | None:
         good = isinstance(value, Collection) and not isinstance(value, str | bytes | Mapping)
@@ -190,7 +192,7 @@ def sequence(kind: Kind, description: str) -> Kind:
 
 
 def mapping(kind: Kind, description: str) -> Kind:
-    """Values of a kind by name."""
+    """Values of `kind` by name."""
 
     def by_name(value: Any) -> str | None:
         good = isinstance(value, Mapping) and all(isinstance(key, str) for key in value)
@@ -200,7 +202,7 @@ def mapping(kind: Kind, description: str) -> Kind:
 
 
 def array(value: Any) -> str | None:
-    """Numbers, in whatever NumPy makes an array of; no masked array, whose mask would be lost."""
+    """Anything that NumPy converts to an array of numbers. A masked array is refused."""
     import numpy as np
 
     if isinstance(value, np.ma.MaskedArray):
@@ -212,7 +214,7 @@ def array(value: Any) -> str | None:
     return None if kind in "biuf" else "an array of numbers"
 
 
-# Kinds that several modules ask for
+# Kinds that several modules share
 
 device = either(
     "the name or the file of a device, or a Configuration",

@@ -1,4 +1,4 @@
-"""The `macaw` command: its subcommands load on demand, and no traceback reaches a user."""
+"""The `macaw` command. Subcommands are imported on demand; users see no traceback."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import click
 from macaw.errors import EXIT_INTERRUPTED, EXIT_SUCCESS, EXIT_WRONG_INPUT, status_of
 from macaw.isa.errors import MacawError
 
-# Each is `command` in src/macaw/commands/<name>.py; these modules import nothing heavy themselves.
+# Each is `command` in src/macaw/commands/<name>.py. Importing one must stay cheap.
 COMMANDS = (
     "asm",
     "dis",
@@ -36,12 +36,12 @@ EPILOG = "Exit status: 0 done, 1 the program faulted or a comparison differed, 2
 
 
 class ReaderGone(Exception):
-    """Whoever read our output has gone (`macaw dis x | head`): nothing to say to anybody."""
+    """The reader of our output has closed the pipe (`macaw dis x | head`): end silently."""
 
 
 @contextlib.contextmanager
 def _raise_reader_gone() -> Iterator[None]:
-    """A closed pipe under a name that click does not know: it would exit with 1."""
+    """Raise `ReaderGone` for BrokenPipeError, for which click would exit with 1."""
     try:
         yield
     except BrokenPipeError as error:
@@ -49,7 +49,7 @@ def _raise_reader_gone() -> Iterator[None]:
 
 
 class LazyGroup(click.Group):
-    """Commands are imported when they are named (click's manual, "Complex Applications")."""
+    """Imports a command when it is named (click's manual, "Complex Applications")."""
 
     def make_context(self, *arguments: Any, **keywords: Any) -> click.Context:
         with _raise_reader_gone():
@@ -114,7 +114,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def run_command(arguments: list[str]) -> int:
-    """Run the command line `arguments`; the exit status. Every error is reported here."""
+    """Run the command line `arguments`, report every error, and return the exit status."""
     _replace_missing_streams()
     debug = "--debug" in arguments[:1] or os.environ.get("MACAW_DEBUG", "") not in {"", "0"}
     try:
@@ -127,9 +127,9 @@ def run_command(arguments: list[str]) -> int:
 
 
 def _run_click(arguments: list[str]) -> int:
-    """The command's exit status; what is wrong with the command line itself is said here.
+    """Run the command and report what is wrong with the command line; return the exit status.
 
-    A message that nobody can read any more changes no status.
+    A message that cannot be written does not change the status.
     """
     try:
         status = cli.main(arguments, prog_name="macaw", standalone_mode=False)
@@ -138,7 +138,7 @@ def _run_click(arguments: list[str]) -> int:
             error.show()
         return error.exit_code
     except (KeyboardInterrupt, click.Abort) as error:
-        # Click makes an Abort of Ctrl-C; what we know of the moment is its cause.
+        # Click turns Ctrl-C into an Abort; the cause may be our `RunInterrupted`.
         text = str(error.__cause__ or error) or "interrupted"
         with contextlib.suppress(OSError):
             click.echo(f"macaw: {text}", err=True)
@@ -149,18 +149,18 @@ def _run_click(arguments: list[str]) -> int:
 
 
 def _replace_missing_streams() -> None:
-    """Output that was closed before we began (`>&-`) goes nowhere."""
+    """Send the output of a stream that the caller closed (`>&-`) to the null device."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
-            nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - to the end
+            nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - stays open
             setattr(sys, name, nowhere)
 
 
 def _flush_streams(status: int) -> int:
-    """Write what is still buffered; the exit status.
+    """Write what is still buffered; return the exit status.
 
-    A reader that has gone is no error. A stream that cannot be written is given up,
-    or Python would try once more at exit and choose a status of its own.
+    A closed pipe is no error. A stream that cannot be written is replaced, because Python would
+    try again at exit and choose another status.
     """
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -174,11 +174,11 @@ def _flush_streams(status: int) -> int:
 
 
 def _report_error(error: Exception) -> int:
-    """Say what is wrong; the exit status that it means."""
+    """Print an error and return its exit status."""
     from macaw.terminal import console
     from macaw.terminal.diagnostics_output import print_diagnostics
 
-    # Its module is looked up, not imported: if it was never loaded, it raised nothing.
+    # Not imported: if the module is not loaded, it has raised nothing.
     diagnostics = sys.modules.get("macaw.asm.diagnostics")
     if diagnostics is not None and isinstance(error, diagnostics.AssemblyError):
         print_diagnostics(error.diagnostics)

@@ -1,4 +1,4 @@
-"""The debugger's front door: sessions of programs with inputs, files, a prompt, the screen."""
+"""The debugger's front end: sessions of programs with inputs, files, the prompt, the screen."""
 
 from __future__ import annotations
 
@@ -37,29 +37,30 @@ LAYOUT, HISTORY = "debugger.json", "debugger-history"
 
 
 class DebuggerFiles:
-    """Files as commands want them (`macaw.debugger.commands.files.Files`).
+    """The files that commands read and write (`macaw.debugger.commands.files.Files`).
 
-    What the session was given is never overwritten: the program and all that was read for it,
-    inputs, the device. Nor is a script, by an array; commands that are saved may replace one.
+    Commands never overwrite the files that the session was started with: the program and all
+    that it reads, inputs, the device. Arrays do not overwrite scripts that were read; saved
+    commands may.
     """
 
     def __init__(self, protected: Iterable[str] = ()) -> None:
         self.protected = tuple(map(os.path.abspath, protected))
-        self.scripts: list[str] = []  # that were read
+        self.scripts: list[str] = []  # files that were read
 
     def read_array(self, path: str) -> NDArray[Any]:
         """The array of a .npy file. Raises `CommandError`."""
         return _raise_command_errors(lambda: files.read_array(path))
 
     def write_array(self, path: str, array: NDArray[Any]) -> None:
-        """Write an array as .npy, whole or not at all. Raises `CommandError`."""
+        """Write an array as .npy, completely or not at all. Raises `CommandError`."""
         _raise_command_errors(
             lambda: files.refuse_overwriting([path], [*self.protected, *self.scripts], ANOTHER)
         )
         _raise_command_errors(lambda: files.write_array(path, array))
 
     def read_text(self, path: str) -> str:
-        """A text file, in UTF-8. Raises `CommandError`."""
+        """Read a text file in UTF-8. Raises `CommandError`."""
         data = _raise_command_errors(lambda: files.read_bytes(path, reading.MOST_TEXT))
         self.scripts.append(str(Path(path).absolute()))
         try:
@@ -68,16 +69,17 @@ class DebuggerFiles:
             raise CommandError(f"{path} is no UTF-8 text: byte {error.start}") from None
 
     def exists(self, path: str) -> bool:
-        """Whether something is called so."""
+        """Whether the path names a file or folder."""
         return os.path.lexists(path)
 
     def write_text(self, path: str, text: str) -> None:
-        """Write a text, whole or not at all. Raises `CommandError`."""
+        """Write a text, completely or not at all. Raises `CommandError`."""
         _raise_command_errors(lambda: files.refuse_overwriting([path], self.protected, ANOTHER))
         _raise_command_errors(lambda: files.write_bytes(path, text.encode()))
 
 
 def _raise_command_errors(act: Callable[[], _Value]) -> _Value:
+    """Call `act`; raise its `InputError` as `CommandError`."""
     try:
         return act()
     except InputError as error:
@@ -95,10 +97,10 @@ def make_interpreter(
     streams: Streams | None = None,
     protected: Iterable[str] = (),
 ) -> Interpreter:
-    """The command language over a program with its inputs.
+    """An interpreter of debugger commands for a program with its inputs.
 
-    `given` are the files that these come from, beside those that the program names.
-    `item` chooses from a batch axis (0 if it is not given). Raises `InputError`.
+    `item` chooses from a batch axis, 0 by default. `protected` are files that commands must not
+    overwrite, in addition to those that the program reads. Raises `InputError`.
     """
     binding = bind(program, inputs)
     if item is not None and item >= (binding.items or 0):
@@ -123,7 +125,7 @@ def make_interpreter(
 
 @contextlib.contextmanager
 def interruptible(session: Session) -> Iterator[None]:
-    """Ctrl-C stops what the session runs, and nothing else."""
+    """Inside, Ctrl-C stops what the session runs; it raises no KeyboardInterrupt."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -136,7 +138,7 @@ def interruptible(session: Session) -> Iterator[None]:
 
 @contextlib.contextmanager
 def exit_on_sigterm() -> Iterator[None]:
-    """SIGTERM ends the process by way of what sets the terminal right again."""
+    """Inside, SIGTERM raises SystemExit, so that the terminal is restored."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -148,10 +150,10 @@ def exit_on_sigterm() -> Iterator[None]:
 
 
 def run_prompt(interpreter: Interpreter, show: Callable[[str, Answer], object]) -> None:
-    """Ask for lines and show their answers until the user leaves.
+    """Read lines, execute them and show the answers until the user leaves.
 
-    At a terminal they are kept (`history_file`). With none they are read from standard input, and
-    shown behind the prompt.
+    On a terminal the user edits lines, and a history is kept (`history_file`). Otherwise lines
+    come from standard input and are printed after the prompt.
     """
     read_line = _line_reader(interpreter, history_file()) if is_interactive() else _read_line
     while True:
@@ -161,7 +163,7 @@ def run_prompt(interpreter: Interpreter, show: Callable[[str, Answer], object]) 
             continue
         except EOFError:
             return
-        interpreter.session.interrupts.take()  # of an earlier line
+        interpreter.session.interrupts.take()  # of an earlier line: ignored
         with interruptible(interpreter.session):
             answer = interpreter.execute(line)
         show(line, answer)
@@ -170,12 +172,12 @@ def run_prompt(interpreter: Interpreter, show: Callable[[str, Answer], object]) 
 
 
 def is_interactive() -> bool:
-    """Whether somebody types, and sees what is written."""
+    """Whether standard input and standard output are a terminal."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _line_reader(interpreter: Interpreter, history: Path | None) -> Callable[[], str]:
-    """What asks somebody at a terminal for a line."""
+    """A function that asks the user for a line at the terminal."""
     from prompt_toolkit import PromptSession
     from prompt_toolkit.history import FileHistory, InMemoryHistory
 
@@ -189,7 +191,7 @@ def _line_reader(interpreter: Interpreter, history: Path | None) -> Callable[[],
 
 
 def _read_line() -> str:
-    """The next line of standard input. Raises `EOFError`."""
+    """The next line of standard input, which is echoed. Raises `EOFError`."""
     data = sys.stdin.buffer.readline().decode("utf-8", "replace")
     if not data:
         raise EOFError
@@ -199,9 +201,9 @@ def _read_line() -> str:
 
 
 def run_screen(interpreter: Interpreter, lines: Iterable[str] = ()) -> None:
-    """Show the screen until the user leaves; do lines first.
+    """Execute `lines`, then show the screen until the user leaves.
 
-    The layout and the history of lines are kept in a folder of the user's (`state_folder`).
+    The screen's layout and the history of lines are kept in `state_folder`.
     """
     from macaw.debugger.screen.application import Screen
     from macaw.debugger.views.room import ASCII, UNICODE
@@ -211,7 +213,7 @@ def run_screen(interpreter: Interpreter, lines: Iterable[str] = ()) -> None:
     history = history_file()
 
     def keep(arrangement: Mapping[str, Any]) -> None:
-        with contextlib.suppress(InputError):  # who cannot write there loses a layout, no more
+        with contextlib.suppress(InputError):  # without a writable folder the layout is lost
             files.write_bytes(str(folder / LAYOUT), json.dumps(arrangement, indent=1).encode())
 
     wide = "utf" in (sys.stdout.encoding or "").lower()
@@ -219,7 +221,7 @@ def run_screen(interpreter: Interpreter, lines: Iterable[str] = ()) -> None:
 
 
 def history_file() -> Path | None:
-    """Where lines are kept for the next session; None where nothing can be written."""
+    """The file of the history of lines; None if it cannot be written."""
     path = state_folder() / HISTORY
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -230,13 +232,13 @@ def history_file() -> Path | None:
 
 
 def state_folder() -> Path:
-    """Where the debugger keeps what shall be there the next time (XDG's folder of states)."""
+    """The folder for the debugger's layout and history ($XDG_STATE_HOME/macaw)."""
     base = os.environ.get("XDG_STATE_HOME")
     return (Path(base) if base else Path.home() / ".local" / "state") / "macaw"
 
 
 def _read_layout(path: Path) -> Mapping[str, Any]:
-    """What a session before has written; nothing if that cannot be read."""
+    """The layout that an earlier session wrote; empty if it cannot be read."""
     try:
         layout = json.loads(reading.read(path, reading.MOST_TEXT))
     except (reading.UnreadableError, ValueError):

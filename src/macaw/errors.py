@@ -1,4 +1,4 @@
-"""What goes wrong at the front door. Each error's text is fit for a user."""
+"""Errors of the commands and of the Python API, and the exit statuses of the command."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EXIT_INTERRUPTED = 130  # by Ctrl-C, as shells count it
 
 
 def status_of(error: MacawError) -> int:
-    """The exit status that an error means: that of its class, or `WRONG`."""
+    """The exit status of an error: its class's `status`, or `EXIT_WRONG_INPUT`."""
     status: int = getattr(error, "status", EXIT_WRONG_INPUT)
     return status
 
@@ -28,10 +28,10 @@ class InputError(MacawError, ValueError):
 
 
 class RunError(MacawError):
-    """A program that did not end by itself: fault, deadlock, breakpoint or cycle limit.
+    """A program that did not exit by itself: fault, deadlock, breakpoint or cycle limit.
 
-    `stop` says why; `device` keeps the state it stopped in and can be looked
-    at; `item` is the place on the batch axis, None without one.
+    `stop` has the reason. `device` keeps the state in which it stopped. `item` is the index on
+    the batch axis, None without one.
     """
 
     status = EXIT_FAILURE

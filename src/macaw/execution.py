@@ -1,4 +1,4 @@
-"""Programs run: inputs bound, one run an item of a batch axis, outputs gathered."""
+"""Run programs: bind inputs, run each item of a batch axis, collect outputs and counters."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ Counters = dict[str, dict[str, int]]
 
 @dataclass(frozen=True)
 class Run:
-    """What a program did.
+    """The result of a run.
 
-    `outputs`: arrays by name, of the declared shape, with one more leading axis
-    if an input had one. `cycles`, `counters` (by core, then by name) and the
-    text are of all items together. `device` is the last item's, as it stopped.
+    `outputs` are arrays by name, of the declared shape, with one more leading axis if an input
+    had one. `cycles`, `counters` (by core, then by name) and the texts are summed over all
+    items. `device` is that of the last item, in its final state.
     """
 
     outputs: dict[str, NDArray[Any]]
@@ -45,14 +45,14 @@ class Run:
     exit_code: int
     stdout: str
     stderr: str
-    unwritten: tuple[str, ...] = ()  # outputs to which certainly nothing was written, in no item
+    unwritten: tuple[str, ...] = ()  # outputs that certainly no item wrote
     items: int | None = None  # length of the batch axis; None without one
     device: Device = field(repr=False, compare=False, kw_only=True)
 
 
 @dataclass
 class Streams:
-    """Where the program's own output goes, besides into the result."""
+    """Functions that get the program's output while it runs. The result has it too."""
 
     stdout: Callable[[bytes], object] | None = None
     stderr: Callable[[bytes], object] | None = None
@@ -83,16 +83,16 @@ def run(
     on_start: Callable[[int, Device], object] | None = None,
     **keyword_inputs: object,
 ) -> Run:
-    """Run a program, or the file of one, with arrays for its inputs.
+    """Run a program, or the program of a file, with arrays for its inputs.
 
-    Inputs come as a mapping, as keywords, or both. `device` overrides the one
-    that the program was made for; `max_cycles` bounds each item's run; `engine` is one
-    of `macaw.emu.engines.ENGINES`, which differ in speed alone. `jitter` is the seed of noise in
-    the timing of DRAM, of item i the seed + i; None: no noise.
-    `on_start(index, device)` is called before each item runs.
+    Inputs come as a mapping, as keywords, or both. `device` overrides the device of the
+    program. `max_cycles` limits each item's run. `engine` is one of
+    `macaw.emu.engines.ENGINES`, which differ in speed only. `jitter` seeds noise in the timing
+    of DRAM: item i gets the seed + i; None: no noise. `on_start(index, device)` is called
+    before each item runs.
 
-    Raises `InputError` for inputs that do not fit, `RunError` if an item does
-    not end by itself, and what `load` raises for a file.
+    Raises `InputError` for inputs that do not fit, `RunError` if an item does not exit, and
+    what `load` raises for a file.
     """
     if not isinstance(program, Program):
         program = api.load(os.fspath(program), device=device)
@@ -109,7 +109,7 @@ def run(
     streams = streams or Streams()
     output, errors = _OutputCollector(streams.stdout), _OutputCollector(streams.stderr)
     for index in range(1 if binding.items is None else binding.items):
-        # A new device an item: no item sees what another one left behind.
+        # Each item gets a new device, so that no state of another item is left.
         machine = Device(config, engine=engine, jitter=None if jitter is None else jitter + index)
         machine.load(program)
         machine.stdout, machine.stderr = output, errors
@@ -149,7 +149,7 @@ def run(
 
 
 def configuration_of(program: Program, device: api.DeviceLike | None = None) -> Configuration:
-    """The configuration to run `program` on: `device`, or what it was made for, or `base`."""
+    """The configuration to run `program` on: `device`, else the program's own, else `base`."""
     from macaw.isa import config
 
     if device is not None:
@@ -160,10 +160,10 @@ def configuration_of(program: Program, device: api.DeviceLike | None = None) -> 
 
 
 def final_registers(device: Device, changed: bool = False) -> dict[str, dict[str, int]]:
-    """The final registers of every core that has register files, by name.
+    """The registers of each core, by core and by name, after a run.
 
-    Vector registers are one number each, lane 0 in its lowest bits. With `changed`, of those cores
-    alone that have one which is not as after reset.
+    A vector register is one number with lane 0 in its lowest bits. With `changed`, only cores
+    with a register that differs from its reset value.
     """
     registers_by_core: dict[str, dict[str, int]] = {}
     for name, core in device.cores.items():
@@ -184,7 +184,7 @@ def final_registers(device: Device, changed: bool = False) -> dict[str, dict[str
 
 
 def _has_changed(core: Core) -> bool:
-    """Whether a register of a core is not as after reset."""
+    """Whether a register of a core differs from its reset value."""
     files = {file.name for file in core.table.files}
     return any(
         np.any(getattr(core.state, row.name) != (0 if row.initial is None else row.initial))
@@ -194,7 +194,7 @@ def _has_changed(core: Core) -> bool:
 
 
 class RunInterrupted(KeyboardInterrupt):
-    """Ctrl-C while a program ran; the text says how far it was."""
+    """Ctrl-C while a program ran. The text says at which cycle."""
 
 
 def _moment(cycle: int, item: int | None) -> str:
@@ -202,13 +202,13 @@ def _moment(cycle: int, item: int | None) -> str:
 
 
 def stop_message(stop: Stop, item: int | None = None) -> str:
-    """One sentence on why a program stopped, for a run that did not exit."""
+    """One sentence: why a program stopped without exiting."""
     text = str(stop)
     return text if item is None else f"item {item}: {text}"
 
 
 class _OutputCollector:
-    """Keeps what a program wrote, and passes it on."""
+    """Collects a program's output, and passes it on."""
 
     def __init__(self, onward: Callable[[bytes], object] | None) -> None:
         self._onward, self._pieces = onward, bytearray()
@@ -224,12 +224,12 @@ class _OutputCollector:
 
 
 def combine_counters(row: Counter | None, values: Iterable[int]) -> int:
-    """One number for several runs or cores: the sum, of a peak the highest."""
+    """One number for several runs or cores: the sum, or of a peak the maximum."""
     return max(values, default=0) if row is not None and row.peak else sum(values)
 
 
 def _add_counters(total: Counters, device: Device) -> None:
-    """Add a device's counters to those of the items before it."""
+    """Add a device's counters to `total`."""
     for core, values in device.counters().items():
         rows = {row.name: row for row in device.cores[core].table.counters}
         sums = total.setdefault(core, {})
@@ -238,7 +238,7 @@ def _add_counters(total: Counters, device: Device) -> None:
 
 
 def unread_window_bytes(device: Device) -> list[tuple[str, str, int]]:
-    """The bytes that nobody has taken from windows: core, window, how many there are."""
+    """Output windows with bytes that no transfer took: core, window, number of bytes."""
     windows = []
     for core in device.order:
         if not isinstance(core, Windowed):

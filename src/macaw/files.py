@@ -1,7 +1,6 @@
-"""Files: read with clear errors, written to a temporary name and renamed.
+"""Read files with clear errors, and write them by renaming a temporary file.
 
-An output that already exists is replaced in one step, or left as it was: a run
-that fails half way leaves no half file.
+A write replaces an existing file in one step, or leaves it unchanged if it fails.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ def _error_text(error: OSError) -> str:
 
 
 def read_bytes(path: str | os.PathLike[str], limit: int = reading.MOST_BYTES) -> bytes:
-    """The whole file. Raises `InputError` that names it and says why not."""
+    """The contents of a file. Raises `InputError`, which names the file and the reason."""
     try:
         return reading.read(path, limit)
     except reading.UnreadableError as error:
@@ -36,10 +35,10 @@ def read_bytes(path: str | os.PathLike[str], limit: int = reading.MOST_BYTES) ->
 
 @contextlib.contextmanager
 def replace_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A file open for writing that takes the name `path` when the block ends well.
+    """Open a file for writing; it replaces `path` when the block ends without an error.
 
-    Anything that is no plain file (`/dev/stdout`, a pipe) is written as it is.
-    Raises `InputError` if the file cannot be written.
+    What is not a regular file (`/dev/stdout`, a pipe) is written directly. Raises `InputError`
+    if the file cannot be written.
     """
     target = Path(path)
     try:
@@ -47,7 +46,7 @@ def replace_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             with target.open("wb") as stream:
                 yield stream
             return
-        target = target.resolve()  # a symbolic link stays one
+        target = target.resolve()  # keep a symbolic link
         handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
         temporary = Path(name)
         try:
@@ -59,14 +58,14 @@ def replace_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             temporary.unlink(missing_ok=True)
             raise
     except BrokenPipeError:
-        raise  # the reader of /dev/stdout has gone
+        raise  # the reader of /dev/stdout closed it
     except (OSError, ValueError) as error:
         reason = _error_text(error) if isinstance(error, OSError) else str(error)
         raise InputError(f"cannot write {path}: {reason}") from None
 
 
 def _permissions(target: Path) -> int:
-    """The permissions that the file has, or that a new file gets."""
+    """The file's permissions, or those of a new file."""
     if target.exists():
         return target.stat().st_mode & 0o777
     mask = os.umask(0)
@@ -79,7 +78,7 @@ def refuse_overwriting(
     inputs: Iterable[str | os.PathLike[str]],
     hint: str = "-o names another",
 ) -> None:
-    """Raise `InputError` if writing an output would destroy an input, by whatever names."""
+    """Raise `InputError` if an output is one of the inputs, whatever its name or link."""
     inputs = list(inputs)
     for output in outputs:
         for path in inputs:
@@ -88,31 +87,31 @@ def refuse_overwriting(
 
 
 def refuse_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> None:
-    """Raise `InputError` if two outputs would go into one file, there already or not."""
+    """Raise `InputError` if two outputs are one file, also if it does not exist yet."""
     try:
         same = Path(one).resolve() == Path(other).resolve()
     except (OSError, RuntimeError, ValueError):
-        same = False  # writing it will say what is wrong
+        same = False  # the write will report the error
     if same or _is_same_file(one, other):
         raise InputError(f"{one} and {other} are one file: it cannot hold both")
 
 
 def _is_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
-    """Whether both name one plain file that is there; a terminal may be read and written."""
+    """Whether both name one regular file that exists; devices may be read and written."""
     try:
         return Path(one).is_file() and Path(one).samefile(other)
-    except (OSError, ValueError):  # the other one is not there, or is no name at all
+    except (OSError, ValueError):  # `other` does not exist, or is no valid name
         return False
 
 
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
-    """Replace the file at `path` by `data`. Raises `InputError`."""
+    """Replace the contents of a file. Raises `InputError`."""
     with replace_file(path) as stream:
         stream.write(data)
 
 
 def write_all(contents: Iterable[tuple[str | os.PathLike[str], bytes]]) -> None:
-    """Replace all these files: none, if one of them cannot be written. Raises `InputError`."""
+    """Replace all the files, or none if one of them cannot be written. Raises `InputError`."""
     with contextlib.ExitStack() as stack:
         for path, data in contents:
             stack.enter_context(replace_file(path)).write(data)
@@ -131,9 +130,9 @@ def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
     except Exception as error:  # numpy raises many kinds on a damaged file
         raise InputError(f"{path} is no .npy file that can be read: {error}") from None
     more = len(data) - stream.tell()
-    if more:  # the assembler's .npy refuses such a file too
+    if more:  # as the assembler does for .npy
         raise InputError(
-            f"{path} is no .npy file that can be read: {plural(more, 'byte')} behind the array"
+            f"{path} is no .npy file that can be read: {plural(more, 'byte')} after the array"
         )
     if not isinstance(array, np.ndarray):
         raise InputError(f"{path} holds no array")
@@ -146,9 +145,9 @@ def write_array(path: str | os.PathLike[str], array: NDArray[Any]) -> None:
 
 
 def npy_bytes(array: NDArray[Any]) -> bytes:
-    """`array` as the bytes of a .npy file."""
+    """The bytes of a .npy file with `array`."""
     import numpy as np
 
-    data = io.BytesIO()  # NumPy asks for the position, which a pipe has not
+    data = io.BytesIO()  # NumPy needs the position, which a pipe does not have
     np.save(data, array, allow_pickle=False)
     return data.getvalue()

@@ -1,4 +1,4 @@
-"""Graphs of tasks to programs for the fim islands: planned, written, explained, measured."""
+"""Lower graphs of tasks to programs for the fim islands; explain and measure them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ from macaw.lowering.fim.plan import BRING, FETCH, Option, Plan, Refusal, Step
 from macaw.lowering.fim.schedule import schedule
 from macaw.lowering.layer_source import Lowered
 
-WORDS, FEWEST = "fim.instructions", 64  # words of an island, and of a step at least
+INSTRUCTIONS, FEWEST = (
+    "fim.instructions",
+    64,
+)  # setting: instructions of an island; least limit for a step
 EXTERNAL = "mem.external_bytes"
 
 if TYPE_CHECKING:
@@ -37,11 +40,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class GraphMeasurement:
-    """What the emulator measured, beside the prediction.
+    """The result of running a lowered graph in the emulator.
 
-    `dma`: cycles in which it was at work, waiting for banks included. `error` is the largest
-    difference of an output from float64 without roundings, as a share of that output's largest
-    number. `steps`: which island was at which step, and when.
+    `cycles` is that of the whole run, `dma` the cycles in which the dma worked or waited for
+    banks. `error` is the largest difference of an output from its value in float64, divided by
+    that output's largest number. `steps` has the island, start and end of each step. `outputs`
+    are arrays by name.
     """
 
     cycles: int
@@ -53,9 +57,10 @@ class GraphMeasurement:
 
 @dataclass(frozen=True)
 class GraphLowering:
-    """A graph lowered: its plan, its source and files, why it is as it is.
+    """A lowered graph: its plan, its source and files, and the reasons.
 
-    `dynamic`: cp decides at run time; the plan is what it would be if it were decided beforehand.
+    If `dynamic`, cp assigns steps to islands at run time. Then the plan is the one for a static
+    assignment.
     """
 
     name: str
@@ -72,27 +77,27 @@ class GraphLowering:
 
     @property
     def files(self) -> dict[str, NDArray[Any]]:
-        """Arrays by the names that the source gives them."""
+        """The arrays that the source reads, by file name."""
         return self.program.files
 
     @property
     def cycles(self) -> int:
-        """The cycles of the whole program, predicted."""
+        """The predicted cycles of the whole program."""
         return self.plan.makespan
 
     @property
     def dma(self) -> int:
-        """The cycles in which the dma is at work, predicted; waiting for banks included."""
+        """The predicted cycles in which the dma works or waits for banks."""
         steps, actions = self.plan.steps, self.plan.actions
         copies = sum(row.end - row.begin for row in actions if row.kind in (BRING, FETCH))
         return copies + sum(row.option.bring for row in steps if row.option.island is None)
 
     def steps(self) -> list[str]:
-        """The steps of the plan, a table in lines."""
+        """The steps of the plan, as the lines of a table."""
         return explain.steps(self.plan)
 
     def ways(self) -> dict[int, Step]:
-        """What each number of a step in the source stands for; of a dynamic program each way."""
+        """The step of each number in the source; a dynamic program numbers each alternative."""
         if not self.dynamic:
             return {step.number: step for step in self.plan.steps}
         units = dispatcher.choices(self.plan)
@@ -103,12 +108,12 @@ class GraphLowering:
         }
 
     def reasons(self) -> list[str]:
-        """Why each step is where it is, in lines."""
+        """Lines that say why each step is where it is."""
         return explain.reasons(self.plan)
 
     @check_arguments(width=arguments.whole(1))
     def timeline(self, width: int = 80) -> list[str]:
-        """Who is predicted to work when, in lines of `width` columns."""
+        """Lines of `width` columns: when each island and the dma is predicted to work."""
         return explain.timeline(self.plan, width)
 
     @check_arguments(path=arguments.path)
@@ -117,14 +122,14 @@ class GraphLowering:
         layer_lowering.write_sources(self.program, Path(path))
 
     def assemble(self) -> Program:
-        """The program, by way of a folder that is removed again."""
+        """The program, assembled in a temporary folder."""
         return layer_lowering.assemble_lowered(self.program, self.name)
 
     @check_arguments(inputs=arguments.optional(arguments.arrays), seed=arguments.seed)
     def measure(
         self, inputs: Mapping[str, ArrayLike] | None = None, *, seed: int = 0
     ) -> GraphMeasurement:
-        """Run it, with random numbers from -1 to 1 for inputs that are not given.
+        """Run the program in the emulator; inputs that are missing get random numbers from -1 to 1.
 
         Raises `RunError`, and `InputError` for inputs that do not fit.
         """
@@ -193,14 +198,15 @@ def lower_graph(
 ) -> GraphLowering:
     """Lower a graph of tasks to a program for the fim islands of a device.
 
-    `graph` is an ONNX file or model, or a `macaw.lowering.fim.graph.Graph` made by hand. Numbers
-    are of `number_format`, fp16 or fp32 (a graph made by hand says its own). `dims` gives sizes for
-    dimensions that an ONNX model calls by name. `together=False` gives each task a start of its
-    own: no pairs, no functions in the blocks of products. `dynamic`: cp decides at run time which
-    island does what; the plan is what it would be if it were decided beforehand. `name` is the stem
+    `graph` is an ONNX file or model, or a `macaw.lowering.fim.graph.Graph`. `number_format`,
+    fp16 or fp32, is that of the numbers of an ONNX graph. `dims` gives the sizes of an ONNX
+    model's named dimensions. `together=False` starts each task by itself: no pairs, no
+    functions fused into the blocks of products. With `dynamic`, cp assigns steps to islands at
+    run time; the plan is then the one for a static assignment. `name` is the stem of the names
     of the source's files.
 
-    Raises `InputError` for what cannot be read or lowered, `ConfigError` for the device.
+    Raises `InputError` for a graph that cannot be read or lowered, `ConfigError` for the
+    device.
     """
     config, sizes = api.configuration(device), arguments.python_numbers(dims)
     name = name or (Path(graph).stem if isinstance(graph, str | os.PathLike) else "graph")
@@ -239,7 +245,7 @@ def _read_graph(
 
 
 def _check_memory(graph: Graph, config: Configuration) -> None:
-    """Refuse what external memory cannot hold, before anybody plans it."""
+    """Raise `LowerError` if inputs and outputs alone exceed external memory."""
     size, room = FORMATS[graph.form].size, int(config[EXTERNAL])
     least = size * sum(tensor.numbers for tensor in (*graph.inputs, *graph.results))
     if least > room:
@@ -251,21 +257,24 @@ def _check_memory(graph: Graph, config: Configuration) -> None:
 def _plan_and_write(
     graph: Graph, config: Configuration, together: bool, name: str, at_run_time: bool
 ) -> tuple[Plan, Lowered]:
-    """The plan and its program; if an island's steps have too many words, of shorter steps."""
-    words = int(config[WORDS])
-    error_of_longest: program.RoomError | None = None
+    """The plan and its program.
+
+    If a step has too many instructions for an island's memory, plans again with half the limit.
+    """
+    words = int(config[INSTRUCTIONS])
+    room_error: program.RoomError | None = None
     while True:
-        limited = config.changed({WORDS: words})
+        limited = config.changed({INSTRUCTIONS: words})
         try:
             plan = schedule(graph, config, _option_source(graph.form, limited), together)
         except LowerError:
-            if error_of_longest is None:
+            if room_error is None:
                 raise
-            raise error_of_longest from None
+            raise room_error from None
         try:
             return plan, _write_program(plan, config, name, at_run_time)
         except program.RoomError as error:
-            error_of_longest, words = error, words // 2
+            room_error, words = error, words // 2
             if words < FEWEST:
                 raise
 

@@ -1,4 +1,4 @@
-"""When an island really did which step of a lowered graph: a listener to its blocks' words."""
+"""Record when each island executes which step of a lowered graph."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class MeasuredStep:
-    """A step as it ran: the number in its label, its island, begin and end of its blocks."""
+    """An executed step: the number in its label, its island, first and last cycle of its blocks."""
 
     number: int
     island: int
@@ -26,20 +26,20 @@ class MeasuredStep:
 
 
 class StepRecorder:
-    """Give `begin` to `running.run` as `on_start`; then `steps` are there, by their begin."""
+    """Records steps: pass `begin` as `on_start` of `execution.run`, then read `steps`."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        self._labels: dict[int, int] = {}  # the step of an address
+        self._labels: dict[int, int] = {}  # the number of the step at an address; -1: none
         self._steps: dict[int, MeasuredStep] = {}
 
     @property
     def steps(self) -> list[MeasuredStep]:
-        """The steps that islands have done."""
+        """The steps that islands executed, in the order of their starts."""
         return sorted(self._steps.values(), key=lambda step: (step.begin, step.number))
 
     def begin(self, _item: int, device: Device) -> None:
-        """Listen to the islands."""
+        """Listen to the islands of a device."""
         numbers = range(CORE.number, CORE.number + ISLANDS)
         device.listen(
             self._record, [name for name, core in device.cores.items() if core.number in numbers]

@@ -1,4 +1,4 @@
-"""Matrices as the tiles that function-in-memory circuits take (seed 004 Fig. 3), and back."""
+"""Convert matrices to the tiles of function-in-memory circuits (seed 004 Fig. 3), and back."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from macaw.phrases import did_you_mean
 
 @check_arguments(matrix=arguments.array, layout=arguments.word, side=arguments.word)
 def tiled(matrix: ArrayLike, *, layout: str, side: str) -> NDArray[np.generic]:
-    """A matrix of float16 or float32 as `.tiles` lays it out: (columns of memory, lanes).
+    """Arrange a matrix of float16 or float32 as `.tiles` does: (columns of memory, lanes).
 
-    `layout` is an arrangement, `side` the operand `a` or `b`, or the result `c`.
+    `layout` is an arrangement, `side` the operand `a` or `b`, or the result `c`. Raises
+    `InputError`.
     """
     array = np.asarray(matrix)
     _check(array, layout, side)
@@ -35,10 +36,10 @@ def tiled(matrix: ArrayLike, *, layout: str, side: str) -> NDArray[np.generic]:
 def untiled(
     columns: ArrayLike, shape: tuple[int, int], *, layout: str, side: str = "c"
 ) -> NDArray[np.generic]:
-    """The matrix of a shape (rows, columns) whose tiles an array holds, in memory's order.
+    """The matrix of `shape` (rows, columns) from its tiles in the order of memory.
 
-    Such are a program's results as Rz was stored, side `c`. Raises `InputError` if the array has
-    not as many numbers as the tiles.
+    A program stores its results from Rz like this, with side `c`. Raises `InputError` if the
+    array has another number of elements than the tiles.
     """
     array, shape = np.ascontiguousarray(columns), arguments.python_numbers(shape)
     _check(array, layout, side)

@@ -1,8 +1,8 @@
-"""Golden tests: folders with a program, its inputs and what it is known to do.
+"""Golden tests: folders with a program, its inputs and its recorded results.
 
-`golden.toml` names them (`docs/golden-tests.md`); `expected/` holds what was
-recorded: a .npy file an output and `run.json` for the rest. A comparison is
-exact, element for element. What is missing is a difference, never a pass.
+`golden.toml` describes them (`docs/golden-tests.md`). `expected/` has the recording: a .npy file
+for each output, and `run.json` for the rest. A comparison is exact for each element. A missing
+recording is a difference, never a pass.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ EXPECTED_FOLDER = "expected"
 RECORD_FILE = "run.json"
 RECORDABLE = ("outputs", "registers", "cycles", "counters", "stdout")
 DEFAULT_RECORD = ("outputs", "cycles")
-MOST_SHOWN = 8  # differing elements or values listed of one kind
+MOST_SHOWN = 8  # differences listed for an output or a part
 
 
 @dataclass(frozen=True)
 class GoldenTest:
-    """A golden folder as its golden.toml describes it; paths are absolute."""
+    """The description of a golden folder, from its golden.toml; paths are absolute."""
 
     folder: Path
     sources: tuple[Path, ...]
@@ -46,16 +46,16 @@ class GoldenTest:
 
 @dataclass
 class Result:
-    """What a run did, as far as it is recorded."""
+    """The recordable results of a run."""
 
     record: dict[str, Any]
     outputs: dict[str, NDArray[Any]] = field(default_factory=dict)
 
 
 def find_folders(paths: Iterable[Path]) -> Iterator[Path]:
-    """The golden folders at and below `paths`, in order, each once.
+    """The golden folders in `paths` and below, in order, each once.
 
-    Raises `InputError` for a path that does not exist or has none below it.
+    Raises `InputError` for a path that does not exist or has no golden folder.
     """
     visited: set[Path] = set()
     for path in paths:
@@ -80,10 +80,10 @@ def find_folders(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def check(folder: Path, *, update: bool = False) -> list[str]:
-    """Run a golden folder; what differs from its recording, a line each.
+    """Run a golden folder; return the differences from its recording, one a line.
 
-    With `update` the result is recorded where it differs. Raises `MacawError`
-    where the folder cannot be run.
+    With `update`, record the result if it differs. Raises `MacawError` if the folder cannot be
+    run.
     """
     golden = read_description(folder)
     result = execute(golden)
@@ -99,7 +99,7 @@ def check(folder: Path, *, update: bool = False) -> list[str]:
 
 
 def read_description(folder: Path) -> GoldenTest:
-    """The description of a golden folder. Raises `InputError` that names the field."""
+    """Read the description of a golden folder. Raises `InputError` that names the field."""
     place = folder / DESCRIPTION_FILE
     try:
         data = tomllib.loads(read_bytes(place).decode("utf-8"))
@@ -141,15 +141,15 @@ def read_description(folder: Path) -> GoldenTest:
 
 
 def _path_inside(folder: Path, name: str, place: Path) -> Path:
-    """A file of a golden folder by its name there. Raises `InputError` if it lies outside.
+    """The path of a file in a golden folder. Raises `InputError` if it lies outside.
 
-    As for files that a source names, all links are followed.
+    Links are resolved, as for the files that a source includes.
     """
     path = folder / name
     try:
         is_inside = path.resolve().is_relative_to(folder.resolve())
     except (OSError, RuntimeError, ValueError):
-        is_inside = True  # no such file: reading it will say so
+        is_inside = True  # no such file: the read will report it
     if not is_inside:
         raise InputError(f"{place}: '{name}' leads out of the folder of the golden test")
     return path
@@ -165,8 +165,8 @@ def _is_string_list(value: object) -> bool:
 def execute(golden: GoldenTest) -> Result:
     """Run the program of a golden folder.
 
-    A program that faults is a result like another: its stop is recorded.
-    Raises what `macaw.load` and the binding of inputs raise.
+    If the program faults, its stop is the result. Raises what `macaw.load` and the binding of
+    inputs raise.
     """
     if len(golden.sources) == 1:
         program = api.load(golden.sources[0], device=golden.device)
@@ -201,7 +201,7 @@ def _failure_result(golden: GoldenTest, error: RunError) -> Result:
     record = run_report.stop_json(error.stop)
     cycle = record.pop("cycle")
     if error.stop.fault is not None:
-        # The texts and the place hold the path that the source had on this machine.
+        # Texts and places contain the path of the source on this machine.
         del record["message"]
         place = record["fault"].pop("place")
         record["fault"]["line"] = place and place["line"]
@@ -217,7 +217,7 @@ def _failure_result(golden: GoldenTest, error: RunError) -> Result:
 
 
 def save(golden: GoldenTest, result: Result) -> None:
-    """Make `expected/` hold `result` and nothing else that an earlier recording left."""
+    """Write `result` to `expected/`, and delete outputs that an earlier recording left there."""
     folder = golden.folder / EXPECTED_FOLDER
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise InputError(f"{folder} is no folder")
@@ -237,7 +237,7 @@ def save(golden: GoldenTest, result: Result) -> None:
 
 
 def _without_idle_cores(record: dict[str, Any]) -> dict[str, Any]:
-    """The record without the cores that did nothing, so that a new core changes no recording."""
+    """The record without cores whose values are all zero: a new core changes no recording."""
     shortened = dict(record)
     for part in ("registers", "counters"):
         if isinstance(record.get(part), dict):
@@ -251,7 +251,7 @@ def _is_idle(values: object) -> bool:
 
 
 def _json_round_trip(record: dict[str, Any]) -> Any:
-    """The record as JSON gives it back."""
+    """The record after conversion to JSON and back."""
     return json.loads(json.dumps(record))
 
 
@@ -259,7 +259,7 @@ def _json_round_trip(record: dict[str, Any]) -> Any:
 
 
 def compare(golden: GoldenTest, result: Result) -> list[str]:
-    """The differences between the recording and `result`, a line each; none if they are equal."""
+    """The differences between the recording and `result`, one a line; empty if they are equal."""
     folder = golden.folder / EXPECTED_FOLDER
     if not (folder / RECORD_FILE).is_file():
         return [
@@ -292,7 +292,7 @@ def _differences(expected: dict[str, Any], got: dict[str, Any]) -> list[str]:
     groups: dict[str, list[str]] = {}
     for path in dict.fromkeys((*flat_expected, *flat_got)):
         before, now = flat_expected.get(path, _ABSENT), flat_got.get(path, _ABSENT)
-        # By type too: 1, 1.0 and true are three values.
+        # `repr` also compares types: 1, 1.0 and true differ.
         if repr(before) != repr(now):
             text = f"{' '.join(path)}: expected {_value_text(before)}, got {_value_text(now)}"
             if type(before) is int and type(now) is int:
@@ -312,7 +312,7 @@ _ABSENT = _Absent()
 def _flat(
     record: Mapping[str, Any], prefix: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """`(counters, cp, instructions), 12` and so on; lists and empty tables stay whole."""
+    """Pairs of a path and a value: `(counters, cp, instructions), 12`. Lists are values."""
     for name, value in record.items():
         if isinstance(value, dict) and value:
             yield from _flat(value, (*prefix, name))
@@ -334,10 +334,11 @@ def _first_lines(name: str, lines: list[str]) -> list[str]:
 
 
 def array_differences(what: str, expected: NDArray[Any], got: NDArray[Any]) -> list[str]:
+    """The differences between two arrays, by bits, one a line; `what` starts the first."""
     if expected.dtype != got.dtype or expected.shape != got.shape:
         before = f"{expected.dtype.name} {shape_text(expected.shape)}"
         return [f"{what}: expected {before}, got {got.dtype.name} {shape_text(got.shape)}"]
-    # Bits, not values: a NaN equals the same NaN, and -0.0 is not 0.0.
+    # Compare bits: a NaN equals the same NaN, and -0.0 differs from 0.0.
     bits = np.dtype(f"u{expected.dtype.itemsize}")
     differ = np.atleast_1d(
         np.ascontiguousarray(expected).view(bits) != np.ascontiguousarray(got).view(bits)

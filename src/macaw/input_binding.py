@@ -1,7 +1,7 @@
-"""Arrays to a program's named inputs: dtype and shape checked, a batch axis found.
+"""Bind arrays to a program's inputs: check types and shapes, and find the batch axis.
 
-An array has the declared shape of its input, or one more leading axis: then
-the program runs once for each item of that axis.
+An array has the declared shape of its input, or one more leading axis, the batch axis. The program
+runs once for each item of this axis.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Binding:
     items: int | None
 
     def item(self, index: int) -> dict[str, NDArray[Any]]:
-        """The inputs of run `index`."""
+        """The inputs of the run of item `index`."""
         return {
             name: array[index] if name in self.batched else array
             for name, array in self.arrays.items()
@@ -40,15 +40,15 @@ def tensor_text(tensor: Tensor) -> str:
 
 
 def shape_text(shape: tuple[int, ...]) -> str:
-    """`1 × 64`; a scalar's is `scalar`."""
+    """`1 × 64`; `scalar` for a scalar."""
     return " × ".join(map(str, shape)) or "scalar"
 
 
 def bind(program: Program, values: Mapping[str, object]) -> Binding:
-    """Check `given` against the program's inputs. Raises `InputError`.
+    """Check `values` against the program's inputs. Raises `InputError`.
 
-    An object that is no array (a list, a number) is converted if its values fit
-    the declared type exactly; an array must have that type.
+    An array must have the declared type. A list or a number is converted if its values fit this
+    type exactly.
     """
     declared = {tensor.name: tensor for tensor in program.inputs}
     for name in values:
@@ -95,7 +95,7 @@ def _tensor_list(tensors: tuple[Tensor, ...], what: str) -> str:
 
 
 def _convert(tensor: Tensor, value: object) -> NDArray[Any]:
-    """The value as an array of the declared type, little-endian, in C order."""
+    """The value as a little-endian array of the declared type, in C order."""
     dtype = np.dtype(tensor.dtype)
     if isinstance(value, np.ma.MaskedArray):
         raise InputError(f"input {tensor.name} is a masked array", "array.filled(...) has no mask")
@@ -117,7 +117,7 @@ def _convert(tensor: Tensor, value: object) -> NDArray[Any]:
 
 
 def _values_fit(array: NDArray[Any], dtype: np.dtype[Any]) -> bool:
-    """Whether the values are what they were after conversion; rounding a float is no harm."""
+    """Whether conversion keeps the values; rounding to a floating-point type is allowed."""
     if array.size == 0:
         return True
     if dtype.kind == "f":

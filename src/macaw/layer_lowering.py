@@ -1,4 +1,4 @@
-"""Operations to programs: chosen, written, and measured against what was predicted."""
+"""Lower operations of layers to programs; measure them and compare with NumPy."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ Pair = int | tuple[int, int]  # one number for both directions, or (vertical, ho
 
 @dataclass(frozen=True)
 class Measurement:
-    """What the emulator measured, beside the prediction.
+    """The result of running a lowered operation in the emulator.
 
-    `equal`: the outputs are those of NumPy, element for element.
+    `cycles` is that of the whole run. `equal`: all output elements are those of NumPy.
     """
 
     cycles: int
     external_bytes: int
-    rows: int  # cycles of the row that was at work longest
-    dma: int  # cycles in which the dma was at work
+    rows: int  # cycles of the row that worked longest
+    dma: int  # cycles in which the dma worked
     equal: bool
 
 
 @dataclass(frozen=True)
 class Lowering:
-    """An operation lowered: its source, its files, why it is as it is."""
+    """A lowered operation: its source, its files, and the chosen mapping with the reasons."""
 
     name: str
     product: Product
@@ -64,16 +64,16 @@ class Lowering:
 
     @property
     def files(self) -> dict[str, NDArray[Any]]:
-        """Arrays by the names that the source gives them."""
+        """The arrays that the source reads, by file name."""
         return self.program.files
 
     @property
     def cost(self) -> Cost:
-        """What is predicted."""
+        """The predicted cost."""
         return self.choice.taken.cost
 
     def reasons(self) -> list[str]:
-        """Why this mapping and split were taken."""
+        """Lines that say why this mapping and split were chosen."""
         return self.choice.reasons()
 
     @check_arguments(path=arguments.path)
@@ -82,12 +82,15 @@ class Lowering:
         write_sources(self.program, Path(path))
 
     def assemble(self) -> Program:
-        """The program, by way of a folder that is removed again."""
+        """The program, assembled in a temporary folder."""
         return assemble_lowered(self.program, self.name)
 
     @check_arguments(x=arguments.optional(arguments.array), seed=arguments.seed)
     def measure(self, x: ArrayLike | None = None, *, seed: int = 0) -> Measurement:
-        """Run it, with random activations unless `x` is given. Raises `RunError`."""
+        """Run the program in the emulator, with random activations unless `x` is given.
+
+        Raises `RunError`.
+        """
         program = self.assemble()
         (tensor,) = program.inputs
         if x is None:
@@ -106,7 +109,7 @@ class Lowering:
 
 
 def write_sources(program: Lowered, path: Path) -> None:
-    """Write a source and its files. Raises `InputError`."""
+    """Write the source to `path` and its files beside it. Raises `InputError`."""
     for name, array in program.files.items():
         files.write_array(path.parent / name, array)
     for name, text in program.texts.items():
@@ -115,7 +118,7 @@ def write_sources(program: Lowered, path: Path) -> None:
 
 
 def assemble_lowered(program: Lowered, name: str) -> Program:
-    """The program of a source that `name` was given to."""
+    """Assemble a lowered program in a temporary folder; `name` is the stem of its source."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"{name}.s"
         write_sources(program, path)
@@ -159,18 +162,21 @@ def lower(
     density: float = 1.0,
     name: str | None = None,
 ) -> Lowering:
-    """Lower a matrix product (`spmm`, `rows` of activations; `spmv`) or a convolution.
+    """Lower a matrix product (`spmv`, `spmm`) or a convolution (`conv2d`, `depthwise`).
 
-    Weights are (outputs, inputs) of a product, (outputs, height, width, channels) of a `conv2d`,
-    (channels, height, width) of a `depthwise` one; activations (rows, inputs), (inputs,), or
-    (height, width, channels) of an `image` (height, width). `layout="cwh"` (depthwise) says that
-    the image lies as (channels, width, height), `out_layout` the same of the results. To the sums
-    comes `bias` (outputs,), then `activation`; if a `shift` is given, results are divided by
-    2**shift and saturated to the element type. Mapping and split are the cheapest by the cost model
-    unless they are given;
-    `density` is the share of activations that are not zero.
+    Weights are (outputs, inputs) for a product, (outputs, height, width, channels) for `conv2d`
+    and (channels, height, width) for `depthwise`. Activations are (inputs,) for `spmv`, (rows,
+    inputs) for `spmm` and (height, width, channels) for a convolution, where `image` is
+    (height, width). With `layout="cwh"` (`depthwise` only) the image is (channels, width,
+    height); `out_layout` says the same of the results.
 
-    Raises `InputError` for what cannot be lowered, `ConfigError` for a device that cannot be.
+    `bias` (outputs,) is added to the sums, then `activation` is applied. With a `shift`,
+    results are divided by 2**shift and saturated to the element type. `density` is the share of
+    activations that are not zero. Without `mapping` and `split` the cost model chooses the
+    cheapest. `name` is the stem of the files' names.
+
+    Raises `InputError` for an operation that cannot be lowered, `ConfigError` for an invalid
+    device.
     """
     _check_word("operation", operation, OPERATIONS)
     if mapping is not None:
@@ -231,7 +237,7 @@ def _check_operation(
     padding: Pair,
     layouts: tuple[str, str],
 ) -> None:
-    """Raise `InputError` for what is said of another operation, or not said of this one."""
+    """Raise `InputError` for an argument that the operation does not take, or lacks."""
     if operation == "spmv" and rows not in (None, 1):
         raise InputError("spmv takes one vector", "spmm takes several rows of activations")
     if operation == "spmm" and rows is None:

@@ -1,4 +1,4 @@
-"""Words for people: guesses, plurals, numbers."""
+"""Phrases for messages: suggestions and plurals."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str:
-    """`did you mean 'x'?`, or nothing if no candidate is near."""
+    """`did you mean 'x'?`, or an empty text if no candidate is similar."""
     near = get_close_matches(word, list(candidates), n=1, cutoff=0.6)
     return f"did you mean '{near[0]}'?" if near else ""
 

@@ -1,8 +1,8 @@
-"""Weights in a random order: files of weights, their orders, and the note beside the orders.
+"""Weights in a random order: files of weights, their orders, and a note beside the orders.
 
-The note (`orders.toml` beside `orders.npy`) says what the orders belong to: scope, lanes, the
-shapes that undoing gives back, and digests of the orders and of the shuffled weights. It stays
-with the orders: a digest of orders beside the weights would let somebody try orders until one fits.
+The note (`orders.toml` beside `orders.npy`) has the scope, the lanes, the original shapes, and
+digests of the orders and of the shuffled weights. Keep it with the orders: with a digest of the
+orders, a reader of the weights could test guesses.
 """
 
 from __future__ import annotations
@@ -35,40 +35,40 @@ DEFAULT_SCOPE = "net"
 
 @dataclass(frozen=True, eq=False)
 class Protection:
-    """A network's weights as they are stored, one array a layer, and their orders.
+    """The shuffled weights of a network, one array a layer, and their orders.
 
-    `order` is uint8 (orders, blocks, lanes): lane i of a block of inputs takes the weight in
+    `order` is uint8 (orders, blocks, lanes): lane i of a block of inputs takes the weight from
     lane order[i] of the stored block.
     """
 
     weights: tuple[Weights, ...]
     order: Orders
     layout: Layout
-    distinct: float  # log2 of how many arrangements of these weights differ
+    distinct: float  # log2 of the number of different arrangements of these weights
 
     @property
     def bits(self) -> float:
-        """Log2 of how many sets of orders can be drawn."""
+        """Log2 of the number of sets of orders that can be drawn."""
         return lowering.log2_orders(self.layout)
 
     @cached_property
     def orders(self) -> tuple[Orders, ...]:
-        """By layer, the orders of its nodes: (nodes, blocks, lanes)."""
+        """For each layer, the orders of its nodes: (nodes, blocks, lanes)."""
         plan = self.layout
         pairs = enumerate(plan.order_of)
         return tuple(self.order[which, : plan.blocks_of(layer)] for layer, which in pairs)
 
     def plain(self) -> tuple[Weights, ...]:
-        """The weights as they were."""
+        """The weights before shuffling."""
         return tuple(lowering.restore(self.weights, self.order, self.layout))
 
     @check_arguments(
         paths=arguments.sequence(arguments.path, "a list of paths"), order=arguments.path
     )
     def write(self, paths: Sequence[FilePath], order: FilePath) -> None:
-        """Write each layer's weights to its path, orders and note to others; all files or none.
+        """Write each layer's weights to its path, and orders and note: all files, or none.
 
-        Raises `InputError`, also if two of them would be one file.
+        Raises `InputError`, also if two of the files are the same.
         """
         if len(paths) != len(self.weights):
             raise InputError(
@@ -99,11 +99,11 @@ def protect(
     lanes: int | None = None,
     seed: int | None = None,
 ) -> Protection:
-    """Store the weights of a network, one array (nodes, inputs) a layer, in random orders.
+    """Shuffle the weights of a network, one array (nodes, inputs) a layer, in random orders.
 
-    `scope` says which nodes share their orders: net, layer, group:N (N nodes of a layer)
-    or node. `lanes` is the length of a block, by default that of a register. Orders are drawn
-    by the operating system's generator; a `seed` is for tests. Raises `InputError`.
+    `scope` says which nodes share an order: net, layer, group:N (N nodes of a layer) or node.
+    `lanes` is the length of a block, by default that of a register. The operating system's
+    generator draws the orders; a `seed` is for tests. Raises `InputError`.
     """
     arrays = [np.asarray(array) for array in weights]
     with _as_input_errors():
@@ -127,9 +127,9 @@ def unprotect(
     scope: str = DEFAULT_SCOPE,
     shapes: Sequence[tuple[int, ...]] | None = None,
 ) -> tuple[Weights, ...]:
-    """The weights as they were, in their `shapes`; without these they keep their padding.
+    """The weights before shuffling, in their `shapes`; without `shapes` they keep their padding.
 
-    Raises `InputError` for orders that are not those of such weights.
+    Raises `InputError` if the orders do not fit the weights.
     """
     arrays, orders = [np.asarray(array) for array in weights], np.asarray(order)
     if shapes is not None:
@@ -140,7 +140,7 @@ def unprotect(
 
 
 def note_path(order: FilePath) -> Path:
-    """Where the note of a file of orders is."""
+    """The path of the note that belongs to a file of orders."""
     try:
         return Path(order).with_suffix(".toml")
     except ValueError:
@@ -148,7 +148,10 @@ def note_path(order: FilePath) -> Path:
 
 
 def check_paths(paths: Sequence[FilePath], order: FilePath) -> Path:
-    """The orders' note. Raises `InputError` if two of weights, orders and note are one file."""
+    """The path of the note for the orders.
+
+    Raises `InputError` if two of weights, orders and note are the same file.
+    """
     note = note_path(order)
     for one, other in itertools.combinations([*paths, order, note], 2):
         files.refuse_same_file(one, other)
@@ -162,9 +165,10 @@ def restore_files(
     scope: str | None = None,
     lanes: int | None = None,
 ) -> tuple[Weights, ...]:
-    """The weights of shuffled files as they were; `scope` and `lanes` are compared if given.
+    """The original weights of shuffled files.
 
-    Raises `InputError` if files, orders and note do not belong together.
+    If `scope` or `lanes` is given, it must be the note's. Raises `InputError` if files, orders
+    and note do not belong together.
     """
     orders, path = files.read_array(order), note_path(order)
     arrays = [files.read_array(each) for each in paths]
@@ -199,7 +203,7 @@ def _check_count(expected: int, count: int) -> None:
 
 @contextlib.contextmanager
 def _as_input_errors() -> Iterator[None]:
-    """What cannot be lowered, as an error of the input."""
+    """Inside, a `LowerError` is raised as `InputError`."""
     try:
         yield
     except LowerError as error:
@@ -208,7 +212,7 @@ def _as_input_errors() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _with_message(message: str) -> Iterator[None]:
-    """An error of the input, in other words."""
+    """Inside, the text of an `InputError` becomes `message`."""
     try:
         yield
     except InputError:
@@ -246,7 +250,7 @@ def _note_text(protection: Protection, names: Sequence[str], order: FilePath) ->
 
 
 def _toml_character(letter: str) -> str:
-    """A letter of a file's name that a string of TOML may hold."""
+    """A character of a file name; `?` if a TOML string cannot hold it."""
     return letter if letter.isprintable() and letter not in '"\\' else "?"
 
 
@@ -271,7 +275,7 @@ def _read_note(path: Path) -> dict[str, Any]:
 
 
 def _has_fields(table: Any, kinds: Mapping[str, type]) -> bool:
-    """Whether a table has these fields."""
+    """Whether a TOML table has fields of these types."""
     return isinstance(table, dict) and all(
         isinstance(table.get(name), kind) for name, kind in kinds.items()
     )

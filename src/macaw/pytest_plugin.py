@@ -1,7 +1,7 @@
-"""Golden folders as pytest tests: every golden.toml that pytest comes by is one.
+"""Golden folders as pytest tests: pytest collects every golden.toml as one test.
 
-Loaded by pytest through the entry point of the package, so a user's CI gets
-the tests with no code. Nothing of Macaw is imported before one is found.
+pytest loads this module through the entry point of the package, so a user's tests need no code. It
+imports nothing else of Macaw until a golden.toml is found.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ DESCRIPTION_FILE = "golden.toml"
 
 
 class GoldenDiffersError(AssertionError):
-    """A program did something else than what was recorded."""
+    """The results of a program differ from its recording."""
 
 
 class GoldenFile(pytest.File):
@@ -38,7 +38,7 @@ class GoldenItem(pytest.Item):
     def repr_failure(
         self, excinfo: pytest.ExceptionInfo[BaseException], style: str | None = None
     ) -> str:
-        """The differences, or what is wrong with the folder; a traceback only for our own bugs."""
+        """The differences, or the error of the folder. Only our own bugs show a traceback."""
         from macaw.isa.errors import MacawError
 
         error = excinfo.value
@@ -54,7 +54,7 @@ class GoldenItem(pytest.Item):
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> GoldenFile | None:
-    """Take every golden.toml."""
+    """Collect every golden.toml."""
     if file_path.name == DESCRIPTION_FILE:
         return GoldenFile.from_parent(parent, path=file_path)
     return None

@@ -1,4 +1,4 @@
-"""Results of a run: arrays and tables for people, JSON (docs/cli.md) for programs."""
+"""Print the results of a run: arrays and tables for people, JSON (docs/cli.md) for programs."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from macaw.emu.faults import Stop
     from macaw.isa.model import Core
 
-LABEL_WIDTH, CELL_WIDTH = 17, 10  # so that the columns of different cores stand in line
-MEANING_WIDTH = 60  # columns that are needed to say what counters mean
+LABEL_WIDTH, CELL_WIDTH = 17, 10  # aligns the columns of different cores
+MEANING_WIDTH = 60  # columns that the meanings of counters need
 
 
 def print_outputs(run: Run) -> None:
-    """Each output: `y (int32, 10)` and its elements as NumPy prints them."""
+    """Print each output: `y (int32, 10)`, then its elements in NumPy's format."""
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100
     for name, array in run.outputs.items():
         print(f"{name} ({array.dtype.name}, {shape_text(array.shape)})")
@@ -45,7 +45,7 @@ def print_outputs(run: Run) -> None:
 
 
 def print_stats(run: Run) -> None:
-    """Cycles and a table of counters for each kind of core, on standard error."""
+    """Print cycles, and counters in a table for each kind of core, on standard error."""
     sys.stdout.flush()
     screen = console.stderr()
     what = "" if run.items is None else f" in {plural(run.items, 'run')}"
@@ -71,9 +71,9 @@ def _counter_table(
 ) -> Table:
     """The counters `names` of one kind of core.
 
-    A column an instance where `width` has room for them, else their sums alone.
-    What each counter means stands there if there is room for that. Where there is
-    little, units go and then names fold; the numbers stay.
+    Each instance has a column if `width` has room for all, else only the sums are shown.
+    Meanings are shown if there is room. A narrow screen drops units first, then folds names;
+    numbers always stay.
     """
     from rich.table import Table
 
@@ -114,7 +114,7 @@ def _counter_table(
 
 
 def print_failure(error: RunError, program: Program) -> None:
-    """Why the program stopped, with the source line or the symbol where it did."""
+    """Print why the program stopped, with the source line or the symbol there."""
     stop, fault = error.stop, error.stop.fault
     item = "" if error.item is None else f" (item {error.item} of the batch)"
     core = error.device.cores.get(stop.core)
@@ -138,7 +138,7 @@ def print_failure(error: RunError, program: Program) -> None:
 
 
 def _symbol_hint(program: Program, address: int | None, at: int | None) -> str:
-    """`0x00010008 is main+0x8`, or nothing; `at` is where the program has it."""
+    """`0x00010008 is main+0x8`, or nothing. `at` is the address in the program file."""
     match = None if at is None else program.symbol_at(at)
     if match is None:
         return ""
@@ -147,7 +147,7 @@ def _symbol_hint(program: Program, address: int | None, at: int | None) -> str:
 
 
 def _source_line(file: str, line: int) -> str:
-    """The line of the file as it is now; empty if it cannot be had."""
+    """The present line of the file; empty if the file cannot be read."""
     try:
         lines = reading.read(file, reading.MOST_SOURCE).decode("utf-8", "replace").splitlines()
     except reading.UnreadableError:
@@ -156,7 +156,11 @@ def _source_line(file: str, line: int) -> str:
 
 
 def run_json(run: Run, files: Mapping[str, str]) -> str:
-    """The object of `macaw run --json`; an output in `files` is named, not spelt out."""
+    """The object of `macaw run --json`.
+
+    An output that was written to one of the `files` has the file's name instead of its
+    elements.
+    """
     outputs: dict[str, Any] = {}
     for name, array in run.outputs.items():
         entry: dict[str, Any] = {"dtype": array.dtype.name, "shape": list(array.shape)}
@@ -181,12 +185,12 @@ def run_json(run: Run, files: Mapping[str, str]) -> str:
 
 
 def failure_json(error: RunError) -> str:
-    """The object of `macaw run --json` for a program that did not exit by itself."""
+    """The object of `macaw run --json` for a program that did not exit."""
     return json.dumps({**stop_json(error.stop), "item": error.item})
 
 
 def stop_json(stop: Stop) -> dict[str, Any]:
-    """A stop as plain data: `stop`, `message`, `cycle`, and for a fault what it knows."""
+    """A stop as plain data: `stop`, `message`, `cycle`, and the `fault` if there is one."""
     fields: dict[str, Any] = {"stop": stop.reason, "message": stop.message, "cycle": stop.cycle}
     if stop.fault is not None:
         fault = stop.fault
@@ -205,7 +209,7 @@ def _place_json(place: tuple[str, int, int] | None) -> dict[str, Any] | None:
 
 
 def json_array(array: NDArray[Any]) -> Any:
-    """Nested lists of JSON numbers; what JSON has no number for is "nan", "inf" or "-inf"."""
+    """Nested lists of JSON numbers, with "nan", "inf" and "-inf" where JSON has no number."""
     if array.dtype.kind != "f" or np.isfinite(array).all():
         return array.tolist()
     if array.ndim == 0:

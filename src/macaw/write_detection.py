@@ -1,8 +1,8 @@
-"""Outputs to which a run has written nothing: only where that is certain.
+"""Find outputs that a run certainly did not write.
 
-The words of an output of a few pages are held, as those of decoded code are. Of a larger one only
-the pages are known that were written since the program was loaded. A write to one output counts as
-a write to all outputs in the same page.
+A small output is tracked word by word, like decoded code. Of a larger one, only the pages written
+since the program was loaded are known. A write to one output counts for all outputs in the same
+page.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from macaw.asm.program import Program
 from macaw.emu.device import Device
 from macaw.emu.pages import PAGE, SHIFT, Pages
 
-_MOST_TRACKED = 1 << 14  # bytes of an output; holding it makes transfers to it slower
+_MOST_TRACKED = 1 << 14  # bytes of an output; tracking slows down transfers to it
 
 
 class WriteDetector:
-    """Looks at the outputs in external memory, from before a run to its end."""
+    """Tracks writes to the outputs in external memory. Create it before the run starts."""
 
     def __init__(self, program: Program, device: Device) -> None:
         self._unwritten = {tensor.name for tensor in program.outputs if not tensor.at}
@@ -32,7 +32,7 @@ class WriteDetector:
                 continue
             inside = range(offset >> SHIFT, (offset + tensor.size - 1 >> SHIFT) + 1)
             if any(map(pages.is_written, inside)):
-                self._unwritten.discard(tensor.name)  # it was loaded there: nothing can be said
+                self._unwritten.discard(tensor.name)  # the program was loaded there: unknown
             else:
                 self._large[tensor.name] = pages, inside
         for pages in self._tracked:
@@ -50,7 +50,7 @@ class WriteDetector:
         self._unwritten -= self._tracked[pages].get(page, set())
 
     def unwritten(self) -> set[str]:
-        """The outputs to which nothing was written."""
+        """The names of the outputs that were certainly not written."""
         for name, (pages, inside) in self._large.items():
             if any(map(pages.is_written, inside)):
                 self._unwritten.discard(name)

@@ -109,7 +109,7 @@ def test_bytes_behind_the_array(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", np.zeros(3))
     with (tmp_path / "a.npy").open("ab") as stream:
         stream.write(b"xy")
-    with pytest.raises(InputError, match=r"a\.npy is no .* read: 2 bytes behind the array"):
+    with pytest.raises(InputError, match=r"a\.npy is no .* read: 2 bytes after the array"):
         files.read_array(tmp_path / "a.npy")
 
 

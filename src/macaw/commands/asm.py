@@ -1,4 +1,4 @@
-"""`macaw asm`: source to executable or image."""
+"""`macaw asm`: assemble sources into an executable or an image."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def command(
     defines: dict[str, str],
     device: str | None,
     lines: bool,
-    format: str,  # noqa: A002 - click passes --format by its name
+    format: str,  # noqa: A002 - click's name for --format
     memory: str | None,
     listing: str | None,
     style: str,
@@ -142,7 +142,7 @@ def command(
 
 
 def _keep_files(target: str | Path, listing: str | None, inputs: Iterable[str]) -> None:
-    """Refuse to write over an input."""
+    """Raise `InputError` if the output or the listing is an input."""
     from macaw.files import refuse_overwriting
 
     refuse_overwriting([target], inputs)

@@ -1,4 +1,4 @@
-"""`macaw concord`: an nnp program as software for another processor, bit for bit."""
+"""`macaw concord`: write an nnp program as software that gives the same bits."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _targets() -> Sequence[str]:
 def _entries(
     _ctx: click.Context, _option: click.Parameter, values: tuple[str, ...]
 ) -> list[tuple[str, int]]:
-    """LABEL or LABEL:TIMES."""
+    """LABEL and LABEL:TIMES options as pairs."""
     entries = []
     for value in values:
         label, colon, times = value.partition(":")
@@ -73,8 +73,9 @@ def command(
 ) -> int:
     """Write the nnp part of FILE, a source or an executable, as a Python file.
 
-    Its function `layer` gives bit for bit what the processor gives. Exit status 1: with --check,
-    something differs; the first element that does is named, and the instruction that wrote it.
+    Its function `layer` gives bit for bit what the processor gives. Exit status 1: --check
+    found a difference. It names the first element that differs, and the instruction that wrote
+    it.
     """
     from macaw import files
     from macaw.concordance import concordance

@@ -1,4 +1,4 @@
-"""`macaw debug`: a program on the emulated device, forward and back."""
+"""`macaw debug`: debug a program on the emulated device, forward and back."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def command(
     program = load_program(file, device)
     dumb = os.environ.get("TERM", "dumb") == "dumb"
     has_screen = not (batch or as_json or plain or dumb) and debugging.is_interactive()
-    silent = as_json or has_screen  # the output goes into records, or to its panel
+    silent = as_json or has_screen  # the answers, or a panel, show the output
     arrays = {name: files.read_array(path) for name, path in inputs.items()}
     interpreter = debugging.make_interpreter(
         program,
@@ -102,7 +102,7 @@ def command(
 
 
 def _run_then_prompt(interpreter: Interpreter, first: list[str]) -> None:
-    """Do lines, then those that are asked for."""
+    """Execute `first`, then ask for commands."""
     from macaw import debugging
 
     with debugging.interruptible(interpreter.session):
@@ -117,7 +117,7 @@ def _run_then_prompt(interpreter: Interpreter, first: list[str]) -> None:
 
 
 def _read_commands() -> list[str]:
-    """All of standard input."""
+    """The lines of standard input. Raises `InputError` if they are too long."""
     data = sys.stdin.buffer.read(MOST_INPUT + 1)
     if len(data) > MOST_INPUT:
         size = f"{MOST_INPUT >> 20} MiB"
@@ -151,7 +151,7 @@ def _print_answer(line: str, answer: Answer) -> None:
     from macaw.debugger.commands.answers import Answer
     from macaw.debugger.commands.text import shown
 
-    if answer.kind == "error" and answer.answers:  # a script's, up to the line that failed
+    if answer.kind == "error" and answer.answers:  # the answers of a script before its error
         _print_answer("", Answer("done", answers=answer.answers))
         answer = replace(answer, answers=())
     text = shown(answer, line)

@@ -1,4 +1,4 @@
-"""`macaw device`: the effective configuration."""
+"""`macaw device`: print a device's configuration."""
 
 from __future__ import annotations
 

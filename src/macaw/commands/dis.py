@@ -1,4 +1,4 @@
-"""`macaw dis`: ELF to source."""
+"""`macaw dis`: disassemble an ELF file into source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`macaw fmt`: sources in the one layout."""
+"""`macaw fmt`: lay out sources."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _STDIN = "-"
 def command(files: tuple[str, ...], check: bool, diff: bool) -> int:
     """Bring FILEs into the one layout and print the names of those that changed.
 
-    Only blanks change. A folder stands for every .s file in it; - is standard input,
-    which goes to standard output. A file is written only if its statements stay
-    the same and, where it assembles by itself, its program.
+    Only blanks change. A folder stands for every .s file in it. - is standard input, which goes
+    to standard output. A file is written only if its statements stay the same and, where it
+    assembles by itself, its program.
     """
     from macaw.terminal import console
 
@@ -47,7 +47,7 @@ def command(files: tuple[str, ...], check: bool, diff: bool) -> int:
 
 
 def _source_files(name: str) -> list[str]:
-    """The file, or the sources in the folder, those of hidden folders left out."""
+    """The file, or the .s files in the folder, without those in hidden folders."""
     path = Path(name)
     if name == _STDIN or not path.is_dir():
         return [name]
@@ -62,7 +62,7 @@ def _source_files(name: str) -> list[str]:
 
 
 def _format_file(path: str, *, check: bool, diff: bool) -> bool:
-    """Format one file; whether it changes. Raises `InputError`."""
+    """Format one file; return whether it changes. Raises `InputError`."""
     from macaw.asm.formatter import formatted
     from macaw.files import read_bytes, write_bytes
     from macaw.isa import reading
@@ -92,7 +92,7 @@ def _format_file(path: str, *, check: bool, diff: bool) -> bool:
 
 
 def _decode(data: bytes, name: str) -> str:
-    """The source's text. Raises `InputError` for a file that is no text."""
+    """The text of a source. Raises `InputError` if the bytes are not UTF-8 text."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -103,7 +103,7 @@ def _decode(data: bytes, name: str) -> str:
 
 
 def _check_same_program(before: str, after: str, path: str) -> None:
-    """Make sure that layout changes nothing else. Raises `InputError`."""
+    """Raise `InputError` if the new layout changes the meaning of the source."""
     from macaw.asm.source import Source
     from macaw.asm.unchanged import same_program, same_tokens
 

@@ -1,4 +1,4 @@
-"""`macaw isa`: the reference, from the tables."""
+"""`macaw isa`: print the reference, from the tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def _complete(_ctx: click.Context, _option: click.Parameter, start: str) -> list[str]:
-    """Names with a page that start so, for the shell."""
+    """Names of pages that start with `start`, for shell completion."""
     from macaw.isa import registry
 
     pages = [*_table_pages(registry.cores(), True)]
@@ -64,7 +64,7 @@ def command(words: tuple[str, ...], core: str | None) -> int:
 
 
 def _table_pages(cores: tuple[Core, ...], device: bool) -> Iterator[Page]:
-    """Every page that the tables of `isa` have."""
+    """All pages of the `isa` tables of these cores, and, with `device`, of the device."""
     from macaw.isa import pages
 
     for core in cores:
@@ -74,14 +74,14 @@ def _table_pages(cores: tuple[Core, ...], device: bool) -> Iterator[Page]:
 
 
 def _language_pages() -> Iterator[Page]:
-    """Every page of the language itself; this loads the assembler."""
+    """All pages of the assembly language. This loads the assembler."""
     from macaw.asm.reference import of_language
 
     yield from of_language()
 
 
 def _find_pages(cores: tuple[Core, ...], name: str, everywhere: bool) -> list[Page]:
-    """The pages of what is called so. Raises `InputError`."""
+    """The pages with the name `name`. Raises `InputError`."""
     from macaw.isa import manual, registry
     from macaw.phrases import did_you_mean
 
@@ -107,7 +107,7 @@ def _find_pages(cores: tuple[Core, ...], name: str, everywhere: bool) -> list[Pa
 
 
 def _mnemonic_list(core: Core) -> str:
-    """A core's heading and its mnemonics and structures, by kind."""
+    """A core's heading, and its mnemonics and structures by kind."""
     families = dict.fromkeys((*core.order, *(row.family for row in core.instructions)))
     groups = [
         (family, [row.mnemonic for row in core.instructions if row.family == family])
@@ -120,7 +120,7 @@ def _mnemonic_list(core: Core) -> str:
 
 
 def _directive_list() -> str:
-    """The directives and functions of every part."""
+    """The directives and functions that all parts have."""
     from macaw.asm import reference
 
     groups = [

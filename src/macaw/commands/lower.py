@@ -1,4 +1,4 @@
-"""`macaw lower`: an operation to a program for the sparse PE array, a graph to one for islands."""
+"""`macaw lower`: an operation to a program for the PE array, or a graph to one for fim islands."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 SPLITS = "abcdefghi"
 TARGETS = ("pe", "fim")
-# Parameters that one target alone takes.
+# By target, the parameters that no other target takes.
 ONLY = {
     "pe": (
         *("weights", "rows", "image", "stride", "padding", "layout", "out_layout", "bias"),
@@ -28,7 +28,7 @@ ONLY = {
 
 
 def _pair(_ctx: click.Context, _option: click.Parameter, value: str | None) -> object:
-    """`3` as one number, `2x1` as two."""
+    """N as one number, VERTICALxHORIZONTAL as two."""
     if value is None:
         return None
     parts = value.split("x")
@@ -187,7 +187,7 @@ def command(
 
 
 def _check_target_options(ctx: click.Context, target: str) -> None:
-    """Raise `UsageError` for an option of another target."""
+    """Raise `UsageError` for an option that only another target takes."""
     for other, names in ONLY.items():
         for option in ctx.command.params:
             is_given = ctx.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
@@ -196,7 +196,7 @@ def _check_target_options(ctx: click.Context, target: str) -> None:
 
 
 def _choice_table(lowering: Lowering) -> str:
-    """Every mapping and split, cheapest first."""
+    """A table of all mappings and splits, the cheapest first."""
     from macaw.lowering.image_plan import ImagePlan
 
     lines = [

@@ -25,7 +25,7 @@ def command() -> int:
         raise InputError(
             "the language server needs lsprotocol", "pip install 'macaw-npu[lsp]' brings it"
         ) from None
-    # Unbuffered: the thread that reads must hold no lock when the process ends.
+    # Unbuffered: a buffer's lock, held by the reading thread, would block the end of the process.
     with (
         os.fdopen(os.dup(sys.stdin.fileno()), "rb", buffering=0) as stream,
         os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out,

@@ -1,4 +1,4 @@
-"""Options that several commands share, and what parses their values."""
+"""Options that several commands share, and the functions that parse their values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ else:
 
 T = TypeVar("T")
 Command = TypeVar("Command", bound=Callable[..., Any])
-DIGITS = 9  # at most, of a size
+DIGITS = 9  # of a size at most
 
 
 class LazyChoice(_Type):
@@ -47,9 +47,9 @@ class LazyChoice(_Type):
 
 
 def collect(pairs: Iterable[tuple[str, T]], unnamed: str = "") -> dict[str, T]:
-    """The pairs as a dictionary. Raises `click.BadParameter` for a name that comes twice.
+    """The pairs as a dictionary. Raises `click.BadParameter` if a name comes twice.
 
-    The message calls an empty name `unnamed`.
+    In the message, `unnamed` stands for an empty name.
     """
     values: dict[str, T] = {}
     for name, value in pairs:

@@ -1,4 +1,4 @@
-"""`macaw profile`: where a program's cycles go, and which ratios are bad."""
+"""`macaw profile`: find out where a program's cycles go."""
 
 from __future__ import annotations
 

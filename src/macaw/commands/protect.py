@@ -1,4 +1,4 @@
-"""`macaw protect`: weights in a random order, and the orders apart from them."""
+"""`macaw protect`: store weights in a random order, and the order apart from them."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def command(
 
 
 def _strength_text(protection: Protection) -> str:
-    """What an attacker faces."""
+    """The scope, and the number of orders that an attacker would have to try."""
     orders, blocks, lanes = protection.order.shape
     plan = protection.layout
     nodes = sum(shape[0] for shape in plan.shapes)

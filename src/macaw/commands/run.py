@@ -1,4 +1,4 @@
-"""`macaw run`: a program on the emulated device."""
+"""`macaw run`: run a program on the emulated device."""
 
 from __future__ import annotations
 

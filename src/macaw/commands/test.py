@@ -1,4 +1,4 @@
-"""`macaw test`: golden folders, recorded and compared."""
+"""`macaw test`: run golden folders and compare with their recordings."""
 
 from __future__ import annotations
 

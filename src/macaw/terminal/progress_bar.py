@@ -16,9 +16,10 @@ DELAY = 1.0  # seconds before a bar appears
 
 
 class ProgressBar:
-    """`with ProgressBar("images", 360) as bar: ... bar.count += 1`; without a total, a moving bar.
+    """A progress bar: `with ProgressBar("images", 360) as bar: ... bar.count += 1`.
 
-    `bar.note` is a function: it returns a short text that each redraw shows after the bar.
+    Without a total the bar shows only that work goes on. `bar.note` is a function: it returns a
+    short text that each redraw shows after the bar.
     """
 
     def __init__(self, what: str, total: int | None = None) -> None:

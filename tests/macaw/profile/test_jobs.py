@@ -55,7 +55,7 @@ def _killed(job: Job) -> Recording:
 
 
 def test_a_process_that_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "run", _killed)
+    monkeypatch.setattr(jobs, "run_job", _killed)
     with pytest.raises(InputError, match="a process that ran the program was killed"):
         jobs.run_all([a_job()] * 2, workers=2)
 
@@ -100,7 +100,7 @@ def test_no_scheduler_answers(address: str, why: str) -> None:
 
 def test_something_else_listens(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")
-    monkeypatch.setattr(jobs, "CONNECT", 0.2)
+    monkeypatch.setattr(jobs, "TIMEOUT", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
         with pytest.raises(InputError, match=f"no Dask scheduler answers at {address}: "):
