@@ -1,1 +1,1 @@
-"""The profiler (seed 001): records of a run, what they say, and what to do about it."""
+"""The profiler (seed 001): records a run, measures it, and says what to improve."""

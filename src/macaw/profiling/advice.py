@@ -1,9 +1,8 @@
-"""What a profile asks for: findings, goals, the next step of seed 001's Fig. 7.
+"""Findings, goals, and the next step of the optimisation loop (seed 001, Fig. 7).
 
-A finding says what was measured. What to do about it is said only where the records show that it
-helps: the run is taken once more as intervals of work that wait for each other, without what the
-advice would do away with (`macaw.profiling.bottleneck`). Why a core waited inside its instructions
-is in no record, so nothing is said of it.
+A finding says what was measured. It gives advice only if a simulation of the recorded intervals of
+work without the flaw ends earlier (`macaw.profiling.bottleneck`). No record says why a core waited
+inside an instruction, so there is no advice on that.
 """
 
 from __future__ import annotations
@@ -31,17 +30,17 @@ from macaw.profiling.model import (
 from macaw.profiling.timeline import Start
 
 CYCLES_GOAL = "cycles"
-LEAST_SHARE = 0.005  # of the run: what takes or costs less is no next step
-LEAST_UNHIDDEN = 0.05  # of the run: so much does work of another row cost that is named
+LEAST_SHARE = 0.005  # of the run; what takes or costs less is ignored as a next step
+LEAST_UNHIDDEN = 0.05  # of the run; cost from which the work of another row is named
 
 
 # Findings --------------------------------------------------------------------------------------
 
 
 def collect_findings(groups: Iterable[Group]) -> list[Finding]:
-    """What misses its threshold, for each place in the source once.
+    """Metrics that miss their threshold, one finding for each place in the source.
 
-    Places of a row of which the same is to be said are one finding.
+    Places of a row with the same sentence are joined into one finding.
     """
     places: dict[tuple[str, str, str], list[tuple[Slice, Metric]]] = {}
     for group in groups:
@@ -58,12 +57,12 @@ def collect_findings(groups: Iterable[Group]) -> list[Finding]:
 
 
 def sort_findings(unsorted: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Findings, what costs most first; of what the cost is not known, what takes most cycles."""
+    """Findings by cost, the highest first; where the cost is unknown, by cycles."""
     return tuple(sorted(unsorted, key=lambda finding: (-finding.cost, -finding.cycles)))
 
 
 def _finding_of_place(items: Sequence[tuple[Slice, Metric]]) -> Finding:
-    """The finding of one place: its worst value, and the cycles of all slices."""
+    """The finding of one place: its worst value, and the cycles of all its slices."""
     item, metric = max(items, key=lambda pair: (badness(pair[1]), pair[0].busy))
     core = item.core if len({slice_.core for slice_, _ in items}) == 1 else item.row
     cycles = sum(slice_.busy for slice_, _ in items)
@@ -71,7 +70,7 @@ def _finding_of_place(items: Sequence[tuple[Slice, Metric]]) -> Finding:
 
 
 def _join_places(row: str, same: Sequence[Finding]) -> Finding:
-    """Findings of several places of a row that say the same as one."""
+    """One finding from those of several places of a row that have the same sentence."""
     ordered = sorted(same, key=lambda finding: -finding.cycles)
     first = ordered[0]
     return replace(
@@ -84,7 +83,7 @@ def _join_places(row: str, same: Sequence[Finding]) -> Finding:
 
 
 def badness(metric: Metric) -> float:
-    """How far a value is from right, as a share of the threshold; 0 or less is right."""
+    """How far a value is beyond its threshold, as a share of it; 0 or less is good."""
     if metric.value is None or metric.threshold is None:
         return 0.0
     sense = metrics.BY_KEY[metric.key].sense
@@ -103,10 +102,10 @@ def lateness(
     limit: float,
     sooner: Mapping[str, int],
 ) -> tuple[dict[str, Metric], list[Finding]]:
-    """By row, how late it started in all; and findings for the rows beyond the threshold.
+    """For each row the metric `late`, and findings for the rows beyond the threshold `limit`.
 
-    `sooner` says by row how much shorter the run would be if it had not: where that is nothing,
-    no core waited for it, and there is no finding.
+    `sooner` has for each row how many cycles the run would save without the delays. Where that
+    is nothing, no core waited for the row, and there is no finding.
     """
     by_row: dict[str, Metric] = {}
     late_findings = []
@@ -132,7 +131,7 @@ def lateness(
 
 
 def _where(start: Start, tracks: Sequence[Track]) -> str:
-    """The instruction that a core began or went on with."""
+    """The instruction with which a core started or continued."""
     slices = next((track.slices for track in tracks if track.core == start.core), ())
     place = bisect_right([item.begin for item in slices], start.begin)
     return slices[place - 1].where if place else f"cycle {start.begin:,}"
@@ -141,7 +140,7 @@ def _where(start: Start, tracks: Sequence[Track]) -> str:
 def row_metrics(
     tracks: Sequence[Track], machine: DeviceSizes, limits: Mapping[str, float]
 ) -> dict[str, tuple[Metric, ...]]:
-    """The metrics of each row's counters together."""
+    """The metrics of each row, from the sums of its cores' counters."""
     metrics_by_row = {}
     for item in tracks:
         if item.core == item.row and item.slices:
@@ -156,7 +155,7 @@ def row_metrics(
 
 
 def check_goals(limits: Mapping[str, float]) -> None:
-    """Raise `InputError` for a goal that there is not."""
+    """Raise `InputError` for an unknown goal."""
     keys = (CYCLES_GOAL, *KEYS_WITH_THRESHOLD)
     for key in limits:
         if key not in keys:
@@ -167,7 +166,10 @@ def check_goals(limits: Mapping[str, float]) -> None:
 def judge_goals(
     limits: Mapping[str, float], cycles: int, rows: Mapping[str, Sequence[Metric]]
 ) -> tuple[Goal, ...]:
-    """Which goals are met (seed 001, step 430): cycles; a metric in every row that has it."""
+    """Which goals are met (seed 001, step 430).
+
+    A goal limits the cycles, or a metric in every row that has it.
+    """
     verdicts = []
     for key, value in limits.items():
         if key == CYCLES_GOAL:
@@ -199,7 +201,7 @@ def judge_goals(
 
 
 def next_step(report: Profile) -> Step:
-    """The step of Fig. 7 that comes next."""
+    """The next step of Fig. 7 for a profile."""
     if report.mode == "mark":
         return _after_marking(report)
     if report.goals and not report.missed:
@@ -218,7 +220,7 @@ def next_step(report: Profile) -> Step:
 
 
 def _bottleneck_step(report: Profile, worst: Bottleneck, ask: str) -> Step:
-    """708 to 718: the bottleneck is known; does a ratio of its instructions miss its threshold?"""
+    """Steps 708 to 718: the bottleneck is known; does a ratio there miss its threshold?"""
     rows = {item.core: item.row for item in report.tracks}
     least = max(LEAST_SHARE * report.cycles, 1)
     misses = [
@@ -258,7 +260,7 @@ def _bottleneck_step(report: Profile, worst: Bottleneck, ask: str) -> Step:
 
 
 def _after_marking(report: Profile) -> Step:
-    """720 to 724: an edited instruction was recorded by itself."""
+    """Steps 720 to 724: the profile is of an instruction that was edited."""
     if not report.differences:
         text = (
             "Give --against the JSON of the profile in mark mode from before the edit:"

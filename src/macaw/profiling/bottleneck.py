@@ -1,9 +1,9 @@
-"""Which row the run waits for: the one without whose work it would end soonest.
+"""Find the bottleneck: the row without whose work the run would end soonest.
 
-The run is taken as intervals of work that begin when what they waited for was done: the core's own
-work before, the cores that a wait named, or the instruction of the commanding core that started it.
-Then the work of a row is given no time, all others begin as early as that allows, and how much
-earlier the last one ends is what the row costs.
+The run is a graph of intervals of work. An interval starts when what it waited for is done: the
+core's own work before it, the cores that a wait names, or the instruction of the commanding core
+that started it. The simulation gives the work of a row no time and starts all other work as early
+as that allows. The row costs as many cycles as the run then ends earlier.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from macaw.profiling.timeline import CoreTraits, Start, core_tracks
 
 
 class _WorkGraph:
-    """Intervals of work of the cores, and what each began after."""
+    """Intervals of work of the cores, and the work that each one waited for."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class _WorkGraph:
         self.after = {node: self._causes(*node) for node in self.nodes}
 
     def _causes(self, core: str, place: int) -> list[tuple[str, int]]:
-        """Other cores, and the cycle of each that had to come before this work."""
+        """The other cores that this work waited for, each with the cycle that had to come first."""
         begin = self.busy[core][place][0]
         idle = self.busy[core][place - 1][1] if place else 0
         waits = self.waits[core]
@@ -53,11 +53,11 @@ class _WorkGraph:
             return []
         there = self.busy.get(self.commander, ())
         last = bisect_right(self.begins.get(self.commander, []), begin) - 1
-        # Behind the commander's last work it goes on by itself, with what was queued.
+        # After the commander's last work, a core continues by itself with queued work.
         return [(self.commander, begin)] if last >= 0 and there[last][1] >= idle else []
 
     def _nearest(self, core: str, time: int) -> list[tuple[str, int]]:
-        """The other core whose work is at, or ended last before, a cycle: nothing names it."""
+        """The core that works at `time`, or worked last before: used where no wait names a core."""
         candidates = []
         for name, busy in self.busy.items():
             place = bisect_left(self.begins[name], time) - 1
@@ -66,11 +66,11 @@ class _WorkGraph:
         return [(max(candidates)[1], time)] if candidates else []
 
     def end_without(self, row: str) -> int:
-        """When the last work would end if that of a row took no time."""
+        """The end of the run if the work of a row took no time."""
         return self._simulate(lambda core, place: self.cores[core].row == row, {})
 
     def end_without_between(self, row: str, other: str) -> int:
-        """The same of that work of a row which comes between work of the other one."""
+        """The same, but only for work of `row` between the first and last work of `other`."""
         busy = [item for core, items in self.busy.items() for item in items
                 if self.cores[core].row == other]  # fmt: skip
         first, last = min(begin for begin, _ in busy), max(end for _, end in busy)
@@ -82,7 +82,7 @@ class _WorkGraph:
         return self._simulate(is_gone, {})
 
     def end_without_delays(self, starts: Sequence[Start], row: str) -> int:
-        """When the last work would end if a row were late at none of its starts."""
+        """The end of the run if a row never started late."""
         late = {
             (start.core, bisect_left(self.begins[start.core], start.begin)): start.late
             for start in starts
@@ -93,7 +93,7 @@ class _WorkGraph:
     def _simulate(
         self, is_gone: Callable[[str, int], bool], early: Mapping[tuple[str, int], int]
     ) -> int:
-        """When the last work would end if some took no time, and some began so much earlier."""
+        """The end of the run if some work took no time, and some started `early` cycles earlier."""
         spans: dict[str, list[tuple[int, int]]] = defaultdict(list)
         for core, place in self.nodes:
             begin, end = self.busy[core][place]
@@ -112,7 +112,10 @@ class _WorkGraph:
         return max((span[-1][1] for span in spans.values()), default=0)
 
     def _map_time(self, core: str, spans: Sequence[tuple[int, int]], time: int) -> tuple[int, int]:
-        """Where a cycle of a core has gone; and, behind its work, how long it came after it."""
+        """Where the simulation puts a cycle of a core.
+
+        Also returns how many cycles after the core's work this cycle came, at most 1.
+        """
         place = min(bisect_left(self.begins[core], time), len(spans)) - 1
         if place < 0:
             return 0, time
@@ -129,7 +132,7 @@ def find_bottleneck(
     cores: Mapping[str, CoreTraits],
     starts: Sequence[Start] = (),
 ) -> Bottleneck | None:
-    """The row that costs most, and its instruction that does; None if nothing was recorded.
+    """The row that costs most, with its instruction that takes longest; None without records.
 
     `starts` are those of `macaw.profiling.timeline.starts`.
     """
@@ -163,7 +166,7 @@ def find_bottleneck(
 
 
 def heaviest_slice(slices: Sequence[Slice]) -> Slice | None:
-    """The longest slice of the place in the source that takes the row longest in all."""
+    """The longest slice of the place in the source where the row spends most cycles."""
     cycles_by_place: dict[tuple[str, str], int] = defaultdict(int)
     for item in slices:
         cycles_by_place[place_key(item)] += item.busy
@@ -171,5 +174,5 @@ def heaviest_slice(slices: Sequence[Slice]) -> Slice | None:
 
 
 def place_key(item: Slice) -> tuple[str, str]:
-    """What slices of the same instruction have in common: the row and the place, or the core."""
+    """A key that slices of the same instruction share: row and place, or core and text."""
     return (item.row, item.place) if item.place else (item.core, item.where)

@@ -1,4 +1,4 @@
-"""A row of a timeline as characters: how much of each column's cycles was busy."""
+"""Draw a row of a timeline with characters: the busy share of each column."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ ASCII = " .:-=+*%#"
 
 
 def column_shares(busy: Iterable[Interval], cycles: int, columns: int) -> list[float]:
-    """For each column the share of its time that lies in `busy`, 0 to 1.
+    """For each column, the share of its cycles that lies in `busy`, 0 to 1.
 
-    `busy` are intervals in order and apart from each other; what lies outside of 0 to `cycles`
-    is in no column.
+    `busy` are sorted intervals that do not touch. Parts outside 0 to `cycles` are ignored.
     """
     columns_busy = [0.0] * columns
     if cycles <= 0:
@@ -35,7 +34,7 @@ def column_shares(busy: Iterable[Interval], cycles: int, columns: int) -> list[f
 
 
 def bar_text(shares: Iterable[float], ascii_only: bool = False) -> str:
-    """A character a column: blank only if nothing was busy, full only if all of it was."""
+    """One character a column: blank only for a share of 0, full only for a share of 1."""
     levels = ASCII if ascii_only else BLOCKS
     full = len(levels) - 1
     text = []
@@ -51,7 +50,7 @@ def bar_text(shares: Iterable[float], ascii_only: bool = False) -> str:
 
 
 def round_step(step: float) -> int:
-    """The smallest of 1, 2, 5, 10, 20, ... that is not below `step`."""
+    """The smallest of 1, 2, 5, 10, 20, ... that is at least `step`."""
     power = 1
     while True:
         for factor in (1, 2, 5):
@@ -61,7 +60,7 @@ def round_step(step: float) -> int:
 
 
 def axis_text(cycles: int, columns: int) -> str:
-    """Cycle numbers, each beginning in the column of its cycle."""
+    """Cycle numbers; each starts in the column of its cycle."""
     widest = len(f"{cycles:,}") + 2
     step = round_step(max(cycles, 1) * widest / max(columns, 1))
     text = [" "] * columns

@@ -1,8 +1,8 @@
-"""What changed since an earlier profile (step 722): what is compared, and whether it can be.
+"""Compare a profile with an earlier one (step 722).
 
-Cycles of runs without jitter are what they are. Runs with jitter differ by chance: two means are
-called different only if all runs of one side are on one side of all of the other, and so many runs
-would come to lie so by chance at most once in twenty times.
+Without jitter, cycles compare exactly. With jitter, runs differ by chance. Two means then count as
+different only if all runs of one profile are faster than all of the other, and there are enough
+runs: chance alone would separate them like this at most once in twenty times.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from macaw.profiling import metrics
 from macaw.profiling.metrics import KEYS_WITH_THRESHOLD, METRICS
 from macaw.profiling.model import Difference, Profile, Subject
 
-CHANCE = 0.05  # that runs of the same program are called different
-EQUAL = 0.0005  # of a value: less is printed as 0.0%
+CHANCE = 0.05  # probability that runs of the same program count as different
+EQUAL = 0.0005  # of a value; a smaller change prints as 0.0%
 
 
 def differences(before: Profile, after: Profile) -> tuple[Difference, ...]:
-    """What is not the same; then cycles, work of rows, ratios of rows."""
+    """What differs: the setup, the cycles, the work of rows, the ratios of rows."""
     changes = [_note(what, text) for what, text in _setup_changes(before, after)]
     same_inputs = before.subject.inputs == after.subject.inputs
     changes.append(_cycles_change(before, after, same_inputs))
@@ -38,7 +38,7 @@ def _note(what: str, text: str) -> Difference:
 
 
 def _setup_changes(before: Profile, after: Profile) -> list[tuple[str, str]]:
-    """What the two profiles are not of, or not with, alike."""
+    """Differences of program, device, inputs, mode and jitter: a key and a sentence each."""
     old, new = before.subject, after.subject
     changes = []
     if old.program != new.program:
@@ -76,7 +76,7 @@ def _input_changes(old: Subject, new: Subject) -> str:
 
 
 def _runs_text(profile: Profile) -> str:
-    """How often it was run."""
+    """The number of runs, and their jitter."""
     if profile.jitter is None:
         return "a run without jitter"
     count = len(profile.runs)
@@ -84,7 +84,7 @@ def _runs_text(profile: Profile) -> str:
 
 
 def _cycles_change(before: Profile, after: Profile, judged: bool) -> Difference:
-    """Whether it is faster, by the spread of the runs if they have one."""
+    """The change of the cycles, judged by the spread of the runs if there is jitter."""
     old, new = before.cycles, after.cycles
     if before.jitter is None and after.jitter is None:
         return _difference("cycles", old, new, -1 if judged else 0)
@@ -99,7 +99,7 @@ def _cycles_change(before: Profile, after: Profile, judged: bool) -> Difference:
 
 
 def _row_changes(before: Profile, after: Profile) -> list[Difference]:
-    """Busy cycles of rows; whether more of it or less is better depends on the others."""
+    """The busy cycles of rows, not judged: less work of one row may mean more of another."""
     rows = {item.core: item for item in before.rows}
     return [
         _difference(f"work of {item.core}", rows[item.core].busy_cycles, item.busy_cycles, 0)
@@ -109,7 +109,7 @@ def _row_changes(before: Profile, after: Profile) -> list[Difference]:
 
 
 def _ratio_changes(before: Profile, after: Profile, judged: bool) -> list[Difference]:
-    """Ratios of rows, of all that was recorded, where they differ."""
+    """The metrics of rows that differ."""
     order = {row.key: place for place, row in enumerate(METRICS)}
     changes = []
     for row, each in sorted(after.ratios.items()):
@@ -120,7 +120,7 @@ def _ratio_changes(before: Profile, after: Profile, judged: bool) -> list[Differ
                 continue
             if earlier.value is None or metric.value is None or earlier.value == metric.value:
                 continue
-            # What is within its threshold before and now is right, however it moved there.
+            # Not judged if both values meet the threshold.
             is_open = False in (earlier.ok, metric.ok) and None not in (earlier.ok, metric.ok)
             sense = _direction(metric.key, earlier.value, metric.value) if judged and is_open else 0
             what = f"{metric.key} of {row}"
@@ -129,7 +129,10 @@ def _ratio_changes(before: Profile, after: Profile, judged: bool) -> list[Differ
 
 
 def _direction(key: str, before: float, after: float) -> int:
-    """1: more is better, -1: less is, 0: neither; a match: what is nearer to a whole number."""
+    """Which direction of a metric is better: 1 more, -1 less, 0 neither.
+
+    For the metric `match`, nearer to a whole number is better.
+    """
     sense = metrics.BY_KEY[key].sense
     if sense == "near":
         old, new = (abs(value - max(1, round(value))) for value in (before, after))
@@ -140,7 +143,7 @@ def _direction(key: str, before: float, after: float) -> int:
 
 
 def _difference(what: str, before: float, after: float, direction: int) -> Difference:
-    """`direction` is 1 if more is better, -1 if less is, 0 if neither is said."""
+    """One difference; `direction` is 1 if more is better, -1 if less is, 0 if not judged."""
     change = after - before
     text = _change_text(what, before, after)
     if abs(change) < EQUAL * abs(before) or not change:

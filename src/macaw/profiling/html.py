@@ -1,8 +1,7 @@
-"""A profile as one HTML page that needs nothing else: timeline with zoom, tooltips, tables.
+"""A profile as one self-contained HTML page: timeline with zoom, tooltips, tables.
 
-The page is src/macaw/profiling/page: `page.html` takes the style, the script and the data, which is
-this module's. Texts of a program reach it as JSON strings that the script sets as text, never as
-HTML.
+`page/page.html` is the template for style, script and data. This module makes the data. Texts of a
+program are JSON strings, which the script inserts as text, never as HTML.
 """
 
 from __future__ import annotations
@@ -26,17 +25,17 @@ from macaw.profiling.phrases import (
 )
 from macaw.profiling.slice_levels import stack_slices
 
-MOST_GROUPS = 200  # that the page's table shows at most; the timeline has all
-SCRIPTS = ("timeline", "parts", "page")  # one module
+MOST_GROUPS = 200  # in the page's table; the timeline has all
+SCRIPTS = ("timeline", "parts", "page")  # concatenated to one module
 _ESCAPES = {
     "<": "\\u003c",
     ">": "\\u003e",
     "&": "\\u0026",
-}  # none that could end the script element
+}  # none of them may end the script element
 
 
 def page(profile: Profile) -> str:
-    """The page, as it is written to a file (UTF-8)."""
+    """The text of the page, for a file in UTF-8."""
     data = json.dumps(_PageData(profile).plain(), separators=(",", ":"), allow_nan=False)
     for sign, escape in _ESCAPES.items():
         data = data.replace(sign, escape)
@@ -59,7 +58,7 @@ def _page_file(name: str) -> str:
 
 
 class _PageData:
-    """The object that the script reads; strings that slices repeat are numbers of a list."""
+    """The object that the script reads. Slices refer to repeated strings by number."""
 
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
@@ -67,7 +66,7 @@ class _PageData:
         self.groups = {_slice_key(group.slice): group for group in profile.groups}
 
     def plain(self) -> dict[str, Any]:
-        """All of it."""
+        """The whole object."""
         profile = self.profile
         shown = longest_groups(profile.groups, MOST_GROUPS)
         names = metric_keys(shown)
@@ -108,7 +107,7 @@ class _PageData:
         }
 
     def track(self, track: Track) -> dict[str, Any]:
-        """A track; one that joins others has no slices of its own, theirs are below it."""
+        """A track. A track that joins several cores has no slices of its own."""
         joins = bool(self.profile.cores(track.core))
         levels_of_core = [] if joins else stack_slices(track.slices)
         return {
@@ -121,7 +120,7 @@ class _PageData:
         }
 
     def slice(self, item: Slice) -> tuple[Any, ...]:
-        """A slice, in the order that the script's `slice` takes it apart."""
+        """A slice, in the order of the script's function `slice`."""
         group = self.groups.get(_slice_key(item))
         return (
             item.begin,
@@ -149,7 +148,7 @@ class _PageData:
         }
 
     def string(self, text: str) -> int:
-        """The number of a string."""
+        """The number of a string, which is added if it is new."""
         return self.strings.setdefault(text, len(self.strings))
 
 

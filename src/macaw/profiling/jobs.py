@@ -1,4 +1,4 @@
-"""Runs one after the other, over processes, or over a Dask cluster. The results are the same."""
+"""Run jobs one after the other, in processes, or on a Dask cluster, with the same results."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 from macaw.errors import InputError
 from macaw.profiling.recording import Job, Recording, run_job
 
-TIMEOUT = 10.0  # seconds that a scheduler may take to answer
-Progress = Callable[[int], object]  # told how many runs are done
+TIMEOUT = 10.0  # seconds for a scheduler to answer
+Progress = Callable[[int], object]  # called with the number of runs done
 
 
 def run_all(
@@ -21,10 +21,11 @@ def run_all(
     scheduler: str | None = None,
     watch: Progress = lambda done: None,
 ) -> list[Recording]:
-    """Do all jobs; the results come in their order.
+    """Run all jobs; return their recordings in the order of the jobs.
 
-    By `workers` processes, or by the Dask cluster at `scheduler`, whose workers must be able to
-    import this macaw. Raises `InputError` if that cannot be.
+    Uses `workers` processes, or the Dask cluster at `scheduler`, whose workers must be able to
+    import this macaw. `watch` gets the number of jobs that are done. Raises `InputError` if
+    processes or cluster fail.
     """
     if scheduler is not None:
         recordings = _by_dask(jobs, scheduler)
@@ -45,7 +46,7 @@ def _by_processes(jobs: Sequence[Job], workers: int) -> Iterator[Recording]:
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
 
-    # A forked process may inherit a lock that a thread of ours holds. Ctrl-C is ours to hear.
+    # Spawn: a forked process may inherit a lock of one of our threads. Workers ignore Ctrl-C.
     spawn = multiprocessing.get_context("spawn")
     ignored = (signal.SIGINT, signal.SIG_IGN)
     others = set(multiprocessing.active_children())
@@ -75,10 +76,10 @@ def _check_address(scheduler: str) -> None:
 
 
 def _connect(scheduler: str) -> Any:
-    """A client of a scheduler. Raises `OSError`, `ValueError`, and `ImportError` without Dask."""
+    """Connect to a scheduler. Raises `OSError`, `ValueError`, and `ImportError` without Dask."""
     import distributed
 
-    # One that could not connect is not to be closed: that would wait for what is not there.
+    # Without __del__: closing a client that could not connect would wait for the scheduler.
     unclosed = {"__del__": lambda client: None}
     client_type: Any = type("Client", (distributed.Client,), unclosed)
     _check_address(scheduler)
@@ -90,7 +91,7 @@ def _connect(scheduler: str) -> Any:
         except (OSError, ValueError) as error:
             outcomes.append(error)
 
-    # What listens there may be no scheduler, and silent: then Dask would wait for ever.
+    # In a thread: with a silent listener that is no scheduler, Dask would wait for ever.
     thread = threading.Thread(target=connect, daemon=True)
     thread.start()
     thread.join(2 * TIMEOUT)

@@ -1,7 +1,7 @@
-"""What records say: characterising parameters and trace-back ratios (seed 001), held to thresholds.
+"""Metrics of records: characteristic parameters and trace-back ratios (seed 001).
 
-The sentences say what was measured, and no more than that: the counters do not say what it costs,
-nor what would mend it.
+A metric's sentence says what was measured, and no more: the counters do not say what it costs, nor
+how to improve it.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _OF = {row.name: row.of for row in GROUP}
 
 @dataclass(frozen=True)
 class MetricRow:
-    """A metric: its formula in the seed's letters, and what it is held against."""
+    """A metric: its formula in the seed's letters, and its threshold."""
 
     key: str
     formula: str
-    sense: str  # "most", "least": the value that is still right; "near"; "" of no threshold
+    sense: str  # of the threshold: "most", "least", "near" a whole number; "": none
     threshold: float | None
     meaning: str
 
@@ -47,11 +47,14 @@ METRICS = (
 
 BY_KEY = {row.key: row for row in METRICS}
 KEYS_WITH_THRESHOLD = tuple(row.key for row in METRICS if row.sense)
-TRACE_BACK_KEYS = ("partial", "blocked", "utilisation")  # the ratios that trace back (step 718)
+TRACE_BACK_KEYS = ("partial", "blocked", "utilisation")  # trace-back ratios (step 718)
 
 
 def thresholds(changes: Mapping[str, float]) -> dict[str, float]:
-    """The thresholds by key, with the given ones. Raises `InputError` for an unknown key."""
+    """The thresholds by key, with `changes` in place of the defaults.
+
+    Raises `InputError` for an unknown key.
+    """
     for key in changes:
         if key not in KEYS_WITH_THRESHOLD:
             hint = (
@@ -65,7 +68,7 @@ def thresholds(changes: Mapping[str, float]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class DeviceSizes:
-    """What the formulas need to know of the device."""
+    """The sizes of the device that the formulas need."""
 
     width: int  # m: bytes of a beat of external memory
     banks: int
@@ -74,7 +77,7 @@ class DeviceSizes:
 
     @classmethod
     def of(cls, config: Configuration, cores: Mapping[str, CoreTraits]) -> DeviceSizes:
-        """Of a configuration and its cores."""
+        """The sizes of a configuration and its cores."""
         width, banks, bank_width = (
             int(config[f"mem.{name}"]) for name in ("external_width", "banks", "bank_width")
         )
@@ -91,7 +94,7 @@ def measure_slices(
 def measure(
     core: str, counters: Counters, machine: DeviceSizes, limits: Mapping[str, float]
 ) -> tuple[Metric, ...]:
-    """The metrics that counters of a core determine."""
+    """The metrics that the counters of a core determine."""
     member = machine.cores[core]
     reads = _rate(
         (member.beat or machine.width) * counters["e_bus"], counters, "t_rd_begin", "t_rd_end"
@@ -109,7 +112,7 @@ def measure(
 
 
 def sum_counters(slices: Iterable[Slice]) -> dict[str, int]:
-    """The counters of slices together: counts are added, times are first and last."""
+    """The counters of several slices: sums of counts, earliest and latest of times."""
     sums = dict.fromkeys(_TAKES, 0)
     for item in slices:
         for name, takes in _TAKES.items():
@@ -117,7 +120,7 @@ def sum_counters(slices: Iterable[Slice]) -> dict[str, int]:
             if takes == "count":
                 continue
             counted = _COUNT_OF.get(_OF[name])
-            if counted is None:  # instructions are not counted there
+            if counted is None:  # of a time of instructions, which no counter counts
                 some, first = True, not sums["t_end"]
             else:
                 some, first = bool(item.counters[counted]), not sums[counted]
@@ -131,7 +134,7 @@ def sum_counters(slices: Iterable[Slice]) -> dict[str, int]:
 
 
 def _rate(amount: int, counters: Counters, begin: str, end: str) -> float | None:
-    """An amount a cycle; None if nothing of it occurred."""
+    """`amount` per cycle; None if there is none."""
     cycles = counters[end] - counters[begin]
     return amount / cycles if amount and cycles > 0 else None
 
@@ -141,7 +144,7 @@ def _unjudged(key: str, value: float | None, text: str) -> Metric:
 
 
 def _match(reads: float | None, computes: float | None, tolerance: float) -> Metric:
-    """Whether as much is computed on as is read, or a whole multiple of it."""
+    """Whether the core computes on as many bytes as it reads, or on a whole multiple."""
     if reads is None or computes is None:
         return Metric("match", None)
     ratio = computes / reads
@@ -158,7 +161,7 @@ def _match(reads: float | None, computes: float | None, tolerance: float) -> Met
 
 
 def _partial(counters: Counters, machine: DeviceSizes, member: CoreTraits, most: float) -> Metric:
-    """Held against nothing where even the widest write of the core would be partial."""
+    """Partial writes; not judged for cores whose widest write is narrower than the memory."""
     part, whole = counters["e_xwr_partial"], counters["e_xwr"]
     if not whole:
         return Metric("partial", None)

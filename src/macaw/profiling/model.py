@@ -1,7 +1,7 @@
-"""What a profile is: plain frozen data that the reports render and that JSON keeps.
+"""A profile as plain frozen data: reports draw it, JSON files keep it.
 
-Times are device cycles from the start of the program, intervals half open: `end` is the first
-cycle that is free again. `to_json` and `from_json` are exact inverses.
+Times are device cycles from the start of the program. Intervals are half open: `end` is the first
+cycle after the interval. `from_json` is the inverse of `to_json`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from macaw.errors import InputError
 
-FORMAT = 2  # of the JSON; another number: another shape of it
+FORMAT = 2  # version of the JSON format
 KIND = "macaw profile"
 
 Interval = tuple[int, int]
@@ -21,7 +21,7 @@ Interval = tuple[int, int]
 
 @dataclass(frozen=True)
 class Slice:
-    """A run of instructions of a core that one register group recorded."""
+    """A run of consecutive instructions of a core that one register group recorded."""
 
     core: str  # "cp", "pe[0]"
     row: str  # of the timeline: "cp", "pe"
@@ -30,13 +30,13 @@ class Slice:
     first: int  # number of the first instruction, in the order executed
     instructions: int
     name: str = ""  # of the first instruction: "dma.wait x0", "transfer 3"
-    place: str = ""  # where it stands in the source: "layer.s:12"
+    place: str = ""  # of the first instruction in the source: "layer.s:12"
     counters: Mapping[str, int] = field(default_factory=dict)  # by `macaw.isa.trace.GROUP`
     waited: int = 0  # cycles of it in which the core waited for others
 
     @property
     def cycles(self) -> int:
-        """From its begin to its end."""
+        """Cycles from `begin` to `end`."""
         return self.end - self.begin
 
     @property
@@ -51,39 +51,39 @@ class Slice:
 
     @property
     def where(self) -> str:
-        """`layer.s:12: dma.wait x0`, or as much of that as is known."""
+        """`layer.s:12: dma.wait x0`, or the part of it that is known."""
         what = self.name or f"instruction {self.first:,}"
         return f"{self.place}: {what}" if self.place else what
 
 
 @dataclass(frozen=True)
 class Track:
-    """The slices of a core, or of all cores of a row together (then `core` is the row's name).
+    """The slices of a core, or of all cores of a row; then `core` is the row's name.
 
-    `busy` are the intervals in which it, or one of them, was at work: in order, apart from each
-    other, without the waits for other cores.
+    `busy` are the sorted intervals in which the core, or one of the cores, worked. They do not
+    touch, and exclude waits for other cores.
     """
 
     core: str
     row: str
     slices: tuple[Slice, ...] = ()
     busy: tuple[Interval, ...] = ()
-    lost: int = 0  # records that are not there: the spill area was full, or no register group free
+    lost: int = 0  # missing records: the spill area or all register groups were full
 
     @property
     def busy_cycles(self) -> int:
-        """How long it was at work."""
+        """The sum of the busy intervals."""
         return sum(end - begin for begin, end in self.busy)
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A number that records determine, and what it says. None: there is nothing to divide by."""
+    """A number that records determine, with a sentence. None: the divisor is zero."""
 
     key: str  # of `macaw.profiling.metrics.METRICS`
     value: float | None
-    threshold: float | None = None  # what it was held against; None: against nothing
-    ok: bool | None = None  # None: not judged
+    threshold: float | None = None  # None: not judged
+    ok: bool | None = None  # whether it meets the threshold
     sentence: str = ""  # what was measured, in words
 
 
@@ -95,69 +95,69 @@ class Group:
     metrics: tuple[Metric, ...] = ()
 
     def metric(self, key: str) -> Metric | None:
-        """The metric of that key, if it was determined."""
+        """The metric with this key; None if it is not determined."""
         return next((metric for metric in self.metrics if metric.key == key), None)
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A value that misses its threshold: all slices of one place in the source together.
+    """A value that misses its threshold, for all slices of one place in the source.
 
-    Places of which the same is to be said are one finding.
+    Places with the same sentence are one finding.
     """
 
     core: str
     where: str  # `Slice.where`
     metric: Metric  # with the worst value
     sentence: str
-    cycles: int = 0  # that these slices took
+    cycles: int = 0  # of these slices
     slices: int = 1
-    cost: int = 0  # cycles by which the run would be shorter at most; 0: the records do not say
-    others: tuple[str, ...] = ()  # the other places, in the order in which they took most cycles
+    cost: int = 0  # cycles that the run would save at most; 0: unknown
+    others: tuple[str, ...] = ()  # the other places, those with most cycles first
 
 
 @dataclass(frozen=True)
 class Series:
-    """A quantity over time: queue occupancy, bandwidth. Each value holds until the next point."""
+    """A quantity over time: queue occupancy, bandwidth. A value holds until the next point."""
 
     name: str  # "external reads", "transfers of dma"
     unit: str
     points: tuple[tuple[int, float], ...] = ()
-    row: str = ""  # the row of the timeline that it belongs to; empty: to all
-    most: float | None = None  # what it can be at most: a queue's depth, the width of a memory
+    row: str = ""  # the row that it belongs to; empty: to all rows
+    most: float | None = None  # its limit: a queue's depth, the width of a memory
 
 
 @dataclass(frozen=True)
 class Bottleneck:
-    """The row that the others wait for, and its instruction that takes longest."""
+    """The row that the run waits for, and its instruction that takes longest."""
 
     core: str  # the row's name
     slice: Slice | None
     why: str
-    saved: Mapping[str, int] = field(default_factory=dict)  # by row: cycles less without its work
-    # By another row: cycles less without that work of it which comes between work of this one.
+    saved: Mapping[str, int] = field(default_factory=dict)  # by row: cycles saved without its work
+    # By other row: cycles saved without its work between the first and last work of this row.
     between: Mapping[str, int] = field(default_factory=dict)
-    # By row: cycles less if its work began as soon as all work before that it followed had ended.
+    # By row: cycles saved if it never started late.
     sooner: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Merge:
-    """Segments of several runs as one timeline (seed 001, Fig. 6)."""
+    """Segments of several runs, merged into one timeline (seed 001, Fig. 6)."""
 
-    total: int  # cycles from the first instruction's begin to the last one's end
-    mean: float  # of the cycles of the runs used, from the same begin to the same end
+    total: int  # cycles from the first start to the last end
+    mean: float  # of the cycles of the runs
     error: float  # (total - mean) / mean
-    runs: tuple[int, ...]  # those cycles, run for run
-    true: int  # of the run that recorded all at once
+    runs: tuple[int, ...]  # the cycles of each run
+    true: int  # cycles of the run that recorded all
     offsets: tuple[float, ...] = ()  # added to the times of each segment
-    shift: float = 0.0  # mean distance in cycles of slices from where the true timeline has them
-    core: str = ""  # the core of which these numbers are
+    shift: float = 0.0  # mean distance in cycles of slices from the true timeline
+    core: str = ""  # the core that these numbers describe
 
 
 @dataclass(frozen=True)
 class Goal:
-    """A goal of step 430 and whether it was met."""
+    """A goal (seed 001, step 430) and whether it is met."""
 
     key: str  # "cycles", or a metric's
     wanted: float
@@ -168,27 +168,27 @@ class Goal:
 
 @dataclass(frozen=True)
 class Step:
-    """A step of the loop of Fig. 7."""
+    """A step of the optimisation loop (seed 001, Fig. 7)."""
 
-    number: int  # the figure's: 702 to 728
+    number: int  # in the figure: 702 to 728
     title: str
     text: str  # what to do, with names and numbers of this program
 
 
 @dataclass(frozen=True)
 class Difference:
-    """What an earlier profile said and what this one says of the same."""
+    """What an earlier profile and this one say of the same quantity."""
 
     what: str
     before: float | None
     after: float | None
-    better: bool | None  # None: neither
+    better: bool | None  # None: not judged
     sentence: str
 
 
 @dataclass(frozen=True)
 class Subject:
-    """What was profiled, as digests: two profiles tell by them whether they are of the same."""
+    """Digests of what was profiled: equal digests mean that two profiles compare the same."""
 
     program: str = ""  # of its sections and its entry
     device: str = ""  # of its configuration
@@ -197,11 +197,11 @@ class Subject:
 
 @dataclass(frozen=True)
 class Profile:
-    """All that is known of a program's run."""
+    """The profile of a program's run."""
 
     program: str
     device: str
-    cycles: int  # with `repeat`, the mean, rounded
+    cycles: int  # with `repeat`, the rounded mean
     tracks: tuple[Track, ...]  # six rows; below a row of several cores those that have slices
     groups: tuple[Group, ...] = ()
     findings: tuple[Finding, ...] = ()
@@ -214,8 +214,10 @@ class Profile:
     against: str = ""  # the earlier profile's file
     mode: str = ""  # "mark", "auto"
     jitter: int | None = None  # the first run's seed
-    runs: tuple[int, ...] = ()  # cycles of each run that was averaged
-    ratios: Mapping[str, tuple[Metric, ...]] = field(default_factory=dict)  # by row, of all records
+    runs: tuple[int, ...] = ()  # cycles of each run of the mean
+    ratios: Mapping[str, tuple[Metric, ...]] = field(
+        default_factory=dict
+    )  # by row, from all its records
     subject: Subject = Subject()
 
     @property
@@ -229,17 +231,17 @@ class Profile:
 
     @property
     def missed(self) -> tuple[Goal, ...]:
-        """Goals that were not met."""
+        """Goals that are not met."""
         return tuple(goal for goal in self.goals if not goal.met)
 
 
 def to_json(profile: Profile) -> dict[str, Any]:
-    """The profile as an object of JSON."""
+    """The profile as a JSON object."""
     return {"kind": KIND, "format": FORMAT, **_to_json_value(profile)}
 
 
 def from_json(data: object, source: str = "the profile") -> Profile:
-    """The profile of such an object. Raises `InputError`; `source` begins its message."""
+    """The profile of a JSON object. Raises `InputError`, whose message starts with `source`."""
     if not isinstance(data, dict) or data.get("kind") != KIND:
         raise InputError(f"{source} holds no profile", "`macaw profile --json FILE` writes one")
     if data.get("format") != FORMAT:
@@ -254,7 +256,7 @@ def from_json(data: object, source: str = "the profile") -> Profile:
 
 
 class _TypeMismatchError(ValueError):
-    """A value that is not of its field's type; the text says where."""
+    """A value is not of its field's type. The text says where."""
 
 
 def _to_json_value(value: object) -> Any:
@@ -272,7 +274,7 @@ _HINTS: dict[type, dict[str, Any]] = {}  # by dataclass, as they are asked for
 
 
 def _parse_dataclass(kind: type[T], data: object) -> T:
-    """An object of a dataclass from what `_plain` made of it."""
+    """An object of the dataclass `kind` from its JSON object."""
     if not isinstance(data, dict):
         raise _TypeMismatchError(f"{kind.__name__} is {data!r:.40}")
     hints = _HINTS.get(kind) or _HINTS.setdefault(kind, get_type_hints(kind))
@@ -289,7 +291,7 @@ def _parse_dataclass(kind: type[T], data: object) -> T:
 
 
 def _parse_value(hint: Any, value: object) -> Any:
-    """A value as its annotation wants it."""
+    """A value of the annotated type `hint` from its JSON value."""
     origin, arguments = get_origin(hint), get_args(hint)
     if isinstance(hint, UnionType):
         if value is None and NoneType in arguments:

@@ -1,10 +1,10 @@
 """A profile as a Perfetto trace: TrackEvent protobuf, for ui.perfetto.dev and trace_processor.
 
-A cycle is a nanosecond of the trace. Below one process stand the six rows, in their order; a row's
-own track holds its busy intervals as slices, so nothing overlaps there. What was recorded lies in
-child tracks. Perfetto wants slices of a track to nest, and instructions that overlap do not contain
-each other: each that begins before the one before has ended goes to another child track of the same
-name, which the page shows as one. A series is a counter track below its row.
+A cycle is a nanosecond of the trace. One process has the six rows as tracks, in their order. A
+row's own track has its busy intervals as slices. Its recorded instructions are in child tracks.
+Perfetto requires that slices of a track nest, but instructions overlap without nesting. So an
+instruction that starts before the one before it ends goes to another child track of the same name,
+and Perfetto shows these tracks as one. A series is a counter track below its row.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from macaw.errors import InputError
 from macaw.profiling.model import Group, Profile, Series, Slice, Track
 from macaw.profiling.slice_levels import stack_slices
 
-PROCESS = 1  # process number and the process track's number
-SEQUENCE = 1  # of packets; all come from one writer
+PROCESS = 1  # number of the process and of its track
+SEQUENCE = 1  # number of the only sequence of packets
 INSTALL = "install it: pip install 'macaw-npu[perfetto]'"
 
 
@@ -59,7 +59,7 @@ class _Writer:
     def _process(self, profile: Profile) -> None:
         packet = self._packet()
         packet.first_packet_on_sequence = True
-        # Nothing of an earlier writer is meant.
+        # The trace does not continue an earlier one.
         packet.sequence_flags = self.protos.TracePacket.SEQ_INCREMENTAL_STATE_CLEARED
         track = packet.track_descriptor
         track.uuid = PROCESS
@@ -69,7 +69,7 @@ class _Writer:
         self._write(packet)
 
     def _core(self, core: Track, parent: int, place: int, *, alone: bool) -> None:
-        """What a core recorded; of one with a row of its own below that row at once."""
+        """Write a core's records. A core that is not alone in its row gets a track of its own."""
         if not alone:
             parent = self._busy(core, parent, place)
         for lane in stack_slices(core.slices):
@@ -79,7 +79,7 @@ class _Writer:
             self._slices(uuid, named)
 
     def _busy(self, track: Track, parent: int, rank: int) -> int:
-        """A track of busy intervals; returns its number."""
+        """Write a track of busy intervals; return its number."""
         uuid = self._track(
             track.core, parent, rank, "busy intervals, without waits for other cores"
         )
@@ -87,7 +87,7 @@ class _Writer:
         return uuid
 
     def _track(self, name: str, parent: int, rank: int, about: str) -> int:
-        """A track below another one; returns its number."""
+        """Write a track below `parent`; return its number."""
         packet = self._packet()
         track = packet.track_descriptor
         track.uuid, track.parent_uuid = next(self.numbers), parent
@@ -98,7 +98,7 @@ class _Writer:
         return int(track.uuid)
 
     def _slices(self, track: int, slices: Iterable[tuple[int, int, str, Slice | None]]) -> None:
-        """Slices of a track, in the order of their begins."""
+        """Write the slices of a track, in the order of their starts."""
         kinds = self.protos.TrackEvent
         for begin, end, name, item in slices:
             packet = self._event(track, begin, kinds.TYPE_SLICE_BEGIN)
@@ -109,7 +109,7 @@ class _Writer:
             self._write(self._event(track, end, kinds.TYPE_SLICE_END))
 
     def _about(self, event: Any, item: Slice) -> None:
-        """Where the slice comes from, and what was counted in it."""
+        """Add to an event the place of its slice, and the counters."""
         file, _, line = item.place.rpartition(":")
         if file and line.isdecimal():
             event.source_location.file_name = file
@@ -160,7 +160,7 @@ class _Writer:
         return packet
 
     def _write(self, packet: Any) -> None:
-        """Keep the packet; a trace is its packets one behind the other."""
+        """Append a packet. A trace is a sequence of packets."""
         self.pieces.append(self.protos.Trace(packet=[packet]).SerializeToString())
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from macaw.phrases import plural
 from macaw.profiling.model import Difference, Finding, Group, Merge, Profile, Slice
 
-PLACES = 3  # that a finding of several names at most
+PLACES = 3  # named in a finding at most
 
 
 def number_text(value: float | None) -> str:
@@ -18,12 +18,12 @@ def number_text(value: float | None) -> str:
 
 
 def share_text(part: float, whole: float) -> str:
-    """`34.5%`; nothing if there is no whole."""
+    """`34.5%`; empty if `whole` is 0."""
     return f"{100 * part / whole:.1f}%" if whole else ""
 
 
 def run_summary(profile: Profile) -> str:
-    """`on tiny: 1,000 cycles`, and of how many runs and what jitter."""
+    """`on tiny: 1,000 cycles`, with the number of runs and the jitter."""
     text = f"on {profile.device}: {plural(profile.cycles, 'cycle')}"
     if len(profile.runs) > 1:
         low, high = min(profile.runs), max(profile.runs)
@@ -34,7 +34,7 @@ def run_summary(profile: Profile) -> str:
 
 
 def merge_sentence(merge: Merge) -> str:
-    """What became of the runs, and how far it is from the truth."""
+    """The mean of the runs, and how far the merged timeline is from the true one."""
     return (
         f"{plural(len(merge.runs), 'run')} of {merge.mean:,.1f} cycles on average; the merged "
         f"total is {100 * merge.error:+.2f}% from that. A run that recorded all at once took "
@@ -43,7 +43,7 @@ def merge_sentence(merge: Merge) -> str:
 
 
 def cost_note(finding: Finding) -> str:
-    """`(400 cycles, 3 times)`; nothing if it is not known."""
+    """`(400 cycles, 3 times)`; empty if it is unknown."""
     if not finding.cycles:
         return ""
     times = f", {finding.slices:,} times" if finding.slices > 1 else ""
@@ -51,43 +51,46 @@ def cost_note(finding: Finding) -> str:
 
 
 def same_places(finding: Finding) -> str:
-    """`the same at 3 places more: a.s:4: exe, ...`; the first of them."""
+    """`the same at 3 places more: a.s:4: exe, ...`, with the first places."""
     first_places = ", ".join(finding.others[:PLACES])
     more = ", ..." if len(finding.others) > PLACES else ""
     return f"the same at {plural(len(finding.others), 'place')} more: {first_places}{more}"
 
 
 def finding_sentence(finding: Finding) -> str:
-    """What a finding says, and where else."""
+    """The sentence of a finding, with its other places."""
     return f"{finding.sentence}; {same_places(finding)}" if finding.others else finding.sentence
 
 
 def heaviest_sentence(item: Slice) -> str:
-    """The place that takes a row longest in all, by its longest record."""
+    """Where a row spends most cycles, with its longest record there."""
     longest_one = f"at most {plural(item.busy, 'cycle')} at a time"
     return f"longest in all takes {slice_place(item)} ({item.core}, {longest_one})"
 
 
 def verdict(difference: Difference) -> str:
-    """`better`, `worse`, `same`; `note` of what is not judged."""
+    """`better`, `worse` or `same`; `note` if it is not judged."""
     if difference.better is not None:
         return "better" if difference.better else "worse"
     return "same" if difference.sentence.endswith("as before") else "note"
 
 
 def group_place(group: Group) -> str:
-    """The place and instruction of a group, and how many more it has."""
+    """The place and first instruction of a group, with the number of further instructions."""
     return slice_place(group.slice)
 
 
 def slice_place(item: Slice) -> str:
-    """The place and instruction of a slice, and how many more it has."""
+    """The place and first instruction of a slice, with the number of further instructions."""
     more = f" +{item.instructions - 1:,}" if item.instructions > 1 else ""
     return item.where + more
 
 
 def longest_groups(groups: tuple[Group, ...], most: int, *, each: bool = False) -> list[Group]:
-    """Those groups that took longest, as they began; with `each` one of each instruction."""
+    """The `most` longest groups, in the order of their starts.
+
+    With `each`, only the longest group of each instruction.
+    """
     ordered = sorted(groups, key=lambda group: -group.slice.busy)
     if each:
         first: dict[tuple[str, str], Group] = {}
@@ -98,7 +101,7 @@ def longest_groups(groups: tuple[Group, ...], most: int, *, each: bool = False) 
 
 
 def metric_keys(groups: list[Group]) -> list[str]:
-    """The metrics that one of the groups has."""
+    """The keys of the metrics that the groups have."""
     return list(
         dict.fromkeys(
             metric.key for group in groups for metric in group.metrics if metric.value is not None

@@ -1,4 +1,4 @@
-"""A program profiled: runs planned and done, records merged, named, measured and judged."""
+"""Profile a program: plan runs, record them, merge segments, name slices, judge metrics."""
 
 from __future__ import annotations
 
@@ -32,33 +32,33 @@ from macaw.profiling.model import Finding, Merge, Profile, Series
 from macaw.profiling.recording import Job, Parameters, Record, Recording
 
 MODES = ("auto", "mark")
-MOST_RECORDS = 512  # records of a core at most, if nobody says how many instructions make one
-MOST_SINGLE = 4096  # up to so many instructions of a core each is a record
-MOST_GROUPS = 400  # slices at most whose metrics are kept
+MOST_RECORDS = 512  # records of a core without --num, if it executes more than MOST_SINGLE
+MOST_SINGLE = 4096  # instructions of a core, up to which each has a record of its own
+MOST_GROUPS = 400  # slices whose metrics are kept
 
 
 def default_record_size(executed: int) -> int:
-    """How many instructions make a record of a core that begins so many, if nobody says."""
+    """Instructions of a record, for a core that executes `executed` instructions."""
     return 1 if executed <= MOST_SINGLE else -(-executed // MOST_RECORDS)
 
 
 class ProfileError(MacawError):
-    """A program that cannot be profiled, because it does not end by itself."""
+    """The program cannot be profiled, because it does not exit, or records nothing."""
 
     status = EXIT_FAILURE
 
 
 @dataclass(frozen=True)
 class Options:
-    """How to profile. `num` is by core; the name "" stands for all others."""
+    """How to profile. `num` is by core; the name "" stands for all other cores."""
 
     mode: str = MODES[0]
     num: Mapping[str, int] = field(default_factory=dict)
-    groups: int | None = None  # register groups; None: as the device has them
-    segments: int | None = None  # runs that record a segment each; None: one run records all
-    shared: int = 1  # groups that neighbouring segments share
+    groups: int | None = None  # register groups; None: those of the device
+    segments: int | None = None  # number of runs, each of one segment; None: one run records all
+    shared: int = 1  # register groups that neighbouring segments share
     jitter: int | None = None
-    repeat: int = 1  # runs with seeds in a row, of which the mean is taken
+    repeat: int = 1  # runs, with consecutive seeds, of which the mean is taken
     workers: int = 1
     scheduler: str | None = None
     goals: Mapping[str, float] = field(default_factory=dict)
@@ -67,10 +67,10 @@ class Options:
     against: Profile | None = None
     against_name: str = ""
     max_cycles: int | None = None
-    item: int = 0  # of a batch axis
+    item: int = 0  # index on the batch axis
 
     def check(self) -> None:
-        """Raise `InputError` for what does not go together."""
+        """Raise `InputError` for options that exclude each other."""
         if self.mode not in MODES:
             raise InputError(f"no mode is called '{self.mode}', there are {', '.join(MODES)}")
         if self.repeat > 1 and self.jitter is None:
@@ -89,7 +89,7 @@ class Options:
         metrics.thresholds(self.thresholds)
 
 
-Progress = Callable[[str, int, int], object]  # what is done, how far, of how much
+Progress = Callable[[str, int, int], object]  # activity, steps done, steps in all
 
 
 def profile(
@@ -101,10 +101,11 @@ def profile(
     watch: Progress = lambda what, done, total: None,
     name: str = "",
 ) -> Profile:
-    """Profile a program, or the file of one, with arrays for its inputs.
+    """Profile a program, or the program of a file, with arrays for its inputs.
 
-    Raises `InputError` for options or inputs that do not fit, `ProfileError` if the program does
-    not end by itself, and what `macaw.load` raises for a file.
+    `watch(what, done, total)` reports progress. `name` is the program's name in the report.
+    Raises `InputError` for options or inputs that do not fit, `ProfileError` if the program
+    does not exit, and what `macaw.load` raises for a file.
     """
     options = options or Options()
     options.check()
@@ -118,7 +119,7 @@ def profile(
 
 
 def _config(program: Program, device: api.DeviceLike | None, options: Options) -> Configuration:
-    """The device's configuration, with as many register groups as are wanted."""
+    """The device's configuration, with as many register groups as `options` says."""
     config = configuration_of(program, device)
     try:
         if options.groups is not None:
@@ -135,7 +136,7 @@ def _config(program: Program, device: api.DeviceLike | None, options: Options) -
 def _arrays(
     program: Program, inputs: Mapping[str, object], options: Options
 ) -> dict[str, NDArray[Any]]:
-    """The inputs of the one item that is profiled."""
+    """The inputs of the item that is profiled."""
     binding = bind(program, inputs)
     last = (binding.items or 1) - 1
     if options.item > last:
@@ -170,7 +171,7 @@ class _Profiler:
     # Runs
 
     def profile(self) -> Profile:
-        """All of it."""
+        """Run all jobs; return the profile."""
         options = self.options
         plain: Recording | None = None
         if options.mode == "auto":
@@ -204,7 +205,7 @@ class _Profiler:
         records: Mapping[str, Sequence[Record]],
         whole: Sequence[Recording],
     ) -> dict[str, int]:
-        """Records that are not there, by core: no room, or no register group was free."""
+        """By core, the missing records: the spill area or all register groups were full."""
         if plain is None:
             return dict(whole[0].lost)
         expected = {
@@ -218,12 +219,12 @@ class _Profiler:
         return {name: member.number for name, member in self.cores.items()}
 
     def _recording_job(self, parameters: Mapping[str, Parameters], needs: Mapping[str, int]) -> Job:
-        """A job that records."""
+        """A job that records, with a spill area for each core."""
         ready = recording.add_spill_areas(self.program, self.config, parameters, needs)
         return replace(self.job, parameters=ready)
 
     def _plan_all(self, plain: Recording) -> tuple[dict[str, Parameters], dict[str, int]]:
-        """All instructions of all cores; what of a core's records will need room."""
+        """Parameters that record all instructions, and the number of records for each core."""
         parameters, needs = {}, {}
         for core, executed in plain.begun.items():
             if not executed:
@@ -234,7 +235,7 @@ class _Profiler:
         return parameters, needs
 
     def _record_size(self, core: str, executed: int) -> int:
-        """Instructions to a record of a core."""
+        """Instructions of a record of a core."""
         options = self.options
         if options.segments is not None:
             return segments.record_size(
@@ -255,7 +256,7 @@ class _Profiler:
         return [(each, dict.fromkeys(each, self.register_groups)) for each in plans]
 
     def _repeat(self, job: Job, number: int) -> list[Job]:
-        """The runs of a job: with jitter each run of each segment has a seed of its own."""
+        """The repetitions of a job. With jitter, each has a seed of its own."""
         if job.jitter is None:
             return [job]
         first = job.jitter + number * self.options.repeat
@@ -276,7 +277,10 @@ class _Profiler:
         return recordings
 
     def _check_unchanged(self, plain: Recording, recorded: Recording, job: Job) -> None:
-        """Recording costs no cycle; a program that uses the memory of the records may notice."""
+        """Raise `InputError` if recording changed the run.
+
+        Recording costs no cycle, but a program may use the memory of the spill area.
+        """
         if plain.cycles != recorded.cycles or plain.begun != recorded.begun:
             spill = min((values[recording.SPILL] for values in job.parameters.values()), default=0)
             raise InputError(
@@ -286,12 +290,12 @@ class _Profiler:
                 "a device with more mem.external_bytes has room for both",
             )
 
-    # What they say
+    # Evaluation
 
     def _merge(
         self, true: Mapping[str, Sequence[Record]], results: Sequence[Sequence[Recording]]
     ) -> tuple[dict[str, list[Record]], Merge]:
-        """Segments of runs as one timeline, beside the true one of a run that recorded all."""
+        """Merge segments into one timeline, and compare it with the run that recorded all."""
         records_by_core, offsets, shifts = {}, {}, {}
         for core in true:
             runs = [
@@ -324,7 +328,10 @@ class _Profiler:
         lost_records: Mapping[str, int],
         merge: Merge | None,
     ) -> Profile:
-        """The profile of records; `whole` are runs that recorded all, the first of them `job`'s."""
+        """The profile of `records`; `whole` are the runs that recorded all.
+
+        `job` is the job of the first of these runs.
+        """
         options, first = self.options, whole[0]
         runs = tuple(run.cycles for run in whole)
         cycles = round(fmean(runs)) if merge is None else merge.total
@@ -383,7 +390,7 @@ class _Profiler:
     def _name_slices(
         self, first: Recording, job: Job, lost_records: Mapping[str, int]
     ) -> tuple[dict[replay.Key, replay.Name], list[Series]]:
-        """Names of the slices and occupancies of queues, of the run that recorded all."""
+        """Names of the slices and occupancies of queues, from a replay of the run."""
         first_tracks = timeline.tracks(self.cores, first.records, {}, lost_records)
         what = "looking at instructions"
         return replay.replay_run(
@@ -395,5 +402,5 @@ class _Profiler:
 
 
 def _time_span(records: Sequence[Record]) -> int:
-    """Cycles from the first begin to the last end."""
+    """Cycles from the first start to the last end."""
     return max((x.end for x in records), default=0) - min((x.begin for x in records), default=0)

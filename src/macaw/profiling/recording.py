@@ -1,6 +1,6 @@
-"""Recorded runs: trace registers set between load and run, records read from the spill area.
+"""Record runs: set the trace registers before a run, read the spill area after it.
 
-A job is plain data, so that another process or machine can run it; so is what comes back.
+A job and its recording are plain data, so that another process or machine can run the job.
 """
 
 from __future__ import annotations
@@ -24,20 +24,18 @@ from macaw.isa.trace import ALL, AUTO, GROUP, MARK, PARAMETERS, RECORD
 from macaw.profiling.model import Subject
 
 PAGE = 4096
-MARK_MODE_BYTES = (
-    1 << 20
-)  # bytes for the records of a core in mark mode: nobody knows how many come
-MOST_BYTES = 1 << 26  # bytes for the records of all cores
+MARK_MODE_BYTES = 1 << 20  # spill area of a core in mark mode, whose number of records is unknown
+MOST_BYTES = 1 << 26  # of all spill areas
 
-# The registers that are set, by their names in the table.
+# Names of the registers in the table.
 MODE, BEGIN, NUM, STEP, OVERHEAD, LOOPS, SPILL, SPILL_END = (row.name for row in PARAMETERS[:8])
 
 Parameters = Mapping[str, int]  # trace registers by name
-Wait = tuple[int, int, int]  # begin, end, mask of the cores that were waited for
+Wait = tuple[int, int, int]  # begin, end, bit mask of the awaited cores
 
 
 class Record(NamedTuple):
-    """A record as a register group left it."""
+    """A record that a register group wrote."""
 
     group: int
     loop: int
@@ -47,7 +45,7 @@ class Record(NamedTuple):
 
     @property
     def begin(self) -> int:
-        """The cycle in which its first instruction began."""
+        """The cycle in which its first instruction started."""
         return self.counters["t_begin"]
 
     @property
@@ -58,10 +56,10 @@ class Record(NamedTuple):
 
 @dataclass(frozen=True)
 class Job:
-    """A run to do: a program with its inputs on a device, and what its trace blocks record."""
+    """A run to do: a program with inputs on a device, and what its trace blocks record."""
 
     program: Program
-    device: str  # its configuration, as TOML
+    device: str  # configuration as TOML
     name: str  # of the device
     inputs: Mapping[str, NDArray[Any]]
     parameters: Mapping[str, Parameters] = field(default_factory=dict)  # by core
@@ -74,7 +72,7 @@ class Job:
         return configs.parse(self.device, self.name)
 
     def machine(self) -> Device:
-        """A device with the program and its inputs, before its first cycle; nothing records."""
+        """A device with the program and its inputs loaded, at cycle 0; it does not record."""
         device = Device(self.config, jitter=self.jitter)
         device.load(self.program)
         for name, array in self.inputs.items():
@@ -82,19 +80,19 @@ class Job:
         return device
 
     def with_jitter(self, seed: int | None) -> Job:
-        """The same with another seed."""
+        """The same job with another seed."""
         return replace(self, jitter=seed)
 
 
 @dataclass(frozen=True)
 class Recording:
-    """What a run left. `failure` says why it did not end by itself; empty: it did."""
+    """The result of a job. `failure` says why the program did not exit; empty: it did."""
 
     cycles: int
     records: Mapping[str, tuple[Record, ...]]  # by core, in the order of their first instructions
-    waits: Mapping[str, tuple[Wait, ...]]  # of each core for others
-    begun: Mapping[str, int]  # instructions, by core
-    lost: Mapping[str, int]  # records that found no room
+    waits: Mapping[str, tuple[Wait, ...]]  # by core, its waits for other cores
+    begun: Mapping[str, int]  # by core, instructions started
+    lost: Mapping[str, int]  # by core, records without room
     failure: str = ""
 
 
@@ -104,12 +102,12 @@ def make_job(
     inputs: Mapping[str, NDArray[Any]],
     max_cycles: int | None = None,
 ) -> Job:
-    """A job that records nothing."""
+    """A job that does not record."""
     return Job(program, config.to_toml(False), config.name, inputs, {}, None, max_cycles)
 
 
 def digest_subject(job: Job) -> Subject:
-    """What a job is about, as digests."""
+    """The digests of a job's program, device and inputs."""
     program, digest = job.program, hashlib.sha256()
     for section in sorted(program.sections, key=lambda section: section.address):
         place = (section.core, section.index, section.address, section.load_address, section.size)
@@ -127,7 +125,7 @@ def digest_subject(job: Job) -> Subject:
 
 
 def run_job(job: Job) -> Recording:
-    """Do a job. A program that does not end by itself is a result like another."""
+    """Run a job. A program that does not exit gives a recording with a `failure`."""
     device = job.machine()
     for name, values in job.parameters.items():
         for register, value in values.items():
@@ -146,9 +144,9 @@ def run_job(job: Job) -> Recording:
 
 
 def _log_waits(core: Core) -> list[Wait]:
-    """A list that fills with the waits of a core for others, while it runs."""
+    """A list that the core extends, while it runs, by its waits for other cores."""
     log: list[Wait] = []
-    # Who has windows waits for bytes of others there, and no mask says whose.
+    # A wait at a window is for bytes of another core, which the mask does not name.
     windows = bool(core.table.windows)
 
     def record_wait(waiting: Waiting, time: int) -> None:
@@ -160,7 +158,7 @@ def _log_waits(core: Core) -> list[Wait]:
 
 
 def read_records(device: Device, core: str) -> tuple[Record, ...]:
-    """The records that a core has spilled, in the order of their first instructions."""
+    """The records in the spill area of a core, in the order of their first instructions."""
     state = device.cores[core].trace.state
     size = max(0, state.trace_next - state.trace_spill)
     data = device.memory.peek(state.trace_spill, size) if size else b""
@@ -172,16 +170,19 @@ def read_records(device: Device, core: str) -> tuple[Record, ...]:
     return tuple(sorted(records, key=lambda record: (record.first, record.begin)))
 
 
-# What is recorded ------------------------------------------------------------------------------
+# Parameters ------------------------------------------------------------------------------
 
 
 def marker_parameters(cores: Mapping[str, int]) -> dict[str, Parameters]:
-    """Parameters by core for what markers bracket."""
+    """By core, parameters to record what markers bracket."""
     return {core: {MODE: MARK} for core in cores}
 
 
 def cycling_parameters(num: int, groups: int) -> Parameters:
-    """All instructions, `num` to a record; the register groups take turns (OVERHEAD = G*STEP)."""
+    """Parameters to record all instructions, `num` to a record.
+
+    The register groups take turns: OVERHEAD is `groups` times STEP.
+    """
     return {
         MODE: AUTO,
         BEGIN: 0,
@@ -193,9 +194,9 @@ def cycling_parameters(num: int, groups: int) -> Parameters:
 
 
 def segment_parameters(num: int, groups: int, shared: int, number: int) -> Parameters:
-    """One loop of `groups` records of `num` instructions: segment `number` of the program.
+    """Parameters to record segment `number`: one loop of `groups` records of `num` instructions.
 
-    It shares `shared` groups with the segment before it (seed 001, Fig. 6).
+    A segment shares `shared` groups with the segment before it (seed 001, Fig. 6).
     """
     return {
         MODE: AUTO,
@@ -213,10 +214,10 @@ def add_spill_areas(
     parameters: Mapping[str, Parameters],
     needs: Mapping[str, int],
 ) -> dict[str, Parameters]:
-    """The parameters with a spill area for each core: at the end of external memory.
+    """The parameters, with a spill area for each core at the end of external memory.
 
-    `needs` are records by core; a core that it does not name gets `MARKED` bytes. Raises
-    `InputError` if there is no room behind what the program has there.
+    `needs` has the number of records by core; other cores get `MARK_MODE_BYTES`. Raises
+    `InputError` if there is no room after the program's own data.
     """
     end = EXTERNAL + int(config["mem.external_bytes"])
     end_of_program = max(

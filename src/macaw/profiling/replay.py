@@ -1,7 +1,7 @@
-"""A run once more, without recording: what instructions the slices begin with, how full queues are.
+"""Run a recorded job again, to read the instructions of slices and the occupancy of queues.
 
-A run is a pure function of program, inputs, device and seed, so the same run can be stopped where
-its records say that something began, and be looked at.
+A run depends on program, inputs, device and seed only. So the replay can stop at the cycles where
+the records say that a slice starts.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from macaw.isa.model import Queue
 from macaw.profiling.model import Series, Slice, Track
 from macaw.profiling.recording import Job
 
-Name = tuple[str, str]  # of an instruction: its text, its place
-Key = tuple[str, int]  # of a slice: its core, its first instruction
-MOST_NAMED = 8000  # slices at most that are given names
-MOST_SAMPLES = 160  # points of a queue's occupancy
+Name = tuple[str, str]  # text and place of an instruction
+Key = tuple[str, int]  # core and first instruction of a slice
+MOST_NAMED = 8000  # slices that get names
+MOST_SAMPLES = 160  # samples of a queue's occupancy
 
 _CODE = re.compile(r"""((?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])'|[^"'#])*)""")
 _LABEL = re.compile(r"\s*[\w.$]+:\s*")
@@ -39,7 +39,10 @@ def replay_run(
     cycles: int,
     watch: Callable[[int], object] = lambda cycle: None,
 ) -> tuple[dict[Key, Name], list[Series]]:
-    """Names of the slices, and the occupancy of every queue that held something."""
+    """Names of the slices, and the occupancy of each queue that is used.
+
+    `cycles` is the length of the run; `watch` gets the current cycle.
+    """
     device = job.machine()
     stops: dict[int, list[Slice]] = {}
     for item in slices:
@@ -48,7 +51,7 @@ def replay_run(
     samples = set(range(0, cycles, step))
     queues = _queue_samplers(device)
     names: dict[Key, Name] = {}
-    again: list[Slice] = []  # what had no instruction yet before its cycle
+    again: list[Slice] = []  # slices whose instruction shows one cycle later
     for time in sorted({*stops, *samples, *(begin + 1 for begin in stops)}):
         if not again and time not in stops and time not in samples:
             continue
@@ -82,13 +85,13 @@ def with_names(tracks: Sequence[Track], names: Mapping[Key, Name]) -> tuple[Trac
 
 
 def choose_slices(cores: Sequence[Track]) -> list[Slice]:
-    """The slices that are worth a name: of each core the longest."""
+    """The slices that get a name: the longest of each core."""
     share = MOST_NAMED // max(sum(bool(item.slices) for item in cores), 1)
     return [x for item in cores for x in sorted(item.slices, key=lambda x: -x.cycles)[:share]]
 
 
 def current_instruction(device: Device, core: Core) -> Name:
-    """The instruction that a core is at: its text and its place; empty if it is at none."""
+    """The text and the place of the instruction that a core executes; empty if none."""
     core.sync()
     what, address = core.current()
     if address is None:
@@ -105,7 +108,7 @@ def current_instruction(device: Device, core: Core) -> Name:
 
 
 def _disassemble(device: Device, core: Core, address: int) -> str:
-    """The instruction at an address as the disassembler shows it; empty if it is no code."""
+    """The instruction at an address as the disassembler prints it; empty for data."""
     section = device.program.section_at(address) if device.program else None
     if section is None or not core.table.executable or address % 4:
         return ""
@@ -132,7 +135,7 @@ def _read_lines(file: str) -> list[str]:
 
 
 def _statement(file: str, line: int) -> str:
-    """The statement of a line, without its labels and comment; empty if the file is not there."""
+    """The statement of a line without labels and comment; empty if it cannot be read."""
     lines = _read_lines(file)
     if not 0 < line <= len(lines):
         return ""
@@ -147,7 +150,7 @@ def _statement(file: str, line: int) -> str:
 
 
 class _QueueSampler:
-    """A queue of a core, looked at from time to time."""
+    """Samples a queue's occupancy."""
 
     def __init__(self, device: Device, core: Core, queue: Queue) -> None:
         self.core, self.queue = core, queue
@@ -172,7 +175,7 @@ class _QueueSampler:
 
 
 def _queue_samplers(device: Device) -> list[_QueueSampler]:
-    """Queues whose state says how full they are: a number, a list, or a number for each PE."""
+    """Samplers of the queues whose state tells their occupancy, also one for each PE."""
     samplers = []
     for core in device.order:
         core.sync()
@@ -188,9 +191,9 @@ def _queue_samplers(device: Device) -> list[_QueueSampler]:
 
 
 def bandwidth(tracks: Sequence[Track], cycles: int, width: int) -> list[Series]:
-    """Bytes a cycle that cores read from and write to external memory, from the counters.
+    """Bytes per cycle read from and written to external memory, from the counters.
 
-    What a slice moved is taken as even from its first such access to its last one.
+    The bytes of a slice are spread evenly between its first and last such access.
     """
     step = max(1, -(-cycles // MOST_SAMPLES))
     series = []
@@ -211,7 +214,7 @@ def bandwidth(tracks: Sequence[Track], cycles: int, width: int) -> list[Series]:
 
 
 def _add_evenly(bins: NDArray[np.float64], step: int, begin: int, end: int, amount: float) -> None:
-    """Add an amount, even from one cycle to another, to the bins."""
+    """Add `amount` to the bins from one cycle to another, evenly."""
     end = max(end, begin + 1)
     for place in range(begin // step, min(-(-end // step), len(bins))):
         inside = min(end, (place + 1) * step) - max(begin, place * step)

@@ -1,9 +1,9 @@
-"""Segments of several runs as one timeline (seed 001, Fig. 6).
+"""Merge segments of several runs into one timeline (seed 001, Fig. 6).
 
-Each run records one segment of the program, a loop of all register groups. Neighbouring segments
-share groups; how far apart two runs have them says how far the later segment is to be moved:
-dt = (dt1 + dt2) / 2, of begins and of ends, earlier minus later. Of what both recorded the
-earlier record stays.
+Each run records one segment of the program: one loop of all register groups. Neighbouring segments
+share groups. The times of the shared groups in both runs say by how much the later segment has to
+be shifted: dt = (dt1 + dt2) / 2, the mean of the differences of starts and of ends. Of a shared
+group, the record of the earlier run stays.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _COUNTS = {row.of: row.name for row in GROUP if row.takes == "count"}
 
 
 def record_size(instructions: int, count: int, groups: int, shared: int) -> int:
-    """Instructions to a record so that `count` segments reach to the end of a program."""
+    """Instructions of a record with which `count` segments cover the program."""
     places = (count - 1) * (groups - shared) + groups
     return max(1, -(-instructions // places))
 
 
 def check_segments(count: int, groups: int, shared: int) -> None:
-    """Raise `InputError` unless segments can be made so."""
+    """Raise `InputError` if such segments cannot be merged."""
     if not 1 <= shared < groups:
         text = f"segments cannot share {shared} of {groups} register groups, only 1 to {groups - 1}"
         raise InputError(text, "--shared, or --groups for more of them")
@@ -38,7 +38,7 @@ def check_segments(count: int, groups: int, shared: int) -> None:
 def parameters_of_segments(
     instructions: Mapping[str, int], count: int, groups: int, shared: int
 ) -> list[dict[str, Parameters]]:
-    """By segment and core: what is recorded. Cores that executed nothing record nothing."""
+    """For each segment, the parameters by core. Cores that execute nothing are missing."""
     return [
         {
             core: segment_parameters(
@@ -52,9 +52,10 @@ def parameters_of_segments(
 
 
 def mean_records(runs: Sequence[Sequence[Record]]) -> list[Record]:
-    """The same segment recorded by several runs: the mean of all numbers, rounded.
+    """The mean of several runs of the same segment, rounded.
 
-    An instruction that not every run recorded (a loop that waits took other turns) is left out.
+    Instructions that some run did not record are left out: loops that wait differ in their
+    iterations.
     """
     if len(runs) == 1:
         return list(runs[0])
@@ -71,9 +72,10 @@ def mean_records(runs: Sequence[Sequence[Record]]) -> list[Record]:
 
 
 def merge_segments(core: str, runs: Sequence[Sequence[Record]]) -> tuple[list[Record], list[float]]:
-    """One list of records of a core's segments, and what was added to the times of each.
+    """One list of a core's records, and the offset added to the times of each segment.
 
-    Segments behind the program's end are empty. Raises `InputError` if neighbours share nothing.
+    Segments after the program's end are empty. Raises `InputError` if two neighbours share no
+    record.
     """
     timeline: list[Record] = list(runs[0]) if runs else []
     offsets = [0.0] if runs else []
@@ -101,12 +103,12 @@ def merge_segments(core: str, runs: Sequence[Sequence[Record]]) -> tuple[list[Re
 
 
 def _offset(earlier: Record, later: Record) -> float:
-    """How far the later run is behind, by a record of both: (dt1 + dt2) / 2."""
+    """The later run's offset by one record of both: (dt1 + dt2) / 2."""
     return ((earlier.begin - later.begin) + (earlier.end - later.end)) / 2
 
 
 def _move(record: Record, offset: float) -> Record:
-    """A record with other times; of what never occurred the time stays 0."""
+    """A record with `offset` added to its times; times of events that never occurred stay 0."""
     counters = dict(record.counters)
     for name, of in _TIMES.items():
         if _COUNTS.get(of) is None or counters[_COUNTS[of]]:
@@ -117,7 +119,7 @@ def _move(record: Record, offset: float) -> Record:
 def move_waits(
     waits: Sequence[Wait], run: Sequence[Record], target: Sequence[Record]
 ) -> list[Wait]:
-    """Waits of a run as other times of its records have them."""
+    """The waits of `run`, shifted like its records, whose new times are in `target`."""
     there = {(record.first, record.instructions): record for record in target}
     begins, lags = [0], [0]
     for record in run:
@@ -133,7 +135,7 @@ def move_waits(
 
 
 def mean_shift(merged: Sequence[Record], true: Sequence[Record]) -> float:
-    """The mean distance of records' begins and ends from where one run has the same records."""
+    """The mean distance of starts and ends from those of the same records in one run."""
     there = {(record.first, record.instructions): record for record in true}
     pairs = [
         (record, there[record.first, record.instructions])

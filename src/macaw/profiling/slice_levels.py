@@ -1,4 +1,4 @@
-"""Slices that overlap, side by side."""
+"""Distribute overlapping slices over levels."""
 
 from __future__ import annotations
 
@@ -8,10 +8,7 @@ from macaw.profiling.model import Slice
 
 
 def stack_slices(slices: Iterable[Slice]) -> list[list[Slice]]:
-    """The slices dealt to as few lanes as possible, none in which two overlap.
-
-    In each lane a slice begins when the one before has ended, or later.
-    """
+    """Put slices on as few levels as possible, so that those of a level do not overlap."""
     levels_found: list[list[Slice]] = []
     for item in sorted(slices, key=lambda item: (item.begin, item.end, item.first)):
         for level in levels_found:

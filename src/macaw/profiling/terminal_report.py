@@ -1,7 +1,7 @@
-"""A profile on the terminal: timeline, cores, metrics, findings, bottleneck, goals.
+"""Print a profile on the terminal: timeline, cores, metrics, findings, bottleneck, goals.
 
-Everything printed is `rich.text.Text`, never markup: names come from sources. No colour says
-something that no word says, and the screen gets no characters that it cannot show.
+All output is `rich.text.Text`, never markup, because names come from sources. Colours only repeat
+what words say. Characters that the screen cannot show are replaced.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from macaw.profiling.phrases import (
 if TYPE_CHECKING:
     from rich.console import Console
 
-MOST_GROUPS, MOST_FINDINGS, MOST_CORES = 12, 8, 32  # lines that are shown at most of each
-WIDE = 100  # columns of a screen that shows all metrics
-GAP, NAME = 2, 10  # columns between a table's; that a name gets at least
-# Styles of the rows' bars, in turn; what they say stands beside them in words.
+MOST_GROUPS, MOST_FINDINGS, MOST_CORES = 12, 8, 32  # lines of each
+WIDE = 100  # columns from which a screen shows all metrics
+GAP, NAME = 2, 10  # cells between columns; least width of a name
+# Styles of the rows' bars, in turn. The row's name stands beside the bar.
 STYLES = ("blue", "magenta", "green", "cyan", "yellow", "red")
 PLAIN = {"×": "x", "≥": ">=", "≤": "<=", "–": "-", "…": "...", "Δ": "d", "→": "->", "µ": "u"}
 
 
 def print_report(profile: Profile, screen: Console) -> None:
-    """Print the whole report; it is as wide as the screen."""
+    """Print the whole report, as wide as the screen."""
     _Report(profile, screen).show()
 
 
@@ -74,7 +74,7 @@ class _Report:
     # Pieces
 
     def _text(self, text: str, style: str = "") -> Text:
-        """A text as this screen can show it."""
+        """A text with characters that this screen can show."""
         text = "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in text)
         if self.ascii:
             text = "".join(PLAIN.get(sign, sign) for sign in text)
@@ -82,7 +82,7 @@ class _Report:
         return Text(text, style)
 
     def _shorten(self, text: Text, width: int, least: int) -> Text:
-        """The text, cut with a mark if it is longer than `width` cells; the first `kept` stay."""
+        """The text, cut with a mark to `width` cells; its first `least` cells stay."""
         if text.cell_len <= width:
             return text
         mark = self._text("…")
@@ -98,7 +98,7 @@ class _Report:
         self.screen.print(self._text(text, "bold"))
 
     def _print_paragraph(self, text: str, indent: int = 2) -> None:
-        """A text folded at words, and set in; its words are never broken."""
+        """Print a text, indented and folded between words."""
         width = max(self.screen.width - indent, 20)
         lines = textwrap.wrap(
             self._text(text).plain, width, break_long_words=False, break_on_hyphens=False
@@ -115,8 +115,8 @@ class _Report:
     ) -> None:
         """Print a table; the first `names` columns hold names, the others numbers.
 
-        Where there is little room the last name is cut, the numbers stay, and so do the first
-        cells of it: `places` says how many in each row.
+        On a narrow screen the last name is cut; `places` says for each row how many of its
+        cells stay. Numbers are never cut.
         """
         least = [*places, *[0] * (len(rows) - len(places))]
         titles = [self._text(heading, "dim") for heading in headings]
@@ -144,7 +144,7 @@ class _Report:
             self._print_cells(cells, widths, names)
 
     def _print_cells(self, cells: Sequence[Text], widths: Sequence[int], names: int) -> None:
-        """A line of a table: names at the left of their columns, numbers at the right."""
+        """Print a line of a table: names left-aligned, numbers right-aligned."""
         line = Text()
         for index, (text, width) in enumerate(zip(cells, widths, strict=True)):
             room = " " * (width - text.cell_len)
@@ -189,7 +189,7 @@ class _Report:
             screen.print(self._text(text, "bold yellow"))
 
     def _print_cores(self) -> None:
-        """The cores of rows that have several, most at work first of all if there are too many."""
+        """Print the cores of rows with several cores; if there are too many, the busiest."""
         profile = self.profile
         tracks = [core for track in profile.rows for core in profile.cores(track.row)]
         hidden = max(len(tracks) - MOST_CORES, 0)
@@ -231,13 +231,13 @@ class _Report:
             self._print_paragraph(f"cycles less without the work of: {saved}")
 
     def _print_groups(self) -> None:
-        """The instructions that took longest, each by its longest record, and their metrics."""
+        """Print the instructions that took longest, each by its longest record, with metrics."""
         groups = self.profile.groups
         longest = longest_groups(groups, MOST_GROUPS, each=True)
         names = metric_keys(longest)
         thresholds = _thresholds(longest)
         titles = ["core", "instructions", "begin", "cycles"]
-        if self.screen.width < WIDE:  # what is held against nothing can wait
+        if self.screen.width < WIDE:  # drop metrics without a threshold
             names = [name for name in names if name in thresholds]
         rows = []
         for group in longest:
@@ -255,7 +255,7 @@ class _Report:
             self._print_hidden(len(groups) - len(longest), "record")
 
     def _metric_text(self, metric: Metric | None) -> Text:
-        """A metric's value, with a mark if it is not as it should be."""
+        """The value of a metric, with a mark if it misses its threshold."""
         if metric is None:
             return Text()
         if metric.ok is False:
@@ -305,7 +305,7 @@ class _Report:
 
 
 def _thresholds(groups: Iterable[Group]) -> dict[str, str]:
-    """By metric what its values were held against."""
+    """By metric, the threshold of its values."""
     thresholds = {}
     for group in groups:
         for metric in group.metrics:

@@ -1,6 +1,6 @@
-"""The timeline: slices of each core, busy intervals of the rows, and which starts came late.
+"""Build the timeline: the slices of each core, busy intervals of rows, and late starts.
 
-A row is a kind of core; rows stand in the order COP0 to COP5 of seed 001, Fig. 5.
+A row is a kind of core. Rows are in the order COP0 to COP5 of seed 001, Fig. 5.
 """
 
 from __future__ import annotations
@@ -17,20 +17,18 @@ from macaw.profiling.recording import Record, Wait
 
 @dataclass(frozen=True)
 class CoreTraits:
-    """A core of the device, as the profile sees it."""
+    """The properties of a core that the profile needs."""
 
     name: str
     row: str
     number: int
-    units: int  # c: compute units of its array
-    width: int  # p: bytes of data that a unit takes in a use at most
-    commands: bool  # it commands the others
-    beat: int = 0  # m: bytes of a beat of what it reads; 0: as wide as external memory
-    spacing: int = 0  # cycles of an access that count as blocked in the densest stream, too
-    store: int = 0  # bytes of its widest write of external memory; 0: as wide as that is
-    has_own_memory: bool = (
-        False  # the memory that it works on is its own, not the banks of on-chip memory
-    )
+    units: int  # c: compute units of the array
+    width: int  # p: most bytes that a unit processes in one use
+    commands: bool  # it starts the work of the others
+    beat: int = 0  # m: bytes of a beat that it reads; 0: the width of external memory
+    spacing: int = 0  # cycles of an access that count as blocked even in the densest stream
+    store: int = 0  # bytes of its widest external write; 0: the width of that memory
+    has_own_memory: bool = False  # it does not use the banks of on-chip memory
 
 
 def core_traits(device: Device) -> dict[str, CoreTraits]:
@@ -50,7 +48,7 @@ def core_traits(device: Device) -> dict[str, CoreTraits]:
 
 
 def union(intervals: Iterable[Interval]) -> list[Interval]:
-    """The same cycles as intervals in order that do not touch each other; empty ones go."""
+    """The same cycles as sorted intervals that do not touch; empty intervals are dropped."""
     joined: list[Interval] = []
     for begin, end in sorted(item for item in intervals if item[0] < item[1]):
         if joined and begin <= joined[-1][1]:
@@ -61,7 +59,7 @@ def union(intervals: Iterable[Interval]) -> list[Interval]:
 
 
 def subtract(intervals: Sequence[Interval], gaps: Sequence[Interval]) -> list[Interval]:
-    """What of intervals lies in no gap; both are unions."""
+    """The parts of `intervals` outside all `gaps`; both are unions."""
     remaining: list[Interval] = []
     ends = [end for _, end in gaps]
     for begin, end in intervals:
@@ -78,14 +76,14 @@ def subtract(intervals: Sequence[Interval], gaps: Sequence[Interval]) -> list[In
 
 
 class IntervalSet:
-    """A union of intervals that is asked often."""
+    """A union of intervals, for many queries."""
 
     def __init__(self, intervals: Iterable[Interval]) -> None:
         self.intervals = union(intervals)
         self._ends = [end for _, end in self.intervals]
 
     def within(self, begin: int, end: int) -> int:
-        """How many cycles from `begin` to `end` lie in them."""
+        """The number of cycles from `begin` to `end` that lie in the intervals."""
         total = 0
         for place in range(bisect_right(self._ends, begin), len(self.intervals)):
             low, high = self.intervals[place]
@@ -101,7 +99,7 @@ def tracks(
     waits: Mapping[str, Sequence[Wait]],
     lost_records: Mapping[str, int],
 ) -> tuple[Track, ...]:
-    """The rows of the timeline, below a row of several cores those that have slices."""
+    """The rows of the timeline; below a row of several cores, its cores with slices."""
     all_tracks: list[Track] = []
     for row in dict.fromkeys(member.row for member in cores.values()):
         here = [member for member in cores.values() if member.row == row]
@@ -129,7 +127,7 @@ def tracks(
 def track(
     member: CoreTraits, records: Sequence[Record], waits: Sequence[Wait], lost_records: int
 ) -> Track:
-    """A core's slices, and when it was at work."""
+    """A core's slices, and its busy intervals."""
     gaps = IntervalSet((begin, end) for begin, end, _ in waits)
     slices = [
         Slice(
@@ -153,29 +151,29 @@ def track(
 
 @dataclass(frozen=True)
 class Start:
-    """A core that began to work after a pause."""
+    """A core starts to work after a pause."""
 
     core: str
     row: str
     begin: int
-    earliest: int  # when all that it could have waited for was done
+    earliest: int  # first cycle after all work that it may have waited for
 
     @property
     def late(self) -> int:
-        """Cycles between."""
+        """Cycles from the earliest possible start to the real one."""
         return self.begin - self.earliest
 
 
 def starts(
     all_tracks: Sequence[Track], commander: str, waits: Mapping[str, Sequence[Wait]]
 ) -> list[Start]:
-    """When cores began to work, and when they could have.
+    """The starts of the cores, each with the earliest cycle at which the core could have started.
 
-    What a core could have waited for is its own work before and that of any other core but the
-    one that commands them: what ended last of all this before it began. From then on nobody
-    but the commander, whose row is `commander`, kept it waiting. What was at work from before
-    that until after the start was nothing to wait for. A core that waited by itself, for
-    bytes of another one, could not begin before its wait was over.
+    A core may have waited for its own earlier work, and for work of any other core but the
+    commander, whose row is `commander`. The latest end of such work before the start is the
+    earliest possible start: after it, only the commander kept the core waiting. Work that was
+    still going on at the start does not count. A core that waited for bytes of another core
+    could not start before that wait ended.
     """
     others = [item for item in core_tracks(all_tracks) if item.row != commander]
     ends = sorted(end for item in others for _, end in item.busy)
@@ -192,10 +190,10 @@ def starts(
 
 
 def _is_joined(item: Track, all_tracks: Sequence[Track]) -> bool:
-    """Whether a track is of a row whose cores have tracks of their own."""
+    """Whether a track joins cores that have tracks of their own."""
     return item.core == item.row and any(x.row == item.row and x.core != x.row for x in all_tracks)
 
 
 def core_tracks(all_tracks: Sequence[Track]) -> list[Track]:
-    """The tracks of cores, without those of rows of several cores."""
+    """The tracks of single cores, without those that join the cores of a row."""
     return [item for item in all_tracks if not _is_joined(item, all_tracks)]
