@@ -97,9 +97,9 @@ def command(
     concordant.write(target_file)
     for kind, path in zip(kinds, pictures, strict=True):
         files.write_bytes(path, concordant.picture(kind).encode())
-    taken = ", ".join(f"{name} {tensor.shape}" for name, tensor in concordant.inputs.items())
-    given = ", ".join(f"{name} {tensor.shape}" for name, tensor in concordant.outputs.items())
-    click.echo(f"{console.printable(str(target_file))}: layer({taken}) gives {given}")
+    parameters = ", ".join(f"{name} {tensor.shape}" for name, tensor in concordant.inputs.items())
+    results = ", ".join(f"{name} {tensor.shape}" for name, tensor in concordant.outputs.items())
+    click.echo(f"{console.printable(str(target_file))}: layer({parameters}) gives {results}")
     if data is None:
         return EXIT_SUCCESS
     difference = concordant.check(data)
