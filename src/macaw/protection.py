@@ -72,7 +72,7 @@ class Protection:
         """
         if len(paths) != len(self.weights):
             raise InputError(
-                f"{plural(len(self.weights), 'file')} of weights make as many, not {len(paths)}"
+                f"{plural(len(self.weights), 'file')} of weights, {len(paths)} paths"
             )
         note = check_paths(paths, order)
         if note.exists():

@@ -120,7 +120,7 @@ def test_software_that_is_not_the_layer_is_noticed(layer: Concordance) -> None:
     y = layer.emulate(data)["y"]
     assert difference.index == (int(np.flatnonzero(y == 0)[0]),)
     assert str(difference.place) == "layer.s:20: v_wr NetOutQ, 0"
-    assert "first different behind layer.s:19: v_relu: element" in str(difference)
+    assert "first different after layer.s:19: v_relu: element" in str(difference)
 
 
 def test_the_first_chain_that_differs_is_named() -> None:

@@ -309,5 +309,5 @@ LEFT = """
 def test_what_no_output_takes_is_said(macaw: Macaw, source: Source, count: int) -> None:
     done = macaw("run", source(LEFT.format(count=count)))
     assert done.returncode == 0
-    left = f"{8 * (3 - count)} bytes that nnp gave are still in netout: no output or transfer took them"
+    left = f"{8 * (3 - count)} bytes that nnp wrote are still in netout: no output or transfer read them"
     assert done.stderr == (f"macaw: warning: {left}\n" if count < 3 else "")

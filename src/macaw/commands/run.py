@@ -103,8 +103,8 @@ def command(
         for name in run.unwritten:
             console.warning(f"nothing was written to the output '{name}'; it is as before the run")
         for core, window, count in execution.unread_window_bytes(run.device):
-            text = f"{count:,} bytes that {core} gave are still in {window}"
-            console.warning(f"{text}: no output or transfer took them")
+            text = f"{count:,} bytes that {core} wrote are still in {window}"
+            console.warning(f"{text}: no output or transfer read them")
     return _status(run, quiet=as_json)
 
 

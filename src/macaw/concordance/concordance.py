@@ -53,7 +53,7 @@ class Difference:
         more = f" ({self.count} elements of {self.tensor} differ)" if self.count > 1 else ""
         writer = f"\nwritten by {self.place}" if self.place else ""
         if self.origin is not None:
-            writer += f"\nfirst different behind {self.origin}"
+            writer += f"\nfirst different after {self.origin}"
         return f"{where} is {claims}{more}{writer}"
 
 

@@ -185,7 +185,7 @@ def judge_goals(
             if metric.key == key
         ]
         if not candidates:
-            verdicts.append(Goal(key, value, None, False, f"{key}: nothing that was recorded says"))
+            verdicts.append(Goal(key, value, None, False, f"{key}: no record determines it"))
             continue
         row, worst = max(candidates, key=lambda pair: badness(pair[1]))
         met = badness(worst) <= 0
@@ -237,7 +237,7 @@ def _bottleneck_step(report: Profile, worst: Bottleneck, ask: str) -> Step:
         text = (
             f"{premise}, and of its ratios {first.metric.key} misses its threshold at"
             f" {first.where}{more}: {first.sentence}."
-            " What that costs is in no record. After an edit bracket it with trace_begin and"
+            " The records do not say what that costs. After an edit bracket it with trace_begin and"
             " trace_end, and run `macaw profile --mode mark --guide --against` with the --json file"
             f" of such a run from before it (720, 722){ask}."
         )
@@ -245,8 +245,8 @@ def _bottleneck_step(report: Profile, worst: Bottleneck, ask: str) -> Step:
     where = worst.slice.where if worst.slice else worst.core
     text = (
         f"{premise}, and no ratio of its instructions misses its threshold in more than"
-        f" {LEAST_SHARE:.1%} of the run. Longest in all takes {where}; what it waits for"
-        " inside its instructions is in no record. Fig. 7 goes on with another mapping."
+        f" {LEAST_SHARE:.1%} of the run. Most of its cycles go to {where}; the records do not"
+        " say what it waits for inside its instructions. Fig. 7 goes on with another mapping."
     )
     second = max(worst.between, key=lambda row: worst.between[row], default="")
     unhidden = worst.between.get(second, 0)

@@ -35,13 +35,13 @@ class MetricRow:
 
 # fmt: off
 METRICS = (
-    MetricRow("reads",       "m·n/(t2−t1)",  "",      None, "bytes read from external memory a cycle, while it reads"),
-    MetricRow("computes",    "p·q/(t4−t3)",  "",      None, "bytes computed on a cycle, while it computes"),
-    MetricRow("match",       "p·q·(t2−t1)/(m·n·(t4−t3))", "near", 0.1,  "bytes computed on for each byte read; right within the threshold of a whole number"),
-    MetricRow("partial",     "a1/b1",        "most",  0.1,  "external writes narrower than the memory, of all; held against nothing in cores that cannot write as much at once"),
-    MetricRow("blocked",     "a2/b2",        "most",  0.1,  "cycles that accesses of on-chip memory lost a bank to another access, for each access; of cores with memory of their own: that they waited, beyond what the densest stream does"),
-    MetricRow("utilisation", "a3/(b3·c)",    "least", 0.5,  "compute units at work, of those that the array has, in the cycles in which it works"),
-    MetricRow("late",        "",             "most",  0.05, "cycles that a row started after it could, of the whole run"),
+    MetricRow("reads",       "m·n/(t2−t1)",  "",      None, "bytes that a core reads from external memory per cycle, while it reads"),
+    MetricRow("computes",    "p·q/(t4−t3)",  "",      None, "bytes that a core computes on per cycle, while it computes"),
+    MetricRow("match",       "p·q·(t2−t1)/(m·n·(t4−t3))", "near", 0.1,  "bytes computed on for each byte read; good if within the threshold of a whole number"),
+    MetricRow("partial",     "a1/b1",        "most",  0.1,  "share of external writes that are narrower than the memory; not judged for cores whose widest write is narrower"),
+    MetricRow("blocked",     "a2/b2",        "most",  0.1,  "cycles for each access to on-chip memory in which another access had the bank; for a core with its own memory, cycles of waiting beyond those of the densest stream"),
+    MetricRow("utilisation", "a3/(b3·c)",    "least", 0.5,  "share of the array's compute units that work, in the cycles in which the array works"),
+    MetricRow("late",        "",             "most",  0.05, "share of the run by which a row started later than it could"),
 )
 # fmt: on
 

@@ -65,7 +65,7 @@ def finding_sentence(finding: Finding) -> str:
 def heaviest_sentence(item: Slice) -> str:
     """Where a row spends most cycles, with its longest record there."""
     longest_one = f"at most {plural(item.busy, 'cycle')} at a time"
-    return f"longest in all takes {slice_place(item)} ({item.core}, {longest_one})"
+    return f"most cycles go to {slice_place(item)} ({item.core}, {longest_one})"
 
 
 def verdict(difference: Difference) -> str:

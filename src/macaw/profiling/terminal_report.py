@@ -228,7 +228,7 @@ class _Report:
         if bottleneck.saved:
             items = sorted(bottleneck.saved.items(), key=lambda item: -item[1])
             saved = ", ".join(f"{row} {cycles:,}" for row, cycles in items)
-            self._print_paragraph(f"cycles less without the work of: {saved}")
+            self._print_paragraph(f"cycles saved without the work of: {saved}")
 
     def _print_groups(self) -> None:
         """Print the instructions that took longest, each by its longest record, with metrics."""

@@ -119,7 +119,7 @@ ROWS = {
         ("utilisation", 0.2, 0.2, True, "utilisation 0.2 in nnp, at least 0.2 wanted, met"),
         ("utilisation", 0.5, 0.2, False, "utilisation 0.2 in nnp, at least 0.5 wanted"),
         ("blocked", 0.01, 0.05, False, "blocked 0.05 in nnp, at most 0.01 wanted"),
-        ("match", 0.1, None, False, "match: nothing that was recorded says"),
+        ("match", 0.1, None, False, "match: no record determines it"),
     ],
 )
 def test_goals(key: str, value: float, got: float | None, met: bool, text: str) -> None:
@@ -198,7 +198,7 @@ def test_718_a_ratio_of_the_bottleneck_misses_its_threshold() -> None:
     assert number == 718
     assert (
         "pe is the bottleneck, and of its ratios utilisation misses its threshold at a.s:50: exe"
-        " and 1 place more: one of ten works. What that costs is in no record. After an edit"
+        " and 1 place more: one of ten works. The records do not say what that costs. After an edit"
     ) in text
     assert "--mode mark" in text
     assert "--goal cycles=N" in text
@@ -217,8 +217,8 @@ def test_716_no_ratio_of_the_bottleneck_does() -> None:
         number, text = step(replace(MADE, bottleneck=PE_BOTTLENECK), *found)
         assert number == 716
         assert (
-            "Longest in all takes a.s:9: exe; what it waits for inside its instructions is in no"
-            " record."
+            "Most of its cycles go to a.s:9: exe; the records do not say what it waits for inside its"
+            " instructions."
         ) in text
         assert "headroom" not in text
         assert "other cores" not in text

@@ -107,7 +107,7 @@ def test_of_waits_inside_instructions_nothing_is_claimed(
     made = vector(stride, **defines)
     assert made.findings == ()
     assert made.step is not None
-    assert "is in no record" in made.step.text
+    assert "records do not say" in made.step.text
     assert "headroom" not in made.step.text
     assert vector(128).cycles > 2 * vector(8).cycles  # there is something that could be mended
 

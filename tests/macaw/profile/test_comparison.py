@@ -114,7 +114,7 @@ def test_a_match_is_better_nearer_to_a_whole_number(
 def test_directions(key: str, before: float, after: float, better: bool | None) -> None:
     found = ratio(key, before, after)
     assert (found.better if found else None) == better
-    assert (found is None) == (key == "reads")  # it is held against nothing
+    assert (found is None) == (key == "reads")  # it has no threshold
 
 
 def test_within_its_threshold_nothing_is_better_or_worse() -> None:

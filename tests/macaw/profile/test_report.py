@@ -64,8 +64,8 @@ def test_the_bottleneck_is_marked_and_named() -> None:
     text = shown(by_hand())
     assert re.search(r"^> pe  ", text, flags=re.M)
     assert "bottleneck: pe\n  pe is busy for 660 of 1,000 cycles.\n" in text
-    assert "longest in all takes net.s:60: exe ib=0 (pe[1], at most 400 cycles at a time)" in text
-    assert "cycles less without the work of: pe 500, dma 20" in text
+    assert "most cycles go to net.s:60: exe ib=0 (pe[1], at most 400 cycles at a time)" in text
+    assert "cycles saved without the work of: pe 500, dma 20" in text
 
 
 def test_metrics_findings_goals_and_the_rest() -> None:
@@ -73,7 +73,7 @@ def test_metrics_findings_goals_and_the_rest() -> None:
     line = next(line for line in text.splitlines() if line.startswith("pe[0]      net.s:60"))
     assert line.split()[-5:] == ["240", "400", "0.22", "!", "12.5"]
     narrow = shown(by_hand(), 80)
-    assert "12.5" not in narrow  # held against nothing
+    assert "12.5" not in narrow  # without a threshold
     assert "0.22 !" in narrow
     assert "partial" not in text  # a metric that no group has
     assert f"1. pe[0] net.s:60: exe {ODD} (400 cycles, 3 times)\n" in text
