@@ -35,7 +35,7 @@ INTERNAL = {
     "macaw.isa.kinds.ReservedBitError", "macaw.isa.nnp_chains.ChainError",
     "macaw.isa.rows.TableError",  # of whoever writes a table
     "macaw.asm.layout.LayoutError", "macaw.asm.floats.FloatError", "macaw.emu.plain.PlainError",
-    "macaw.lowering.fim.fused_task.CannotError", "macaw.profiling.model._UnfitError",
+    "macaw.lowering.fim.fused_task.CannotError", "macaw.profiling.model._TypeMismatchError",
     "macaw.pytest_plugin.GoldenDiffersError",  # pytest prints it
 }  # fmt: skip
 
@@ -87,7 +87,7 @@ TABLE: dict[str, tuple[tuple[Any, ...], dict[str, Any], dict[str, tuple[Any, ...
     "run": (("x.s",), {}, {
         "program": NOT_PATHS, "inputs": NOT_MAPPINGS, "device": NOT_DEVICES,
         "max_cycles": ("a", -1, 1.5, True), "engine": NOT_WORDS, "jitter": NOT_SEEDS,
-        "streams": (7, print), "on_start": (7, "a"), "named": (),
+        "streams": (7, print), "on_start": (7, "a"), "keyword_inputs": (),
     }),
     "save": ((None, "x.elf"), {}, {
         "program": (7, "x.elf", None), "path": NOT_PATHS, "format": NOT_WORDS, "lines": NOT_FLAGS,
