@@ -71,9 +71,7 @@ class Protection:
         Raises `InputError`, also if two of the files are the same.
         """
         if len(paths) != len(self.weights):
-            raise InputError(
-                f"{plural(len(self.weights), 'file')} of weights, {len(paths)} paths"
-            )
+            raise InputError(f"{plural(len(self.weights), 'file')} of weights, {len(paths)} paths")
         note = check_paths(paths, order)
         if note.exists():
             with _with_message(

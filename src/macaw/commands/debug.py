@@ -38,14 +38,20 @@ MOST_INPUT = 1 << 20  # bytes of commands on standard input
     help="Execute the commands of a file first.",
 )
 @click.option(
-    "-e", "lines", multiple=True, metavar="COMMAND", help="Execute a command, after those of scripts."
+    "-e",
+    "lines",
+    multiple=True,
+    metavar="COMMAND",
+    help="Execute a command, after those of scripts.",
 )
 @click.option(
     "--batch",
     is_flag=True,
     help="No prompt: commands of -x and -e, or of standard input, then end.",
 )
-@click.option("--json", "as_json", is_flag=True, help="As --batch, with a JSON object for each command.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="As --batch, with a JSON object for each command."
+)
 @click.option("--plain", is_flag=True, help="A prompt of lines, no screen.")
 @click.option(
     "--allow-shell", is_flag=True, help="Allow the commands shell and python, which do anything."
