@@ -206,9 +206,10 @@ class Row(Core, Dispatchable):
         """Simulate cycle `now`, in which every unit uses the state at its start. Raises `Fault`."""
         state = self.state
         state.reached = now + 1
-        answered = state.beat is not None or state.returned != FREE
-        if answered:
+        if state.beat is not None:
             self.bus.take_in()
+            self.bus_may_act = True
+        if state.returned != FREE:
             self.return_bus.take_in()
         if self.controls.act(now):
             self.bus_may_act = True
@@ -217,7 +218,7 @@ class Row(Core, Dispatchable):
         self.macs.cycle(now)
         self.special.cycle(now)
         self.return_bus.cycle()
-        if self.bus_may_act or answered:
+        if self.bus_may_act:
             self.bus_may_act = False
             self.bus.cycle(now)
         if self.controls.parse():

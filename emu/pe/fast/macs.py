@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from macaw.emu.pe.cluster_controls import ClusterControls
 from macaw.emu.pe.context import RowContext
 from macaw.emu.pe.fast.mac_plan import Unplannable
@@ -29,7 +31,7 @@ class PlannedMacs:
 
     def cycle(self, now: int) -> None:
         """The PEs' turn in cycle `now`. Raises `Fault`."""
-        if self.state.computing.any():
+        if np.count_nonzero(self.state.computing):
             self._compute(now)
         self.computed = now + 1
 
@@ -61,7 +63,7 @@ class PlannedMacs:
     @property
     def needs_next_cycle(self) -> bool:
         """Whether a mac is at work that has no plan."""
-        return int(self.state.computing.sum()) > len(self.plans.by_cluster)
+        return np.count_nonzero(self.state.computing) > len(self.plans.by_cluster)
 
     def next_end(self) -> int:
         """The cycle in which the first planned mac ends or may end, or NEVER."""
