@@ -32,12 +32,12 @@ class Tally:
         self.begin = self.until = NEVER
         self.values = [0] * COUNTERS
 
-    def began(self, time: int) -> None:
+    def begin_instruction(self, time: int) -> None:
         """An instruction has begun, after those that were told before."""
         if self.begin < 0:
             self.begin = time
 
-    def ended(self, until: int) -> None:
+    def end_instruction(self, until: int) -> None:
         """An instruction ends at cycle `until`."""
         if until > self.until:
             self.until = until

@@ -1,16 +1,17 @@
-"""cp: the command processor 238."""
+"""cp: the command processor 238, a scalar core with the commands of Xcp."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from macaw.emu.core import Core
+from macaw.emu.cp import semantics
+from macaw.emu.scalar.fast.hart import FastHart
+from macaw.emu.scalar.reference import ReferenceHart
+from macaw.emu.system import System
+from macaw.isa.cp import CORE
 
-from macaw.emu.cp.processor import Processor
-
-if TYPE_CHECKING:
-    from macaw.emu.core import Core
-    from macaw.emu.device import Device
+ENGINES = {"reference": ReferenceHart, "fast": FastHart}
 
 
-def build(device: Device) -> list[Core]:
-    """The one cp of a device."""
-    return [Processor(device)]
+def build(device: System) -> list[Core]:
+    """Return the one cp of a device."""
+    return [ENGINES[device.engine](device, CORE, CORE.name, CORE.number, (semantics,))]

@@ -1,21 +1,26 @@
 """What each row of Xcp (`macaw.isa.cp.XCP`) does; the function has the mnemonic's name.
 
-Each asks something of the device. What cannot be done yet waits: the core's
-`wait` is called, and the instruction is tried again when one of the cores in the mask has changed.
+Each calls a service of the device. An instruction that cannot finish yet calls the core's `wait`;
+it is tried again when one of the cores in the mask has changed.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from macaw.emu.faults import Fault
+from macaw.emu.scalar.core import ScalarCore
+from macaw.emu.system import Copier
 from macaw.emu.windows import WindowNotReady
 
-if TYPE_CHECKING:
-    from macaw.emu.cp.processor import Processor
+
+def _copier(cp: ScalarCore) -> Copier:
+    """Return the dma. Raises `Fault` (bad mask) if the device has none."""
+    if cp.device.copier is None:
+        raise Fault("bad mask", "this device has no dma")
+    return cp.device.copier
 
 
-def dma_copy(cp: Processor, rd: int, rs1: int) -> None:
-    copier = cp.copier
+def dma_copy(cp: ScalarCore, rd: int, rs1: int) -> None:
+    copier = _copier(cp)
     cp.ask()
     ticket = copier.submit(cp.time, cp.x[rs1], cp)
     if ticket is None:
@@ -24,46 +29,46 @@ def dma_copy(cp: Processor, rd: int, rs1: int) -> None:
         cp.x[rd] = ticket & 0xFFFF_FFFF
 
 
-def dma_wait(cp: Processor, rs1: int) -> None:
-    copier = cp.copier
+def dma_wait(cp: ScalarCore, rs1: int) -> None:
+    copier = _copier(cp)
     ticket = cp.x[rs1]
     if not copier.finished(ticket):
         what = f"transfer {ticket} of the dma" if ticket else "all transfers of the dma"
         cp.wait(what, 1 << copier.number)
 
 
-def mem_swap(cp: Processor, rs1: int) -> None:
+def mem_swap(cp: ScalarCore, rs1: int) -> None:
     cp.ask()
     busy = cp.device.swap(cp.x[rs1])
     if busy:
         cp.wait(f"mem.swap of the units {cp.x[rs1]:#x}", busy)
 
 
-def dispatch(cp: Processor, rs1: int, rs2: int) -> None:
+def dispatch(cp: ScalarCore, rs1: int, rs2: int) -> None:
     cp.ask()
     busy = cp.device.dispatch(cp.x[rs1], cp.x[rs2], cp.time)
     if busy:
         cp.wait(f"dispatch to the rows {cp.x[rs1]:#x}", busy)
 
 
-def core_start(cp: Processor, rs1: int, rs2: int) -> None:
+def core_start(cp: ScalarCore, rs1: int, rs2: int) -> None:
     cp.ask()
     busy = cp.device.start(cp.x[rs1], cp.x[rs2], cp.time)
     if busy:
         cp.wait(f"core.start of core {cp.x[rs1]}", busy)
 
 
-def fim_send(cp: Processor, n: int, rs1: int, rs2: int) -> None:
+def fim_send(cp: ScalarCore, n: int, rs1: int, rs2: int) -> None:
     cp.ask()
     try:
-        came = cp.device.operate(n, cp.x[rs1], cp.x[rs2], cp.time)
+        command = cp.device.operate(n, cp.x[rs1], cp.x[rs2], cp.time)
     except WindowNotReady as later:
         cp.put_off(later)
         return
-    cp.time = cp.aligned(came)
+    cp.time = cp.aligned(command)
 
 
-def core_wait(cp: Processor, rs1: int) -> None:
+def core_wait(cp: ScalarCore, rs1: int) -> None:
     busy = cp.device.busy(cp.x[rs1])
     if busy:
         cp.wait(f"core.wait {cp.x[rs1]:#x}", busy)

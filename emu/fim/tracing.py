@@ -120,7 +120,7 @@ def _do_single(island: Island, block: Block, values: Values, act: Act, limit: in
         if island.tally_end == UNKNOWN:
             trace.executed = number
         block.number, island.tally_block = number, block
-        tally.began(time)
+        tally.begin_instruction(time)
     island.tally_end = number + 1
     bank_waits = dram.held - bank_waits
     batch = island.batch
@@ -144,7 +144,7 @@ def _do_single(island: Island, block: Block, values: Values, act: Act, limit: in
         tally.occurred(_WRITES_BLOCKED if writes else _READS_BLOCKED, time, time, bank_waits)
     if not block.repeat:
         island.tally_block, block.number = None, UNKNOWN
-        tally.ended(block.time if block.running else time + island.divider)
+        tally.end_instruction(block.time if block.running else time + island.divider)
         if number + 1 >= trace.close_at:
             flush_tally(island)
             trace.close(number + 1)

@@ -1,27 +1,25 @@
-"""Where registers and stored words of a scalar core came from, by the rows of its table."""
+"""The origins of registers and stored words of a scalar core, by the rows of its table."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from macaw.emu.origins import Origin, Origins, Place, Source
+from macaw.emu.scalar.core import ScalarCore
 from macaw.emu.scalar.semantics import signed
 from macaw.isa.codec import Decoded
 from macaw.isa.kinds import Immediate, Register
 from macaw.isa.scalar import REGISTERS
-
-if TYPE_CHECKING:
-    from macaw.emu.scalar.hart import Hart
 
 _MEMORY = "memory"
 Named = tuple[str, int]  # a register: its file, its number
 _ZERO = (REGISTERS.name, 0)
 
 
-class _Done(NamedTuple):
+class _Step(NamedTuple):
     """An instruction that began: the number of its announcement, and the registers as they were."""
 
     number: int
@@ -31,71 +29,71 @@ class _Done(NamedTuple):
     registers: tuple[tuple[str, Named, Any], ...]  # operand, register, value
 
 
-class Registers(Origins):
-    """Remembers the instructions, what their registers held, and what they loaded."""
+class RegisterOrigins(Origins):
+    """Records the instructions, the values of their registers, and what they loaded."""
 
-    def __init__(self, hart: Hart, number: Callable[[], int]) -> None:
+    def __init__(self, core: ScalarCore, number: Callable[[], int]) -> None:
         super().__init__(number)
-        self.hart = hart
-        self._files = {file.names: file.name for file in hart.table.files}
+        self.core = core
+        self._files = {file.names: file.name for file in core.table.files}
         self.fields = frozenset(self._files.values())
-        self._done: list[_Done] = []
-        self._writers: dict[Named, list[int]] = {}  # places in `_done`
+        self._steps: list[_Step] = []
+        self._writers: dict[Named, list[int]] = {}  # places in `_steps`
         self._loads: dict[int, list[tuple[int, int, int]]] = {}  # by place: number, address, bytes
 
     def heard(self, kind: str, time: int, values: dict[str, Any]) -> None:
         if kind == "instruction":
             self._begins(time, int(values["address"]))
-        elif kind == "read" and self._done:
+        elif kind == "read" and self._steps:
             access = self.number(), int(values["address"]), int(values["size"])
-            self._loads.setdefault(len(self._done) - 1, []).append(access)
+            self._loads.setdefault(len(self._steps) - 1, []).append(access)
 
     def _begins(self, time: int, address: int) -> None:
-        found = self.hart.code.fetch(address)
+        found = self.core.decoder.fetch(address)
         registers = []
         for name, register in self.operands(found, found.row.reads):
             registers.append((name, register, self._value(register)))
         for _, register in self.operands(found, found.row.writes):
             if register == _ZERO:
                 continue
-            self._writers.setdefault(register, []).append(len(self._done))
-        self._done.append(_Done(self.number(), time, address, found, tuple(registers)))
+            self._writers.setdefault(register, []).append(len(self._steps))
+        self._steps.append(_Step(self.number(), time, address, found, tuple(registers)))
 
     def written(self, number: int, address: int, size: int) -> Iterator[Origin]:
-        at = bisect_left(self._done, number, key=lambda item: item.number) - 1
+        at = bisect_left(self._steps, number, key=lambda item: item.number) - 1
         if at >= 0:
             yield self._origin(at)
 
     def _value(self, register: Named) -> Any:
-        """A number; of a vector register its bytes."""
+        """Return the value of a register: a number; of vectors its bytes in hexadecimal."""
         name, number = register
-        if name == self.hart.inlines:
-            return signed(self.hart.x[number])  # as expressions show it
-        return getattr(self.hart.state, name)[number].tobytes().hex()
+        if name == self.core.inlines:
+            return signed(self.core.x[number])  # as expressions show it
+        return getattr(self.core.state, name)[number].tobytes().hex()
 
     def _bytes(self, name: str) -> int:
-        """Bytes of a register of a file."""
-        return int(getattr(self.hart.state, name)[0].nbytes)
+        """Return the bytes of a register of a file."""
+        return int(getattr(self.core.state, name)[0].nbytes)
 
     def made(self, place: Place, before: int) -> Iterator[Origin]:
-        whole = getattr(self.hart.state, place.field).nbytes
+        whole = getattr(self.core.state, place.field).nbytes
         for number, part in place.items(self._bytes(place.field), whole):
             writers = self._writers.get((place.field, number), [])
-            at = bisect_left(writers, before, key=lambda item: self._done[item].number) - 1
+            at = bisect_left(writers, before, key=lambda item: self._steps[item].number) - 1
             if at >= 0:
                 found = self._origin(writers[at])
                 found.part = part
                 yield found
 
     def _origin(self, at: int) -> Origin:
-        item = self._done[at]
+        item = self._steps[at]
         return Origin(
             item.number, item.time, item.found.row.mnemonic, item.address,
             sources=partial(self._sources, at),
         )  # fmt: skip
 
     def _sources(self, at: int) -> Iterator[Source]:
-        item = self._done[at]
+        item = self._steps[at]
         if _MEMORY in item.found.row.reads.split():
             for number, address, size in self._loads.get(at, ()):
                 yield Source(_MEMORY, number, (address, size))
@@ -115,7 +113,7 @@ class Registers(Origins):
                 yield Source(operand.name, item.number, None, None, made, value, setting=True)
 
     def operands(self, found: Decoded, names: str) -> Iterator[tuple[str, Named]]:
-        """The registers that operands of an instruction name: file and number."""
+        """Yield the operands of these names that are registers: operand, (file, number)."""
         for operand in found.row.operands:
             if operand.name in names.split() and isinstance(operand.kind, Register):
                 file = self._files.get(operand.kind.names)

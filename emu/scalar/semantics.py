@@ -1,9 +1,8 @@
-"""What each row of `macaw.isa.scalar` does; the function has the mnemonic's name.
+"""What each row of `macaw.isa.scalar` does to registers and local memory; functions by mnemonic.
 
-A function of the families register to jump makes an *act*: a function without arguments
-that does one decoded instruction to the registers `x`, Python ints from 0 to
-2**32 - 1. Its parameters are the row's operands (registers as places in `x`, of
-which the last, `SINK`, takes what is written to x0), and:
+Each function makes an *act*: a function without arguments that executes one decoded instruction
+on the registers `x`, Python ints from 0 to 2**32 - 1. Its parameters are the row's operands
+(registers as places in `x`, of which the last, `SINK`, takes what is written to x0), and:
 
 | family | also gets | the act returns |
 |---|---|---|
@@ -12,10 +11,10 @@ which the last, `SINK`, takes what is written to x0), and:
 | branch | `taken`, `fallen` | one of these two |
 | jump | `link`, `leave`, `cost` | the next address and `cost` |
 
-`macaw.emu.scalar.inlining` takes an act's statements as text: names that an act uses for itself are
-no operands' names, a register is `x[operand]`, and only the last statement returns.
+`macaw.emu.scalar.fast.inlining` uses an act's statements as text: a local name of an act is no
+operand's name, a register is `x[operand]`, and only the last statement returns.
 
-Functions of csr and system do their work at once, with the core as first parameter.
+Families csr and system are in `macaw.emu.scalar.services`.
 """
 
 from __future__ import annotations
@@ -23,13 +22,9 @@ from __future__ import annotations
 import keyword
 from collections.abc import Callable
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from macaw.emu.faults import Fault, Stop
 from macaw.emu.pages import SHARED, SHIFT, WRITTEN, Pages
-
-if TYPE_CHECKING:
-    from macaw.emu.scalar.hart import Hart
 
 Act = Callable[[], None]
 Exit = tuple[int, int]  # the next address, and the device cycles up to there
@@ -42,9 +37,9 @@ SIGN = 0x8000_0000
 
 
 class Leave(Exception):
-    """An act cannot go on by itself: the core's plain path does this instruction.
+    """An act cannot execute its instruction: the core's interpreter does. Nothing was changed.
 
-    `place` is the instruction's, counted from the start of the run of acts. Nothing was changed.
+    `place` is the instruction's, counted from the start of the run of acts.
     """
 
     def __init__(self, place: int) -> None:
@@ -52,13 +47,13 @@ class Leave(Exception):
 
 
 def meaning(module: ModuleType, mnemonic: str) -> Any:
-    """The function of a row: `and_` of `and`, `fence_tso` of `fence.tso`."""
+    """Return the function of a row: `and_` of `and`, `fence_tso` of `fence.tso`."""
     name = mnemonic.replace(".", "_")
     return getattr(module, f"{name}_" if keyword.iskeyword(name) else name)
 
 
 def signed(value: int) -> int:
-    """The number that 32 bits are in two's complement."""
+    """Return the number that 32 bits are in two's complement."""
     return (value ^ SIGN) - SIGN
 
 
@@ -298,7 +293,7 @@ def remu(x: Registers, rd: int, rs1: int, rs2: int) -> Act:
     return act
 
 
-# Load and store: (bytes, signed) and bytes for the plain path, and acts for local memory
+# Load and store: (bytes, signed) and bytes for the interpreter, and acts for local memory
 
 LOADS = {"lb": (1, True), "lh": (2, True), "lw": (4, False), "lbu": (1, False), "lhu": (2, False)}
 STORES = {"sb": 1, "sh": 2, "sw": 4}
@@ -476,91 +471,3 @@ def jalr(x: Registers, rd: int, rs1: int, imm: int, link: int, leave: int, cost:
         return target, cost
 
     return act
-
-
-# Csr
-
-
-def csrrw(hart: Hart, rd: int, csr: int, rs1: int) -> None:
-    old = hart.csrs.read(csr)
-    hart.csrs.write(csr, hart.x[rs1])
-    hart.x[rd] = old
-
-
-def csrrs(hart: Hart, rd: int, csr: int, rs1: int) -> None:
-    old = hart.csrs.read(csr)
-    if rs1:
-        hart.csrs.write(csr, old | hart.x[rs1])
-    hart.x[rd] = old
-
-
-def csrrc(hart: Hart, rd: int, csr: int, rs1: int) -> None:
-    old = hart.csrs.read(csr)
-    if rs1:
-        hart.csrs.write(csr, old & ~hart.x[rs1])
-    hart.x[rd] = old
-
-
-def csrrwi(hart: Hart, rd: int, csr: int, uimm: int) -> None:
-    old = hart.csrs.read(csr)
-    hart.csrs.write(csr, uimm)
-    hart.x[rd] = old
-
-
-def csrrsi(hart: Hart, rd: int, csr: int, uimm: int) -> None:
-    old = hart.csrs.read(csr)
-    if uimm:
-        hart.csrs.write(csr, old | uimm)
-    hart.x[rd] = old
-
-
-def csrrci(hart: Hart, rd: int, csr: int, uimm: int) -> None:
-    old = hart.csrs.read(csr)
-    if uimm:
-        hart.csrs.write(csr, old & ~uimm)
-    hart.x[rd] = old
-
-
-# System
-
-
-def fence(hart: Hart, pred: int, succ: int) -> None:
-    """One access after the other: there is nothing to order."""
-
-
-def fence_tso(hart: Hart) -> None:
-    """As `fence`."""
-
-
-# Markers: they cost what they cost whether anything is recorded or not
-
-
-def trace_begin(hart: Hart, g: int) -> None:
-    hart.mark(True, g, hart.time, hart.time + hart.timing.alu)
-
-
-def trace_end(hart: Hart, g: int) -> None:
-    hart.mark(False, g, hart.time, hart.time + hart.timing.alu)
-
-
-EXIT, WRITE = 93, 64  # Linux's numbers
-
-
-def ecall(hart: Hart) -> Stop | None:
-    a0, a1, a2, a7 = hart.x[10], hart.x[11], hart.x[12], hart.x[17]
-    if a7 == EXIT:
-        return hart.exit(signed(a0))
-    if a7 == WRITE and a0 in (1, 2):
-        hart.write_file(a0, a1, a2)
-        hart.x[10] = a2
-        return None
-    what = f"writes to file {signed(a0)}, not 1 or 2" if a7 == WRITE else f"asks for call {a7}"
-    raise Fault(
-        "unknown call",
-        f"ecall {what}; a7 is {EXIT} (exit) or {WRITE} (write)",
-        {"a7": a7, "a0": a0},
-    )
-
-
-def ebreak(hart: Hart) -> Stop:
-    return hart.breakpoint()

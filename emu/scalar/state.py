@@ -1,4 +1,4 @@
-"""The declared state of a scalar core, beside what every core has; numbers for its registers."""
+"""The declared state of a scalar core, beside what every core has; loaded numbers."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ FIELDS = (
 
 
 def extended(value: int, size: int, is_signed: bool) -> int:
-    """A loaded number as 32 bits of a register."""
+    """Return a loaded number of `size` bytes as the 32 bits of a register."""
     sign = 1 << 8 * size - 1
     return (value ^ sign) - sign & MASK if is_signed else value

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from macaw.emu.core import Core
+from macaw.emu.system import System
+from macaw.emu.vector.fast.core import FastVectorCore
+from macaw.emu.vector.reference import ReferenceVectorCore
 
-from macaw.emu.vector.processor import Processor
-
-if TYPE_CHECKING:
-    from macaw.emu.core import Core
-    from macaw.emu.device import Device
+ENGINES = {"reference": ReferenceVectorCore, "fast": FastVectorCore}
 
 
-def build(device: Device) -> list[Core]:
-    """The one vc of a device."""
-    return [Processor(device)]
+def build(device: System) -> list[Core]:
+    """Return the one vc of a device."""
+    return [ENGINES[device.engine](device)]

@@ -1,8 +1,6 @@
-"""Loads and stores of vc: of general registers, of whole vector registers, of lanes by a stride."""
+"""Loads and stores of vc: of general registers, whole vector registers, and lanes by a stride."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,23 +8,21 @@ from macaw.emu.address_space import ONCHIP, REGION_SHIFT
 from macaw.emu.faults import Fault
 from macaw.emu.scalar.semantics import LOADS, MASK, SINK, STORES
 from macaw.emu.scalar.state import extended
+from macaw.emu.vector.core import VectorCore
 from macaw.emu.vector.state import FIRST_VECTOR
 from macaw.isa.codec import Decoded
 from macaw.isa.vector import OPERATIONS
 from macaw.isa.vector_layouts import ELEMENTS, VECTOR_BYTES
 
-if TYPE_CHECKING:
-    from macaw.emu.vector.processor import Processor
-
 
 class Accesses:
-    """The accesses of one core; each ends by `loaded`, `stored` or `await_port` of it."""
+    """Executes the accesses of one core; each ends or waits by a method of it."""
 
-    def __init__(self, core: Processor) -> None:
+    def __init__(self, core: VectorCore) -> None:
         self.core = core
 
-    def do(self, found: Decoded) -> None:
-        """Do the access. Raises `Fault`, with nothing changed."""
+    def execute(self, found: Decoded) -> None:
+        """Execute an access. Raises `Fault`, with nothing changed, and `WindowNotReady`."""
         mnemonic, values = found.row.mnemonic, found.values
         core = self.core
         if mnemonic in OPERATIONS:
@@ -54,11 +50,11 @@ class Accesses:
         """Load into the register at a place of the scoreboard."""
         core, port = self.core, self.core.port
         before = port.external_blocked
-        core.beginning(address)
+        core.record_try(address)
         answer = port.load(core.time, address, size)
-        core.note(address)
+        core.note_access(address)
         if answer is None:
-            core.await_port(f"a load of {address:#010x}", place, size, is_signed)
+            core.await_banks(f"a load of {address:#010x}", place, size, is_signed)
             return
         value, ready = answer
         if address < core.device.memory.local_bytes:
@@ -67,32 +63,32 @@ class Accesses:
             core.vr[place - FIRST_VECTOR] = np.frombuffer(value.to_bytes(size, "little"), np.uint8)
         else:
             core.x[place or SINK] = extended(value, size, is_signed)
-        core.loaded(place, core.time + port.external_blocked - before, ready)
+        core.retire_load(place, core.time + port.external_blocked - before, ready)
 
     def _store(self, address: int, size: int, value: int) -> None:
         core, port = self.core, self.core.port
         before = port.external_blocked
-        core.beginning(address)
+        core.record_try(address)
         ready = port.store(core.time, address, size, value)
-        core.note(address)
+        core.note_access(address)
         if ready is None:
-            core.await_port(f"a store to {address:#010x}", None)
+            core.await_banks(f"a store to {address:#010x}", None)
         else:
-            core.stored(core.time + port.external_blocked - before, ready)
+            core.retire_store(core.time + port.external_blocked - before, ready)
 
     def _strided(self, found: Decoded, register: int, is_load: bool, size: int) -> None:
-        """Lane after lane; of on-chip memory all in one request, elsewhere one a cycle."""
+        """Access lane after lane; on-chip memory in one request, other memory a lane a cycle."""
         core, values = self.core, found.values
         start, stride = core.x[values["rs1"]], core.x[values["rs2"]]
         addresses = [start + lane * stride & MASK for lane in range(VECTOR_BYTES // size)]
-        onchip = self._checked(addresses, size, "load" if is_load else "store")
+        onchip = self._are_onchip(addresses, size, "load" if is_load else "store")
         row = core.vr[register]
-        core.beginning(addresses[0])
+        core.record_try(addresses[0])
         if onchip:
             ranges = [(address, size) for address in addresses]
             core.port.beat(core.time, ranges, None if is_load else row.tobytes())
             what = f"a load from {start:#010x} on" if is_load else f"a store to {start:#010x} on"
-            core.await_port(what, FIRST_VECTOR + register if is_load else None)
+            core.await_banks(what, FIRST_VECTOR + register if is_load else None)
             return
         time, taken, ready = core.time, core.time, core.time
         pieces, data = [], row.tobytes()
@@ -109,12 +105,12 @@ class Accesses:
             time = core.aligned(taken + 1)
         if is_load:
             row[:] = np.frombuffer(b"".join(pieces), np.uint8)
-            core.loaded(FIRST_VECTOR + register, taken, ready)
+            core.retire_load(FIRST_VECTOR + register, taken, ready)
         else:
-            core.stored(taken, ready)
+            core.retire_store(taken, ready)
 
-    def _checked(self, addresses: list[int], size: int, what: str) -> bool:
-        """Whether the lanes lie in on-chip memory. Raises `Fault` if one cannot be accessed."""
+    def _are_onchip(self, addresses: list[int], size: int, what: str) -> bool:
+        """Return whether the lanes lie in on-chip memory. Raises `Fault`: no access to one."""
         core = self.core
         for address in addresses:
             if address % size:

@@ -1,26 +1,24 @@
-"""Decoded instructions of Xvc bound to the registers of a core."""
+"""Acts: decoded instructions of Xvc bound to the registers of a core."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from macaw.emu.scalar.semantics import MASK, SINK, Act
 from macaw.emu.vector import pmac, semantics
+from macaw.emu.vector.core import VectorCore
 from macaw.isa.codec import Decoded
 from macaw.isa.rows import Instruction
 from macaw.isa.scalar import REGISTER
 from macaw.isa.vector import OPERATIONS, PMAC_FORMATS
 from macaw.isa.vector_layouts import ELEMENTS, GENERAL, VECTOR, Order, Pair
 
-if TYPE_CHECKING:
-    from macaw.emu.vector.processor import Processor
 
-
-def bind(core: Processor, found: Decoded) -> tuple[Act | None, int]:
-    """What the instruction does, None if it is an access; and how many products it makes."""
+def bind(core: VectorCore, found: Decoded) -> tuple[Act | None, int]:
+    """Return the act of an instruction, None of an access, and its number of products."""
     operation = OPERATIONS[found.row.mnemonic]
     if operation.name == "pmac":
         return _pmac(core, found, operation.element), PMAC_FORMATS[operation.element].lanes
@@ -31,7 +29,7 @@ def bind(core: Processor, found: Decoded) -> tuple[Act | None, int]:
     return _lanes(core, found), 0
 
 
-def _pmac(core: Processor, found: Decoded, name: str) -> Act:
+def _pmac(core: VectorCore, found: Decoded, name: str) -> Act:
     values, form, function = found.values, PMAC_FORMATS[name], pmac.FUNCTIONS[name]
     vr = [row.data for row in core.vr]
     first, second, result = vr[values["rs1"]], vr[values["rs2"]], vr[values["rd"]]
@@ -53,7 +51,7 @@ def _pmac(core: Processor, found: Decoded, name: str) -> Act:
     return by_vector
 
 
-def _pmac_general(core: Processor, found: Decoded, signed: bool) -> Act:
+def _pmac_general(core: VectorCore, found: Decoded, signed: bool) -> Act:
     x, values = core.x, found.values
     rs1, rs2, rs3, acc = values["rs1"], values["rs2"], values["rs3"], values["acc"]
     rd = values["rd"] or SINK
@@ -65,16 +63,16 @@ def _pmac_general(core: Processor, found: Decoded, signed: bool) -> Act:
     return act
 
 
-def _general(core: Processor, number: int, paired: bool) -> Callable[[], int]:
-    """The value of a general register, or of a pair."""
+def _general(core: VectorCore, number: int, paired: bool) -> Callable[[], int]:
+    """Return a function that gives the value of a general register, or of a pair."""
     x = core.x
     if paired:
         return lambda: x[number] | x[number + 1] << 32
     return lambda: x[number]
 
 
-def _lanes(core: Processor, found: Decoded) -> Act:
-    """An operation of `macaw.emu.vector.semantics`, on lanes of its element."""
+def _lanes(core: VectorCore, found: Decoded) -> Act:
+    """Return the act of an operation of `macaw.emu.vector.semantics` on lanes of its element."""
     operation, values = OPERATIONS[found.row.mnemonic], found.values
     dtype = semantics.dtype_of(ELEMENTS[operation.element])
     function = semantics.function(operation.name)
@@ -103,8 +101,8 @@ def _lanes(core: Processor, found: Decoded) -> Act:
     return act
 
 
-def _destination(core: Processor, found: Decoded, dtype: np.dtype[Any]) -> Callable[[Any], None]:
-    """How a result gets into the register that the row writes."""
+def _destination(core: VectorCore, found: Decoded, dtype: np.dtype[Any]) -> Callable[[Any], None]:
+    """Return a function that writes a result into the destination register."""
     target, number = found.row.operands[0], found.values["rd"]
     assert target.name == "rd"
     if target.kind is VECTOR:
@@ -131,9 +129,9 @@ def _destination(core: Processor, found: Decoded, dtype: np.dtype[Any]) -> Calla
 
 
 def real_type(row: Instruction) -> np.dtype[Any] | None:
-    """The type of real numbers that an instruction's result is of, which its sources may not be."""
+    """Return the type of the real numbers in an instruction's result, None if they are none."""
     operation = OPERATIONS.get(row.mnemonic)
-    if operation is None or row.family == "vector compare":  # masks are no numbers
+    if operation is None or row.family == "vector compare":  # results are masks
         return None
     name = operation.name.partition(".")[2] or operation.element  # `vcvt.f32` makes f32
     if name not in ELEMENTS:

@@ -1,10 +1,10 @@
-"""Where registers and stored words of vc came from: pairs and orders are registers, too."""
+"""The origins of registers and stored words of vc; pairs and orders are registers, too."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from macaw.emu.scalar.origins import Named, Registers
+from macaw.emu.scalar.origins import Named, RegisterOrigins
 from macaw.emu.vector.scoreboard import registers
 from macaw.emu.vector.state import FIRST_VECTOR
 from macaw.isa.codec import Decoded
@@ -12,11 +12,11 @@ from macaw.isa.scalar import REGISTERS as GENERAL
 from macaw.isa.vector_layouts import REGISTERS
 
 
-class VectorRegisters(Registers):
-    """Remembers the instructions of vc."""
+class VectorOrigins(RegisterOrigins):
+    """Records the instructions of vc."""
 
     def operands(self, found: Decoded, names: str) -> Iterator[tuple[str, Named]]:
-        """As of the scalar base; of a product without `acc` the old result takes no part."""
+        """See `RegisterOrigins.operands`; without `acc` a product does not use its old result."""
         wanted = names.split()
         if found.values.get("acc") == 0 and names == found.row.reads:
             wanted.remove("rd")

@@ -62,7 +62,7 @@ def test_a_watch_of_memory_leaves_cp_at_full_speed():
     debug = of_source(STORE_LOOP.replace("s0, 40", "s0, 100000"))
     debug.points.add("watch", "mem[data]")
     assert debug.proceed().reason == "exit"
-    assert debug.core.code.blocks
+    assert debug.core.plain.blocks
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -83,7 +83,7 @@ def test_watched_registers_leave_the_code_translated(kind, text, more, hits):
     debug.points.add(kind, text, **more)
     found = [hit for stop in stops_until_exit(debug) for hit in stop.hits]
     assert len(found) == hits
-    assert debug.core.code.blocks
+    assert debug.core.plain.blocks
     assert debug.core.next_address is None
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import macaw.emu.cp
 from macaw.asm.program import Program, Section
-from macaw.emu.cp.processor import Processor
 from macaw.emu.device import Builder, Device
+from macaw.emu.scalar.hart import Hart
 from macaw.isa import cp, scalar
 from macaw.isa.codec import encode, select
 from tests.emu.toys import make
@@ -58,9 +58,9 @@ def machine(
     return device
 
 
-def processor(device: Device) -> Processor:
+def processor(device: Device) -> Hart:
     found = device.cores["cp"]
-    assert isinstance(found, Processor)
+    assert isinstance(found, Hart)
     return found
 
 

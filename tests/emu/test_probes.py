@@ -33,7 +33,7 @@ def listened(device, core, number):
             if hart.x[number] != held:
                 changes.append((address, begin))
             held = hart.x[number]
-            found = hart.code.fetch(address)
+            found = hart.decoder.fetch(address)
             words = re.findall(r"\w+", describe(found).partition(" ")[2])
             if (
                 (
@@ -105,7 +105,7 @@ def compare(witness, devices, core, number, form):
 def hot(device, core):
     """Registers that translated code writes."""
     device.run(until=LONGEST)
-    sources = [block.source for block in device.cores[core].code.blocks.values()]
+    sources = [block.source for block in device.cores[core].plain.blocks.values()]
     return sorted({int(x) for source in sources for x in re.findall(r" x(\d+) = (?!x\[)", source)})
 
 
@@ -117,7 +117,7 @@ def test_probes_tell_what_a_listener_hears(core, form):
         both, chance = random_devices(core, seed)
         number = chance.choice(hot(random_devices(core, seed)[0][0], core))
         seen += compare(random_devices(core, seed)[0][1], both, core, number, form)
-        blocks += [block.source for block in both[0].cores[core].code.blocks.values()]
+        blocks += [block.source for block in both[0].cores[core].plain.blocks.values()]
     assert seen
     assert form == "reads" or any("asked = True" in source for source in blocks)
 
@@ -144,10 +144,10 @@ def test_code_without_probes_is_as_before():
     hart.set_probes([Probe(frozenset({("x", 9)}), False, True, lambda address: None)])
     device.run(until=1500)
     hart.set_probes([])
-    assert not hart.code.blocks
+    assert not hart.plain.blocks
     assert not hart.code.runs
     device.run(until=5000)
     other = random_devices("cp", 3)[0][0]
     other.run(until=5000)
     assert device.hash() == other.hash()
-    assert hart.code.blocks.keys() == other.cores["cp"].code.blocks.keys() != set()
+    assert hart.plain.blocks.keys() == other.cores["cp"].plain.blocks.keys() != set()

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from macaw.emu.scalar.code import ACTS, ENDS
+from macaw.emu.scalar.runs import ACTS, ENDS
 from macaw.isa import cp
 from macaw.isa.codec import encode
 from macaw.isa.kinds import Immediate

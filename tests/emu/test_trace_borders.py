@@ -94,7 +94,7 @@ def devices_of(core: str, body: str, rounds: int = 150, **changes: object):
 
 def crossing(device, core: str) -> int:
     """How many blocks cross borders."""
-    return sum(block.crosses for block in device.cores[core].traced.blocks.values())
+    return sum(block.crosses for block in device.cores[core].counting.blocks.values())
 
 
 def same_to_the_end(devices, spans):
@@ -138,7 +138,7 @@ def test_the_last_border(core: str) -> None:
         configure_trace(device, core, 1, p)
     same_to_the_end(devices[:2], (100_000,))
     assert crossing(devices[1], core)
-    assert devices[1].cores[core].code.blocks
+    assert devices[1].cores[core].plain.blocks
     assert len(spilled_records(devices[1], core)) == 20
 
 

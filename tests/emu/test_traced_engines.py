@@ -109,7 +109,7 @@ def test_those_programs_show_what_they_shall() -> None:
             while stop.reason == "breakpoint":
                 stop = fast.run()
             ends += stop.reason == "exit"
-            blocks += bool(fast.cores[core].traced.blocks)
+            blocks += bool(fast.cores[core].counting.blocks)
             for row in spilled_records(fast, core):
                 for name in COUNTERS:
                     seen[name] += bool(row[name])

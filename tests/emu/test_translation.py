@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from macaw.emu.engines import ENGINES
-from macaw.emu.scalar import code as code_module
-from macaw.emu.scalar import translation
+from macaw.emu.scalar.fast import blocks as blocks_module
+from macaw.emu.scalar.fast import translation
 from macaw.isa import cp, vector
 from macaw.isa.codec import encode
 from macaw.isa.kinds import Flag, Immediate
@@ -56,9 +56,7 @@ def test_most_of_those_programs_are_translated_and_some_fault():
         for seed in range(10):
             devices, chance = random_devices(core, seed)
             seen.update(followed(devices, chance, (20_000,)))
-            fast, reference = (device.cores[core].code for device in devices)
-            translated += bool(fast.blocks)
-            assert not reference.blocks
+            translated += bool(devices[0].cores[core].plain.blocks)
     assert seen >= {"fault", "breakpoint"}
     assert translated >= 10
 
@@ -139,7 +137,7 @@ def test_the_limit_comes_while_external_memory_is_waited_for(alu):
     followed_to = 700
     for device in devices:
         device.run(until=followed_to)
-    assert devices[0].cores["vc"].code.blocks
+    assert devices[0].cores["vc"].plain.blocks
     for busy in range(36):
         followed_to += 10 + busy % 17
         for device in devices:
@@ -169,7 +167,7 @@ def test_general_and_vector_registers_go_to_and_fro():
     devices = [device_with_code("vc", engine, EXTERNAL, code) for engine in ENGINES]
     stops = [device.run() for device in devices]
     assert stop_summary(stops[0]) == stop_summary(stops[1])
-    assert devices[0].cores["vc"].code.blocks
+    assert devices[0].cores["vc"].plain.blocks
     assert devices[0].hash() == devices[1].hash()
 
 
@@ -206,9 +204,9 @@ def test_a_row_as_text_is_the_row_as_an_act(core, row):
             hart.x[1:32] = registers
             if core == "vc":
                 hart.vr[:] = np.frombuffer(content[:256], np.uint8).reshape(16, 16)
-        devices[0].cores[core].code._translate(text)
+        devices[0].cores[core].plain._translate(text)
         assert (
-            devices[0].cores[core].code.blocks
+            devices[0].cores[core].plain.blocks
             or row.family == "vector memory"
             or (values.get("target", 0) & 3)
         )
@@ -264,7 +262,7 @@ LOOP = """
 def test_the_text_of_a_block():
     device = cp_machine.machine(LOOP)
     assert device.run().reason == "breakpoint"
-    (block,) = device.cores["cp"].code.blocks.values()
+    (block,) = device.cores["cp"].plain.blocks.values()
     lines = [line.strip() for line in block.source.splitlines()]
     at = lines.index("# 00010004 addi")
     assert lines[at : at + 8] == [
@@ -281,25 +279,25 @@ def test_the_text_of_a_block():
 
 
 def test_blocks_are_bounded(monkeypatch):
-    monkeypatch.setattr(code_module, "MOST", 3)
+    monkeypatch.setattr(blocks_module, "MOST", 3)
     device = cp_machine.machine(LOOP.replace("ebreak", "") * 8 + "ebreak")
     assert device.run().reason == "breakpoint"
-    assert 1 <= len(device.cores["cp"].code.blocks) <= 3
+    assert 1 <= len(device.cores["cp"].plain.blocks) <= 3
     assert cp_machine.register(device, "a0") == 8 * 600
 
 
 def test_blocks_whose_page_has_changed_count_in_the_bound(monkeypatch):
     """A store into the page makes two blocks stale; they are kept, and take room as the others."""
-    monkeypatch.setattr(code_module, "MOST", 4)
+    monkeypatch.setattr(blocks_module, "MOST", 4)
     most, stale = [], []
-    translate = code_module.Code._translate
+    translate = blocks_module.BlockCache._translate
 
     def counted(self, address):
         translate(self, address)
-        most.append(len(self.blocks) + len(self._stale_blocks))
-        stale.append(len(self._stale_blocks))
+        most.append(len(self.blocks) + len(self._stale))
+        stale.append(len(self._stale))
 
-    monkeypatch.setattr(code_module.Code, "_translate", counted)
+    monkeypatch.setattr(blocks_module.BlockCache, "_translate", counted)
     loop = LOOP.replace("ebreak", "")
     change = "lui t1, 16\n lw t2, 0(t1)\n sw t2, 0(t1)\n"
     device = cp_machine.machine(loop * 2 + change + loop * 6 + "ebreak")
@@ -342,4 +340,4 @@ def test_without_sources_nothing_is_translated(monkeypatch):
     device = cp_machine.machine(LOOP)
     device.run()
     assert cp_machine.register(device, "a0") == 600
-    assert not device.cores["cp"].code.blocks
+    assert not device.cores["cp"].plain.blocks

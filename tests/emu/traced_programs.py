@@ -6,12 +6,13 @@ import random
 from dataclasses import dataclass, field
 
 from macaw.emu.engines import ENGINES
+from macaw.isa import registry
 from macaw.isa.codec import unpack
 from macaw.isa.memory_map import EXTERNAL, UNITS
 from macaw.isa.trace import RECORD
 from tests.emu import cp_machine
 from tests.emu.random_loops import random_loops
-from tests.emu.scalar_devices import CORE_MODULES, device_with_code
+from tests.emu.scalar_devices import device_with_code
 from tests.emu.toys import UNIT
 
 AREA = EXTERNAL + 0xE0000
@@ -56,7 +57,7 @@ def execution_log(device, core: str):
     def hear(event) -> None:
         values = event.values
         if event.kind == "instruction":
-            found = hart.code.fetch(values["address"])
+            found = hart.decoder.fetch(values["address"])
             log.append(ExecutedInstruction(found.row.mnemonic, dict(found.values)))
         elif event.kind == "done":
             log[-1].begin, log[-1].end = values["begin"], values["until"]
@@ -87,7 +88,7 @@ def expected_record(
         return sum(x.onchip.get(of, 0) for x in done)
 
     return {
-        "core": CORE_MODULES[core].processor.CORE.number,
+        "core": registry.core(core).number,
         "group": group,
         "loop": loop,
         "first": first,

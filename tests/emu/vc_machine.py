@@ -11,7 +11,7 @@ import macaw.emu.vector
 from macaw.asm.assembler import assemble
 from macaw.asm.source import Source
 from macaw.emu.device import Builder, Device
-from macaw.emu.vector.processor import Processor
+from macaw.emu.vector.interpreter import VectorInterpreter
 from macaw.isa import vector
 from macaw.isa.codec import encode
 from macaw.isa.memory_map import EXTERNAL
@@ -46,9 +46,9 @@ def machine(
     return device
 
 
-def processor(device: Device) -> Processor:
+def processor(device: Device) -> VectorInterpreter:
     found = device.cores["vc"]
-    assert isinstance(found, Processor)
+    assert isinstance(found, VectorInterpreter)
     return found
 
 

@@ -1,25 +1,25 @@
-"""Blocks of vc as Python functions: the scoreboard and external memory as text.
+"""The translator of vc: blocks with the scoreboard and external memory as text.
 
-Of each place of the scoreboard only what may be in the future is computed: a result that is
-there in the next cycle is never waited for, and a place was waited for once until it is
-written again. Places that the block writes so late are variables (`r40`), of all others the
-function demands at its begin that they are ready. Instructions on lanes are called as acts.
+The text computes only those places of the scoreboard that may lie in the future: no instruction
+waits for a result that is ready in the next cycle, or twice for a place that was not written in
+between. Places with later results are variables (`r40`); all others must be ready when the
+function begins. Instructions on lanes are called as acts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, cast
 
 from macaw.emu.faults import Fault
 from macaw.emu.pages import SHARED, SHIFT, WRITTEN
-from macaw.emu.scalar.code import ENDS
-from macaw.emu.scalar.counting import PLAIN
-from macaw.emu.scalar.inlining import named
+from macaw.emu.scalar.fast.blocks import PLAIN
+from macaw.emu.scalar.fast.inlining import named
+from macaw.emu.scalar.fast.translation import Translator
+from macaw.emu.scalar.runs import ENDS
 from macaw.emu.scalar.semantics import LOADS, MASK, SIGN, STORES
-from macaw.emu.scalar.translation import Translator
 from macaw.emu.vector.binding import bind
-from macaw.emu.vector.scoreboard import waits, writes
+from macaw.emu.vector.fast.tally import TranslatingVectorCore
+from macaw.emu.vector.scoreboard import SERVED, waits, writes
 from macaw.emu.vector.state import FIRST_VECTOR
 from macaw.emu.vector.state import STORES as LAST_STORE
 from macaw.isa.codec import Decoded
@@ -27,18 +27,14 @@ from macaw.isa.memory_map import EXTERNAL
 from macaw.isa.vector import OPERATIONS
 from macaw.isa.vector_layouts import VECTOR_BYTES
 
-if TYPE_CHECKING:
-    from macaw.emu.scalar.hart import Hart
-    from macaw.emu.vector.processor import Processor
-
 _TRAFFIC = ("external_reads", "external_writes", "external_partial", "external_blocked")
-# What a function that counts tells of them.
-_TOLD = ("first_read", "read", _TRAFFIC[0], "first_write", "written", *_TRAFFIC[1:3])
+# Arguments of `add_vector_block` about them.
+_ACCESSES = ("first_read", "read", _TRAFFIC[0], "first_write", "written", *_TRAFFIC[1:3])
 _CYCLES = {"operands": "cycles_operands", "memory": "cycles_memory", "branches": "cycles_branches"}
 
 
 def size_of(found: Decoded) -> int | None:
-    """Bytes of an access that a block may hold, None of any other instruction."""
+    """Return the bytes of an access that a block may contain, None of any other instruction."""
     mnemonic = found.row.mnemonic
     if mnemonic in OPERATIONS:
         is_whole = found.row.family == "vector memory" and "imm" in found.values
@@ -46,13 +42,13 @@ def size_of(found: Decoded) -> int | None:
     return LOADS[mnemonic][0] if mnemonic in LOADS else STORES.get(mnemonic)
 
 
-def translates(core: Processor, found: Decoded) -> bool:
-    """Whether a block may hold the instruction."""
+def accepts(core: TranslatingVectorCore, found: Decoded) -> bool:
+    """Return whether a block may contain the instruction."""
     size = size_of(found)
     if size is not None:
         channel = core.device.memory.channel
         return channel.width % size == 0 and channel.jitter is None  # one beat, when it is free
-    return not core.serves(found.row) and found.row.family != "vector memory"
+    return found.row.family not in (*SERVED, "vector memory")
 
 
 class VectorTranslator(Translator):
@@ -62,10 +58,14 @@ class VectorTranslator(Translator):
     variables = (*_CYCLES, _TRAFFIC[3])
 
     def __init__(
-        self, hart: Hart, start: int, instructions: Sequence[Decoded], edition: int = PLAIN
+        self,
+        core: TranslatingVectorCore,
+        start: int,
+        instructions: Sequence[Decoded],
+        edition: int = PLAIN,
     ) -> None:
-        super().__init__(hart, start, instructions, edition)
-        self.core = cast("Processor", hart)
+        super().__init__(core, start, instructions, edition)
+        self.core: TranslatingVectorCore = core
         self.sizes = [size_of(found) for found in instructions]
         self.has_access = any(self.sizes)
         late = {
@@ -79,17 +79,17 @@ class VectorTranslator(Translator):
         self.demanded = sorted(used - late)
         self.ready: set[int] = set()  # places that are known to be ready
         self.names |= {"MASK": MASK, "Fault": Fault}
-        self.moved = "t"  # `t` before the instruction waited
-        self.leaving = False  # before the instruction, not behind it
-        latencies = [self._latency(found) for found in instructions if hart.uses(found.row)]
+        self.issue = "t"  # the variable with `t` as it was before the instruction waited
+        self.leaving = False  # before the instruction, not after it
+        latencies = [self._latency(found) for found in instructions if core.uses(found.row)]
         self.longest_use = max(latencies, default=0)
         self.longest = max(self._latency(found) for found in instructions)
 
     def cost(self, found: Decoded) -> int:
         if found.row.family in ENDS:
-            timing = self.hart.timing
+            timing = self.core.timing
             return timing.alu if found.row.family == "branch" else timing.taken
-        return self.hart.divider
+        return self.core.divider
 
     @property
     def tallied(self) -> tuple[str, ...]:
@@ -100,7 +100,7 @@ class VectorTranslator(Translator):
         self.ready = set(self.demanded)
 
     def _latency(self, found: Decoded) -> int:
-        timing = self.hart.timing
+        timing = self.core.timing
         return timing.alu if found.row.family in ENDS else timing.of_family[found.row.family]
 
     def enter(self) -> Iterable[str]:
@@ -122,16 +122,16 @@ class VectorTranslator(Translator):
         yield "used = late = read = written = 0"
 
     def wait(self, found: Decoded) -> Iterable[str]:
-        self.moved = "t"
+        self.issue = "t"
         size = self.sizes[self.place]
-        if size is not None:  # what leaves does so before it waits
-            yield from self._reached(found, size)
+        if size is not None:  # an access that leaves does so before it waits
+            yield from self._test_address(found, size)
         if self.counting:
             late = len(set(waits(found)) - self.ready)
             may_leave = found.row.mnemonic in OPERATIONS or found.row.family == "jump"
             if late > 1 or (late and may_leave and size is None):
-                self.moved = "unmoved"
-                yield "unmoved = t"
+                self.issue = "before"
+                yield "before = t"
         yield from self._waiting(found)
         if self.cutting:
             yield f"if begun < 0: begun = t + {self.offset}"
@@ -144,8 +144,10 @@ class VectorTranslator(Translator):
 
     def exit(self, following: str, cost: int = 0) -> list[str]:
         lines = super().exit(following, cost)
-        if self.counting:  # what the instruction before this one ends with, or this one
-            time = self.moved if self.leaving else "t"
+        if (
+            self.counting
+        ):  # the end of this instruction or, of one that leaves, of the one before it
+            time = self.issue if self.leaving else "t"
             lines.insert(1, f"ended = {time} + {self.offset + cost}")
         return lines
 
@@ -161,15 +163,15 @@ class VectorTranslator(Translator):
             yield f"    operands += r{place} - ({begin})"
             yield f"    t = r{place} - {self.offset}" if self.offset else f"    t = r{place}"
 
-    def done(self, found: Decoded) -> Iterable[str]:
+    def after(self, found: Decoded) -> Iterable[str]:
         latency = self._latency(found)
         if self.sizes[self.place] is not None:
-            return  # accesses have done it
-        is_late = latency > self.cost(found)  # else it is there in time
+            return  # `_access` has written these lines
+        is_late = latency > self.cost(found)  # else it is ready in time
         to = [f"r{place} = " for place in writes(found)] if is_late else []
         self.ready -= set(writes(found) if is_late else ())
         until = f"t + {self.offset + latency}"
-        lanes = self.hart.uses(found.row) if self.counting else 0
+        lanes = self.core.uses(found.row) if self.counting else 0
         if lanes:
             if self.cutting or not self.counts["arrays"]:
                 yield f"if first < 0: first = t + {self.offset}"
@@ -192,47 +194,47 @@ class VectorTranslator(Translator):
         return ("products",) if self.counts["products"] else ()
 
     @property
-    def telling(self) -> Callable[..., None]:
-        return self.core.took
+    def adder(self) -> Callable[..., None]:
+        return self.core.add_vector_block
 
     def tally(self) -> Iterable[str]:
         values = "begun, max(ended, late, used), first, used, lanes, arrays"
-        yield f"told({values}{', '.join(('', *_TOLD)) if self.has_access else ''})"
+        yield f"add_block({values}{', '.join(('', *_ACCESSES)) if self.has_access else ''})"
 
     def crossing(self) -> Iterable[str]:
         def now(name: str) -> str:
             counted = self.counts[name]
             return f"{name} + {counted}" if counted else name
 
-        told = [now(name) if name in self.counts else name for name in _TOLD]
+        accesses = [now(name) if name in self.counts else name for name in _ACCESSES]
         values = [f"max(t + {self.offset}, late, used)", "first", "used"]
-        values += [now("lanes"), now("arrays"), *(told if self.has_access else ())]
-        yield f"told(begun, {', '.join(values)})"
+        values += [now("lanes"), now("arrays"), *(accesses if self.has_access else ())]
+        yield f"add_block(begun, {', '.join(values)})"
         yield "begun = first = first_read = first_write = -1"
         yield "used = late = 0"
         for name in (*self.tallied, *(_TRAFFIC[:3] if self.has_access else ())):
             yield f"{name} = -{self.counts[name]}"
 
-    def branched(self, cost: int) -> Iterable[str]:
-        lost = cost - self.hart.divider
+    def count_branch(self, cost: int) -> Iterable[str]:
+        lost = cost - self.core.divider
         return (f"branches += {lost}",) if lost else ()
 
     def finish(self) -> Iterable[str]:
         for place in self.late:
             yield f"ready[{place}] = r{place}"
-        divider = f" // {self.hart.divider}" if self.hart.divider > 1 else ""
+        divider = f" // {self.core.divider}" if self.core.divider > 1 else ""
         for name, counter in _CYCLES.items():
             yield f"core.{counter} += {name}{divider}"
         yield "core.products += products"
         if self.has_access:
             self.names |= {"channel": self.core.device.memory.channel, "port": self.core.port}
             yield "channel.free = free"
-            for name in _TRAFFIC[3:] if self.counting else _TRAFFIC:  # `told` has the others
+            for name in _TRAFFIC[3:] if self.counting else _TRAFFIC:  # `add_block` has the others
                 yield f"port.{name} += {name}"
 
     # Instructions that are not text
 
-    def other(self, found: Decoded) -> Iterable[str] | None:
+    def call(self, found: Decoded) -> Iterable[str] | None:
         if self.sizes[self.place] is not None:
             return self._access(found)
         if found.row.mnemonic in OPERATIONS:
@@ -240,7 +242,7 @@ class VectorTranslator(Translator):
         return None
 
     def _act(self, found: Decoded) -> list[str]:
-        """Call an act; it sees general registers only in `core.x`."""
+        """Return the lines that call an act, which has general registers in `core.x` only."""
         act, products = bind(self.core, found)
         name = named(self.names, "act", act)
         general = [place for place in waits(found) if place < FIRST_VECTOR]
@@ -250,8 +252,8 @@ class VectorTranslator(Translator):
         self.counts["products"] += products
         return lines
 
-    def _reached(self, found: Decoded, size: int) -> list[str]:
-        """Lines before an access: if it is none of external memory the function ends."""
+    def _test_address(self, found: Decoded, size: int) -> list[str]:
+        """Return the lines that end the function before an access to other than external memory."""
         values, external = found.values, self.core.device.memory.external
         base = f"x{values['rs1']}" if values["rs1"] else "0"
         is_load = "memory" in found.row.reads.split()
@@ -269,20 +271,20 @@ class VectorTranslator(Translator):
         return lines
 
     def _access(self, found: Decoded) -> list[str]:
-        """An access to external memory, at `offset`."""
+        """Return the lines of an access to external memory at `offset`."""
         size = self.sizes[self.place] or 0
         is_load = "memory" in found.row.reads.split()
-        lines = [self._moved(found, size, is_load), *self._channel(found, is_load)]
+        lines = [self._move(found, size, is_load), *self._take_channel(found, is_load)]
         self.counts["external_reads" if is_load else "external_writes"] += 1
         if not is_load:
             channel = self.core.device.memory.channel
             self.counts["external_partial"] += channel.partial(0, size)
         if self.place + 1 < len(self.instructions):
-            lines += self._checked()
+            lines += self._test_limit()
         return lines
 
-    def _moved(self, found: Decoded, size: int, is_load: bool) -> str:
-        """The line that moves the bytes."""
+    def _move(self, found: Decoded, size: int, is_load: bool) -> str:
+        """Return the line that moves the bytes."""
         external, values = self.core.device.memory.external, found.values
         if size == VECTOR_BYTES:
             data = named(self.names, "data", external.bytes)
@@ -302,13 +304,13 @@ class VectorTranslator(Translator):
         return f"x{values['rd']} = {at}" if values["rd"] else f"sink = {at}"
 
     def _aligned(self, time: str) -> str:
-        divider = self.hart.divider
+        divider = self.core.divider
         return f"-(-({time}) // {divider}) * {divider}" if divider > 1 else time
 
-    def _channel(self, found: Decoded, is_load: bool) -> Iterable[str]:
-        """Take the channel for a beat, and wait until it is free."""
+    def _take_channel(self, found: Decoded, is_load: bool) -> Iterable[str]:
+        """Yield the lines that wait until the channel is free and occupy it for a beat."""
         latency = self.core.device.memory.channel.latency + 1
-        begin = "read" if is_load else "written"  # it is that of the last one
+        begin = "read" if is_load else "written"  # of the last access
         yield f"{begin} = t + {self.offset}"
         of = "external_reads" if is_load else "external_writes"
         if self.cutting or (self.counting and not self.counts[of]):
@@ -316,7 +318,7 @@ class VectorTranslator(Translator):
             yield f"if {first} < 0: {first} = {begin}"
         yield f"if free > {begin}:"
         yield f"    external_blocked += free - {begin}"
-        yield f"    moved = {self._aligned('free + 1')} - {begin} - {self.hart.divider}"
+        yield f"    moved = {self._aligned('free + 1')} - {begin} - {self.core.divider}"
         yield "    memory += moved"
         yield "    t += moved"
         yield f"    {begin} = free"
@@ -329,9 +331,9 @@ class VectorTranslator(Translator):
             self.ready.discard(place)
             yield f"r{place} = {after}"
 
-    def _checked(self) -> Iterable[str]:
-        """End before the next instruction if what follows could reach the limit."""
-        following = self.offset + self.hart.divider
+    def _test_limit(self) -> Iterable[str]:
+        """Yield the lines that end the function if the next instructions may reach the limit."""
+        following = self.offset + self.core.divider
         yield f"if t + {following + self.rest[self.place + 1]} >= limit:"
         yield "    plain = True"
         yield f"    pc = {self.address + 4:#x}"

@@ -1,29 +1,26 @@
-"""What the text of a block has more while the core's trace records: it counts, and crosses borders.
+"""The counting of a block's text while the core's trace records, up to and across borders.
 
-It keeps the core's tally (`macaw.emu.tallies`), and begins another pass through the block while not
-more than `room` instructions are done, so that it ends before the next border of the trace. A block
-that borders have cut often gets an edition that crosses them: its function holds the block
-twice, as it is and with a question before each instruction whether the border is there (`cut` is
-its place in the pass). There the core is `told` what was counted, goes on to the next `border`, and
-all is counted anew from that place.
+A counting block keeps the core's tally (`macaw.emu.tallies`). It begins another pass while at most
+`room` instructions are done, so that it ends before the next border of the trace. A block that
+borders have cut often gets an edition that crosses them: its function has the block twice, as it
+is and with a test before each instruction whether the border is there (`cut` is its place in the
+pass). At a border the function gives the core its counts (`add_block`), gets the distance to the
+next one (`next_border`), and counts anew from there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from macaw.emu.scalar.fast.blocks import CROSSING, PLAIN
+from macaw.emu.scalar.fast.core import TranslatingCore
 from macaw.isa.codec import Decoded
-
-if TYPE_CHECKING:
-    from macaw.emu.scalar.hart import Hart
-
-PLAIN, COUNTING, CROSSING = range(3)  # editions of a block
 
 
 class Round(NamedTuple):
-    """A pass through a block that branches back to its begin at one place alone."""
+    """A pass through a block that branches back to its begin at one place only."""
 
     length: int  # instructions
     uses: int  # of compute units
@@ -31,95 +28,95 @@ class Round(NamedTuple):
 
 
 class Counting:
-    """Some instructions that begin at `start`, and what a text of them counts.
+    """The instructions of a block at `start`, and the lines of its text that count.
 
-    The text itself is by `macaw.emu.scalar.translation.Translator`.
+    `macaw.emu.scalar.fast.translation.Translator` writes the whole text.
     """
 
     counters: tuple[str, ...] = ()  # what is counted beside instructions
     variables: tuple[str, ...] = ()  # more variables that are 0 at first
 
     def __init__(
-        self, hart: Hart, start: int, instructions: Sequence[Decoded], edition: int
+        self, core: TranslatingCore, start: int, instructions: Sequence[Decoded], edition: int
     ) -> None:
-        self.hart = hart
+        self.core = core
         self.start = start
         self.instructions = instructions
         self.counting = edition != PLAIN
         self.crosses = edition == CROSSING
-        self.cutting = False  # the text is that in which a border may come
-        self.lines: list[str] = []  # of the instruction
+        self.cutting = False  # whether the text is that in which a border may come
+        self.lines: list[str] = []  # of the present instruction
         self.counts = dict.fromkeys(("done", *self.counters, *self.tallied), 0)
-        self.place = 0  # of the instruction in the block
+        self.place = 0  # of the present instruction in the block
         self.offset = 0  # device cycles from `t` to its begin
         costs = [self.cost(found) for found in instructions]
         self.rest = [sum(costs[place:-1]) for place in range(len(costs))]
         self.begins = [0, *accumulate(costs)]
         self.last_use = 0  # of compute units, device cycles from `t`
         begins = zip(instructions, self.begins, strict=False)
-        self.first_use = next((begin for found, begin in begins if hart.uses(found.row)), 0)
+        self.first_use = next((begin for found, begin in begins if core.uses(found.row)), 0)
         self.back = self._back()
         self.round = self._round() if self.counting else None
 
     @property
     def address(self) -> int:
-        """Of the instruction."""
+        """The address of the present instruction."""
         return self.start + 4 * self.place & 0xFFFF_FFFF
 
     def cost(self, found: Decoded) -> int:
-        """Device cycles from the begin of an instruction to that of the next, if nothing waits."""
-        return self.hart.timing.of_family[found.row.family]
+        """Return the device cycles from an instruction to the next one if nothing waits."""
+        return self.core.timing.of_family[found.row.family]
 
     @property
     def tallied(self) -> tuple[str, ...]:
-        """What is counted for the tally, beside instructions."""
+        """The names of what is counted for the tally, beside instructions."""
         return ("uses",) if self.counting else ()
 
     def tally_enter(self) -> Iterable[str]:
-        """Lines at the begin of a function that counts."""
+        """Return the lines at the begin of a function that counts."""
         owed = ("owed = 0",) if self.round is not None and self.crosses else ()
         return ("begun = t", f"first = t + {self.first_use}", "used = 0", *owed)
 
     def head(self, leave: list[str], cutting: list[str] | None) -> list[str]:
-        """Lines before each pass: whether it may begin, or a border comes in it.
+        """Return the lines before each pass, which test the limit and the next border.
 
-        If so, a function that crosses none leaves as it does at the limit. If there is one way back
-        alone, limit and border can be no nearer than a `bound`, before which nothing is asked.
+        At a border in the pass a function that crosses none leaves, as at the limit. If the block
+        branches back at one place only, neither can come before a time `bound`: until then
+        neither is tested.
         """
         lines = [f"if t + {self.rest[0]} >= limit:", *indented(leave)]
         lines += ["if done > room:", *indented(leave if cutting is None else cutting)]
         if self.back is None:
             return lines
-        cost = self.begins[self.back] + self.hart.timing.taken  # and what the pass waits
+        cost = self.begins[self.back] + self.core.timing.taken  # and what the pass waits
         passes = f"((room - done) // {self.back + 1} + 1)"
         lines.append(f"bound = min(limit - {self.rest[0]}, t + {cost} * {passes})")
         return ["if t >= bound:", *indented(lines)]
 
     @property
     def lasting(self) -> Iterable[str]:
-        """What is counted and not told the tally."""
+        """The names of what is counted, but not for the tally."""
         return ()
 
     @property
-    def telling(self) -> Callable[..., None]:
-        """What takes into the tally what a function has counted."""
-        return self.hart.told
+    def adder(self) -> Callable[..., None]:
+        """The function that adds a block's counts to the tally."""
+        return self.core.add_block
 
     def tally(self) -> Iterable[str]:
-        """Lines that add to the tally, at the end of the function if it has done something."""
-        yield "told(begun, t, uses, first, used)"
+        """Return the lines that add to the tally, at the end of a function that executed some."""
+        yield "add_block(begun, t, uses, first, used)"
 
     def crossing(self) -> Iterable[str]:
-        """Lines that tell the tally what was counted up to this instruction, and forget it.
+        """Yield the lines that add to the tally what precedes this instruction, and start anew.
 
-        What a pass counts as a whole when it ends is too much then: what came before this
-        instruction is taken off now.
+        The end of a pass counts the whole pass: what precedes this instruction is subtracted here.
         """
         uses = self.counts.get("uses", 0)
         yield from self.ends()
         if self.round is None and uses:
             yield f"uses += {uses}"
-        yield f"told(begun, t + {self.offset}, uses, first, used)"
+        yield f"add_block(begun, t + {self.offset}, uses, first, used)"
         yield f"begun = t + {self.offset}"
         yield "first = -1"
         if self.round is None:
@@ -127,13 +124,13 @@ class Counting:
         else:
             yield f"owed = {-(-self.place // self.round.length) * self.round.uses - uses}"
 
-    def border(self) -> Iterable[str]:
-        """Lines for a border before this instruction."""
+    def border_test(self) -> Iterable[str]:
+        """Yield the lines that test for a border before this instruction."""
         yield f"if cut == {self.place}:"
         yield from indented(self.crossing())
-        yield f"    cut = border(done + {self.place})"
+        yield f"    cut = next_border(done + {self.place})"
         yield f"    done = -{self.place}"
-        yield "    if cut < 0:"  # nothing is counted by now that would be told
+        yield "    if cut < 0:"  # nothing is left that the tally lacks
         yield f"        pc = {self.address:#x}"
         yield from (f"        {name} += {self.counts[name]}" for name in self.lasting)
         yield "        done = 0"
@@ -144,7 +141,7 @@ class Counting:
         yield f"    cut += {self.place}"
 
     def ends(self) -> Iterable[str]:
-        """Lines for the tally where a pass ends."""
+        """Return the lines for the tally where a pass ends."""
         used = self.counts.get("uses", 0)
         if self.round is None:
             return (f"used = t + {self.last_use}",) if used else ()
@@ -154,7 +151,7 @@ class Counting:
         return (f"uses = {whole} + {used}", f"used = t + {last}")
 
     def _back(self) -> int | None:
-        """The place of the only instruction that goes back to the block's begin."""
+        """Return the place of the branch to the block's begin, None unless there is just one."""
         backs = [
             place
             for place, found in enumerate(self.instructions)
@@ -163,21 +160,21 @@ class Counting:
         return backs[0] if len(backs) == 1 else None
 
     def _round(self) -> Round | None:
-        """The passes through the block, if they are all alike and use a unit."""
+        """Return the passes through the block, None unless they are all alike and use a unit."""
         if "uses" not in self.tallied:
             return None
         if self.back is None:
             return None
-        used = [self.hart.uses(found.row) for found in self.instructions[: self.back]]
+        used = [self.core.uses(found.row) for found in self.instructions[: self.back]]
         if not any(used):
             return None
         last = max(place for place, units in enumerate(used) if units)
-        cost = self.begins[self.back] + self.hart.timing.taken
+        cost = self.begins[self.back] + self.core.timing.taken
         return Round(len(used) + 1, sum(used), self.begins[last + 1] - cost)
 
     def use(self, found: Decoded) -> None:
-        """Note for the tally the compute units that an instruction uses."""
-        used = self.hart.uses(found.row)
+        """Count the compute units that an instruction uses."""
+        used = self.core.uses(found.row)
         if used:
             if self.cutting:
                 self.lines.append(f"if first < 0: first = t + {self.offset}")
@@ -186,5 +183,5 @@ class Counting:
 
 
 def indented(lines: Iterable[str]) -> list[str]:
-    """The lines of a suite."""
+    """Return the lines indented by one level."""
     return [f"    {line}" for line in lines]

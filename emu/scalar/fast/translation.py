@@ -1,110 +1,98 @@
-"""Hot code as Python functions: a block from the target of a jump back to what ends it.
+"""The translator: hot code becomes a Python function, a block from a jump's target to its end.
 
-A block goes on behind branches that are not taken; one that branches to its own begin
-stays inside the function, up to the limit. Registers are local variables. What an
-instruction does is the text of its act (`macaw.emu.scalar.inlining`); where the act would
-leave, the function ends at that instruction, which then goes the plain way.
+A block continues after branches that are not taken; one that branches to its own begin loops
+inside the function, up to the limit. Registers are local variables. An instruction becomes the
+text of its act (`macaw.emu.scalar.fast.inlining`); where the act would leave, the function ends
+before that instruction, which the interpreter then executes.
 
-While the core's trace records another edition is used, which counts (`macaw.emu.scalar.counting`).
+While the core's trace records, another edition counts (`macaw.emu.scalar.fast.counting`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any
 
+from macaw.emu.breaks import Probe
 from macaw.emu.scalar import semantics
-from macaw.emu.scalar.counting import PLAIN, Counting, indented
-from macaw.emu.scalar.inlining import LEAVE, inlined, named
-from macaw.emu.scalar.semantics import SINK
+from macaw.emu.scalar.fast.blocks import PLAIN, Block
+from macaw.emu.scalar.fast.core import TranslatingCore
+from macaw.emu.scalar.fast.counting import Counting, indented
+from macaw.emu.scalar.fast.inlining import LEAVE, inlined, named
+from macaw.emu.scalar.runs import arguments
 from macaw.isa.codec import Decoded
-
-if TYPE_CHECKING:
-    from macaw.emu.breaks import Probe
-    from macaw.emu.scalar.hart import Hart
-
-HOT = 24  # jumps to an address after which its block is translated
-MOST = 512  # blocks that are kept
-
-
-class Block(NamedTuple):
-    """The translated code from an address on."""
-
-    # Of core and limit, and of room if it counts; True: `pc` is for the plain way.
-    function: Callable[..., bool]
-    lead: int  # device cycles that must be left before the limit, or nothing is done
-    code: bytes  # what it was made of
-    source: str  # the function's text, for people
-    length: int  # instructions
-    crosses: bool  # borders of the trace
 
 
 class Translator(Counting):
-    """Writes the function of some instructions that begin at `start`."""
+    """Writes the function of a block that begins at `start`."""
 
     def __init__(
-        self, hart: Hart, start: int, instructions: Sequence[Decoded], edition: int = PLAIN
+        self,
+        core: TranslatingCore,
+        start: int,
+        instructions: Sequence[Decoded],
+        edition: int = PLAIN,
     ) -> None:
-        super().__init__(hart, start, instructions, edition)
+        super().__init__(core, start, instructions, edition)
         self.names: dict[str, Any] = {}
 
-    # What another core has in other ways
+    # What another core extends
 
     def enter(self) -> Iterable[str]:
-        """Lines at the begin of the function."""
+        """Return the lines at the begin of the function."""
         return ()
 
     def wait(self, found: Decoded) -> Iterable[str]:
-        """Lines before an instruction."""
+        """Return the lines before an instruction."""
         return ()
 
-    def done(self, found: Decoded) -> Iterable[str]:
-        """Lines after an instruction."""
+    def after(self, found: Decoded) -> Iterable[str]:
+        """Return the lines after an instruction."""
         return ()
 
-    def branched(self, cost: int) -> Iterable[str]:
-        """Lines for a branch or jump that has cost so much."""
+    def count_branch(self, cost: int) -> Iterable[str]:
+        """Return the lines for a branch or jump of this cost."""
         return ()
 
-    def other(self, found: Decoded) -> Iterable[str] | None:
-        """The lines of an instruction whose act is not taken as text."""
+    def call(self, found: Decoded) -> Iterable[str] | None:
+        """Return the lines of an instruction that is called, None if its act becomes text."""
         return None
 
     def finish(self) -> Iterable[str]:
-        """Lines at the end of the function."""
+        """Return the lines at the end of the function."""
         return ()
 
     # The text
 
     def block(self, code: bytes) -> Block:
-        """The function, compiled. Raises `OSError` if meanings have no source."""
+        """Return the compiled block of the words `code`. Raises `OSError`: acts without source."""
         self.begin()
         head = [f"if t + {self.rest[0]} >= limit:", *indented(self.leave())]
         if self.counting:
             head = self.head(self.leave(), self._cutting() if self.crosses else None)
         source = self._function(head, self._pass())
-        self.names["core"] = self.hart
+        self.names["core"] = self.core
         if self.counting:
-            self.names |= {"told": self.telling, "border": self.hart.border}
+            self.names |= {"add_block": self.adder, "next_border": self.core.next_border}
         length = len(self.instructions)
         exec(compile(source, f"<block {self.start:08x}>", "exec"), self.names)
         return Block(self.names["block"], self.rest[0], code, source, length, self.crosses)
 
     def begin(self) -> None:
-        """Be at the begin of the block."""
+        """Go to the begin of the block."""
         self.place = self.offset = self.last_use = 0
         self.counts = dict.fromkeys(self.counts, 0)
 
     def _cutting(self) -> list[str]:
-        """The lines of a pass in which a border may come."""
+        """Return the lines of a pass in which a border may come."""
         self.cutting = True
         lines = self._pass()
         self.cutting = False
         return [f"cut = room - done + {len(self.instructions)}", *lines]
 
     def _pass(self) -> list[str]:
-        """The lines of a pass through the block."""
+        """Return the lines of a pass through the block."""
         self.begin()
         body: list[str] = []
         ended = False
@@ -113,14 +101,14 @@ class Translator(Counting):
             self.counts["done"] = place
             self.lines = [f"# {self.address:08x} {found.row.mnemonic}"]
             if self.cutting:
-                self.lines += self.border()
-            self.lines += [*self._broken(), *self.wait(found)]
-            probes = self.hart.probing.of(found)
+                self.lines += self.border_test()
+            self.lines += [*self._break_test(), *self.wait(found)]
+            probes = self.core.probe_set.of(found)
             if probes:
                 self.lines.append(f"acted = t + {self.offset}")
             ended = self._instruction(found)
             if probes:
-                self.lines += self._probed(place, probes)
+                self.lines += self._probe_tests(place, probes)
             body += self.lines
         if not ended:
             self.place, self.offset = len(self.instructions), self.begins[-1]
@@ -157,26 +145,26 @@ class Translator(Counting):
         return "\n".join([f"def block(core, limit{room}):", *indented(lines), ""])
 
     def exit(self, following: str, cost: int = 0) -> list[str]:
-        """Lines that end the function; `following` is the next address, as text."""
-        return [f"pc = {following}", *self._counted(cost), "break"]
+        """Return the lines that end the function; `following` is the next address, as text."""
+        return [f"pc = {following}", *self._count_pass(cost), "break"]
 
     def leave(self) -> list[str]:
-        """Lines that end the function before this instruction."""
+        """Return the lines that end the function before this instruction."""
         return ["plain = True", *self.exit(f"{self.address:#x}")]
 
-    def _broken(self) -> list[str]:
-        """Lines that leave before this instruction if its break holds."""
-        held = self.hart.breaks.get(self.address)
-        if held is None:
+    def _break_test(self) -> list[str]:
+        """Return the lines that leave before this instruction if its break holds."""
+        break_ = self.core.breaks.get(self.address)
+        if break_ is None:
             return []
-        text = _with_variables(held.text)
-        for name, value in held.names.items():
+        text = _with_variables(break_.text)
+        for name, value in break_.names.items():
             self.names.setdefault(name, value)
         lines = [f"if {text}:", *indented(self.leave())]
-        return [f"core.device.cycle = t + {self.offset}", *lines] if held.names else lines
+        return [f"core.device.cycle = t + {self.offset}", *lines] if break_.names else lines
 
-    def _probed(self, place: int, probes: Iterable[Probe]) -> list[str]:
-        """Lines behind an instruction that end the function there if one of its probes holds."""
+    def _probe_tests(self, place: int, probes: Iterable[Probe]) -> list[str]:
+        """Return the lines that end the function after an instruction if a probe of it holds."""
         address = self.address
         self.place, self.offset = place + 1, self.begins[place + 1]
         self.counts["done"] = self.place
@@ -189,8 +177,11 @@ class Translator(Counting):
         leaves = ["core.device.cycle = acted", "core.ask()", *self.exit(f"{self.address:#x}")]
         return [*lines, "if asked:", *indented(leaves)]
 
-    def _counted(self, cost: int = 0, again: bool = False) -> list[str]:
-        """Lines where a pass ends, `cost` after the begin of this instruction; or goes `again`."""
+    def _count_pass(self, cost: int = 0, again: bool = False) -> list[str]:
+        """Return the lines where a pass ends, `cost` cycles after this instruction begins.
+
+        `again` says that another pass follows.
+        """
         skipped = "uses" if self.round is not None else ""  # of all passes together, at the end
         return [
             *(() if again and skipped else self.ends()),
@@ -199,11 +190,11 @@ class Translator(Counting):
         ]
 
     def _instruction(self, found: Decoded) -> bool:
-        """Write an instruction; whether nothing follows it."""
-        other = self.other(found)
-        if other is not None:
-            self.lines += other
-            self.lines += self.done(found)
+        """Write an instruction; return whether it ends the block."""
+        call = self.call(found)
+        if call is not None:
+            self.lines += call
+            self.lines += self.after(found)
             return False
         if found.row.family == "branch":
             self._branch(found)
@@ -212,21 +203,18 @@ class Translator(Counting):
             self._jump(found)
             return True
         self.lines += self._text(found)[0]
-        self.lines += self.done(found)
+        self.lines += self.after(found)
         if self.counting:
             self.use(found)
         return False
 
     def _text(self, found: Decoded, **more: object) -> tuple[list[str], str]:
         make = semantics.meaning(semantics, found.row.mnemonic)
-        values = dict(found.values)
-        if values.get("rd") == 0:
-            values["rd"] = SINK
         if found.row.family in ("load", "store"):
-            more |= {"local": self.hart.device.memory.local, "place": self.place}
+            more |= {"local": self.core.device.memory.local, "place": self.place}
         elif "pc" in found.row.reads.split() and not more:
             more |= {"pc": self.address}
-        text = inlined(semantics, make, make(self.hart.x, **(values | more)), self.names)
+        text = inlined(semantics, make, make(self.core.x, **(arguments(found) | more)), self.names)
         lines: list[str] = []
         for line in text.lines:
             bare = line.strip()
@@ -238,21 +226,21 @@ class Translator(Counting):
         return self.address + found.values["target"] & 0xFFFF_FFFF
 
     def _branch(self, found: Decoded) -> None:
-        timing, target = self.hart.timing, self._target(found)
+        timing, target = self.core.timing, self._target(found)
         exits = {"taken": (target, 0), "fallen": (0, 0)}
         make = semantics.meaning(semantics, found.row.mnemonic)
         registers = {name: found.values[name] for name in ("rs1", "rs2")}
-        act = make(self.hart.x, **registers, **exits)
+        act = make(self.core.x, **registers, **exits)
         condition = inlined(semantics, make, act, self.names).result
         self.counts["done"] += 1
-        self.lines += [f"if {condition}:", *indented(self._gone(target, timing.taken))]
-        self.lines += self.branched(timing.alu)
+        self.lines += [f"if {condition}:", *indented(self._take_branch(target, timing.taken))]
+        self.lines += self.count_branch(timing.alu)
 
-    def _gone(self, target: int, cost: int) -> list[str]:
-        """Lines for a branch that is taken."""
-        lines = [*self.branched(cost)]
+    def _take_branch(self, target: int, cost: int) -> list[str]:
+        """Return the lines for a branch that is taken."""
+        lines = [*self.count_branch(cost)]
         if target == self.start:
-            lines += self._counted(cost, again=True)
+            lines += self._count_pass(cost, again=True)
             if self.counting and not self.counts.get("uses", 1):
                 lines.append(f"if not uses: first = t + {self.first_use}")
             elif self.cutting and self.counts.get("uses"):
@@ -261,7 +249,7 @@ class Translator(Counting):
         return [*lines, *self.exit(f"{target:#x}", cost)]
 
     def _jump(self, found: Decoded) -> None:
-        cost = self.hart.timing.taken
+        cost = self.core.timing.taken
         following = self.address + 4 & 0xFFFF_FFFF
         more: dict[str, object] = {"link": following, "leave": 0, "cost": cost}
         target = self._target(found) if "target" in found.values else None
@@ -270,13 +258,13 @@ class Translator(Counting):
         lines, result = self._text(found, **more)
         self.counts["done"] += 1
         self.lines += lines
-        self.lines += self.done(found)
+        self.lines += self.after(found)
         if target is None:
-            self.lines += [*self.branched(cost), *self.exit(result, cost)]
+            self.lines += [*self.count_branch(cost), *self.exit(result, cost)]
         else:
-            self.lines += self._gone(target, cost)
+            self.lines += self._take_branch(target, cost)
 
 
 def _with_variables(text: str) -> str:
-    """An expression on registers (`x[10]`) as one on the variables that hold them (`x10`)."""
+    """Return an expression on registers (`x[10]`) as one on their variables (`x10`)."""
     return re.sub(r"\bx\[(\d+)\]", r"x\1", text)

@@ -1,9 +1,9 @@
-"""The text of an act: what `semantics` says of a row, with its registers as variables.
+"""The text of an act (`macaw.emu.scalar.semantics`), with its registers as variables.
 
-An act is a closure in a module of meanings. Its statements are taken from that module's
-source, once for all acts that are alike, its free variables from the closure: numbers become
-constants, registers variables (`x10`), all else names in a namespace. So a meaning is written
-once, and the same for an engine that calls acts and for one that executes text.
+An act is a closure. Its statements come from the source of its module, once for all acts of one
+function; its free variables from the closure: numbers become constants, registers variables
+(`x10`), all else names in a namespace. So the meaning of an instruction is written once, for
+engines that call acts and for those that execute text.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MARK = re.compile(rf"_({_REGISTER}|{_VALUE})_(\w+?)__(?!\w)")
 
 
 class Inlined(NamedTuple):
-    """The statements of an act, and what it returns: a branch's condition, a jump's address."""
+    """The statements of an act, and its result: a branch's condition, a jump's address."""
 
     lines: list[str]
     result: str
@@ -34,7 +34,7 @@ class Inlined(NamedTuple):
 
 @cache
 def _bodies(module: ModuleType) -> dict[str, list[ast.stmt]]:
-    """The statements of each act of a module, by the name of the function that makes it."""
+    """Return the statements of each act of a module, by the name of the function that makes it."""
     found: dict[str, list[ast.stmt]] = {}
     for outer in ast.parse(inspect.getsource(module)).body:
         if isinstance(outer, ast.FunctionDef):
@@ -45,17 +45,17 @@ def _bodies(module: ModuleType) -> dict[str, list[ast.stmt]]:
 
 
 class _Template(NamedTuple):
-    """The text of all acts of one code: what the acts differ in is marked (`_MARK`)."""
+    """The text of all acts of one function; marks (`_MARK`) stand where acts differ."""
 
     lines: tuple[str, ...]
     result: str
-    outcome: str  # the name of the value that begins with the result; empty: `result` says it
+    outcome: str  # the name of a tuple whose first item is the result; empty: `result` has it
 
 
 def inlined(
     module: ModuleType, make: Callable[..., Any], act: Any, names: dict[str, Any]
 ) -> Inlined:
-    """The text of `act`, which `make` of the module has made; adds to `names` what it uses.
+    """Return the text of `act`, a result of `make` of the module; adds the names that it uses.
 
     Raises `OSError` if the module has no source.
     """
@@ -63,8 +63,8 @@ def inlined(
     code = act.__code__
     cells = (cell.cell_contents for cell in act.__closure__ or ())
     values = dict(zip(code.co_freevars, cells, strict=True))
-    held = act.__globals__
-    values |= {name: held[name] for name in code.co_names if name in held}
+    known = act.__globals__
+    values |= {name: known[name] for name in code.co_names if name in known}
 
     def put(mark: re.Match[str]) -> str:
         kind, name = mark.groups()
@@ -82,7 +82,7 @@ def inlined(
 
 @cache
 def _template(module: ModuleType, name: str, values: frozenset[str]) -> _Template:
-    """That of the acts made by the function of this name, in which these values are free."""
+    """Return the template of the acts of a function, in which these names are free."""
     change = _Change(values)
     lines: list[str] = []
     result = outcome = ""
@@ -103,7 +103,7 @@ def _template(module: ModuleType, name: str, values: frozenset[str]) -> _Templat
 
 
 class _Change(ast.NodeTransformer):
-    """Marks registers and values."""
+    """Replaces registers and values by marks."""
 
     def __init__(self, values: frozenset[str]) -> None:
         self.values = values
@@ -122,7 +122,7 @@ class _Change(ast.NodeTransformer):
 
 
 def named(names: dict[str, Any], name: str, value: object) -> str:
-    """The name under which a value is in `names`, from now on at least."""
+    """Return a name of `names` for a value, which is added if it is not there."""
     wanted, number = name, 1
     while wanted in names and names[wanted] is not value:
         number += 1

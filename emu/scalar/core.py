@@ -1,0 +1,257 @@
+"""What every scalar core has: registers, the decoder, the end of an instruction, its trace.
+
+The interpreter (`macaw.emu.scalar.hart`, `macaw.emu.vector.interpreter`) and the engines extend it.
+
+While the trace records, each instruction adds to a tally of what happened since the last border;
+the trace block takes the tally at the next one. A border is the instruction with which a register
+group opens, or after which one closes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from macaw.emu.address_space import MAPPED, ONCHIP, REGION_SHIFT
+from macaw.emu.breaks import Probe
+from macaw.emu.core import Core
+from macaw.emu.faults import Fault, Stop
+from macaw.emu.pages import Sleeper
+from macaw.emu.ports import Port
+from macaw.emu.scalar.decoder import Decoder
+from macaw.emu.scalar.probes import Probes
+from macaw.emu.scalar.semantics import MASK, SINK
+from macaw.emu.scalar.state import FIELDS
+from macaw.emu.scalar.timing import Timing
+from macaw.emu.state import StateField
+from macaw.emu.system import Startable, System
+from macaw.emu.tallies import ARRAY, INDEX, UNIT, Tally
+from macaw.emu.windows import WindowNotReady
+from macaw.isa.codec import Decoded
+from macaw.isa.memory_map import EXTERNAL
+from macaw.isa.model import Core as Table
+from macaw.isa.rows import Instruction
+from macaw.isa.trace import MARK
+
+STACK_POINTER = 2  # x2
+COMPUTING = frozenset({"register", "immediate", "upper", "multiply", "divide"})  # families
+
+
+class ScalarCore(Core, Startable):
+    """A core with one instruction at a time, and the general registers `x`."""
+
+    halts = True
+    probed = True
+    inlines = "x"
+    asks = True
+
+    def __init__(
+        self,
+        device: System,
+        table: Table,
+        name: str,
+        number: int,
+        fields: Iterable[StateField] = (),
+    ) -> None:
+        super().__init__(device, table, name, number, (*FIELDS, *fields))
+        self.timing = Timing(device.config, table.name)
+        self.divider = self.timing.divider
+        self.port: Port = device.memory.port(self)
+        self.decoder = Decoder(table, device.memory, self._wake)
+        self.specials = {row.address: row for row in table.specials}
+        self.x = [0] * (SINK + 1)
+        self.pc = 0
+        # The access to on-chip memory under way: place of the register, bytes, signed.
+        self.pending: tuple[int | None, int, bool] | None = None
+        self.shared = False  # `advance` must return: the core called a service of the device
+        self.probe_set = Probes(table)
+        self.executing: Decoded | None = None  # the instruction at `pc`, if there are probes
+        self.tally = Tally()
+        self.is_marker = False  # the instruction is a marker, which is not recorded
+        self.spill_fault: Fault | None = None  # of a record that had no place, in a block
+
+    # The contract
+
+    @property
+    def stack_end(self) -> int:
+        """Where the stack pointer starts: the end of local memory."""
+        return self.device.memory.local_bytes
+
+    @property
+    def next_address(self) -> int | None:
+        return self.pc if self.running else None
+
+    def start(self, entry: int, time: int) -> None:
+        """Start at `entry`, the stack pointer at its place."""
+        self.pc = entry
+        self.x[STACK_POINTER] = self.stack_end & MASK
+        self.probe_set.report_write((self.inlines, STACK_POINTER), self.pc)
+        self.running = True
+        self.time = self.aligned(time)
+
+    def counters(self) -> dict[str, int]:
+        return {"instructions": self.retired, "cycles_waiting": self.waited}
+
+    def sync(self) -> None:
+        self.flush_tally()
+        super().sync()
+        self.state.pc = self.pc
+        self.state.x[:] = self.x[:SINK]
+        self.state.pending = self.pending
+
+    def reload(self) -> None:
+        super().reload()
+        self.pc = self.state.pc
+        self.x[:SINK] = self.state.x.tolist()
+        self.pending = self.state.pending
+        self.tally.clear()
+        self.is_marker = False
+        self.executing = None
+
+    def set_probes(self, probes: Iterable[Probe]) -> None:
+        """See `Core.set_probes`."""
+        super().set_probes(probes)
+        self.probe_set = Probes(self.table, self.probes)
+        self.executing = None
+
+    def ask(self) -> None:
+        """Let `advance` return after this act: another core may act earlier now."""
+        self.shared = True
+
+    def _wake(self, sleeper: Sleeper) -> None:
+        """Wake a core that has yet to write what this one fetches."""
+        sleeper.disturbed(self.time)
+        self.ask()
+
+    # The end of an instruction
+
+    def uses(self, row: Instruction) -> int:
+        """Return how many compute units an instruction uses, from its begin to its end."""
+        return int(row.family in COMPUTING)
+
+    def retire(self, time: int, until: int | None = None, uses: int = 0) -> None:
+        """End the instruction at `until` (None: at `time`); the next one begins at `time`.
+
+        `uses` is the number of compute units that it used.
+        """
+        if self.probes:
+            self.test_probes()
+        if self.listeners or self.tracing:
+            self.record_end(time if until is None else until, uses)
+        if self.waiting is not None:
+            self.proceed()
+        self.pc = self.pc + 4 & MASK
+        self.retired += 1
+        self.time = time
+        if self.retired >= self.trace.close_at:
+            self.close_groups()
+
+    def test_probes(self) -> None:
+        """Test the probes of the instruction at `pc`, which is done."""
+        for probe in self.probe_set.of(self.executing or self.decoder.fetch(self.pc)):
+            if probe.test is None or probe.test():
+                if self.device.acting is self:
+                    self.device.cycle = self.time
+                self.ask()
+                probe.met(self.pc)
+
+    def note_access(self, address: int) -> None:
+        """Return to the clock after an access to a window or register: its core may act now."""
+        region = address >> REGION_SHIFT
+        if region == MAPPED or region in self.device.memory.windowed:
+            self.ask()
+
+    def put_off(self, later: WindowNotReady) -> None:
+        """Try the instruction again when the window may be ready."""
+        self.ask()
+        self.postpone(later)
+
+    def await_answer(self, what: str) -> None:
+        """Wait for the arbiter's answer to an access."""
+        self.shared = True
+        self.wait(what)
+
+    # What services use
+
+    def exit(self, code: int) -> Stop | None:
+        """Return the stop of `ecall` 93."""
+        after = self.time + self.timing.of_family["system"]
+        return Stop("exit", after, f"exit with code {code}", code, core=self.name, address=self.pc)
+
+    def breakpoint(self) -> Stop:
+        """Return the stop of `ebreak`; a run that continues does so after it."""
+        after = self.time + self.timing.of_family["system"]
+        message = f"{self.name}: ebreak at {self.pc:#010x}"
+        return Stop("breakpoint", after, message, core=self.name, address=self.pc)
+
+    def write_file(self, number: int, address: int, length: int) -> None:
+        """Write bytes to the host's file 1 or 2. Raises `Fault` (out-of-range access)."""
+        self.ask()
+        data = self.device.memory.peek(address, length)
+        (self.device.stdout if number == 1 else self.device.stderr)(data)
+
+    # The trace
+
+    @property
+    def begun(self) -> int:
+        return self.retired + (self.pending is not None)
+
+    def mark(self, begins: bool, group: int, time: int, until: int) -> None:
+        """See `Core.mark`. In auto mode a marker is recorded as any other instruction."""
+        self.trace.check(group)
+        if self.trace.state.trace_mode == MARK:
+            self.flush_tally()
+            self.is_marker = True
+            super().mark(begins, group, time, until)
+
+    def record_end(self, until: int, uses: int) -> None:
+        """Tell trace and listeners that the instruction ends at cycle `until`."""
+        if self.is_marker:
+            self.is_marker = False
+        elif self.tracing:
+            tally, time = self.tally, self.time
+            if tally.begin < 0:
+                tally.begin = time
+            if until > tally.until:
+                tally.until = until
+            if uses:
+                tally.occurred(UNIT, time, until, uses)
+                tally.occurred(ARRAY, time, until, 1)
+        if self.listeners:
+            self.announce("done", begin=self.time, until=until)
+
+    def record_try(self, address: int) -> None:
+        """Begin an instruction with an access in the trace, unless a window may refuse it.
+
+        One that has to be tried again begins with the try that succeeds.
+        """
+        if self.tracing and (address >= EXTERNAL or address >> REGION_SHIFT in (ONCHIP, MAPPED)):
+            self.tally.begin_instruction(self.time)
+
+    def occurred(
+        self, what: str, time: int, until: int, count: int = 1, number: int | None = None
+    ) -> None:
+        """See `Core.occurred`."""
+        self.tally.occurred(INDEX[what], time, until, count)
+
+    def trace_changed(self) -> None:
+        self.tally.clear()
+        self.ask()
+
+    def flush_tally(self) -> None:
+        """Give the trace block the tally."""
+        if self.tracing:
+            self.trace.absorb(self.tally, self.begun, int(self.pending is not None))
+
+    def open_groups(self) -> None:
+        """Open the register groups that begin with the next instruction."""
+        if self.tally.begin >= 0:
+            self.flush_tally()
+        self.trace.open(self.retired)
+
+    def close_groups(self) -> None:
+        """Close register groups after their last instruction.
+
+        Raises `Fault` if a record has no place.
+        """
+        self.flush_tally()
+        self.trace.close(self.retired)

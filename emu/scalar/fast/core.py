@@ -1,0 +1,102 @@
+"""What the fast engines of scalar cores share: runs and blocks, and the trace in blocks."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+
+from macaw.emu.breaks import Break, Probe
+from macaw.emu.faults import Fault
+from macaw.emu.scalar.core import ScalarCore
+from macaw.emu.scalar.fast.blocks import COUNTING, PLAIN, Block, BlockCache
+from macaw.emu.scalar.run_cache import RunCache
+from macaw.emu.tallies import ARRAY, UNIT
+from macaw.isa.codec import Decoded
+
+NO_BORDER = -1
+
+
+class TranslatingCore(ScalarCore):
+    """A scalar core whose hot code becomes Python functions."""
+
+    code: RunCache
+
+    def prepare_blocks(self) -> None:
+        """Make the caches of blocks; a subclass calls it once."""
+        self.plain = BlockCache(self, PLAIN, self.translate, self.accepts)
+        # These count for the trace while it records.
+        self.counting = BlockCache(self, COUNTING, self.translate, self.accepts)
+
+    @abstractmethod
+    def translate(
+        self, address: int, instructions: Sequence[Decoded], edition: int, code: bytes
+    ) -> Block:
+        """Return the block of some instructions at `address`, whose words are `code`."""
+
+    @abstractmethod
+    def accepts(self, found: Decoded) -> bool:
+        """Return whether a translated block may contain an instruction."""
+
+    def set_breaks(self, breaks: Mapping[int, Break]) -> None:
+        """See `Core.set_breaks`."""
+        old = self.breaks
+        super().set_breaks(breaks)
+        both = old.keys() & breaks.keys()
+        changed = (old.keys() | breaks.keys()) - {x for x in both if old[x] == breaks[x]}
+        for cache in (self.code, self.plain, self.counting):
+            cache.rebind(changed)
+
+    def set_probes(self, probes: Iterable[Probe]) -> None:
+        """See `Core.set_probes`."""
+        old = self.probes
+        super().set_probes(probes)
+        if self.probes != old:
+            for cache in (self.code, self.plain, self.counting):
+                cache.clear()
+
+    def add_block(self, begin: int, until: int, uses: int, first: int, last: int) -> None:
+        """Add a block to the tally: its begin and end, its uses of units and their times."""
+        tally = self.tally
+        if tally.begin < 0:
+            tally.begin = begin
+        tally.until = until
+        if uses:
+            tally.occurred(UNIT, first, last, uses)
+            tally.occurred(ARRAY, first, last, uses)
+
+    def next_border(self, count: int) -> int:
+        """Give the trace the tally at a border, which a block reaches after `count` instructions.
+
+        Returns how many instructions there are to the next border, or `NO_BORDER`: the block
+        has to end.
+        """
+        self.retired = number = self.retired + count
+        trace, watch = self.trace, self.counting.watch
+        changes = watch.changes
+        try:
+            trace.turn(self.tally, number)
+        except Fault as fault:
+            self.spill_fault = fault
+            return NO_BORDER
+        if self.shared or not self.tracing or watch.changes != changes:
+            return NO_BORDER
+        border = trace.open_at if trace.open_at < trace.close_at else trace.close_at
+        return border - number
+
+    def run_counting_block(self, block: Block, limit: int, room: int) -> bool:
+        """Run a block; the next border comes after `room` instructions. Raises `Fault`.
+
+        A block that crosses no borders ends before it. Returns whether the interpreter executes
+        the next instruction.
+        """
+        pc, before = self.pc, self.retired
+        leaves = block.function(self, limit, room - block.length)
+        if self.spill_fault is not None:
+            fault, self.spill_fault = self.spill_fault, None
+            raise fault
+        count = self.retired - before
+        if not leaves or (not block.crosses and room - count < block.length):
+            return False
+        self.counting.note_exit(pc, count)
+        trace = self.trace
+        return self.retired < trace.open_at and self.retired < trace.close_at  # else: a border

@@ -1,0 +1,196 @@
+"""The fast engine of cp.
+
+Instructions that touch nothing but registers and plain local memory execute in runs, and as Python
+functions where they are hot; the interpreter executes all others, and all of them while there are
+listeners. All have their meaning from the same acts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from types import ModuleType
+
+from macaw.emu.faults import Stop
+from macaw.emu.scalar.fast.blocks import Block
+from macaw.emu.scalar.fast.core import TranslatingCore
+from macaw.emu.scalar.fast.translation import Translator
+from macaw.emu.scalar.hart import Hart
+from macaw.emu.scalar.run_cache import RunCache
+from macaw.emu.scalar.runs import ACTS, ENDS, Run
+from macaw.emu.scalar.semantics import Leave
+from macaw.emu.system import System
+from macaw.emu.tallies import ARRAY, UNIT
+from macaw.isa.codec import Decoded
+from macaw.isa.model import Core as Table
+
+
+class FastHart(Hart, TranslatingCore):
+    """Fast engine of cp."""
+
+    def __init__(
+        self,
+        device: System,
+        table: Table,
+        name: str,
+        number: int,
+        modules: Iterable[ModuleType] = (),
+    ) -> None:
+        super().__init__(device, table, name, number, modules)
+        self.prepare_blocks()
+
+    def translate(
+        self, address: int, instructions: Sequence[Decoded], edition: int, code: bytes
+    ) -> Block:
+        """See `TranslatingCore.translate`."""
+        return Translator(self, address, instructions, edition).block(code)
+
+    def accepts(self, found: Decoded) -> bool:
+        """See `TranslatingCore.accepts`."""
+        return found.row.family in ACTS | ENDS
+
+    def advance(self, limit: int) -> Stop | None:
+        """Execute instructions before `limit`. Raises `Fault`."""
+        self.shared = False
+        if self.listeners:
+            if self.retired >= self.trace.open_at:
+                self.open_groups()
+            return self.interpret()
+        if self.tracing:
+            stop = self._advance_traced(limit)
+            if stop is not None or self.shared or self.time >= limit:
+                return stop
+        code, cache = self.code, self.plain
+        runs, steps, blocks = code.runs, code.steps, cache.blocks
+        pc, time, retired = self.pc, self.time, self.retired
+        while time < limit:
+            block = blocks.get(pc)
+            if block is not None and time + block.lead < limit:
+                self.pc, self.time, self.retired = pc, time, retired
+                if block.function(self, limit):
+                    cache.note_exit(pc, self.retired - retired)
+                    stop = self.interpret() if self.time < limit else None
+                    if stop is not None or self.shared:
+                        return stop
+                if self.shared:
+                    return None
+                pc, time, retired = self.pc, self.time, self.retired
+                continue
+            run = runs.get(pc)
+            if run is None:
+                self.pc, self.time, self.retired = pc, time, retired
+                run = code.run(pc)
+                if self.shared:
+                    return None
+            if time + run.lead >= limit:
+                run = steps.get(pc)
+                if run is None:
+                    self.pc, self.time, self.retired = pc, time, retired
+                    run = code.step(pc)
+                    if self.shared:
+                        return None
+            acts, end, _, length, costs, _, _ = run
+            try:
+                for act in acts:
+                    act()
+                following, cost = end()
+            except Leave as leave:
+                place = leave.place
+                self.pc, self.time, self.retired = (
+                    pc + 4 * place,
+                    time + costs[place],
+                    retired + place,
+                )
+                stop = self.interpret()
+                if stop is not None or self.shared:
+                    return stop
+                pc, time, retired = self.pc, self.time, self.retired
+            else:
+                if following != pc + 4 * length:
+                    cache.count_jump(following)
+                pc = following
+                time += cost
+                retired += length
+        self.pc, self.time, self.retired = pc, time, retired
+        return None
+
+    # While the trace records: code executes up to the next border, the instruction with which a
+    # register group opens or after which one closes.
+
+    def _advance_traced(self, limit: int) -> Stop | None:
+        """As `advance`, as long as the trace records. Raises `Fault`."""
+        trace, cache = self.trace, self.counting
+        while self.tracing and self.time < limit:
+            before = self.retired
+            if before >= trace.open_at:
+                self.open_groups()
+            border = trace.open_at if trace.open_at < trace.close_at else trace.close_at
+            pc, room = self.pc, border - before
+            block = cache.blocks.get(pc)
+            if block is not None and room < block.length:
+                block = cache.crossing(pc)
+            if block is None or self.time + block.lead >= limit:
+                leaves = self._execute_run(pc, room, limit)
+                if self.shared:
+                    return None
+            else:
+                leaves = self.run_counting_block(block, limit, room)
+            if self.retired >= trace.close_at:
+                self.close_groups()
+            elif leaves and self.time < limit:
+                stop = self.interpret()
+                if stop is not None:
+                    return stop
+            if self.shared:
+                return None
+        return None
+
+    def _execute_run(self, pc: int, room: int, limit: int) -> bool:
+        """Execute a run, at most `room` instructions that begin before `limit`.
+
+        Returns whether the interpreter executes the next instruction.
+        """
+        code: RunCache = self.code
+        run = code.runs.get(pc)
+        if run is None:
+            run = code.run(pc)
+            if self.shared:
+                return False
+        time = self.time
+        if run.length > room or time + run.lead >= limit:
+            count = min(room, len(run.acts))
+            while time + run.costs[count - 1] >= limit:
+                count -= 1
+            acts = run.acts[:count]
+        else:
+            count, acts = run.length, run.acts
+        try:
+            for act in acts:
+                act()
+            if count == run.length:
+                following, cost = run.end()
+            else:
+                following, cost = pc + 4 * count, run.costs[count]
+        except Leave as leave:
+            self._count_run(run, leave.place, run.costs[leave.place])
+            self.pc = pc + 4 * leave.place
+            return True
+        if following != pc + 4 * count:
+            self.counting.count_jump(following)
+        self._count_run(run, count, cost)
+        self.pc = following
+        return False
+
+    def _count_run(self, run: Run, count: int, cost: int) -> None:
+        """Count the first `count` instructions of a run, which cost so many cycles."""
+        if not count:
+            return
+        tally, begin = self.tally, self.time
+        if tally.begin < 0:
+            tally.begin = begin
+        uses = run.uses.counts[count]
+        if uses:
+            first, until = begin + run.uses.first, begin + run.uses.until[count]
+            tally.occurred(UNIT, first, until, uses)
+            tally.occurred(ARRAY, first, until, uses)
+        self.time = tally.until = begin + cost
+        self.retired += count

@@ -1,0 +1,48 @@
+"""The probes of a scalar core, by the instructions that they are about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from macaw.emu.breaks import Probe
+from macaw.isa.codec import Decoded
+from macaw.isa.model import Core as Table
+from macaw.isa.touching import Place, touched
+
+
+class Probes:
+    """Some probes, and which of them to test after an instruction."""
+
+    def __init__(self, table: Table, probes: Iterable[Probe] = ()) -> None:
+        self.table = table
+        self.all = tuple(probes)
+        self._known: dict[int, tuple[Decoded, tuple[Probe, ...]]] = {}  # by id
+
+    def of(self, found: Decoded) -> tuple[Probe, ...]:
+        """Return the probes to test after an instruction."""
+        if not self.all:
+            return ()
+        known = self._known.get(id(found))
+        if known is None or known[0] is not found:
+            reads, writes = touched(self.table, found)
+            about = tuple(
+                probe
+                for probe in self.all
+                if (probe.reads and probe.registers & reads)
+                or (probe.writes and probe.registers & writes)
+            )
+            known = self._known[id(found)] = found, about
+        return known[1]
+
+    def report_write(self, register: Place, address: int) -> None:
+        """Test the probes of a register that another core writes, as it starts this one.
+
+        `address` is that of the instruction that comes next.
+        """
+        for probe in self.all:
+            if (
+                probe.writes
+                and register in probe.registers
+                and (probe.test is None or probe.test())
+            ):
+                probe.met(address)

@@ -1,0 +1,122 @@
+"""The runs of a core by address, kept until code of their page changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any
+
+from macaw.emu.faults import Fault
+from macaw.emu.pages import PAGE, SHIFT, Pages
+from macaw.emu.scalar.core import ScalarCore
+from macaw.emu.scalar.runs import Run, bind_run
+from macaw.isa.codec import Decoded
+
+LONGEST = 64  # instructions of a run at most
+
+
+class PageWatch:
+    """Calls `forget(address)` for what was made of the code of a page, when that code changes."""
+
+    def __init__(self, forget: Callable[[int], None]) -> None:
+        self._forget = forget
+        self.changes = 0  # how often code has changed
+        self._addresses: dict[int, set[int]] = {}  # of what lies in a page, by page address
+        self._bases: set[int] = set()
+
+    def add(self, address: int, pages: Pages, offset: int, length: int) -> None:
+        """Watch the `length` bytes at an address, which are those at `offset` of a memory."""
+        base = address - offset
+        if base not in self._bases:
+            self._bases.add(base)
+            pages.on_change(partial(self._page_changed, base))
+        page = offset >> SHIFT
+        self._addresses.setdefault(base + (page << SHIFT), set()).add(address)
+        pages.hold(offset, length)
+
+    def _page_changed(self, base: int, page: int) -> None:
+        self.changes += 1
+        for address in self._addresses.pop(base + (page << SHIFT), ()):
+            self._forget(address)
+
+
+class RunCache:
+    """The longest run from each address on, and the run of the one instruction there."""
+
+    def __init__(self, core: ScalarCore) -> None:
+        self.core = core
+        self.runs: dict[int, Run] = {}
+        self.steps: dict[int, Run] = {}  # runs of one instruction
+        self._stale: dict[tuple[int, int], Run] = {}  # (longest, address): their page has changed
+        self._watch = PageWatch(self._forget)
+
+    def run(self, address: int) -> Run:
+        """Return the longest run from `address` on; afterwards it is in `runs`. Raises `Fault`."""
+        return self._prepare(address, self.runs, LONGEST)
+
+    def step(self, address: int) -> Run:
+        """Return the run of the instruction at `address`; it stays in `steps`. Raises `Fault`."""
+        return self.steps.get(address) or self._prepare(address, self.steps, 1)
+
+    def _prepare(self, address: int, cache: dict[int, Run], longest: int) -> Run:
+        pages, offset = self.core.decoder.locate(address)
+        run = self._stale.pop((longest, address), None)
+        if run is None or pages.read(offset, len(run.code)) != run.code:
+            instructions = decode_from(self.core, address, pages, offset, longest)
+            code = partial(pages.read, offset)
+            run = bind_run(self.core, address, instructions, code, longest == 1)
+        self._watch.add(address, pages, offset, len(run.code))
+        cache[address] = run
+        return run
+
+    def clear(self) -> None:
+        """Forget all runs."""
+        for cache in (self.runs, self.steps, self._stale):
+            cache.clear()
+
+    def rebind(self, addresses: Iterable[int]) -> None:
+        """Forget runs of the instructions at these addresses: breaks come or go there."""
+        for at in addresses:
+            drop_at(self.runs, at)
+            drop_at(self.steps, at)
+            self._stale = {
+                key: run for key, run in self._stale.items() if not _contains(key[1], run.code, at)
+            }
+
+    def _forget(self, address: int) -> None:
+        """Put runs aside whose page has changed; their code is compared before their next use."""
+        for cache, longest in ((self.runs, LONGEST), (self.steps, 1)):
+            run = cache.pop(address, None)
+            if run is not None:
+                self._stale[longest, address] = run
+
+
+def decode_from(
+    core: ScalarCore, address: int, pages: Pages, offset: int, longest: int, inlines: bool = False
+) -> Iterator[Decoded]:
+    """Yield up to `longest` instructions from `address` on, to the page's end at most.
+
+    They end before a word that is no instruction and, if there may be several, before a break. A
+    block that `inlines` breaks may contain those whose test is text.
+    """
+    breaks = core.breaks if longest > 1 else {}
+    for place in range(min(longest, (PAGE - (offset & PAGE - 1)) >> 2)):
+        break_ = breaks.get(address + 4 * place)
+        if break_ is not None and not (inlines and break_.text):
+            return
+        try:
+            found = core.decoder.decode(address + 4 * place, pages.words[(offset >> 2) + place])
+        except Fault:
+            return
+        yield found
+
+
+def drop_at(cache: dict[int, Any], address: int) -> None:
+    """Remove the runs or blocks that contain the instruction at an address."""
+    for start in [x for x, item in cache.items() if _contains(x, item.code, address)]:
+        del cache[start]
+
+
+def _contains(start: int, code: bytes, address: int) -> bool:
+    """Return whether code at `start` was made of the instruction at an address."""
+    return start <= address < start + max(len(code), 4)

@@ -1,0 +1,163 @@
+"""Runs: instructions of one core bound to its registers, executed one after the other.
+
+Instructions that neither wait nor call a service of the device are bound into runs: acts, then a
+branch, a jump or the address after them. The fast engine executes long runs, the interpreter runs
+of one instruction, so an instruction has one meaning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from macaw.emu.faults import Fault
+from macaw.emu.scalar import semantics
+from macaw.emu.scalar.core import ScalarCore
+from macaw.emu.scalar.semantics import MASK, SINK, Act, Decision, Exit, Leave
+from macaw.isa.codec import Decoded
+
+ACTS = frozenset(("register", "immediate", "upper", "multiply", "divide", "load", "store"))
+ENDS = frozenset(("branch", "jump"))
+
+
+class Uses(NamedTuple):
+    """How the instructions of a run use compute units, for the trace; times from its begin."""
+
+    counts: tuple[int, ...]  # before each instruction, and at the end
+    until: tuple[int, ...]  # the end of the last use before each instruction, and at the end
+    first: int  # begin of the first use
+
+
+class Run(NamedTuple):
+    """Instructions that follow one another; the last one may branch or jump."""
+
+    acts: tuple[Act, ...]
+    end: Decision  # the next address, and the cost of the whole run
+    lead: int  # device cycles from its begin to the begin of its last instruction
+    length: int  # instructions
+    costs: tuple[int, ...]  # device cycles from its begin to the begin of each
+    code: bytes  # the words
+    uses: Uses
+
+
+def bind_run(
+    core: ScalarCore,
+    address: int,
+    instructions: Iterable[Decoded],
+    code: Callable[[int], bytes],
+    single: bool,
+) -> Run:
+    """Bind the run from `address` to what ends it.
+
+    `code` gives a number of bytes at `address`. An instruction that waits, calls a service or,
+    unless `single`, has probes is not part of a run; if it comes first, the run has no
+    instructions and leaves at once.
+    """
+    acts: list[Act] = []
+    costs = [0]
+    uses, lasts, first = [0], [0], 0
+    end: Decision | None = None
+    for found in instructions:
+        place = len(acts)
+        at = address + 4 * place
+        family = found.row.family
+        if not single and core.probe_set.of(found):
+            break
+        if family in ENDS:
+            end = _decision(core, found, at, place, costs[-1])
+            break
+        if family not in ACTS:
+            break
+        acts.append(_act(core, found, at, place))
+        costs.append(costs[-1] + core.timing.of_family[family])
+        units = core.uses(found.row)
+        if units and not uses[-1]:
+            first = costs[-2]
+        uses.append(uses[-1] + units)
+        lasts.append(costs[-1] if units else lasts[-1])
+    if end is None:
+        if not acts:
+            return Run((), _leave_at_once, 0, 0, (0,), code(4), Uses((0,), (0,), 0))
+        length = len(acts)
+        end = _always((address + 4 * length, costs.pop()))
+    else:
+        length = len(acts) + 1
+        uses.append(uses[-1])
+        lasts.append(lasts[-1])
+    used = Uses(tuple(uses), tuple(lasts), first)
+    return Run(tuple(acts), end, costs[-1], length, tuple(costs), code(4 * length), used)
+
+
+def arguments(found: Decoded) -> dict[str, int]:
+    """Return the operands for functions of `semantics`: x0 as a destination is the sink."""
+    values = dict(found.values)
+    if values.get("rd") == 0:
+        values["rd"] = SINK
+    return values
+
+
+def misaligned_target(core: ScalarCore, found: Decoded) -> Fault:
+    """Return the fault of a jump or branch at `pc` to an address that is no multiple of 4."""
+    values = found.values
+    if "target" in values:
+        target = core.pc + values["target"] & MASK
+    else:
+        target = core.x[values["rs1"]] + values["imm"] & MASK - 1
+    return Fault(
+        "misaligned access",
+        f"{found.row.mnemonic} to {target:#010x}, which is no multiple of 4",
+        {"address": target, "size": 4},
+    )
+
+
+def _act(core: ScalarCore, found: Decoded, address: int, place: int) -> Act:
+    """Return the act of an instruction after which the next one follows."""
+    more: dict[str, object] = {}
+    if found.row.family in ("load", "store"):
+        more = {"local": core.device.memory.local, "place": place}
+    elif "pc" in found.row.reads.split():
+        more = {"pc": address}
+    make = semantics.meaning(semantics, found.row.mnemonic)
+    act: Act = make(core.x, **arguments(found), **more)
+    return act
+
+
+def _decision(core: ScalarCore, found: Decoded, address: int, place: int, before: int) -> Decision:
+    """Return the act of a branch or jump, before which the run has cost `before`."""
+    make: Callable[..., Decision] = semantics.meaning(semantics, found.row.mnemonic)
+    values = arguments(found)
+    timing = core.timing
+    target = address + values.pop("target", 0) & 0xFFFF_FFFF
+    following = address + 4 & 0xFFFF_FFFF
+    if found.row.family == "branch":
+        fallen: Exit = (following, before + timing.alu)
+        taken: Exit = (target, before + timing.taken)
+        decide = make(core.x, **values, taken=taken, fallen=fallen)
+        return _guard(decide, taken, place) if target & 3 else decide
+    return make(core.x, **values, **_jump(found.row.syntax, target), link=following, leave=place,
+                cost=before + timing.taken)  # fmt: skip
+
+
+def _jump(syntax: str, target: int) -> Mapping[str, int]:
+    """Return the argument of a jump that names its target."""
+    return {"target": target} if "target" in syntax else {}
+
+
+def _always(exit_: Exit) -> Decision:
+    return lambda: exit_
+
+
+def _leave_at_once() -> Exit:
+    raise Leave(0)
+
+
+def _guard(decide: Decision, taken: Exit, place: int) -> Decision:
+    """Return a branch to a misaligned target: it leaves when it is taken."""
+
+    def act() -> Exit:
+        chosen = decide()
+        if chosen is taken:
+            raise Leave(place)
+        return chosen
+
+    return act

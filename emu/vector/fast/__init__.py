@@ -1,0 +1,1 @@
+"""The fast engine of vc: hot code translated to Python functions."""

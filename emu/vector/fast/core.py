@@ -1,0 +1,86 @@
+"""The fast engine of vc: translated blocks, between them the interpreter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from macaw.emu.faults import Stop
+from macaw.emu.scalar.fast.blocks import Block
+from macaw.emu.system import System
+from macaw.emu.vector.fast.tally import TranslatingVectorCore
+from macaw.emu.vector.fast.translation import VectorTranslator, accepts
+from macaw.emu.vector.interpreter import VectorInterpreter
+from macaw.isa.codec import Decoded
+
+
+class FastVectorCore(VectorInterpreter, TranslatingVectorCore):
+    """Fast engine of vc."""
+
+    def __init__(self, device: System) -> None:
+        super().__init__(device)
+        self.prepare_blocks()
+
+    def translate(
+        self, address: int, instructions: Sequence[Decoded], edition: int, code: bytes
+    ) -> Block:
+        """See `TranslatingCore.translate`."""
+        return VectorTranslator(self, address, instructions, edition).block(code)
+
+    def accepts(self, found: Decoded) -> bool:
+        """See `TranslatingCore.accepts`."""
+        return accepts(self, found)
+
+    def count_jump(self, address: int) -> None:
+        """Translate the code at `address` once it is hot."""
+        (self.counting if self.tracing else self.plain).count_jump(address)
+
+    def advance(self, limit: int) -> Stop | None:
+        """Execute instructions before `limit`. Raises `Fault`."""
+        self.shared = False
+        cache = self.plain
+        blocks = {} if self.listeners else cache.blocks
+        with np.errstate(all="ignore"):  # NumPy warns of results that the instructions define
+            if self.tracing:
+                stop = self._advance_traced(limit)
+                if stop is not None:
+                    return stop
+            while self.time < limit and not self.shared:
+                block = blocks.get(self.pc)
+                if block is not None and self.time + block.lead < limit:
+                    start, before = self.pc, self.retired
+                    leaves = block.function(self, limit)
+                    if not leaves:
+                        continue
+                    cache.note_exit(start, self.retired - before)
+                    if self.time >= limit:
+                        continue
+                stop = self.interpret(limit)
+                if stop is not None:
+                    return stop
+        return None
+
+    def _advance_traced(self, limit: int) -> Stop | None:
+        """As `advance`, as long as the trace records. Raises `Fault`."""
+        trace, cache = self.trace, self.counting
+        blocks = {} if self.listeners else cache.blocks
+        while self.tracing and self.time < limit and not self.shared:
+            if self.retired >= trace.open_at:
+                self.open_groups()
+            block = blocks.get(self.pc)
+            if block is not None and self.time + block.lead < limit:
+                border = trace.open_at if trace.open_at < trace.close_at else trace.close_at
+                room = border - self.retired
+                if room < block.length:
+                    block = cache.crossing(self.pc)
+                if block is not None:
+                    leaves = self.run_counting_block(block, limit, room)
+                    if self.retired >= trace.close_at:
+                        self.close_groups()
+                    if not leaves or self.time >= limit:
+                        continue
+            stop = self.interpret(limit)
+            if stop is not None:
+                return stop
+        return None

@@ -1,0 +1,210 @@
+"""The interpreter of vc: one instruction a cycle at most, in order, results by a scoreboard.
+
+An instruction that issues at cycle t has its effects at t; the scoreboard says from which
+cycle on its result may be used. An access holds the issue until the memory has accepted it: until
+the grant of its banks, or until the channel of external memory is free.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.emu.endpoints import Endpoint
+from macaw.emu.faults import Stop
+from macaw.emu.origins import Origins
+from macaw.emu.scalar import services
+from macaw.emu.scalar.run_cache import RunCache
+from macaw.emu.scalar.runs import ENDS, arguments, misaligned_target
+from macaw.emu.scalar.semantics import SINK, Act, Decision, Leave
+from macaw.emu.scalar.state import extended
+from macaw.emu.system import System
+from macaw.emu.vector.accesses import Accesses
+from macaw.emu.vector.binding import bind, real_type
+from macaw.emu.vector.core import VectorCore
+from macaw.emu.vector.origins import VectorOrigins
+from macaw.emu.vector.scoreboard import SERVED, waits, writes
+from macaw.emu.vector.state import FIRST_VECTOR
+from macaw.emu.waits import NEVER
+from macaw.emu.windows import WindowNotReady
+from macaw.isa.codec import Decoded
+from macaw.isa.vector import OPERATIONS
+
+
+class Bound(NamedTuple):
+    """An instruction bound to its address."""
+
+    word: int
+    found: Decoded
+    waits: tuple[int, ...]  # places of the scoreboard
+    writes: tuple[int, ...]
+    latency: int  # device cycles
+    act: Act | None  # of an instruction that waits for registers alone and does not branch
+    decide: Decision | None  # of a branch or jump
+    products: int  # of pmac
+    uses: int  # of compute units
+
+
+class VectorInterpreter(VectorCore):
+    """vc, which interprets an instruction at a time."""
+
+    def __init__(self, device: System) -> None:
+        super().__init__(device)
+        self.code = RunCache(self)
+        self.accesses = Accesses(self)
+        rows = [row for row in self.table.instructions if row.family in SERVED]
+        self._services = services.bind(rows)
+        self._types: dict[int, np.dtype[Any] | None] = {}  # by vector register
+        self._bound: dict[int, Bound] = {}  # by address
+
+    def reload(self) -> None:
+        super().reload()
+        self._types = {}
+
+    def granted(self, port: Endpoint, data: bytes, time: int, ready: int) -> None:
+        """Write the loaded register, and end the access that waited."""
+        assert self.pending is not None
+        assert self.waiting is not None
+        self.time = self.waiting.since
+        place, size, is_signed = self.pending
+        self.pending = self.waiting = None
+        if place is None:
+            self.retire_store(time, ready)
+        elif place >= FIRST_VECTOR:
+            self.vr[place - FIRST_VECTOR] = np.frombuffer(data, np.uint8)
+            self.retire_load(place, time, ready)
+        else:
+            self.x[place or SINK] = extended(int.from_bytes(data, "little"), size, is_signed)
+            self.retire_load(place, time, ready)
+
+    def remember(self, number: Callable[[], int]) -> Origins:
+        """See `Core.remember`."""
+        self.origins = VectorOrigins(self, number)
+        return self.origins
+
+    def interpret(self, limit: int) -> Stop | None:
+        """Issue the next instruction, if that can be before `limit`. Raises `Fault`."""
+        bound = self._fetch()
+        if self.probes:
+            self.executing = bound.found
+        time = self.time
+        for place in bound.waits:
+            if self.ready[place] > time:
+                time = self.ready[place]
+        if time > self.time:
+            self.cycles_operands += (time - self.time) // self.divider
+            self.time = time
+            if time >= limit:
+                return None
+        if self.breaks:
+            stop = self.halted(self.pc)
+            if stop is not None:
+                return stop
+        if self.listeners:
+            self.announce("instruction", address=self.pc)
+            self._note_type(bound.found)
+        family = bound.found.row.family
+        if bound.act is not None:
+            bound.act()
+            for place in bound.writes:
+                self.ready[place] = time + bound.latency
+            self.products += bound.products
+            until = time + max(bound.latency, self.divider)
+            self.retire(time + self.divider, until, bound.uses)
+            return None
+        if bound.decide is not None:
+            self._branch(bound)
+            return None
+        if family in SERVED:
+            return self._serve(bound.found)
+        try:
+            self.accesses.execute(bound.found)
+        except WindowNotReady as later:
+            self.put_off(later)
+        return None
+
+    def _note_type(self, found: Decoded) -> None:
+        """Note the type of real numbers of a written vector register, for `not_numbers`."""
+        for place in writes(found):
+            if place >= FIRST_VECTOR:
+                self._types[place - FIRST_VECTOR] = real_type(found.row)
+
+    def not_numbers(self) -> Mapping[str, NDArray[np.bool_]]:
+        """See `Core.not_numbers`: of vector registers by the instructions that wrote them."""
+        found = np.zeros(len(self.vr), np.bool_)
+        for number, dtype in self._types.items():
+            found[number] = dtype is not None and bool(np.isnan(self.vr[number].view(dtype)).any())
+        return {"vr": found}
+
+    def _fetch(self) -> Bound:
+        """Return the instruction at `pc`. Raises `Fault`."""
+        pages, offset = self.decoder.locate(self.pc)
+        word = pages.words[offset >> 2]
+        bound = self._bound.get(self.pc)
+        if bound is None or bound.word != word:
+            bound = self._bound[self.pc] = self._bind(word)
+        return bound
+
+    def _bind(self, word: int) -> Bound:
+        found = self.decoder.fetch(self.pc)
+        family, mnemonic = found.row.family, found.row.mnemonic
+        latency = self.timing.of_family[family]
+        act: Act | None = None
+        decide: Decision | None = None
+        products = 0
+        if family in ENDS:
+            decide = self.code.step(self.pc).end
+            latency = self.timing.alu
+        elif mnemonic in OPERATIONS:
+            act, products = bind(self, found)
+        elif family not in (*SERVED, "load", "store"):
+            (act,) = self.code.step(self.pc).acts
+        used = self.uses(found.row)
+        return Bound(word, found, waits(found), writes(found), latency, act, decide, products, used)
+
+    def _branch(self, bound: Bound) -> None:
+        """Execute a branch or jump."""
+        assert bound.decide is not None
+        try:
+            following, cost = bound.decide()
+        except Leave:
+            raise misaligned_target(self, bound.found) from None
+        for place in bound.writes:
+            self.ready[place] = self.time + bound.latency
+        self.cycles_branches += cost // self.divider - 1
+        if self.probes:
+            self.test_probes()
+        if self.listeners or self.tracing:
+            until = self.time + (max(bound.latency, cost) if bound.writes else cost)
+            self.record_end(until, 0)
+        if following != self.pc + 4:
+            self.count_jump(following)
+        self.pc = following
+        self.time += cost
+        self.retired += 1
+        if self.retired >= self.trace.close_at:
+            self.close_groups()
+
+    def count_jump(self, address: int) -> None:
+        """Learn of a jump to `address`; the fast engine translates code that is hot."""
+        return
+
+    def _serve(self, found: Decoded) -> Stop | None:
+        """Execute an instruction that calls services; it may stop the core or the run."""
+        self.device.cycle = self.time
+        stop = self._services[found.row.mnemonic](self, **arguments(found))
+        time = self.time
+        latency = self.timing.of_family[found.row.family]
+        for place in writes(found):
+            self.ready[place] = time + latency
+        self.retire(time + self.divider, time + max(latency, self.divider))
+        if stop is not None and stop.reason == "exit":
+            self.running = False
+        if not self.running:
+            self.time = NEVER
+            self.device.changed(self, time)
+            self.shared = True
+        return stop
