@@ -17,8 +17,8 @@ from tests.emu.pe_builder import Machine, Unit
 from tests.emu.pe_random_lists import content_hashes
 from tests.emu.trace_witness import configure
 
-FORTY_EXAMPLES = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+ENGINE_PAIRS = settings(
+    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 SEEDS = st.integers(0, 2**32 - 1)
 PAUSES = st.lists(st.integers(1, 80), min_size=0, max_size=6)

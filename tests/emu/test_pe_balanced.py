@@ -21,7 +21,7 @@ from macaw.isa.config import Configuration
 from macaw.isa.pe import END_OF_LIST
 from tests.emu.pe_builder import TINY, Machine, Unit
 from tests.emu.pe_engine_pairs import (
-    FORTY_EXAMPLES,
+    ENGINE_PAIRS,
     PAUSES,
     SEEDS,
     machines_of_engines,
@@ -52,7 +52,7 @@ def planned(unit: Unit) -> tuple[Machine, Machine]:
     return quick, reference
 
 
-@settings(FORTY_EXAMPLES, max_examples=25)
+@settings(ENGINE_PAIRS, max_examples=12)
 @given(random_layers(), PAUSES)
 def test_layers_that_balance(layer: Layer, pauses: list[int]) -> None:
     """All element types, overflows, queue depths and thresholds; no sum comes near the ends."""
@@ -85,7 +85,7 @@ def skewed(
     return unit
 
 
-@settings(FORTY_EXAMPLES, max_examples=25)
+@settings(ENGINE_PAIRS, max_examples=12)
 @given(SEEDS, PAUSES, st.integers(2, 9), st.integers(1, 3), st.integers(1, 4))
 def test_clusters_that_go_on_apart(
     seed: int, pauses: list[int], depth: int, second: int, threshold: int

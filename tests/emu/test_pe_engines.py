@@ -21,7 +21,7 @@ from macaw.isa.memory_map import UNITS
 from macaw.isa.pe import OUT, PACKET, SEGMENT
 from tests.emu.pe_builder import Machine, Unit
 from tests.emu.pe_engine_pairs import (
-    FORTY_EXAMPLES,
+    ENGINE_PAIRS,
     PAUSES,
     SEEDS,
     machines_of_engines,
@@ -36,7 +36,7 @@ from tests.emu.toys import HALF, UNIT, toy
 pytestmark = pytest.mark.once
 
 
-@FORTY_EXAMPLES
+@ENGINE_PAIRS
 @given(random_layers(), PAUSES)
 def test_layers(layer: Layer, pauses: list[int]) -> None:
     """All element types, overflows, queue depths and both designs."""
@@ -45,14 +45,14 @@ def test_layers(layer: Layer, pauses: list[int]) -> None:
     run_and_compare(built.machine.unit, pauses)
 
 
-@FORTY_EXAMPLES
+@ENGINE_PAIRS
 @given(SEEDS, PAUSES)
 def test_programs(seed: int, pauses: list[int]) -> None:
     """Loops, windows, steps, chains of buffers, several buffers at once."""
     run_and_compare(random_packet_list(seed).unit, pauses)
 
 
-@settings(FORTY_EXAMPLES, max_examples=40)
+@settings(ENGINE_PAIRS, max_examples=20)
 @given(SEEDS, PAUSES)
 def test_corrupted_units(seed: int, pauses: list[int]) -> None:
     """Faults come in the same cycle and leave the same state behind."""
@@ -64,7 +64,7 @@ def test_corrupted_units(seed: int, pauses: list[int]) -> None:
     run_and_compare(made.unit, pauses)
 
 
-@settings(FORTY_EXAMPLES, max_examples=15)
+@settings(ENGINE_PAIRS, max_examples=15)
 @given(SEEDS)
 def test_steps(seed: int) -> None:
     """Every instruction ends in the same cycle, with the same state."""
@@ -79,7 +79,7 @@ def test_steps(seed: int) -> None:
     assert content_hashes(fast.device) == content_hashes(reference.device)
 
 
-@settings(FORTY_EXAMPLES, max_examples=20)
+@settings(ENGINE_PAIRS, max_examples=20)
 @given(random_layers(), st.lists(st.integers(1, 60), min_size=1, max_size=6))
 def test_snapshots_go_from_engine_to_engine(layer: Layer, pauses: list[int]) -> None:
     with np.errstate(all="ignore"):
@@ -193,7 +193,7 @@ def test_another_core_stops_at_work(number: int, divider: int, cycle: int) -> No
         assert fast.row.state.computing.any() if cycle == LONG else fast.row.state.beat is not None
 
 
-@settings(FORTY_EXAMPLES, max_examples=40)
+@settings(ENGINE_PAIRS, max_examples=20)
 @given(st.data(), PAUSES)
 def test_others_in_the_half(data: st.DataObject, pauses: list[int]) -> None:
     """Another core reads and writes where the row streams from, before or after it in a cycle."""
@@ -246,7 +246,7 @@ def test_others_in_the_half(data: st.DataObject, pauses: list[int]) -> None:
     assert fast.device.cores[log].state.log == reference.device.cores[log].state.log
 
 
-@settings(FORTY_EXAMPLES, max_examples=15)
+@settings(ENGINE_PAIRS, max_examples=15)
 @given(SEEDS, PAUSES)
 @example(5000, [])  # a special function ends
 def test_listeners_hear_the_same(seed: int, pauses: list[int]) -> None:
@@ -275,7 +275,7 @@ def walked(unit: Unit) -> list[int]:
     return found
 
 
-@settings(FORTY_EXAMPLES, max_examples=5)
+@settings(ENGINE_PAIRS, max_examples=5)
 @given(SEEDS)
 def test_every_packet_is_heard_once_and_every_exe_ends_once(seed: int) -> None:
     unit = random_packet_list(seed).unit

@@ -21,7 +21,7 @@ from tests.emu.pe_random_lists import content_hashes
 
 pytestmark = pytest.mark.once
 
-EXAMPLES = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+EXAMPLES = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 PAUSES = st.lists(st.integers(1, 120), min_size=0, max_size=5)
 RQ, SW = 1, 2
 PER_PE = 512  # bytes for the results of a PE

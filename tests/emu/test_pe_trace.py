@@ -35,7 +35,7 @@ from tests.emu.trace_witness import Done, by_window, configure, expected, spille
 
 pytestmark = pytest.mark.once
 
-EXAMPLES = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+EXAMPLES = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 SEEDS = st.integers(0, 2**32 - 1)
 PAUSES = st.lists(st.integers(1, 80), max_size=4)
 PARAMETERS = st.fixed_dictionaries(

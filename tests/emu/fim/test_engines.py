@@ -18,7 +18,7 @@ from tests.emu.fim.engine_pairs import (
 pytestmark = pytest.mark.once
 
 
-@settings(max_examples=100, deadline=None, phases=PHASES_WITHOUT_SHRINKING)
+@settings(max_examples=40, deadline=None, phases=PHASES_WITHOUT_SHRINKING)
 @given(
     random_sources(),
     st.sampled_from(DEVICES),
@@ -45,7 +45,7 @@ def test_engines_agree(lines, device, seed, pauses):
             break
 
 
-@settings(max_examples=30, deadline=None, phases=PHASES_WITHOUT_SHRINKING)
+@settings(max_examples=15, deadline=None, phases=PHASES_WITHOUT_SHRINKING)
 @given(random_sources(), st.integers(1, 400))
 def test_a_snapshot_goes_on_as_the_run_does(lines, pause):
     machine, _ = machines_of_engines(lines, DEVICES[0])

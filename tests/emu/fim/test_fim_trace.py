@@ -162,7 +162,7 @@ def own_counts(machine, acts):
     return found
 
 
-@settings(max_examples=80, deadline=None, phases=PHASES_WITHOUT_SHRINKING)
+@settings(max_examples=30, deadline=None, phases=PHASES_WITHOUT_SHRINKING)
 @given(random_sources(), st.sampled_from(DEVICES), st.integers(0, 1 << 30), AUTO_TRACES)
 def test_records_are_those_of_the_log_and_of_an_own_count(lines, device, seed, parameters):
     fast, reference = machines_of_engines(lines, device)
@@ -198,7 +198,7 @@ ENDED = [
 ]  # fmt: skip
 
 
-@settings(max_examples=80, deadline=None, phases=PHASES_WITHOUT_SHRINKING)
+@settings(max_examples=30, deadline=None, phases=PHASES_WITHOUT_SHRINKING)
 @given(
     random_sources(),
     st.sampled_from(DEVICES),
