@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -19,6 +20,8 @@ settings.register_profile("macaw", deadline=None, derandomize=bool(os.environ.ge
 settings.load_profile("macaw")
 
 LONGER = 10
+# Tables, pages and the tree itself are the same on each Python: their tests are marked `once`.
+ONCE = ("contract", "docs", "editors", "isa", "seeds")
 IN_CI = os.environ.get("CI", "").lower() in {"1", "true", "yes"}
 
 
@@ -26,7 +29,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="the long tests too, and more examples")
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest looks at `-m`
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    folders = [Path(__file__).parent / name for name in ONCE]
+    for item in items:
+        if any(item.path.is_relative_to(folder) for folder in folders):
+            item.add_marker("once")
     long = [item for item in items if item.get_closest_marker("long")]
     if not config.getoption("--long"):
         config.hook.pytest_deselected(items=long)

@@ -29,6 +29,8 @@ from tests.asm import expectations
 from tests.asm.corpus import EXPANDING_DIRECTIVE, FOLDER, ROOT, VALID_SOURCES, source_of
 from tests.fuzzing import fuzz
 
+pytestmark = pytest.mark.once
+
 ERR = sorted((FOLDER / "err").glob("*.s"))
 
 

@@ -24,6 +24,8 @@ from tests.asm import gnu
 from tests.asm.corpus import EXPANDING_DIRECTIVE, VALID_SOURCES, source_of
 from tests.fuzzing import fuzz
 
+pytestmark = pytest.mark.once
+
 MACRO = "        .macro add_to r, n\n        addi \\r, \\r, \\n\n        .endm\n"
 
 

@@ -17,6 +17,8 @@ from macaw.isa.fim import CORE
 from macaw.isa.fim_circuit import FUNCTION_NAMES, FUNCTIONS, OPERATIONS
 from tests.asm.sources import operand
 
+pytestmark = pytest.mark.once
+
 LAYOUTS = ("elementwise", "dot", "outer", "tensor")
 
 

@@ -22,6 +22,8 @@ from tests.asm import sources
 from tests.fuzz.source_text import PIECES
 from tests.fuzzing import EXAMPLES, fuzz
 
+pytestmark = pytest.mark.once
+
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted(
     path

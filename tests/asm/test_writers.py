@@ -12,6 +12,8 @@ from macaw.isa.codec import decode
 from macaw.isa.pe import CORE, INSTRUCTION_BITS, REDUCTIONS
 from tests.emu.pe_builder import Unit, instruction
 
+pytestmark = pytest.mark.once
+
 CLUSTERS, PES = 2, 4
 SPUS = ("nonsf src=0", "nonsf src=0", "reduce", "reduce", "activation", "requantise")
 

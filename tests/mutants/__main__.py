@@ -46,7 +46,7 @@ def served(
         return {}
     jobs.write_text(json.dumps(rows), "utf-8")
     files = sorted({test.partition("::")[0] for each in choices for test in each.tests})
-    options = [*files, "-m", "not once", "-p", "tests.mutants.serving", "--tb=no"]
+    options = [*files, "-p", "tests.mutants.serving", "--tb=no"]
     subprocess.run(
         copies.pytest_words(options), cwd=tree, check=False, stdout=subprocess.DEVNULL,
         env=copies.variables(tree, extra, **{serving.JOBS: str(jobs)}),

@@ -104,7 +104,7 @@ def folders_of_tests(tree: Path = TREE) -> list[str]:
 
 def record_folder(tree: Path, folder: str, file: Path, *, extra: Path | None = None) -> None:
     """Run the tests of a folder of a tree and record which lines they execute."""
-    options = [folder, "-m", "not once", "-p", "tests.mutants.recording", "--tb=line"]
+    options = [folder, "-p", "tests.mutants.recording", "--tb=line"]
     options.append(f"--timeout={WALL * SECONDS}")
     environment = variables(tree, extra, **{FILE: str(file)})
     subprocess.run(pytest_words(options), cwd=tree, env=environment, check=False)

@@ -28,6 +28,8 @@ from tests.emu.exact_floats import EDGES, HALF, SINGLE, Float
 from tests.emu.nnp import exact_numbers
 from tests.emu.nnp.exact_numbers import FLOATS, UNSIGNED, bits_of
 
+pytestmark = pytest.mark.once
+
 ALL = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
 
 

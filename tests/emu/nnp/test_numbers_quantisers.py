@@ -21,6 +21,8 @@ from macaw.emu.nnp.numbers import (
 from tests.emu.exact_floats import EDGES, HALF, SINGLE
 from tests.emu.nnp.exact_numbers import FLOATS, bits_of, fraction_of, quantised
 
+pytestmark = pytest.mark.once
+
 ALL = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
 NUMBERS = ALL[~np.isnan(ALL)]
 EXACT = [fraction_of(x, HALF) for x in bits_of(NUMBERS)]

@@ -23,6 +23,8 @@ from tests.lowering.fim.onnx_models import (
     task_kinds,
 )
 
+pytestmark = pytest.mark.once
+
 NODE = helper.make_node
 
 
