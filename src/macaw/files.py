@@ -9,7 +9,7 @@ import contextlib
 import io
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -137,6 +137,13 @@ def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
     if not isinstance(array, np.ndarray):
         raise InputError(f"{path} holds no array")
     return array
+
+
+def read_arrays(
+    paths: Mapping[str, str | os.PathLike[str]],
+) -> dict[str, NDArray[Any]]:
+    """The arrays of .npy files by name. Raises `InputError`."""
+    return {name: read_array(path) for name, path in paths.items()}
 
 
 def write_array(path: str | os.PathLike[str], array: NDArray[Any]) -> None:

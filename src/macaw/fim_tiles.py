@@ -10,7 +10,7 @@ from macaw.arguments import check_arguments
 from macaw.asm.forms.fim import tiles
 from macaw.errors import InputError
 from macaw.isa.fim_circuit import ARRANGEMENT_NAMES, COLUMN_BYTES, FORMATS, SIDES
-from macaw.phrases import did_you_mean
+from macaw.phrases import suggestion
 
 
 @check_arguments(matrix=arguments.array, layout=arguments.word, side=arguments.word)
@@ -57,5 +57,5 @@ def _check(array: NDArray[np.generic], layout: str, side: str) -> None:
         raise InputError(f"numbers of {array.dtype}, tiles hold {' or '.join(formats)}")
     for what, word, words in (("layout", layout, ARRANGEMENT_NAMES), ("side", side, SIDES)):
         if word not in words:
-            hint = did_you_mean(word, words) or "there are " + ", ".join(words)
+            hint = suggestion(word, words)
             raise InputError(f"no {what} '{word}'", hint)

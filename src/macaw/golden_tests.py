@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from macaw import api, execution, run_report
 from macaw.errors import InputError, RunError
-from macaw.files import read_array, read_bytes, write_array, write_bytes
+from macaw.files import read_array, read_arrays, read_bytes, write_array, write_bytes
 from macaw.input_binding import shape_text
 from macaw.phrases import did_you_mean, plural
 
@@ -172,7 +172,7 @@ def execute(golden: GoldenTest) -> Result:
         program = api.load(golden.sources[0], device=golden.device)
     else:
         program = api.assemble(*golden.sources, device=golden.device)
-    inputs = {name: read_array(path) for name, path in golden.inputs.items()}
+    inputs = read_arrays(golden.inputs)
     try:
         run = execution.run(
             program,

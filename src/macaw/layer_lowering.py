@@ -26,7 +26,7 @@ from macaw.lowering.layer_source import Lowered, lowered
 from macaw.lowering.mapping import MAPPINGS
 from macaw.lowering.operation import Product
 from macaw.lowering.partition import SPLITS
-from macaw.phrases import did_you_mean
+from macaw.phrases import suggestion
 
 PRODUCTS, CONVOLUTIONS = ("spmv", "spmm"), ("conv2d", "depthwise")
 OPERATIONS = PRODUCTS + CONVOLUTIONS
@@ -258,5 +258,5 @@ def _check_operation(
 def _check_word(what: str, word: str, words: Iterable[str]) -> None:
     words_in_order = tuple(words)
     if word not in words_in_order:
-        hint = did_you_mean(word, words_in_order) or "there are " + ", ".join(words_in_order)
+        hint = suggestion(word, words_in_order)
         raise InputError(f"no {what} '{word}'", hint)

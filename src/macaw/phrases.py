@@ -12,6 +12,12 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str:
     return f"did you mean '{near[0]}'?" if near else ""
 
 
+def suggestion(word: str, candidates: Iterable[str]) -> str:
+    """`did you mean 'x'?`, or `there are x, y, z` if no candidate is similar."""
+    words = list(candidates)
+    return did_you_mean(word, words) or f"there are {', '.join(words)}"
+
+
 def plural(count: int, word: str) -> str:
     """`1 cycle`, `2 cycles`, `12,345 cycles`."""
     return f"{count:,} {word}{'' if count == 1 else 's'}"

@@ -83,7 +83,7 @@ def command(
     dumb = os.environ.get("TERM", "dumb") == "dumb"
     has_screen = not (batch or as_json or plain or dumb) and debugging.is_interactive()
     silent = as_json or has_screen  # the answers, or a panel, show the output
-    arrays = {name: files.read_array(path) for name, path in inputs.items()}
+    arrays = files.read_arrays(inputs)
     interpreter = debugging.make_interpreter(
         program,
         arrays,

@@ -183,7 +183,7 @@ def command(
         max_cycles,
         item,
     )
-    arrays = {name: files.read_array(path) for name, path in inputs.items()}
+    arrays = files.read_arrays(inputs)
     with ProgressBar("profiling") as bar:
         state = ["", 0, 0]
         bar.note = lambda: "{} {:,} of {:,}".format(*state)

@@ -66,7 +66,7 @@ def command(
         if ours != made_for:
             console.warning(f"the program was made for {made_for.name} and runs on {ours.name}")
     input_binding.check_outputs(program, results)
-    arrays = {name: files.read_array(path) for name, path in inputs.items()}
+    arrays = files.read_arrays(inputs)
     streams = None if as_json else execution.Streams(console.write_stdout, console.write_stderr)
     try:
         with ProgressBar("running", input_binding.bind(program, arrays).items) as bar:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from macaw.errors import InputError
-from macaw.phrases import did_you_mean, plural
+from macaw.phrases import plural, suggestion
 from macaw.profiling import metrics
 from macaw.profiling.bottleneck import place_key
 from macaw.profiling.metrics import KEYS_WITH_THRESHOLD, TRACE_BACK_KEYS, DeviceSizes
@@ -159,7 +159,7 @@ def check_goals(limits: Mapping[str, float]) -> None:
     keys = (CYCLES_GOAL, *KEYS_WITH_THRESHOLD)
     for key in limits:
         if key not in keys:
-            hint = did_you_mean(key, keys) or f"there are {', '.join(keys)}"
+            hint = suggestion(key, keys)
             raise InputError(f"no goal is called '{key}'", hint)
 
 

@@ -63,7 +63,7 @@ class _PageData:
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
         self.strings: dict[str, int] = {}
-        self.groups = {_slice_key(group.slice): group for group in profile.groups}
+        self.groups = {group.slice.key: group for group in profile.groups}
 
     def plain(self) -> dict[str, Any]:
         """The whole object."""
@@ -121,7 +121,7 @@ class _PageData:
 
     def slice(self, item: Slice) -> tuple[Any, ...]:
         """A slice, in the order of the script's function `slice`."""
-        group = self.groups.get(_slice_key(item))
+        group = self.groups.get(item.key)
         return (
             item.begin,
             item.end,
@@ -150,7 +150,3 @@ class _PageData:
     def string(self, text: str) -> int:
         """The number of a string, which is added if it is new."""
         return self.strings.setdefault(text, len(self.strings))
-
-
-def _slice_key(item: Slice) -> tuple[str, int, int]:
-    return item.core, item.first, item.begin

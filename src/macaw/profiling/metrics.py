@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from macaw.errors import InputError
 from macaw.isa.config import Configuration
 from macaw.isa.trace import GROUP
-from macaw.phrases import did_you_mean, plural
+from macaw.phrases import plural, suggestion
 from macaw.profiling.model import Group, Metric, Slice
 from macaw.profiling.timeline import CoreTraits
 
@@ -57,10 +57,7 @@ def thresholds(changes: Mapping[str, float]) -> dict[str, float]:
     """
     for key in changes:
         if key not in KEYS_WITH_THRESHOLD:
-            hint = (
-                did_you_mean(key, KEYS_WITH_THRESHOLD)
-                or f"there are {', '.join(KEYS_WITH_THRESHOLD)}"
-            )
+            hint = suggestion(key, KEYS_WITH_THRESHOLD)
             raise InputError(f"no metric with a threshold is called '{key}'", hint)
     defaults = {row.key: row.threshold for row in METRICS if row.threshold is not None}
     return {**defaults, **changes}

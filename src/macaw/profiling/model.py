@@ -50,6 +50,11 @@ class Slice:
         return self.first + self.instructions - 1
 
     @property
+    def key(self) -> tuple[str, int, int]:
+        """What no other slice of a profile has: core, first instruction, start."""
+        return self.core, self.first, self.begin
+
+    @property
     def where(self) -> str:
         """`layer.s:12: dma.wait x0`, or the part of it that is known."""
         what = self.name or f"instruction {self.first:,}"

@@ -41,7 +41,7 @@ class _Writer:
         self.metrics: dict[tuple[str, int, int], Group] = {}
 
     def profile(self, profile: Profile) -> None:
-        self.metrics = {_slice_key(group.slice): group for group in profile.groups}
+        self.metrics = {group.slice.key: group for group in profile.groups}
         self._process(profile)
         for rank, row in enumerate(profile.rows):
             uuid = self._busy(row, PROCESS, rank)
@@ -120,7 +120,7 @@ class _Writer:
             "waited": item.waited,
             **item.counters,
         }
-        group = self.metrics.get(_slice_key(item))
+        group = self.metrics.get(item.key)
         for metric in group.metrics if group else ():
             if metric.value is not None:
                 numbers[metric.key] = metric.value
@@ -162,7 +162,3 @@ class _Writer:
     def _write(self, packet: Any) -> None:
         """Append a packet. A trace is a sequence of packets."""
         self.pieces.append(self.protos.Trace(packet=[packet]).SerializeToString())
-
-
-def _slice_key(item: Slice) -> tuple[str, int, int]:
-    return item.core, item.first, item.begin

@@ -16,7 +16,7 @@ from macaw.execution import configuration_of
 from macaw.input_binding import bind
 from macaw.isa.config import ConfigError, Configuration
 from macaw.isa.errors import MacawError
-from macaw.phrases import did_you_mean
+from macaw.phrases import suggestion
 from macaw.profiling import (
     advice,
     bottleneck,
@@ -164,7 +164,7 @@ class _Profiler:
         names = dict.fromkeys(x for item in self.cores.values() for x in (item.row, item.name))
         for core in options.num:
             if core and core not in names:
-                hint = did_you_mean(core, names) or f"there are {', '.join(names)}"
+                hint = suggestion(core, names)
                 raise InputError(f"no core is called '{core}'", hint)
         self.register_groups = int(config["trace.groups"])
 
@@ -173,44 +173,44 @@ class _Profiler:
     def profile(self) -> Profile:
         """Run all jobs; return the profile."""
         options = self.options
-        plain: Recording | None = None
+        unrecorded: Recording | None = None
         if options.mode == "auto":
-            (plain,) = self._run("counting instructions", [self.job])
-        if plain is None:
-            runs = [self._recording_job(recording.marker_parameters(self._core_numbers()), {})]
+            (unrecorded,) = self._run("counting instructions", [self.job])
+        if unrecorded is None:
+            plans = [self._recording_job(recording.marker_parameters(self._core_numbers()), {})]
         else:
-            runs = [self._recording_job(*self._plan_all(plain))]
-        if options.segments is not None and plain is not None:
+            plans = [self._recording_job(*self._plan_all(unrecorded))]
+        if options.segments is not None and unrecorded is not None:
             segments.check_segments(options.segments, self.register_groups, options.shared)
-            runs += [self._recording_job(*plan) for plan in self._plan_segments(plain)]
-        jobs_of_plans = [self._repeat(job, number) for number, job in enumerate(runs)]
+            plans += [self._recording_job(*plan) for plan in self._plan_segments(unrecorded)]
+        jobs_of_plans = [self._repeat(job, number) for number, job in enumerate(plans)]
         recordings = self._run("recording", [job for each in jobs_of_plans for job in each])
         results = [[recordings.pop(0) for _ in each] for each in jobs_of_plans]
-        whole = results[0]
-        if plain is not None:
-            self._check_unchanged(plain, whole[0], jobs_of_plans[0][0])
+        full_runs = results[0]
+        if unrecorded is not None:
+            self._check_unchanged(unrecorded, full_runs[0], jobs_of_plans[0][0])
         records = {
-            core: segments.mean_records([run.records[core] for run in whole])
-            for core in runs[0].parameters
+            core: segments.mean_records([run.records[core] for run in full_runs])
+            for core in plans[0].parameters
         }
         merge = None
         if options.segments is not None:
             records, merge = self._merge(records, results[1:])
-        lost_records = self._count_lost(plain, records, whole)
-        return self._judge(records, whole, jobs_of_plans[0][0], lost_records, merge)
+        lost_records = self._count_lost(unrecorded, records, full_runs)
+        return self._judge(records, full_runs, jobs_of_plans[0][0], lost_records, merge)
 
     def _count_lost(
         self,
-        plain: Recording | None,
+        unrecorded: Recording | None,
         records: Mapping[str, Sequence[Record]],
-        whole: Sequence[Recording],
+        full_runs: Sequence[Recording],
     ) -> dict[str, int]:
         """By core, the missing records: the spill area or all register groups were full."""
-        if plain is None:
-            return dict(whole[0].lost)
+        if unrecorded is None:
+            return dict(full_runs[0].lost)
         expected = {
             core: -(-executed // self._record_size(core, executed))
-            for core, executed in plain.begun.items()
+            for core, executed in unrecorded.begun.items()
             if executed
         }
         return {core: max(0, count - len(records[core])) for core, count in expected.items()}
@@ -223,10 +223,10 @@ class _Profiler:
         ready = recording.add_spill_areas(self.program, self.config, parameters, needs)
         return replace(self.job, parameters=ready)
 
-    def _plan_all(self, plain: Recording) -> tuple[dict[str, Parameters], dict[str, int]]:
+    def _plan_all(self, unrecorded: Recording) -> tuple[dict[str, Parameters], dict[str, int]]:
         """Parameters that record all instructions, and the number of records for each core."""
         parameters, needs = {}, {}
-        for core, executed in plain.begun.items():
+        for core, executed in unrecorded.begun.items():
             if not executed:
                 continue
             num = self._record_size(core, executed)
@@ -247,11 +247,11 @@ class _Profiler:
         return default_record_size(executed)
 
     def _plan_segments(
-        self, plain: Recording
+        self, unrecorded: Recording
     ) -> list[tuple[dict[str, Parameters], dict[str, int]]]:
         assert self.options.segments is not None
         plans = segments.parameters_of_segments(
-            plain.begun, self.options.segments, self.register_groups, self.options.shared
+            unrecorded.begun, self.options.segments, self.register_groups, self.options.shared
         )
         return [(each, dict.fromkeys(each, self.register_groups)) for each in plans]
 
@@ -276,17 +276,17 @@ class _Profiler:
                 )
         return recordings
 
-    def _check_unchanged(self, plain: Recording, recorded: Recording, job: Job) -> None:
+    def _check_unchanged(self, unrecorded: Recording, recorded: Recording, job: Job) -> None:
         """Raise `InputError` if recording changed the run.
 
         Recording costs no cycle, but a program may use the memory of the spill area.
         """
-        if plain.cycles != recorded.cycles or plain.begun != recorded.begun:
+        if unrecorded.cycles != recorded.cycles or unrecorded.begun != recorded.begun:
             spill = min((values[recording.SPILL] for values in job.parameters.values()), default=0)
             raise InputError(
                 f"the program took {recorded.cycles:,} cycles while it was recorded,"
-                f" {plain.cycles:,} without: it uses external memory from {spill:#010x} on, where"
-                " records are spilled",
+                f" {unrecorded.cycles:,} without: it uses external memory from {spill:#010x} on,"
+                " where records are spilled",
                 "a device with more mem.external_bytes has room for both",
             )
 
@@ -323,17 +323,17 @@ class _Profiler:
     def _judge(
         self,
         records: Mapping[str, Sequence[Record]],
-        whole: Sequence[Recording],
+        full_runs: Sequence[Recording],
         job: Job,
         lost_records: Mapping[str, int],
         merge: Merge | None,
     ) -> Profile:
-        """The profile of `records`; `whole` are the runs that recorded all.
+        """The profile of `records`; `full_runs` are the runs that recorded all.
 
         `job` is the job of the first of these runs.
         """
-        options, first = self.options, whole[0]
-        runs = tuple(run.cycles for run in whole)
+        options, first = self.options, full_runs[0]
+        runs = tuple(run.cycles for run in full_runs)
         cycles = round(fmean(runs)) if merge is None else merge.total
         waits = {
             core: segments.move_waits(first.waits[core], first.records[core], items)

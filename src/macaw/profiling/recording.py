@@ -44,6 +44,11 @@ class Record(NamedTuple):
     counters: dict[str, int]
 
     @property
+    def instruction_range(self) -> tuple[int, int]:
+        """The number of its first instruction, and how many it has."""
+        return self.first, self.instructions
+
+    @property
     def begin(self) -> int:
         """The cycle in which its first instruction started."""
         return self.counters["t_begin"]

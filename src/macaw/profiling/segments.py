@@ -59,9 +59,7 @@ def mean_records(runs: Sequence[Sequence[Record]]) -> list[Record]:
     """
     if len(runs) == 1:
         return list(runs[0])
-    records_by_key = [
-        {(record.first, record.instructions): record for record in run} for run in runs
-    ]
+    records_by_key = [{record.instruction_range: record for record in run} for run in runs]
     common = [key for key in records_by_key[0] if all(key in run for run in records_by_key)]
     result = []
     for key in common:
@@ -120,10 +118,10 @@ def move_waits(
     waits: Sequence[Wait], run: Sequence[Record], target: Sequence[Record]
 ) -> list[Wait]:
     """The waits of `run`, shifted like its records, whose new times are in `target`."""
-    there = {(record.first, record.instructions): record for record in target}
+    there = {record.instruction_range: record for record in target}
     begins, lags = [0], [0]
     for record in run:
-        other = there.get((record.first, record.instructions))
+        other = there.get(record.instruction_range)
         if other is not None:
             begins.append(record.begin)
             lags.append(other.begin - record.begin)
@@ -136,11 +134,11 @@ def move_waits(
 
 def mean_shift(merged: Sequence[Record], true: Sequence[Record]) -> float:
     """The mean distance of starts and ends from those of the same records in one run."""
-    there = {(record.first, record.instructions): record for record in true}
+    there = {record.instruction_range: record for record in true}
     pairs = [
-        (record, there[record.first, record.instructions])
+        (record, there[record.instruction_range])
         for record in merged
-        if (record.first, record.instructions) in there
+        if record.instruction_range in there
     ]
     if not pairs:
         return 0.0
