@@ -44,12 +44,17 @@ class MacOutcome:
             "cycles_filling": self.filling,
             "cycles_no_load": self.busy - self.taken - self.filling,
             "cycles_handing": self.handing,
-            "cycles_early": self.cycles - self.busy - self.handing,
+            "cycles_early": self._early,
             "weights_examined": self.examined,
             "effectual_loads": self.found,
             "loads_given": self.given,
             "loads_taken": self.received,
         }
+
+    @property
+    def _early(self) -> NDArray[Any]:
+        idle = self.cycles - self.busy
+        return idle if isinstance(self.handing, int) else idle - self.handing
 
     def peaks(self, pes: PeArrays) -> Mapping[str, Counts]:
         """What each high-water mark is at least, by its name, once `pes` holds the outcome."""
@@ -65,19 +70,22 @@ class MacOutcome:
         pes.mac_next += self.examined
         pes.mac_next %= shape.weight_queue
         if not shape.direct:
-            gone = self.moved + self.given
+            gone, arrived = self.moved, self.found
+            if not isinstance(self.given, int):
+                gone, arrived = gone + self.given, arrived + self.received
+                pes.given += self.given
             pes.q1_head += gone
             pes.q1_head %= shape.load_queue_1
-            pes.q1_count += self.found + self.received
+            pes.q1_count += arrived
             pes.q1_count -= gone
         pes.q2_head += self.taken
         pes.q2_head %= shape.load_queue_2
         pes.q2_count += self.moved
         pes.q2_count -= self.taken
         pes.mac_reached |= self.taken > 0
-        pes.given += self.given
         for name, count in self.counters().items():
-            pes.counters[name] += count
+            if not isinstance(count, int):  # 0: of macs that do not balance
+                pes.counters[name] += count
         for name, most in self.peaks(pes).items():
             np.maximum(pes.counters[name], most, out=pes.counters[name])
 
