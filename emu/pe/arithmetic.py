@@ -26,10 +26,11 @@ Bools = NDArray[np.bool_]
 
 
 class Adder:
-    """Sums in the accumulator's type; past its range as pe.overflow says.
+    """Products and sums in the accumulator's type.
 
-    Integers are exact. Floating products and sums are each rounded to the sum's type;
-    `wrap` then means IEEE infinities, `saturate` the greatest finite number.
+    `overflow` (pe.overflow) says what a sum past the range becomes. Integers are exact. Floating
+    products and sums are each rounded to the sum's type; `wrap` then means IEEE infinities,
+    `saturate` the greatest finite number.
     """
 
     def __init__(self, sum_type: str, overflow: str) -> None:
@@ -38,50 +39,52 @@ class Adder:
         self.overflow = overflow
 
     def product(self, left: Values, right: Values) -> tuple[Values, Bools | None]:
-        """Products in the sum's type, and where one left its range if that is a fault."""
+        """Products in the sum's type, and which of them left its range; None if none did or it is
+        no fault.
+        """
         if not self.floating:
             return np.multiply(left, right, dtype=self.dtype), None
         wide_left, wide_right = left.astype(self.dtype), right.astype(self.dtype)
         product: Values = wide_left * wide_right
         if self.overflow == "wrap" or np.isfinite(product).all():
             return product, None
-        over = np.isinf(product) & np.isfinite(wide_left) & np.isfinite(wide_right)
+        overflow = np.isinf(product) & np.isfinite(wide_left) & np.isfinite(wide_right)
         if self.overflow == "saturate":
             greatest = np.copysign(np.finfo(self.dtype).max, product)
-            return np.where(over, greatest, product), None
-        return product, over
+            return np.where(overflow, greatest, product), None
+        return product, overflow
 
     def total(self, left: Values, right: Values) -> tuple[Values, Bools | None]:
-        """Sums, and where they left the range if that is a fault (None: nowhere)."""
+        """Sums, and which of them left the range; None if none did or it is no fault."""
         total: Values = left + right
         if self.overflow == "wrap":
             return total, None
         if self.floating:
             if np.isfinite(total).all():
                 return total, None
-            over = float_sum_overflows(left, right, total)
+            overflow = float_sum_overflows(left, right, total)
         else:
-            over = sum_overflows(left, right, total)
-        if not over.any():
+            overflow = sum_overflows(left, right, total)
+        if not overflow.any():
             return total, None
         if self.overflow == "saturate":
             return saturated_sum(left, right), None
-        return total, over
+        return total, overflow
 
 
 _CURVES: dict[str, Callable[[Values], Values]] = {"sigmoid": sigmoid, "tanh": np.tanh}
 
 
 def relu(values: Values) -> Values:
-    """The greater of each value and 0; NaN stays."""
+    """The greater of each value and 0; NaN stays NaN."""
     return np.asarray(np.maximum(values, values.dtype.type(0)))
 
 
 def activated(values: Values, activation: int, shift: int, value_type: str) -> Values:
-    """The activation (its index in isa.pe.ACTIVATIONS) of each value, still of their own type.
+    """Apply an activation, an index in isa.pe.ACTIVATIONS. The result has the type of `values`.
 
-    Those of isa.pe.FIXED_POINT take integers as fixed-point numbers with `shift` fraction bits
-    and give them with as many as `value_type` has behind its sign.
+    Activations in isa.pe.FIXED_POINT take integers as fixed-point numbers with `shift` fraction
+    bits. Their results have as many fraction bits as `value_type` has bits besides its sign.
     """
     name = ACTIVATIONS[activation]
     if name == "none":
@@ -96,9 +99,10 @@ def activated(values: Values, activation: int, shift: int, value_type: str) -> V
 
 
 def requantise(values: Values, shift: int, value_type: str) -> Values:
-    """Values / 2**shift in the range and precision of `value_type`, still of their own type.
+    """Values / 2**shift in the range and precision of `value_type`.
 
-    Integers: half to even, then saturated. Floating: exact scaling, then rounded to the type.
+    The result has the type of `values`. Integers are rounded half to even, then saturated. Floating
+    values are scaled exactly, then rounded.
     """
     if values.dtype.kind == "f":
         scaled = np.ldexp(values.astype(np.float64), -shift)
@@ -108,16 +112,16 @@ def requantise(values: Values, shift: int, value_type: str) -> Values:
 
 
 def stored_type(element: str) -> np.dtype[Any]:
-    """An element type of the array as it lies in memory, little-endian."""
+    """The NumPy type of an element of the array in memory, little-endian."""
     return np.dtype(DTYPES[element]).newbyteorder("<")
 
 
 def stored(values: Values, element: str) -> tuple[Values, Bools]:
-    """Results as `element`s in memory, little-endian, and where they do not fit."""
-    wanted = stored_type(element)
+    """Results as little-endian `element`s in memory, and which of them do not fit."""
+    dtype = stored_type(element)
     if values.dtype.kind == "f":
         with np.errstate(over="ignore"):
-            narrow = values.astype(wanted)
+            narrow = values.astype(dtype)
         return narrow, np.isinf(narrow) & np.isfinite(values)
-    over = ~fits(values, wanted.itemsize * 8)
-    return np.where(over, 0, values).astype(wanted), over
+    overflow = ~fits(values, dtype.itemsize * 8)
+    return np.where(overflow, 0, values).astype(dtype), overflow

@@ -37,9 +37,9 @@ def hand_over(state: State, adder: Adder, clusters: Mask) -> Mask:
         state.accumulators[cluster, pe, number],
         state.helpers[cluster, pe - 1, number],
     )
-    total, over = adder.total(own, helped)
-    if over is not None and over.any():
-        at = int(np.flatnonzero(over)[0])
+    total, overflow = adder.total(own, helped)
+    if overflow is not None and overflow.any():
+        at = int(np.flatnonzero(overflow)[0])
         raise Fault(
             "accumulator overflow",
             f"cluster {cluster[at]}, PE {pe[at]}: accumulator {number[at]} holds {own[at]!s},"
@@ -53,8 +53,8 @@ def hand_over(state: State, adder: Adder, clusters: Mask) -> Mask:
     return taking_part
 
 
-def participants(given: NDArray[Any]) -> Mask:
+def participants(loads_given: NDArray[Any]) -> Mask:
     """Which PEs give or get a sum, if PEs gave `given` loads away, (..., PEs)."""
-    owners = given > 0
+    owners = loads_given > 0
     owners[..., :-1] |= owners[..., 1:].copy()
     return np.asarray(owners)

@@ -1,7 +1,7 @@
 """The boxes of seed 000, Fig. 5a and 5b, of one PE: what each holds or passes on now.
 
-Most are rows of the declared state. Selectors, adder and multiplier hold nothing; what
-they pass follows from the state, as it does in the hardware.
+Most boxes are rows of the declared state. Selectors, adder and multiplier hold nothing; what they
+pass on is computed from the state.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ Values = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Box:
-    """A box of the figures; `look` gives what it holds, by name, for a PE (row, cluster, PE)."""
+    """A box of the figures.
+
+    `look` gives its contents by name, for a PE (context of the row, cluster, PE).
+    """
 
     number: str
     name: str
@@ -38,11 +41,11 @@ def _load(word: int) -> dict[str, int | bool]:
 
 
 def _loads(row: RowContext, name: str, c: int, p: int) -> list[dict[str, int | bool]]:
-    """The loads of a queue, from its head on."""
+    """The loads of a queue in order, the head first."""
     state = row.state
-    held, head = getattr(state, name)[c, p], int(getattr(state, f"{name}_head")[c, p])
+    queue, head = getattr(state, name)[c, p], int(getattr(state, f"{name}_head")[c, p])
     count = int(getattr(state, f"{name}_count")[c, p])
-    return [_load(int(held[(head + i) % held.size])) for i in range(count)]
+    return [_load(int(queue[(head + i) % queue.size])) for i in range(count)]
 
 
 def _controller(row: RowContext, c: int, p: int) -> Values:
@@ -83,7 +86,7 @@ def _comparator(row: RowContext, c: int, p: int) -> Values:
 
 
 def _selected(row: RowContext, c: int, p: int) -> tuple[Any, Any] | None:
-    """The weight and the activation that the head of load queue 2 names."""
+    """The weight and the activation of the load at the head of load queue 2."""
     loads = _loads(row, "q2", c, p)
     if not loads:
         return None
@@ -109,8 +112,8 @@ def _accumulators(row: RowContext, c: int, p: int) -> Values:
 
 def _sum(row: RowContext, c: int, p: int) -> Values:
     loads = _loads(row, "q2", c, p)
-    given = bool(loads) and bool(loads[0]["given"])
-    return {"accumulator": int(row.state.mac_sum[c, p + given]), "helper": given}
+    is_given = bool(loads) and bool(loads[0]["given"])
+    return {"accumulator": int(row.state.mac_sum[c, p + is_given]), "helper": is_given}
 
 
 def _output(row: RowContext, c: int, p: int) -> Values:
@@ -122,8 +125,8 @@ def _special_control(row: RowContext, c: int, p: int) -> Values:
     job = row.state.sfu_jobs[c]
     if job is None:
         return {"function": None}
-    found = {"function": FUNCTIONS[job["function"]], "chained": job["chained"] >= 0}
-    return {**found, "activation": ACTIVATIONS[job["activation"]], "shift": job["shift"]}
+    values = {"function": FUNCTIONS[job["function"]], "chained": job["chained"] >= 0}
+    return {**values, "activation": ACTIVATIONS[job["activation"]], "shift": job["shift"]}
 
 
 def _special(row: RowContext, c: int, p: int) -> Values:
@@ -158,7 +161,7 @@ def _balancer(row: RowContext, c: int, p: int) -> Values:
 
 
 def _neighbour(row: RowContext, c: int, p: int) -> Values:
-    """What the right neighbour hands over in the next cycle."""
+    """The sum that the right neighbour hands over in the next cycle."""
     state = row.state
     right = p + 1
     hands = right < row.shape.pes and bool(state.handing[c]) and bool(state.given[c, right])
@@ -205,9 +208,9 @@ def block_diagram(row: RowContext) -> Sequence[figures.Box]:
 
 
 def entries_of(row: RowContext, queue: str, cluster: int, pe: int) -> Sequence[Any] | None:
-    """What a queue of a PE holds, from its head on; None: its places have no order."""
+    """The entries of a queue of a PE in order, the head first; None if its places have no order."""
     if queue not in ENTRIES:
         return None
     number, name = ENTRIES[queue]
-    found: Sequence[Any] = BY_NUMBER[number].look(row, cluster, pe)[name]
-    return found
+    entries: Sequence[Any] = BY_NUMBER[number].look(row, cluster, pe)[name]
+    return entries

@@ -143,9 +143,9 @@ class Cluster:
         """Where the activations end that each PE has loaded without a gap from `base` (PEs,) on."""
         size, pes = self.shape.input_block, np.arange(self.shape.pes)
         loaded = self.state.block_loaded[self.number]
-        torn = (loaded < size) & (np.arange(BLOCKS) >= (base // size)[:, None])
-        block = torn.argmax(axis=1)
-        end = np.where(torn.any(axis=1), block * size + loaded[pes, block], BLOCKS * size)
+        partial = (loaded < size) & (np.arange(BLOCKS) >= (base // size)[:, None])
+        block = partial.argmax(axis=1)
+        end = np.where(partial.any(axis=1), block * size + loaded[pes, block], BLOCKS * size)
         limits: NDArray[Any] = np.maximum(end, base)
         return limits
 
@@ -174,9 +174,9 @@ class Cluster:
     def count_to(self, cycle: int) -> None:
         """Count the cycles before `cycle`. Those of a mac at work the data path counts."""
         state, c = self.state, self.number
-        passed = cycle - int(state.doing_since[c])
+        cycles = cycle - int(state.doing_since[c])
         if state.doing[c] == IDLE:
-            state.cycles_idle[c] += passed
+            state.cycles_idle[c] += cycles
         elif state.doing[c] == BUSY:
-            state.cycles_queue[c] += passed
+            state.cycles_queue[c] += cycles
         state.doing_since[c] = cycle

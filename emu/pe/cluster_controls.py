@@ -49,14 +49,14 @@ class ClusterControls:
         parsers = self.state.parsers
         if not any(parsers):
             return False
-        ended = False
-        left = [cluster for cluster, parser in enumerate(parsers) if parser is not None]
-        while left:
-            first = parsers[left[0]]
-            equal = [cluster for cluster in left if parsers[cluster] == first]
-            left = [cluster for cluster in left if cluster not in equal]
-            ended |= self.units[equal[0]].parser.parse(equal)
-        return ended
+        any_ended = False
+        remaining = [cluster for cluster, parser in enumerate(parsers) if parser is not None]
+        while remaining:
+            first = parsers[remaining[0]]
+            equal = [cluster for cluster in remaining if parsers[cluster] == first]
+            remaining = [cluster for cluster in remaining if cluster not in equal]
+            any_ended |= self.units[equal[0]].parser.parse(equal)
+        return any_ended
 
     def oldest_mac(self, now: int) -> int:
         """The first cycle, up to `now`, of the macs that the trace does not contain yet."""

@@ -1,11 +1,10 @@
-"""The control unit 602 of a cluster: which buffer's instruction does what, and when.
+"""The control unit 602 of a cluster: it decides which instruction of which buffer starts, and when.
 
-An exe makes a *run* of an instruction buffer. Its steps start in the order of the
-sequence, each when its unit is free and nothing that came before it still uses what
-it needs: a step waits for earlier steps of its run, and for all steps of earlier
-packets' runs, where they share an accumulator, an output-queue block, or an
-input-buffer block that one of them fills. So results never depend on which buffers
-run at once.
+An exe starts a *run* of an instruction buffer. The steps of a run start in the order of the
+sequence. A step starts when its unit is free and no earlier step still uses what it needs. Earlier
+steps are those before it in its run, and all steps of runs of earlier packets. Two steps conflict
+if they share an accumulator, an output-queue block, or an input-buffer block that one of them
+fills. So results do not depend on which buffers run at the same time.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ class ControlUnit:
     # Selector 603: packets
 
     def has_free_buffer(self, packet: Packet) -> bool:
-        """Whether a packet's buffers (and the parser, if it is for that) are free."""
+        """Whether the buffers that a packet needs, and the parser if it needs that, are free."""
         buffers = {packet["buffer"]}
         parser = self.state.parsers[self.cluster.number]
         if parser is None and not self.cluster.runs:
@@ -78,9 +77,9 @@ class ControlUnit:
         return not any(buffers.intersection((run["buffer"], *run["chain"])) for run in runs)
 
     def open(self, packet: Packet, address: int, before: ControlUnit | None = None) -> None:
-        """Reserve the buffer for the run of a packet that is about to come. Raises `Fault`.
+        """Reserve the buffer for the run of a packet whose first beat goes now. Raises `Fault`.
 
-        `before` is a cluster with the same buffers that has just done it.
+        `before` is a control unit that has just done so with equal buffers.
         """
         if before is None:
             self.cluster.runs.append(self.lifecycle.open(packet, address))
@@ -88,7 +87,7 @@ class ControlUnit:
             self.cluster.runs.append(self.lifecycle.open_like(before.lifecycle, packet, address))
 
     def activate(self, packet: Packet, cycle: int) -> None:
-        """The command byte of a run's packet was on the bus in `cycle`."""
+        """The command byte of a run's packet was on the bus in `cycle`: the run may start."""
         run = self.cluster.run_for(packet)
         run["live"] = True
         run["issue_at"] = [timing.first_start(cycle)] * len(LANES)
@@ -103,9 +102,10 @@ class ControlUnit:
     # Segments on the bus
 
     def can_take(self, packet: Packet, segment: int) -> bool:
-        """Whether the first bytes of a segment may come: its ld is next, and has all it needs.
+        """Whether the bus may send the first bytes of a segment. Raises `Fault` if it never may.
 
-        Lds before it may still be at work: what counts is that their segments are through.
+        The ld of the segment must be the next one and have all it needs. Earlier lds may still be
+        at work if the bus has sent all their segments.
         """
         run = self.cluster.run_for(packet)
         if segment >= run["taken"]:
@@ -124,7 +124,7 @@ class ControlUnit:
         return self.units.loading.has_room(self.cluster.number, run, op, packet, segment)
 
     def begin_segment(self, packet: Packet) -> None:
-        """The first bytes of a segment are on the bus: the loader is taken."""
+        """The first bytes of a segment are on the bus: its run holds the loader."""
         self.cluster.units[LOADER] = self.cluster.run_for(packet)["buffer"]
 
     def first_beat(self, packet: Packet, segment: int, cycle: int) -> None:
@@ -151,7 +151,10 @@ class ControlUnit:
     # Operation unit 607
 
     def step(self, now: int) -> None:
-        """End what ended before cycle `now`, start what can start in it. Raises `Fault`."""
+        """End the steps that ended before cycle `now`, and start those that can start.
+
+        Raises `Fault`.
+        """
         runs = self.cluster.runs
         for run in runs:
             for op in run["ops"]:
@@ -165,23 +168,23 @@ class ControlUnit:
             if run["live"]:
                 if not run["looped"]:
                     self.lifecycle.loop_back(run)
-                if run["looped"] and self.lifecycle.over(run) and self.scalar.is_idle(run, now):
-                    self.lifecycle.leave(run, now)
+                if run["looped"] and self.lifecycle.is_over(run) and self.scalar.is_idle(run, now):
+                    self.lifecycle.end_buffer(run, now)
         live = [run for run in runs if run["live"]]
         if not live and self.state.doing[self.cluster.number] != IDLE:
             self.cluster.set_activity(IDLE, now)
         if len(live) > 1:
             live.sort(key=_buffer)
-        again = NEVER
+        next_cycle = NEVER
         for run in live:
             for lane in LANES:
-                again = min(again, self._issue(run, lane, now))
+                next_cycle = min(next_cycle, self._issue(run, lane, now))
         for run in runs:
-            again = min(again, self.scalar.next_event(run, now))
+            next_cycle = min(next_cycle, self.scalar.next_event(run, now))
             for op in run["ops"]:
-                if op["state"] == RUNNING and op["end"] + 1 < again:
-                    again = op["end"] + 1
-        self.state.due[self.cluster.number] = again
+                if op["state"] == RUNNING and op["end"] + 1 < next_cycle:
+                    next_cycle = op["end"] + 1
+        self.state.due[self.cluster.number] = next_cycle
 
     def _finish(self, run: Run, op: Op) -> None:
         op["state"] = DONE
@@ -194,7 +197,10 @@ class ControlUnit:
                 self.scalar.schedule_write_back(run, op)
 
     def _issue(self, run: Run, lane: int, now: int) -> int:
-        """Start the next step of a lane if it can; the next cycle in which to try, if known."""
+        """Start the next step of a lane if it can start.
+
+        Gives the next cycle in which to try, or NEVER.
+        """
         for op in run["ops"]:
             if op["state"] == WAITING and op["lane"] == lane:
                 break
@@ -219,9 +225,9 @@ class ControlUnit:
         if self.core.listeners:
             where, number = self.cluster.address(run, op), run["buffer"]
             word = int(self.state.words[self.cluster.number, number, op["place"]])
-            used = accesses(word, op["sums"], op["implied"] is not None)
+            masks = accesses(word, op["sums"], op["implied"] is not None)
             self.core.announce(
-                "instruction", address=where, cluster=self.cluster.number, buffer=number, **used
+                "instruction", address=where, cluster=self.cluster.number, buffer=number, **masks
             )
         op["state"], op["start"] = RUNNING, now
         if op["unit"] != NO_UNIT and not op["segments"]:
@@ -238,7 +244,7 @@ class ControlUnit:
         return now + 1
 
     def _in_order(self, run: Run, op: Op) -> bool:
-        """Whether the steps before `op` that it must wait for are done (pe.md, Timing)."""
+        """Whether the steps before `op` that its unit must wait for are done (pe.md, Timing)."""
         for other in run["ops"]:
             if other is op:
                 break
@@ -247,7 +253,7 @@ class ControlUnit:
         return op["unit"] != MAC or not run["has_weights"] or self.lifecycle.heads_queue(run)
 
     def _conflict(self, run: Run, op: Op) -> bool:
-        """Whether a step that came before `op` still uses something that it needs."""
+        """Whether an earlier step still uses something that `op` needs."""
         for other_run in self.cluster.runs:
             for other in other_run["ops"]:
                 if other is op:
@@ -268,7 +274,9 @@ class ControlUnit:
         return False
 
     def _conflict_ahead(self, op: Op, run: Run, other: Run) -> bool:
-        """Whether iterations to come of an earlier run, or what it triggers, need the same."""
+        """Whether later iterations of an earlier run, or the buffers that it triggers, need what
+        `op` needs.
+        """
         ahead = other["ahead"]
         if ahead is None:
             return False
@@ -284,7 +292,7 @@ class ControlUnit:
         )
 
     def end_mac(self, now: int) -> None:
-        """The last PE of the cluster was done in cycle `now`."""
+        """The last PE of the cluster finished its mac in cycle `now`."""
         run = self.cluster.run_of(self.cluster.units[MAC])
         assert run is not None  # who holds the unit
         op = next(op for op in run["ops"] if op["unit"] == MAC and op["state"] == RUNNING)
@@ -301,7 +309,7 @@ def _buffer(run: Run) -> int:
 
 def _overlap(run: Run, other: Run) -> bool:
     """Whether the stores of two different runs may touch the same bytes."""
-    mine, its = run["span"], other["span"]
-    if run is other or mine is None or its is None:
+    span, other_span = run["span"], other["span"]
+    if run is other or span is None or other_span is None:
         return False
-    return mine[0] < its[1] and its[0] < mine[1]
+    return span[0] < other_span[1] and other_span[0] < span[1]

@@ -1,8 +1,7 @@
-"""The data loading unit 502 of the PEs: segments of an exe into queues, buffers and sums.
+"""The data loading unit 502 of the PEs: segments of an exe into queues, buffers and accumulators.
 
-Weights come as index + value, a record (count, entries) a slice; activations are dense, and
-their bitmask is made here (seed 000 ¶90-91). A segment's bytes are put in place
-when the last of them has come.
+Weights come as index + value, one record (count, entries) a slice. Activations are dense; this unit
+makes their bitmask (seed 000 ¶90-91). A segment is written to the PEs when its last byte has come.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ Entries = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]
 
 
 class DataLoading:
-    """Moves what the bus has brought to the PEs of a row."""
+    """Moves the bytes of segments to the PEs of a row."""
 
     def __init__(self, context: RowContext, queues: OutputQueues) -> None:
         self.context, self.state, self.shape = context, context.state, context.shape
@@ -45,9 +44,10 @@ class DataLoading:
     # Before the first beat
 
     def has_room(self, cluster: int, run: Run, op: Op, packet: Packet, segment: int) -> bool:
-        """Whether the weight queues have room for a segment, which they always do for others.
+        """Whether the weight queues of a cluster have room for a segment.
 
-        Raises `Fault` if they never will: the entries of one run are more than a queue holds.
+        Segments of other types fit always. Raises `Fault` if they never will: the entries of one
+        run are more than a queue holds.
         """
         described = packet["segments"][segment]
         if described["type"] != WEIGHTS:
@@ -79,14 +79,16 @@ class DataLoading:
         return np.array(known[segment])[slices_of(self.shape, cluster, packet, segment)]
 
     def packed_bytes(self, packet: Packet, segment: int) -> int:
-        """Bytes of a compressed segment as index + value, of what the unit holds now."""
+        """The bytes of a compressed segment as index + value, with the present contents of the
+        unit.
+        """
         counts, _ = self._compressed(packet, segment)
         return int(counts.size * WEIGHTS_RECORD.size + counts.sum() * self.entry.itemsize)
 
     def _compressed(
         self, packet: Packet, segment: int, data: bytes | None = None
     ) -> tuple[NDArray[np.int64], NDArray[Any]]:
-        """Of a dense segment the entries a slice, and all of them as index + value."""
+        """The number of entries of each slice of a dense segment, and all as index + value."""
         described = packet["segments"][segment]
         if data is None:
             data = self.context.memory.peek(described["offset"], described["length"])
@@ -129,23 +131,23 @@ class DataLoading:
     def fill_dense(
         self, packet: Packet, segment: int, data: bytes, starts: NDArray[np.int32]
     ) -> None:
-        """Put activations or partial sums from `starts` (clusters, PEs) on. Raises `Fault`."""
+        """Write activations or partial sums to `starts` (clusters, PEs). Raises `Fault`."""
         kind = packet["segments"][segment]["type"]
         dense_type = self.shape.value_type if kind == ACTIVATIONS_SEGMENT else self.shape.sum_type
         little = np.dtype(dense_type).newbyteorder("<")
         values = np.frombuffer(data, little).astype(dense_type)
         values = values.reshape(self._count(packet, segment), -1)
         if self.context.provenance is not None:
-            self.context.provenance.dense_in(packet, segment, values, starts)
+            self.context.provenance.record_dense(packet, segment, values, starts)
         if kind == ACTIVATIONS_SEGMENT and (starts == starts[0, 0]).all():
             self._fill_all(packet, segment, int(starts[0, 0]), values)
             return
         for cluster, start in zip(packet["clusters"], starts, strict=True):
-            mine = values[slices_of(self.shape, cluster, packet, segment)]
+            part = values[slices_of(self.shape, cluster, packet, segment)]
             if kind == ACTIVATIONS_SEGMENT:
-                self._fill_activations(cluster, start, mine)
+                self._fill_activations(cluster, start, part)
             else:
-                self._fill_psums(cluster, start, mine)
+                self._fill_psums(cluster, start, part)
 
     def _count(self, packet: Packet, segment: int) -> int:
         mode = packet["segments"][segment]["mode"]
@@ -154,23 +156,23 @@ class DataLoading:
     # Weights
 
     def _records(self, data: bytes, packet: Packet, segment: int) -> Records:
-        """Where each record's entries begin, and how many they are. Raises `Fault`."""
-        wanted = self._count(packet, segment)
-        found, end = records_of(data, self.entry.itemsize)
-        if len(found) > wanted:
-            message = f"segment {segment} has more than {wanted} weights records, a slice each"
+        """The start and the number of entries of each record. Raises `Fault`."""
+        count = self._count(packet, segment)
+        records, end = records_of(data, self.entry.itemsize)
+        if len(records) > count:
+            message = f"segment {segment} has more than {count} weights records, a slice each"
             raise self._fault("slice mismatch", message, packet)
         if end < len(data):
-            message = f"segment {segment}: weights record {len(found)} at byte {end} is cut off"
+            message = f"segment {segment}: weights record {len(records)} at byte {end} is cut off"
             raise self._fault("malformed packet", message, packet)
-        return found + ((len(data), 0),) * (wanted - len(found))
+        return records + ((len(data), 0),) * (count - len(records))
 
     def _fault(self, kind: str, message: str, packet: Packet) -> Fault:
         address = self.shape.address(packet["address"])
         return Fault(kind, message, {"packet": packet["address"]}, address=address)
 
     def _sparse_entries(self, data: bytes, packet: Packet, segment: int) -> Entries:
-        """Of each slice the first entry and how many, and all entries one behind the other."""
+        """By slice the first entry and the number of entries; all entries in order."""
         if packet["segments"][segment]["compress"]:
             counts, entries = self._compressed(packet, segment, data)
             return np.cumsum(counts) - counts, counts, entries
@@ -182,7 +184,9 @@ class DataLoading:
         return np.cumsum(counts) - counts, counts, entries
 
     def _dense_entries(self, data: bytes, packet: Packet, segment: int) -> Entries:
-        """The same of dense data, whose indices are their places. Raises `Fault`."""
+        """By slice the first entry and the number of entries of dense data; an entry's index is set
+        later.
+        """
         values = np.frombuffer(data, self.entry["value"])
         slices_ = self._count(packet, segment)
         elements = values.size // slices_
@@ -196,38 +200,40 @@ class DataLoading:
         packet: Packet,
         segment: int,
         takers: list[tuple[int, Run, Op]],
-        found: Entries,
+        entries_by_slice: Entries,
         sliding: bool,
         data: bytes,
     ) -> None:
-        """Put the entries of each PE's slice at the tail of its queue. Raises `Fault`."""
+        """Append the entries of each PE's slice to its weight queue. Raises `Fault`."""
         state, queue = self.state, self.shape.weight_queue
         clusters = [cluster for cluster, _, _ in takers]
-        mine = np.array([slices_of(self.shape, cluster, packet, segment) for cluster in clusters])
-        starts, counts, entries = found
-        new = counts[mine]
-        held = state.weight_count[clusters] + new
-        for (cluster, run, op), more in zip(takers, held, strict=True):
-            if (more > queue).any():  # somebody changed the bytes meanwhile
-                raise self._overflow(cluster, run, op, more)
+        parts = np.array([slices_of(self.shape, cluster, packet, segment) for cluster in clusters])
+        starts, counts, entries = entries_by_slice
+        new = counts[parts]
+        totals = state.weight_count[clusters] + new
+        for (cluster, run, op), total in zip(takers, totals, strict=True):
+            if (total > queue).any():  # somebody changed the bytes meanwhile
+                raise self._overflow(cluster, run, op, total)
         # Of all entries: whose PE's they are, and the how many-th of its new ones.
         owner = np.repeat(np.arange(new.size), new.reshape(-1))
         first = np.cumsum(new) - new.reshape(-1)
         number = np.arange(owner.size) - first[owner]
-        chosen = starts[mine].reshape(-1)[owner] + number
+        chosen = starts[parts].reshape(-1)[owner] + number
         entry = entries[chosen]
         tail = (state.weight_head[clusters] + state.weight_count[clusters]).reshape(-1)
         pes = np.array(clusters)[:, None] * self.shape.pes + np.arange(self.shape.pes)
         place = pes.reshape(-1)[owner] * queue + (tail[owner] + number) % queue
         if self.context.provenance is not None:
-            self.context.provenance.weights_in(packet, segment, data, sliding, place, chosen)
+            self.context.provenance.record_weights(packet, segment, data, sliding, place, chosen)
         state.weight_index.reshape(-1)[place] = entry["index"]
         state.weight_value.reshape(-1)[place] = entry["value"]
-        state.weight_count[clusters] = held
-        state.weights_high[clusters] = np.maximum(state.weights_high[clusters], held)
+        state.weight_count[clusters] = totals
+        state.weights_high[clusters] = np.maximum(state.weights_high[clusters], totals)
         ends = np.cumsum(new.sum(axis=1)).tolist()
-        for (cluster, run, _), some, begin, end in zip(takers, new, [0, *ends], ends, strict=False):
-            state.segment_entries[cluster, run["buffer"]] += some
+        for (cluster, run, _), counts_of_pes, begin, end in zip(
+            takers, new, [0, *ends], ends, strict=False
+        ):
+            state.segment_entries[cluster, run["buffer"]] += counts_of_pes
             reach = int(entry["index"][begin:end].max()) if end > begin else -1
             if sliding:
                 reach = int(state.headers[cluster, run["buffer"], _WINDOW]) - 1
@@ -236,9 +242,9 @@ class DataLoading:
     # Activations
 
     def _fill_activations(self, cluster: int, start: NDArray[Any], values: NDArray[Any]) -> None:
-        """Write input buffers 504, (PEs, elements), and make their bitmasks.
+        """Write the input buffers 504 of a cluster, `values` (PEs, elements), and their bitmasks.
 
-        A load fills whole blocks: what is behind its end in the last one counts as not loaded.
+        A load fills whole blocks: elements of the last block after its end become not loaded.
         """
         state, size = self.state, self.shape.input_block
         elements, pes = values.shape[1], np.arange(self.shape.pes)[:, None]
@@ -246,43 +252,45 @@ class DataLoading:
         places = start[:, None] + np.arange(elements)
         state.activations[cluster, pes, places] = values
         end = start[:, None] + elements
-        element, whole = np.arange(self.shape.input_buffer), -(-end // size) * size
-        state.bitmask[cluster][(element >= end) & (element < whole)] = False
+        element, block_end = np.arange(self.shape.input_buffer), -(-end // size) * size
+        state.bitmask[cluster][(element >= end) & (element < block_end)] = False
         state.bitmask[cluster, pes, places] = values != 0
         block = np.arange(BLOCKS)
-        filled = (block >= start[:, None] // size) & (block < whole // size)
+        filled = (block >= start[:, None] // size) & (block < block_end // size)
         loaded = state.block_loaded[cluster]
         loaded[filled] = np.minimum(end - block * size, size)[filled]
 
     def _fill_all(self, packet: Packet, segment: int, first: int, values: NDArray[Any]) -> None:
-        """The same for all clusters of the packet at once, if all PEs begin at `first`."""
+        """Write the input buffers of all clusters of the packet at once, if all PEs start at
+        `first`.
+        """
         state, size, clusters = self.state, self.shape.input_block, packet["clusters"]
         if first % size:
             for cluster in clusters:
                 self._check_joins(cluster, np.full(self.shape.pes, first))
         end = first + values.shape[1]
-        whole = -(-end // size) * size
-        some = slice(None) if len(clusters) == self.shape.clusters else clusters
-        mine = self._by_owner(values, packet, segment)
-        state.activations[some, :, first:end] = mine
-        state.bitmask[some, :, first:end] = mine != 0
-        state.bitmask[some, :, end:whole] = False
-        state.block_loaded[some, :, first // size : whole // size] = size
-        state.block_loaded[some, :, whole // size - 1] -= whole - end
+        block_end = -(-end // size) * size
+        where = slice(None) if len(clusters) == self.shape.clusters else clusters
+        parts = self._by_owner(values, packet, segment)
+        state.activations[where, :, first:end] = parts
+        state.bitmask[where, :, first:end] = parts != 0
+        state.bitmask[where, :, end:block_end] = False
+        state.block_loaded[where, :, first // size : block_end // size] = size
+        state.block_loaded[where, :, block_end // size - 1] -= block_end - end
 
     def _by_owner(self, values: NDArray[Any], packet: Packet, segment: int) -> NDArray[Any]:
-        """Slices of a segment as all clusters get them: they spread to (clusters, PEs, ...)."""
+        """Slices of a segment as an array that broadcasts to (clusters, PEs, elements)."""
         mode = packet["segments"][segment]["mode"]
         if mode == BY_CLUSTER:
             return values[:, None]
         return values.reshape(-1, self.shape.pes, values.shape[1]) if mode == SLICED else values
 
     def _check_joins(self, cluster: int, starts: NDArray[Any]) -> None:
-        """What begins inside of a block goes on behind what is loaded there. Raises `Fault`."""
+        """Check that a load that starts inside a block continues it. Raises `Fault`."""
         block, inside = np.divmod(starts, self.shape.input_block)
-        torn = inside > self.state.block_loaded[cluster, np.arange(self.shape.pes), block]
-        if torn.any():
-            pe = int(np.flatnonzero(torn)[0])
+        gaps = inside > self.state.block_loaded[cluster, np.arange(self.shape.pes), block]
+        if gaps.any():
+            pe = int(np.flatnonzero(gaps)[0])
             base = int(starts[pe])
             raise Fault(
                 "queue underflow",
@@ -294,7 +302,7 @@ class DataLoading:
     # Partial sums
 
     def _fill_psums(self, cluster: int, start: NDArray[Any], values: NDArray[Any]) -> None:
-        """Put partial sums (PEs, 1 to 4) into a block and add them to accumulators 0 to 3."""
+        """Write 1 to 4 partial sums (PEs, sums) to a block and add them to accumulators 0 to 3."""
         elements = values.shape[1]
         places = start[:, None] + np.arange(elements)
         state = self.state
@@ -305,13 +313,18 @@ class DataLoading:
             self._add(cluster, number, values[:, number])
 
     def psums_from_queue(self, cluster: int, start: NDArray[Any]) -> None:
-        """Add what was written of the four elements of a block to accumulators 0 to 3."""
+        """Add the four elements of a block of the output queue to accumulators 0 to 3, where
+        written.
+
+        `start` (PEs,) is the first place of each PE. Raises `Fault` if nothing was written, or a
+        sum overflows.
+        """
         state, pes = self.state, np.arange(self.shape.pes)
         places = start[:, None] + np.arange(ACCUMULATORS)
         inside = places < self.shape.output_queue
         places = np.where(inside, places, 0)
-        written = state.output_written[cluster, pes[:, None], places] & inside
-        if not written.any():
+        is_written = state.output_written[cluster, pes[:, None], places] & inside
+        if not is_written.any():
             block = int(start[0]) // self.shape.output_block
             raise Fault(
                 "queue underflow",
@@ -319,16 +332,18 @@ class DataLoading:
                 f" of cluster {cluster}",
                 {"cluster": cluster, "block": block},
             )
-        state.output_reads[cluster] += written.sum(axis=1)
-        for number in np.flatnonzero(written.any(axis=0)).tolist():
+        state.output_reads[cluster] += is_written.sum(axis=1)
+        for number in np.flatnonzero(is_written.any(axis=0)).tolist():
             values = state.output[cluster, pes, places[:, number]]
-            self._add(cluster, number, np.where(written[:, number], values, values.dtype.type(0)))
+            self._add(
+                cluster, number, np.where(is_written[:, number], values, values.dtype.type(0))
+            )
 
     def _add(self, cluster: int, number: int, values: NDArray[Any]) -> None:
         old = self.state.accumulators[cluster, :, number]
-        total, over = self.context.adder.total(old, values)
-        if over is not None:
-            pe = int(np.flatnonzero(over)[0])
+        total, overflow = self.context.adder.total(old, values)
+        if overflow is not None:
+            pe = int(np.flatnonzero(overflow)[0])
             raise Fault(
                 "accumulator overflow",
                 f"cluster {cluster}, PE {pe}: accumulator {number} holds {old[pe]!s},"

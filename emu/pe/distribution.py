@@ -1,8 +1,8 @@
-"""The distribution unit 601 of a row: packets from the unit's feeding half to the bus.
+"""The distribution unit 601 of a row: it sends packets from the unit's feeding half over the bus.
 
-Command and data are packed together (seed 000 ¶109): a packet is the command byte and the bytes of
-its segments, as one stream over the bus, `dist.bus_bytes` a beat. A beat goes
-when all clusters that are to take it can.
+Command and data travel together (seed 000 ¶109): a packet is one stream of its command byte and the
+bytes of its segments, `dist.bus_bytes` a beat. A beat goes when all clusters that receive it can
+take it.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Distribution:
     # The bus
 
     def cycle(self, now: int) -> None:
-        """Send the next beat, if there is one and its clusters can take it."""
+        """Request the next beat, if there is one and its clusters can take it. Raises `Fault`."""
         self.fetch()
         packet = self.state.packet
         if packet is None or self.state.beat is not None or not self._open(packet, now):
@@ -73,7 +73,7 @@ class Distribution:
             beat["data"] = b""  # a command byte alone, which came with the packet's header
 
     def _open(self, packet: Packet, now: int) -> bool:
-        """Whether the packet's buffers are its own; takes them if all are free."""
+        """Whether the packet has its buffers; reserves them if all are free."""
         command = command_of(packet)
         if packet["opened"] or not command.takes_buffer:
             return True
@@ -89,7 +89,7 @@ class Distribution:
         return self.deliveries[packet["mnemonic"]].can_send(packet, number)
 
     def _next_beat(self, packet: Packet, now: int) -> tuple[Beat, list[tuple[int, int]]]:
-        """What may go now, and the ranges (offset, bytes) of the half that it needs."""
+        """The beat that may go now, and the ranges (offset, bytes) of the half that it needs."""
         command = not packet["commanded"]
         carried = COMMAND_BYTES if command else 0
         beat = Beat(cycle=now, command=command, carried=carried, pieces=[], data=None)
@@ -100,24 +100,24 @@ class Distribution:
             segment = packet["segments"][number]
             if not sent and not self.can_send(packet, number):
                 break
-            dense, packed = segment["length"], self._bytes(packet, number)
-            length = min(room, max(dense, packed) - sent)
-            read = min(length, max(dense - sent, 0))
+            dense_bytes, packed_bytes = segment["length"], self._bytes(packet, number)
+            length = min(room, max(dense_bytes, packed_bytes) - sent)
+            read = min(length, max(dense_bytes - sent, 0))
             beat["pieces"].append((number, length, read))
-            beat["carried"] += min(length, max(packed - sent, 0))
+            beat["carried"] += min(length, max(packed_bytes - sent, 0))
             if read:
                 ranges.append((segment["offset"] + sent, read))
             room -= length
             sent += length
-            if sent == max(dense, packed):
+            if sent == max(dense_bytes, packed_bytes):
                 number, sent = number + 1, 0
         return beat, ranges
 
     def _bytes(self, packet: Packet, number: int) -> int:
-        """The bytes of a segment on the bus. Compressed, they are index + value.
+        """The bytes of a segment on the bus; those of a compressed segment are index + value.
 
-        The compressor takes up to a bus width of dense bytes a cycle, and gives as many at most; so
-        it needs as many cycles as the longer of both would.
+        The compressor takes at most a bus width of dense bytes a cycle, and gives at most as many.
+        So it needs the cycles of the longer of the two.
         """
         segment, packed = packet["segments"][number], packet["packed"]
         if not segment["compress"]:
@@ -143,7 +143,7 @@ class Distribution:
         return self.can_send(packet, number)
 
     def take_in(self) -> None:
-        """Hand the beat that was on the bus to the clusters. Raises `Fault`."""
+        """Deliver the beat that was on the bus to the clusters. Raises `Fault`."""
         state, packet, beat = self.state, self.state.packet, self.state.beat
         if beat is None or beat["data"] is None:
             return
@@ -158,8 +158,8 @@ class Distribution:
         for number, length, read in beat["pieces"]:
             piece = data[at : at + read]
             at += read
-            whole = max(packet["segments"][number]["length"], self._bytes(packet, number))
-            last = packet["sent"] + length == whole
+            total = max(packet["segments"][number]["length"], self._bytes(packet, number))
+            last = packet["sent"] + length == total
             delivery.deliver(packet, number, piece, last, cycle)
             packet["sent"] += length
             if last:
@@ -175,7 +175,7 @@ class Distribution:
         state.bus_free = beat["cycle"] + 1
 
     def stalled_on(self) -> str:
-        """What the bus waits for, in words."""
+        """What the bus waits for, for people."""
         packet = self.state.packet
         if packet is None:
             return "its instructions"

@@ -1,9 +1,8 @@
-"""What an iteration of a sequence becomes: the steps that 607 starts one after the other.
+"""Expansion of an iteration of a sequence into the steps that the operation unit 607 starts.
 
-A run executes the instructions of its buffer in order. Flags and loopback add to
-that what stands in no instruction: a sequence without spu moves its accumulators out, streamed
-results are written without st, and results that stay are not moved at all
-(spec pe.md, table of shift and last).
+Each instruction gives a step. Flags and loopback add steps without an instruction: a sequence
+without spu moves its accumulators out, streamed results are written without st, and results that
+stay are not moved at all (spec pe.md, table of shift and last).
 """
 
 from __future__ import annotations
@@ -46,12 +45,12 @@ INDEX_END = 1 << 16  # indices of a slice
 
 
 class Expansion:
-    """The steps of an iteration: what its instructions are for these flags, payloads and results.
+    """The steps of an iteration, `ops`, for given flags, segments and results. Raises `Fault`.
 
-    `operands` are PE 0's entries of its instructions in the register file (place, 2).
-    `clusters` is how many clusters share the packet, `taken` how many of its segments earlier
-    iterations took; in the `last` one none may be left over. Raises `Fault`, its address the
-    instruction's (`address` is that of the first one).
+    `operands` are PE 0's entries of the instructions in the register file (instructions, 2).
+    `clusters` is the number of clusters that share the packet, `taken` the number of its segments
+    that earlier iterations took. The `last` iteration must take all that are left. `address` is
+    that of the first instruction; a fault has the address of its instruction.
     """
 
     def __init__(
@@ -82,11 +81,11 @@ class Expansion:
         self.results = max(out["count"], 1)  # places that a special function processes
         units = [UNIT_OF[row.row.mnemonic] for row in self.rows]
         self.last_mac = max((place for place, unit in enumerate(units) if unit == MAC), default=-1)
-        self.moved = SFU in units  # by instructions of the sequence
+        self.has_spu = SFU in units  # by instructions of the sequence
         self.raw = shift and not final
-        self.stream = shift and final
-        self.kept = not shift and not final
-        self.line: list[int] = []  # accumulators that wait for a special function, chained
+        self.streams = shift and final
+        self.keeps_results = not shift and not final
+        self.sfu_line: list[int] = []  # accumulators that wait for a special function, chained
         self.ops: list[Op] = []
         self._expand(last)
         for op in self.ops:
@@ -104,7 +103,7 @@ class Expansion:
                 "segment mismatch",
                 f"no ld takes segment {self.taken} ({name}) of the exe",
             )
-        if self.stream:
+        if self.streams:
             self._add_streams()
 
     # What each row adds to the steps; the method has the mnemonic's name.
@@ -115,17 +114,17 @@ class Expansion:
     def mac(self, place: int, row: Decoded) -> None:
         (base, number), stride = self.operands[place], self.strides[place][0]
         self.ops.append(make_op(place, "mac", MAC, base=base, stride=stride, sums=1 << number))
-        if row.values["sfu"] and number not in self.line:
-            self.line.append(number)
-        if place == self.last_mac and not self.moved and not self.kept:
+        if row.values["sfu"] and number not in self.sfu_line:
+            self.sfu_line.append(number)
+        if place == self.last_mac and not self.has_spu and not self.keeps_results:
             self._move_all(place)
 
     def spu(self, place: int, row: Decoded) -> None:
-        if place < self.last_mac or not self.kept:
+        if place < self.last_mac or not self.keeps_results:
             self.ops += self._special(place, row)
 
     def st(self, place: int, row: Decoded) -> None:
-        if place < self.last_mac or not (self.kept or self.stream):
+        if place < self.last_mac or not (self.keeps_results or self.streams):
             self.ops.append(self._store(place))
 
     def _fault(self, place: int, kind: str, message: str) -> Fault:
@@ -134,7 +133,7 @@ class Expansion:
         )
 
     def _check_range(self, place: int, row: Decoded) -> None:
-        """Operands that a step has moved out of their buffer. Raises `Fault`."""
+        """Raise `Fault` if a step of the scalar unit has moved an operand out of its buffer."""
         for entry, (low, end) in enumerate(self._ranges(row)):
             for operand in self._span(place, entry):
                 if end and not low <= operand < end:
@@ -145,12 +144,12 @@ class Expansion:
                     raise self._fault(place, "index out of range", message)
 
     def _span(self, place: int, entry: int) -> tuple[int, int]:
-        """The least and the greatest operand of the PEs."""
+        """The least and the greatest value of an operand among the PEs."""
         value = self.operands[place][entry]
         return widened((value, value), self.strides[place][entry], self.shape.pes)
 
     def _ranges(self, row: Decoded) -> tuple[tuple[int, int], tuple[int, int]]:
-        """What the two operands of an instruction may be, ends excluded; (0, 0): it has none."""
+        """The legal ranges of the two operands, ends excluded; (0, 0) if there is no operand."""
         inputs, outputs = (0, self.shape.input_buffer), (0, self.shape.output_queue)
         unit = UNIT_OF[row.row.mnemonic]
         if unit == MAC:
@@ -172,7 +171,7 @@ class Expansion:
     # ld
 
     def _load(self, place: int, row: Decoded) -> Op:
-        """An ld and the segments that it takes: in the order of the ld instructions (pe.md)."""
+        """An ld with the segments that it takes: lds take segments in order (pe.md)."""
         destination = row.values["destination"]
         if destination == LD_PSUMS:
             start, high = self._span(place, 0)
@@ -213,7 +212,7 @@ class Expansion:
         return make_op(place, "ld", LOADER, function=destination, writes=writes, segments=segments)
 
     def _check_dense(self, place: int) -> None:
-        """Weights that come dense, for a window or the compressor. Raises `Fault`."""
+        """Check weights that come dense, for a window or the compressor. Raises `Fault`."""
         sliding = STATES[self.header["state"]] == "sw"
         compress = self.segments[self.taken]["compress"]
         if sliding and compress:
@@ -225,26 +224,29 @@ class Expansion:
                 message = f"segment {self.taken}: {elements} elements a slice, an index has 16 bits"
                 raise self._fault(place, "index out of range", message)
 
-    def _wants(self, wanted: int) -> bool:
-        """Whether an ld is to take a segment: after the first iteration only if it is its type."""
-        return self.first or self._next_type() == wanted
+    def _wants(self, kind: int) -> bool:
+        """Whether an ld takes a segment.
+
+        After the first iteration it does only if the type is right.
+        """
+        return self.first or self._next_type() == kind
 
     def _next_type(self) -> int:
         return self.segments[self.taken]["type"] if self.taken < len(self.segments) else -1
 
-    def _take(self, place: int, wanted: int) -> int:
-        """The next segment, which must be of the type `wanted`."""
-        if self._next_type() != wanted:
-            found = "is no segment left"
+    def _take(self, place: int, kind: int) -> int:
+        """The number of the next segment, which must be of the type `kind`. Raises `Fault`."""
+        if self._next_type() != kind:
+            next_segment = "is no segment left"
             if self.taken < len(self.segments):
-                found = f"is {SEGMENT_TYPES[self._next_type()]} (segment {self.taken})"
-            message = f"ld takes {SEGMENT_TYPES[wanted]}, next in the exe {found}"
+                next_segment = f"is {SEGMENT_TYPES[self._next_type()]} (segment {self.taken})"
+            message = f"ld takes {SEGMENT_TYPES[kind]}, next in the exe {next_segment}"
             raise self._fault(place, "segment mismatch", message)
         self.taken += 1
         return self.taken - 1
 
     def _elements(self, place: int, dtype: str) -> int:
-        """Elements that a PE gets of the next, dense segment."""
+        """The elements that each PE gets of the next, dense segment. Raises `Fault`."""
         segment = self.segments[self.taken]
         size = np.dtype(dtype).itemsize
         count = slices(self.shape, segment["mode"], self.clusters)
@@ -258,7 +260,7 @@ class Expansion:
         return elements
 
     def _input_blocks(self, place: int) -> int:
-        """The mask of the blocks that the next activations fill."""
+        """The mask of the blocks that the next activations fill. Raises `Fault`."""
         elements = self._elements(place, self.shape.value_type)
         start, high = self._span(place, 0)
         end = high + elements
@@ -273,11 +275,11 @@ class Expansion:
     # Results
 
     def _move_all(self, place: int) -> None:
-        """A sequence without spu puts accumulator a into output-queue block a (pe.md)."""
-        used = {op["sums"].bit_length() - 1 for op in self.ops if op["unit"] == MAC}
-        for number in sorted(used):
+        """Add the moves of a sequence without spu: accumulator a to block a (pe.md)."""
+        accumulators = {op["sums"].bit_length() - 1 for op in self.ops if op["unit"] == MAC}
+        for number in sorted(accumulators):
             target = number * self.shape.output_block
-            chained = number in self.line and not self.raw
+            chained = number in self.sfu_line and not self.raw
             self.ops.append(
                 make_op(
                     place,
@@ -292,7 +294,7 @@ class Expansion:
             )
 
     def _special(self, place: int, row: Decoded) -> list[Op]:
-        """An spu. Raw partial sums go past the SFU, so that st finds them where it looks."""
+        """The steps of an spu. Raw partial sums bypass the SFU and go where st expects results."""
         function = row.values["function"]
         source, target = self.operands[place]
         raw = self.raw and place > self.last_mac
@@ -300,11 +302,11 @@ class Expansion:
             if row.values["src"] >= SCALAR_SOURCE:
                 block = self._output_blocks(place, 1, 1)
                 return [make_op(place, "scalar", SFU, function=function, blocks=block)]
-            if source in self.line:
-                self.line.remove(source)
+            if source in self.sfu_line:
+                self.sfu_line.remove(source)
             return [self._move(place, source)]
         scalar = self._to_scalar(row)
-        chained = self.line.pop(0) if self.line else -1
+        chained = self.sfu_line.pop(0) if self.sfu_line else -1
         results = 1 if chained >= 0 else self.results
         if scalar and raw:
             return []
@@ -346,7 +348,10 @@ class Expansion:
         return make_op(place, "store", STORE, blocks=self._output_blocks(place, 0))
 
     def _output_blocks(self, place: int, entry: int, results: int = 0) -> int:
-        """The mask of the blocks in which `results` places lie from an operand of the PEs on."""
+        """The mask of the output-queue blocks of `results` places from an operand on.
+
+        Raises `Fault`.
+        """
         return self._blocks_of(place, self._span(place, entry), results)
 
     def _blocks_of(self, place: int, span: tuple[int, int], results: int = 0) -> int:
@@ -361,7 +366,7 @@ class Expansion:
         return block_mask(start, end, self.shape.output_block)
 
     def _add_streams(self) -> None:
-        """After each step whose results no later one reads: a write without st (shift and last)."""
+        """Add a store after each step whose results no later step reads (shift and last)."""
         ops: list[Op] = []
         for at, op in enumerate(self.ops):
             ops.append(op)
@@ -388,7 +393,7 @@ class Expansion:
         self.ops = ops
 
     def _target(self, op: Op) -> tuple[int, int]:
-        """The place in PE 0's output queue that a step writes, and its stride."""
+        """The place in PE 0's output queue that a step writes, and its stride over the PEs."""
         if op["implied"]:
             return op["implied"][1], 0
         return self.operands[op["place"]][1], self.strides[op["place"]][1]

@@ -1,7 +1,8 @@
-"""What stands in an instruction buffer: header, instructions, operands, steps; what they may use.
+"""The contents of instruction buffers, and what they may use.
 
-The scalar unit 604 changes operands by a fixed step at each loopback (seed 000 ¶104, ¶112),
-so an operand's value in any iteration follows from its first one.
+A buffer holds header, instructions, operands and their steps. The scalar unit 604 changes operands
+by fixed steps at each loopback (seed 000 ¶104, ¶112), so an operand's value in any iteration
+follows from its first one.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ Pairs = list[list[int]]  # by instruction: its two operands
 
 @dataclass(frozen=True)
 class InstructionBuffer:
-    """A configured instruction buffer of a cluster, as it is when nothing runs in it."""
+    """A configured instruction buffer of a cluster when nothing runs in it."""
 
     header: dict[str, int]
     words: list[int]
@@ -49,11 +50,11 @@ class InstructionBuffer:
 
     @property
     def then(self) -> int | None:
-        """The buffer that it triggers."""
+        """The buffer that it triggers, or None."""
         return self.header["then"] - THEN if self.header["then"] else None
 
     def operands(self, initial: Pairs, iteration: int) -> Pairs:
-        """PE 0's operands of an iteration: `n` inner steps and an outer one for each inner loop."""
+        """PE 0's operands in an iteration: a step each time, another at each inner loop."""
         outer = iteration // self.header["inner"]
         return [
             [
@@ -80,19 +81,22 @@ class InstructionBuffer:
 
 
 def widened(span: tuple[int, int], stride: int, pes: int) -> tuple[int, int]:
-    """The least and the greatest value over `pes` PEs of what PE 0 has between two values."""
+    """The least and the greatest value among `pes` PEs of an operand that has a range in PE 0."""
     reach = stride * (pes - 1)
     return span[0] + min(reach, 0), span[1] + max(reach, 0)
 
 
 @lru_cache(maxsize=256)
 def _buffer(header: bytes, words: bytes, steps: bytes, strides: bytes) -> InstructionBuffer:
-    """What rows of the state, as they lie there, say: most clusters have the same."""
+    """The buffer of some bytes of the state.
+
+    The cache helps because most clusters have equal buffers.
+    """
     members = np.frombuffer(header, np.int32).tolist()
-    found = dict(zip(MEMBERS, members, strict=True))
-    count = found["count"]
+    values = dict(zip(MEMBERS, members, strict=True))
+    count = values["count"]
     return InstructionBuffer(
-        found,
+        values,
         np.frombuffer(words, np.uint16)[:count].tolist(),
         np.frombuffer(steps, np.int32).reshape(-1, 2, 2)[:count].tolist(),
         np.frombuffer(strides, np.int32).reshape(-1, 2)[:count].tolist(),
@@ -110,52 +114,52 @@ def buffer_of(state: State, cluster: int, number: int) -> InstructionBuffer:
 
 
 def initial_operands(state: State, cluster: int, number: int) -> Pairs:
-    """The operands of a buffer as they stand in the register file, of PE 0."""
+    """PE 0's operands of a buffer as the register file has them."""
     count = int(state.headers[cluster, number, MEMBERS.index("count")])
     pairs: Pairs = state.registers[cluster, number, :count, :, 0].tolist()
     return pairs
 
 
 def uses(shape: Shape, buffer: InstructionBuffer, initial: Pairs, results: int) -> Ahead:
-    """What the iterations of a buffer may use at most, for `results` of a PE in a store."""
-    found = Ahead(sums=0, blocks=0, low=shape.input_buffer, high=-1, stores=False)
+    """What the iterations of a buffer may use at most, if each store takes `results` of a PE."""
+    ahead = Ahead(sums=0, blocks=0, low=shape.input_buffer, high=-1, stores=False)
     rows = buffer.rows
     units = [UNIT_OF[row.row.mnemonic] for row in rows]
     for row, unit, (first, second) in zip(
         rows, units, buffer.ranges(initial, shape.pes), strict=True
     ):
         if unit == MAC:
-            found["low"], found["high"] = min(found["low"], first[0]), max(found["high"], first[1])
-            found["sums"] |= _mask(second, 1, ACCUMULATORS)
+            ahead["low"], ahead["high"] = min(ahead["low"], first[0]), max(ahead["high"], first[1])
+            ahead["sums"] |= _mask(second, 1, ACCUMULATORS)
             if SFU not in units:  # results leave to the block of the accumulator's number
-                found["blocks"] |= _mask(second, 1, ACCUMULATORS)
+                ahead["blocks"] |= _mask(second, 1, ACCUMULATORS)
         elif unit == STORE:
-            found["blocks"] |= _blocks(shape, first, results)
-            found["stores"] = True
+            ahead["blocks"] |= _blocks(shape, first, results)
+            ahead["stores"] = True
         elif unit == SFU:
-            found["blocks"] |= _blocks(shape, second, results)
+            ahead["blocks"] |= _blocks(shape, second, results)
             if row.values["function"] == NONSF:
-                found["sums"] |= _mask(first, 1, ACCUMULATORS)
+                ahead["sums"] |= _mask(first, 1, ACCUMULATORS)
             else:
-                found["sums"] |= (1 << ACCUMULATORS) - 1  # if it is chained
-                found["blocks"] |= _blocks(shape, first, results)
+                ahead["sums"] |= (1 << ACCUMULATORS) - 1  # if it is chained
+                ahead["blocks"] |= _blocks(shape, first, results)
         elif unit == LOADER and row.values["destination"] == LD_PSUMS:
-            found["sums"] |= (1 << ACCUMULATORS) - 1
-            found["blocks"] |= _blocks(shape, first, ACCUMULATORS)
-    found["stores"] |= SFU in units or MAC in units  # streams
-    return found
+            ahead["sums"] |= (1 << ACCUMULATORS) - 1
+            ahead["blocks"] |= _blocks(shape, first, ACCUMULATORS)
+    ahead["stores"] |= SFU in units or MAC in units  # streams
+    return ahead
 
 
-def joined(left: Ahead | None, right: Ahead) -> Ahead:
+def union(first: Ahead | None, second: Ahead) -> Ahead:
     """What either may use."""
-    if left is None:
-        return right
+    if first is None:
+        return second
     return Ahead(
-        sums=left["sums"] | right["sums"],
-        blocks=left["blocks"] | right["blocks"],
-        low=min(left["low"], right["low"]),
-        high=max(left["high"], right["high"]),
-        stores=left["stores"] or right["stores"],
+        sums=first["sums"] | second["sums"],
+        blocks=first["blocks"] | second["blocks"],
+        low=min(first["low"], second["low"]),
+        high=max(first["high"], second["high"]),
+        stores=first["stores"] or second["stores"],
     )
 
 
@@ -169,9 +173,9 @@ def _blocks(shape: Shape, span: tuple[int, int], count: int) -> int:
 
 
 def accesses(word: int, sums: int, implied: bool) -> dict[str, int]:
-    """Masks of the accumulators that a step reads and writes, of those that it uses (`sums`).
+    """Masks of the accumulators that a step `reads` and `writes`, of those that it uses (`sums`).
 
-    What flags imply moves sums out.
+    Steps that flags imply only read accumulators.
     """
     reads, writes = touched(CORE, decoded(word))
     return {"reads": sums if reads else 0, "writes": sums if writes and not implied else 0}

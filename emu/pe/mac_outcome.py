@@ -22,16 +22,16 @@ class MacOutcome:
     `counters` or `peaks` here: both engines make these records, and only `add_to` counts.
     """
 
-    taken: NDArray[Any]  # loads that the MAC took: products
-    examined: NDArray[Any]  # weight entries
-    found: NDArray[Any]  # effectual loads of these
-    moved: NDArray[Any]  # loads from queue 1 to queue 2 (design 5a: into the latch)
-    busy: NDArray[Any]  # cycles in which the PE had entries to examine or loads
-    filling: NDArray[Any]  # of these, cycles before its first load reached the MAC
-    cycles: Counts = 0  # cycles in which the mac of its cluster was at work
-    given: Counts = 0  # loads given to the left neighbour
-    received: Counts = 0  # loads that came from the right neighbour
-    handing: Counts = 0  # cycles in which the PE gave or got a partial sum at the end
+    products: NDArray[Any]  # loads that the MAC took: products
+    weights_examined: NDArray[Any]  # weight entries
+    effectual_loads: NDArray[Any]  # effectual loads of these
+    queue_moves: NDArray[Any]  # loads from queue 1 to queue 2 (design 5a: into the latch)
+    busy_cycles: NDArray[Any]  # cycles in which the PE had entries to examine or loads
+    filling_cycles: NDArray[Any]  # of these, cycles before its first load reached the MAC
+    mac_cycles: Counts = 0  # cycles in which the mac of its cluster was at work
+    loads_given: Counts = 0  # loads given to the left neighbour
+    loads_received: Counts = 0  # loads that came from the right neighbour
+    handing_cycles: Counts = 0  # cycles in which the PE gave or got a partial sum at the end
     # The most loads that queues 1 and 2 held; None: as many as they hold afterwards.
     q1_most: Counts | None = None
     q2_most: Counts | None = None
@@ -39,22 +39,22 @@ class MacOutcome:
     def counters(self) -> Mapping[str, Counts]:
         """What is added to each counter, by its name."""
         return {
-            "macs": self.taken,
-            "cycles_mac": self.taken,
-            "cycles_filling": self.filling,
-            "cycles_no_load": self.busy - self.taken - self.filling,
-            "cycles_handing": self.handing,
+            "macs": self.products,
+            "cycles_mac": self.products,
+            "cycles_filling": self.filling_cycles,
+            "cycles_no_load": self.busy_cycles - self.products - self.filling_cycles,
+            "cycles_handing": self.handing_cycles,
             "cycles_early": self._early,
-            "weights_examined": self.examined,
-            "effectual_loads": self.found,
-            "loads_given": self.given,
-            "loads_taken": self.received,
+            "weights_examined": self.weights_examined,
+            "effectual_loads": self.effectual_loads,
+            "loads_given": self.loads_given,
+            "loads_taken": self.loads_received,
         }
 
     @property
     def _early(self) -> NDArray[Any]:
-        idle = self.cycles - self.busy
-        return idle if isinstance(self.handing, int) else idle - self.handing
+        idle = self.mac_cycles - self.busy_cycles
+        return idle if isinstance(self.handing_cycles, int) else idle - self.handing_cycles
 
     def peaks(self, pes: PeArrays) -> Mapping[str, Counts]:
         """What each high-water mark is at least, by its name, once `pes` holds the outcome."""
@@ -66,23 +66,23 @@ class MacOutcome:
     def add_to(self, pes: PeArrays) -> None:
         """Write it to comparators, queues (but not the loads in them) and counters of `pes`."""
         shape = pes.shape
-        pes.mac_left -= self.examined
-        pes.mac_next += self.examined
+        pes.mac_left -= self.weights_examined
+        pes.mac_next += self.weights_examined
         pes.mac_next %= shape.weight_queue
         if not shape.direct:
-            gone, arrived = self.moved, self.found
-            if not isinstance(self.given, int):
-                gone, arrived = gone + self.given, arrived + self.received
-                pes.given += self.given
-            pes.q1_head += gone
+            departures, arrivals = self.queue_moves, self.effectual_loads
+            if not isinstance(self.loads_given, int):
+                departures, arrivals = departures + self.loads_given, arrivals + self.loads_received
+                pes.given += self.loads_given
+            pes.q1_head += departures
             pes.q1_head %= shape.load_queue_1
-            pes.q1_count += arrived
-            pes.q1_count -= gone
-        pes.q2_head += self.taken
+            pes.q1_count += arrivals
+            pes.q1_count -= departures
+        pes.q2_head += self.products
         pes.q2_head %= shape.load_queue_2
-        pes.q2_count += self.moved
-        pes.q2_count -= self.taken
-        pes.mac_reached |= self.taken > 0
+        pes.q2_count += self.queue_moves
+        pes.q2_count -= self.products
+        pes.mac_reached |= self.products > 0
         for name, count in self.counters().items():
             if not isinstance(count, int):  # 0: of macs that do not balance
                 pes.counters[name] += count

@@ -1,9 +1,8 @@
 """The operands of each row of `macaw.isa.pe.INSTRUCTIONS` as register-file entries.
 
-The function has the mnemonic's name. From the sequence's header, the word and its field values
-it makes the two entries, (base or src, acc or dst). Blocks become element addresses (seed 000
-¶106; spec pe.md, Sequences).
-Raises `Fault`, at the instruction's `address`.
+The function of a row has the mnemonic's name. From the sequence's header, the word and its fields
+it computes the two entries, (base or src, acc or dst). Blocks become element addresses (seed 000
+¶106; spec pe.md, Sequences). Raises `Fault`, at the instruction's `address`.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ Meaning = Callable[[Shape, Values, int, Values, int], Entries]
 
 def meaning(row: Instruction) -> Meaning:
     """The function of a row."""
-    found: Meaning = globals()[row.mnemonic]
-    return found
+    function: Meaning = globals()[row.mnemonic]
+    return function
 
 
 def mac(shape: Shape, header: Values, word: int, values: Values, address: int) -> Entries:

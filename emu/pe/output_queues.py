@@ -25,8 +25,8 @@ class OutputQueues:
     def mark_written(
         self, cluster: int, starts: NDArray[Any], count: int, pes: Pes = EVERY_PE
     ) -> None:
-        """Places of `pes` from `starts` on, one for each, were written; the rest of the last
-        block was not.
+        """Mark `count` places of `pes` from `starts` (PEs,) on as written, the rest of the last
+        block as not.
         """
         size = self.shape.output_block
         written = self.state.output_written[cluster]
@@ -37,24 +37,25 @@ class OutputQueues:
             return
         place, ends = np.arange(self.shape.output_queue), starts[:, None] + count
         inside = (place >= starts[:, None]) & (place < ends)
-        rest = (place >= ends) & (place < -(-ends // size) * size)
-        written[pes] = (written[pes] | inside) & ~rest
+        is_after = (place >= ends) & (place < -(-ends // size) * size)
+        written[pes] = (written[pes] | inside) & ~is_after
 
     def holders(
         self, cluster: int, starts: NDArray[Any], count: int, what: str
     ) -> NDArray[np.intp]:
-        """The PEs that hold `count` results from their `starts` on; the others hold none of them.
+        """The PEs whose `count` results from `starts` on were written; the other PEs hold none of
+        them.
 
-        Raises `Fault` if nobody does, or if one holds a part of them.
+        Raises `Fault` if no PE holds them, or if one holds only some.
         """
         places = starts[:, None] + np.arange(count)
         written = self.state.output_written[cluster, self.pes[:, None], places]
         if written.all():
             return self.pes
-        whole = written.all(axis=1)
-        torn = written.any(axis=1) & ~whole
-        if torn.any() or not whole.any():
-            pe = int(np.flatnonzero(torn)[0]) if torn.any() else 0
+        complete = written.all(axis=1)
+        partial = written.any(axis=1) & ~complete
+        if partial.any() or not complete.any():
+            pe = int(np.flatnonzero(partial)[0]) if partial.any() else 0
             place = int(places[pe, np.flatnonzero(~written[pe])[0]])
             raise Fault(
                 "queue underflow",
@@ -62,10 +63,11 @@ class OutputQueues:
                 f" (block {place // self.shape.output_block}) of cluster {cluster}'s output queue",
                 {"cluster": cluster, "pe": pe, "place": place},
             )
-        return np.flatnonzero(whole)
+        return np.flatnonzero(complete)
 
     def move(self, cluster: int, source: NDArray[Any], target: NDArray[Any]) -> None:
-        """nonsf: an accumulator of each PE through buffer 508 to the output queue; it is cleared.
+        """Move an accumulator of each PE through buffer 508 to the output queue, and clear it
+        (nonsf).
 
         `source` is the accumulator of each PE, `target` the place, (PEs,).
         """
@@ -78,7 +80,10 @@ class OutputQueues:
         self.mark_written(cluster, target, 1)
 
     def bypass(self, cluster: int, source: NDArray[Any], target: NDArray[Any], count: int) -> None:
-        """Raw partial sums go past the SFU, by selectors 514 and 515."""
+        """Move `count` raw partial sums a PE past the SFU, by selectors 514 and 515.
+
+        Raises `Fault`.
+        """
         pes = self.holders(cluster, source, count, "spu")
         output, places = self.state.output[cluster], np.arange(count)
         to, of = target[pes][:, None] + places, source[pes][:, None] + places

@@ -16,14 +16,14 @@ Ints = NDArray[np.int64]
 
 
 class PeArrays:
-    """Views of the state of all PEs of a row, or of those in `some`; nothing is copied.
+    """Views of the state of all PEs of a row, or of those in `part`; nothing is copied.
 
     Memories of PEs (queues, buffers, accumulators) are flat arrays of the whole row. `weight_row`,
     `input_row`, `q1_row`, `q2_row` and `sum_row` (PEs,) say where the part of each PE begins. All
     other arrays have one element a PE.
     """
 
-    def __init__(self, state: State, shape: Shape, some: slice = slice(None)) -> None:
+    def __init__(self, state: State, shape: Shape, part: slice = slice(None)) -> None:
         self.state, self.shape = state, shape
 
         def flat(name: str) -> NDArray[Any]:
@@ -34,26 +34,26 @@ class PeArrays:
         self.activations, self.bitmask = flat("activations"), flat("bitmask")
         self.accumulators, self.helpers = flat("accumulators"), flat("helpers")
         self.q1, self.q2 = flat("q1"), flat("q2")
-        self.pes = pes = np.arange(shape.clusters * shape.pes)[some]
+        self.pes = pes = np.arange(shape.clusters * shape.pes)[part]
         self.weight_row = pes * shape.weight_queue
         self.input_row = pes * shape.input_buffer
         self.q1_row = pes * shape.load_queue_1
         self.q2_row = pes * shape.load_queue_2
         self.sum_row = pes * state.accumulators.shape[-1]
-        self.q1_head, self.q1_count = flat("q1_head")[some], flat("q1_count")[some]
-        self.q2_head, self.q2_count = flat("q2_head")[some], flat("q2_count")[some]
-        self.mac_left, self.mac_next = flat("mac_left")[some], flat("mac_next")[some]
-        self.mac_base, self.mac_limit = flat("mac_base")[some], flat("mac_limit")[some]
-        self.mac_sum, self.mac_reached = flat("mac_sum")[some], flat("mac_reached")[some]
-        self.given = flat("given")[some]
-        self.counters = {row.name: flat(row.name)[some] for row in PE_COUNTERS}
+        self.q1_head, self.q1_count = flat("q1_head")[part], flat("q1_count")[part]
+        self.q2_head, self.q2_count = flat("q2_head")[part], flat("q2_count")[part]
+        self.mac_left, self.mac_next = flat("mac_left")[part], flat("mac_next")[part]
+        self.mac_base, self.mac_limit = flat("mac_base")[part], flat("mac_limit")[part]
+        self.mac_sum, self.mac_reached = flat("mac_sum")[part], flat("mac_reached")[part]
+        self.given = flat("given")[part]
+        self.counters = {row.name: flat(row.name)[part] for row in PE_COUNTERS}
 
     @cached_property
     def clusters(self) -> list[PeArrays]:
         """The same views by cluster."""
         pes = self.shape.pes
         ranges = (slice(first, first + pes) for first in range(0, self.pes.size, pes))
-        return [PeArrays(self.state, self.shape, some) for some in ranges]
+        return [PeArrays(self.state, self.shape, part) for part in ranges]
 
     def start_mac(
         self,
@@ -98,6 +98,6 @@ class PeArrays:
             places, row, tail = self.q2, self.q2_row, self.q2_head + self.q2_count
             depth = self.shape.load_queue_2
         number = count[:, None] - depth + np.arange(depth)
-        stored = number >= 0
+        remains = number >= 0
         place = row[:, None] + (tail[:, None] + number) % depth
-        places[place[stored]] = loads[(first[:, None] + number)[stored]]
+        places[place[remains]] = loads[(first[:, None] + number)[remains]]

@@ -1,8 +1,6 @@
-"""Where a row's results came from: shadows of its queues, buffers, sums and output queues.
+"""Where the results of a row come from: recording and questions, for the reference engine.
 
-Each entry of a weight queue or an input buffer remembers the address from which it came, each
-accumulator the products that went into it (also those that a neighbour made for it), each place of
-an output queue the step that put it there. The reference engine tells of all this.
+The records are those of `provenance_records`; `provenance_labels` answers for single values.
 """
 
 from __future__ import annotations
@@ -44,7 +42,7 @@ _MEMBERS = {member.name: member for member in SEQUENCE.members}
 
 
 class RowProvenance(ProvenanceRecords):
-    """Records where the values of one row come from, and tells."""
+    """Records where the values of one row come from, and answers questions about it."""
 
     fields = frozenset(provenance_labels.LABELS)
     clears = fields
@@ -58,11 +56,11 @@ class RowProvenance(ProvenanceRecords):
     def _base(self, packet: Packet, segment: int) -> int:
         return self.memory.base + packet["segments"][segment]["offset"]
 
-    def weights_in(
+    def record_weights(
         self, packet: Packet, segment: int, data: bytes, sliding: bool,
         places: NDArray[Any], entries: NDArray[Any],
     ) -> None:  # fmt: skip
-        """Entries of a segment went to places of the weight queues (of all PEs, flat)."""
+        """Entries `entries` of a segment went to `places` of the weight queues of all PEs."""
         entry = entry_type(self.shape.value_type)
         size = entry["value"].itemsize
         if sliding:
@@ -78,36 +76,36 @@ class RowProvenance(ProvenanceRecords):
             offsets = np.concatenate([np.zeros(0, np.int64), *runs])
         self.weights[places, 0] = self._base(packet, segment) + offsets[entries]
         self.weights[places, 1] = self.number()
-        self._came(packet["clusters"][0], packet, segment)
+        self._record_ld(packet["clusters"][0], packet, segment)
 
-    def _came(self, cluster: int, packet: Packet, segment: int) -> None:
-        """The ld of a cluster has taken a segment."""
+    def _record_ld(self, cluster: int, packet: Packet, segment: int) -> None:
+        """Record that the ld of a cluster has taken a segment."""
         run, op = self.clusters[cluster].taker(packet, segment)
         self.lds[self.number()] = self.core.time, self.clusters[cluster].address(run, op)
 
-    def dense_in(
+    def record_dense(
         self, packet: Packet, segment: int, values: NDArray[Any], starts: NDArray[np.int32]
     ) -> None:
-        """Activations or partial sums come: (slices, elements)."""
+        """Activations or partial sums, (slices, elements), went to `starts` (clusters, PEs)."""
         size = values.dtype.itemsize
         kind = packet["segments"][segment]["type"]
         if kind != ACTIVATIONS_SEGMENT:
             size = np.dtype(self.shape.sum_type).itemsize
         base = self._base(packet, segment)
-        self._came(packet["clusters"][0], packet, segment)
+        self._record_ld(packet["clusters"][0], packet, segment)
         address = base + np.arange(values.size).reshape(values.shape) * size
         for cluster, start in zip(packet["clusters"], starts.tolist(), strict=True):
             slices = slices_of(self.shape, cluster, packet, segment)
-            for pe, (first, mine) in enumerate(zip(start, slices.tolist(), strict=True)):
+            for pe, (first, slice_number) in enumerate(zip(start, slices.tolist(), strict=True)):
                 if kind == ACTIVATIONS_SEGMENT:
                     flat = (cluster * self.shape.pes + pe) * self.shape.input_buffer + first
-                    self.activations[flat : flat + values.shape[1], 0] = address[mine]
+                    self.activations[flat : flat + values.shape[1], 0] = address[slice_number]
                     self.activations[flat : flat + values.shape[1], 1] = self.number()
                 else:
                     run, op = self.clusters[cluster].taker(packet, segment)
                     at = self.clusters[cluster].address(run, op)
-                    some = address[mine].tolist(), values[mine].tolist()
-                    self._psums(cluster, pe, first, at, *some)
+                    addresses_values = address[slice_number].tolist(), values[slice_number].tolist()
+                    self._psums(cluster, pe, first, at, *addresses_values)
 
     def _psums(
         self, cluster: int, pe: int, first: int, at: int,
@@ -116,36 +114,38 @@ class RowProvenance(ProvenanceRecords):
         size = np.dtype(self.shape.sum_type).itemsize
         for number, (address, value) in enumerate(zip(addresses, values, strict=True)):
             source = Source("psum", self.number(), (address, size), None, None, value)
-            made = Origin(
+            origin = Origin(
                 self.number(), self.core.time, "ld", at, "", value, partial(iter, [source])
             )
-            self.output[cluster, pe, first + number] = made
-            one = Source("psum", self.number(), None, None, made, value)
-            self.products.add(self.flat(cluster, pe, number), one)
+            self.output[cluster, pe, first + number] = origin
+            psum = Source("psum", self.number(), None, None, origin, value)
+            self.products.add_psum(self.flat(cluster, pe, number), psum)
 
     # What configures
 
-    def configures(self, cluster: int, buffer: int) -> None:
-        """The packet on the bus is a config of a buffer."""
+    def begin_config(self, cluster: int, buffer: int) -> None:
+        """The packet on the bus configures a buffer."""
         packet = self.state.packet
         at = self.shape.address(packet["address"])
-        made = Origin(self.number(), self.core.time, packet["mnemonic"], at)
-        self.configs[cluster, buffer] = made, -1
+        origin = Origin(self.number(), self.core.time, packet["mnemonic"], at)
+        self.configs[cluster, buffer] = origin, -1
         for number in range(SCALARS):
             self.scalars.pop((cluster, buffer, number), None)
 
-    def configured(self, clusters: Sequence[int], buffer: int, offset: int) -> None:
-        """The sequence at an offset of the half has come into a buffer."""
+    def end_config(self, clusters: Sequence[int], buffer: int, offset: int) -> None:
+        """The sequence at an offset of the half is now in a buffer."""
         for cluster in clusters:
-            made, _ = self.configs[cluster, buffer]
-            made = Origin(self.number(), self.core.time, made.what, made.address)
+            origin, _ = self.configs[cluster, buffer]
+            origin = Origin(self.number(), self.core.time, origin.what, origin.address)
             base = self.memory.base
-            self.configs[cluster, buffer] = made, base + offset
+            self.configs[cluster, buffer] = origin, base + offset
 
     def _settings(self, cluster: Cluster, run: Run, op: Op) -> Iterator[Source]:
-        """What the header of a run's sequence says of an spu function, and which config set it."""
+        """The members of a sequence's header that an spu function uses, and the config that set
+        them.
+        """
         key = cluster.number, run["buffer"]
-        made, base = self.configs.get(key, (None, 0))
+        origin, base = self.configs.get(key, (None, 0))
         header = self.state.headers[key].tolist()
         names = HEADER_OF.get(FUNCTIONS[op["function"]], ())
         curve = ACTIVATIONS[header[MEMBERS.index("activation")]]
@@ -156,25 +156,25 @@ class RowProvenance(ProvenanceRecords):
             legal = _MEMBERS[name].legal
             value = header[MEMBERS.index(name)]
             shown = legal.format(value) if legal.by_name else value
-            place = None if made is None else (base + SEQUENCE.offsets[name], 1)
-            number = self.number() if made is None else made.number
-            yield Source(name, number, place, None, made, shown, setting=True)
+            place = None if origin is None else (base + SEQUENCE.offsets[name], 1)
+            number = self.number() if origin is None else origin.number
+            yield Source(name, number, place, None, origin, shown, setting=True)
 
     # What is multiplied
 
-    def multiplied(self, taken: NDArray[Any], load: NDArray[Any]) -> None:
-        """PEs in `taken` multiply what their loads name; a given one is of the right neighbour."""
+    def add_products(self, multiplies: NDArray[Any], load: NDArray[Any]) -> None:
+        """The PEs in `multiplies` (PEs,) multiply the operands of `load` (PEs,)."""
         data = self.arrays
-        pes = np.flatnonzero(taken)
+        pes = np.flatnonzero(multiplies)
         owner = pes + (load[pes] >= FROM_NEIGHBOUR)
-        kept, values = self.loads(owner, load[pes])
-        kept[SUM] = data.sum_row[owner] + data.mac_sum[owner]
-        self.products.multiplied(kept, values)
+        rows, values = self.loads(owner, load[pes])
+        rows[SUM] = data.sum_row[owner] + data.mac_sum[owner]
+        self.products.add_products(rows, values)
 
     # Steps of the clusters
 
-    def started(self, cluster: Cluster, run: Run, op: Op) -> None:
-        """A step of a cluster is about to start: where results go, and where they were."""
+    def record_step(self, cluster: Cluster, run: Run, op: Op) -> None:
+        """Record a step that is about to start: what it reads and where its results go."""
         name = op["name"]
         if name == "mac":
             self.mac_at[cluster.number] = cluster.address(run, op)
@@ -213,7 +213,7 @@ class RowProvenance(ProvenanceRecords):
                     value = state.output[c, pe, first + number].item()
                     before = self.output.get((c, pe, first + number))
                     added = Source("psum", self.number(), None, None, before, value)
-                    self.products.add(self.flat(c, pe, number), added)
+                    self.products.add_psum(self.flat(c, pe, number), added)
 
     def _special(
         self, cluster: Cluster, run: Run, op: Op, source: list[int], target: list[int]
@@ -225,46 +225,48 @@ class RowProvenance(ProvenanceRecords):
         for number in range(count):
             parts = self._parts(cluster, run, op, [first + number for first in source], count)
             if op["function"] == REDUCE and not passes:
-                some = [*parts.values(), *settings]
-                made = self._step(cluster, run, op, None, partial(iter, some))
-                self.reductions[c].append(made)
+                all_sources = [*parts.values(), *settings]
+                origin = self._step(cluster, run, op, None, partial(iter, all_sources))
+                self.reductions[c].append(origin)
                 if self._to_scalars(cluster, run):
                     key = c, run["buffer"], target[0] + number
-                    self.scalars.setdefault(key, []).append(made)
+                    self.scalars.setdefault(key, []).append(origin)
                 else:
-                    self.output[c, 0, target[0] + number] = made
+                    self.output[c, 0, target[0] + number] = origin
                 continue
             for pe, part in parts.items():
-                one = partial(iter, [part, *settings])
-                self.output[c, pe, target[pe] + number] = self._step(cluster, run, op, None, one)
+                sources = partial(iter, [part, *settings])
+                self.output[c, pe, target[pe] + number] = self._step(
+                    cluster, run, op, None, sources
+                )
 
     def _parts(
         self, cluster: Cluster, run: Run, op: Op, places: list[int], count: int
     ) -> dict[int, Source]:
-        """By PE a value that an spu takes; of the output queue those that hold one."""
+        """By PE the value that an spu takes; PEs without a written result are left out."""
         c, parts = cluster.number, {}
         if op["chained"] < 0:
-            written = self.state.output_written[c]
+            is_written = self.state.output_written[c]
             for pe, place in enumerate(places):
-                if written[pe, place]:
+                if is_written[pe, place]:
                     parts[pe] = self._result(c, pe, place)
             return parts
         for pe in range(self.shape.pes):
             value = self.state.accumulators[c, pe, op["chained"]].item()
             sources = self.products.take(self.flat(c, pe, op["chained"]))
-            made = self._step(cluster, run, op, value, sources)
-            parts[pe] = Source("sum", made.number, None, None, made, value)
+            origin = self._step(cluster, run, op, value, sources)
+            parts[pe] = Source("sum", origin.number, None, None, origin, value)
         return parts
 
     def _to_scalars(self, cluster: Cluster, run: Run) -> bool:
-        """Whether reductions of a run's sequence go to the scalar unit."""
+        """Whether the reductions of a run's sequence go to the scalar unit."""
         header = self.state.headers[cluster.number, run["buffer"]]
         return int(header[MEMBERS.index("reduction")]) in SCALAR_REDUCTIONS
 
-    def reduced(self, cluster: int, values: Sequence[Any]) -> None:
-        """A reduction has ended: its results."""
-        for made, value in zip(self.reductions.pop(cluster, ()), values, strict=True):
-            made.value = value.item()
+    def end_reduction(self, cluster: int, values: Sequence[Any]) -> None:
+        """A reduction has ended with these results."""
+        for origin, value in zip(self.reductions.pop(cluster, ()), values, strict=True):
+            origin.value = value.item()
 
     def _scalar(
         self, cluster: Cluster, run: Run, op: Op, source: list[int], target: list[int]
@@ -291,25 +293,27 @@ class RowProvenance(ProvenanceRecords):
                 continue
             for number in range(out["count"]):
                 address = base + place * out["stride"] + (run["stored"] + number) * out["step"]
-                one = self._result(c, pe, first + number)
-                made = self._step(cluster, run, op, one.value, partial(iter, [one]))
-                self.stored.setdefault(address, []).append((size, made))
+                result = self._result(c, pe, first + number)
+                origin = self._step(cluster, run, op, result.value, partial(iter, [result]))
+                self.stored.setdefault(address, []).append((size, origin))
 
     def written(self, number: int, address: int, size: int) -> Iterator[Origin]:
-        found = []
+        stores = []
         for at in range(address - _WIDEST + 1, address + size):
             before = [x for x in self.stored.get(at, ()) if x[1].number <= number]
             if before and at + before[-1][0] > address:
-                found.append((before[-1][1].number, at, *before[-1]))
-        told: set[int] = set()  # bytes: of stores to the same ones the last one counts
-        made = []
-        for _, at, length, one in sorted(found, key=lambda item: item[:2], reverse=True):
-            own = set(range(max(at, address), min(at + length, address + size)))
-            if not own & told:
-                told |= own
-                made.append(replace(one, part=(min(own) - address, len(own))))
-        yield from sorted(made, key=lambda item: item.part or (0, 0))
+                stores.append((before[-1][1].number, at, *before[-1]))
+        covered: set[int] = set()  # bytes: of stores to the same ones the last one counts
+        origins = []
+        for _, at, length, origin in sorted(stores, key=lambda item: item[:2], reverse=True):
+            part = set(range(max(at, address), min(at + length, address + size)))
+            if not part & covered:
+                covered |= part
+                origins.append(replace(origin, part=(min(part) - address, len(part))))
+        yield from sorted(origins, key=lambda item: item.part or (0, 0))
 
     def made(self, place: Place, before: int) -> Iterator[Origin]:
-        """Of now; `before` is not looked at, for nobody asks for what a row held earlier."""
+        """What made some of the present state; `before` is ignored, because only the present is
+        recorded.
+        """
         yield from provenance_labels.origins_of(self, place)

@@ -1,4 +1,4 @@
-"""What made what registers and queues of a row hold now, while somebody asks."""
+"""Labels: which instruction made each value in registers and queues of a row, from what."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ Look = Callable[[ProvenanceRecords, str, Index], Origin | None]
 
 
 def origins_of(records: ProvenanceRecords, place: Place) -> Iterator[Origin]:
-    """Who made each element that holds something."""
+    """The origin of each element of a place that holds something."""
     values = getattr(records.state, place.field)
     for element, part in place.items(values.itemsize, values.nbytes):
         index = tuple(int(x) for x in np.unravel_index(element, values.shape))
-        found = LABELS[place.field](records, place.field, index)
-        if found is not None:
-            found.part = part
-            yield found
+        origin = LABELS[place.field](records, place.field, index)
+        if origin is not None:
+            origin.part = part
+            yield origin
 
 
 def _accumulator(records: ProvenanceRecords, name: str, index: Index) -> Origin | None:
-    """The sum of products and partial sums since it was moved out."""
+    """The products and partial sums since the accumulator was moved out."""
     sources = records.products.sources_in(records.flat(*index))
     if not sources:
         return None
@@ -40,15 +40,15 @@ def _accumulator(records: ProvenanceRecords, name: str, index: Index) -> Origin 
 
 
 def _output(records: ProvenanceRecords, name: str, index: Index) -> Origin | None:
-    found = records.output.get((index[0], index[1], index[2]))
-    if found is None or not records.state.output_written[index]:
+    origin = records.output.get((index[0], index[1], index[2]))
+    if origin is None or not records.state.output_written[index]:
         return None
     value = records.state.output[index].item()
-    return replace(found, value=value)
+    return replace(origin, value=value)
 
 
 def _load(records: ProvenanceRecords, name: str, index: Index) -> Origin | None:
-    """A load in a queue: the weight and the activation that it names."""
+    """A load in a queue: its weight and its activation."""
     state, (cluster, pe, place) = records.state, index
     depth = getattr(state, name).shape[-1]
     head, count = getattr(state, f"{name}_head"), getattr(state, f"{name}_count")
@@ -56,15 +56,15 @@ def _load(records: ProvenanceRecords, name: str, index: Index) -> Origin | None:
         return None
     load = np.array([getattr(state, name)[index]])
     owner = np.array([cluster * records.shape.pes + pe]) + (load >= FROM_NEIGHBOUR)
-    kept, values = records.loads(owner, load)
-    product = records.products.product(kept[:, 0].tolist(), values[:, 0].tolist()).origin
+    rows, values = records.loads(owner, load)
+    product = records.products.product(rows[:, 0].tolist(), values[:, 0].tolist()).origin
     assert product is not None
     product.what = "load"
     return product
 
 
 def _entry(records: ProvenanceRecords, name: str, index: Index) -> Origin | None:
-    """An entry of a weight queue or input buffer: what a segment brought."""
+    """An entry of a weight queue or input buffer: the segment that brought it."""
     state, (cluster, pe, place) = records.state, index
     what = "weight" if name.startswith("weight") else "activation"
     if what == "weight":
@@ -94,8 +94,8 @@ def _scalar(records: ProvenanceRecords, name: str, index: Index) -> Origin | Non
     return replace(latest, value=value, sources=partial(iter, sources))
 
 
-def _configured(records: ProvenanceRecords, name: str, index: Index) -> Origin | None:
-    """What a config brought: a member of the header, a word."""
+def _config(records: ProvenanceRecords, name: str, index: Index) -> Origin | None:
+    """A member of a sequence's header or a word: the config that brought it."""
     config, base = records.configs.get((index[0], index[1]), (None, 0))
     if config is None:
         return None
@@ -125,6 +125,6 @@ LABELS: Mapping[str, Look] = {
     "weight_index": _entry,
     "activations": _entry,
     "scalar_sums": _scalar,
-    "headers": _configured,
-    "words": _configured,
+    "headers": _config,
+    "words": _config,
 }

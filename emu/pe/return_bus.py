@@ -15,7 +15,7 @@ class ReturnBus:
         self.trace = trace
 
     def cycle(self) -> None:
-        """Ask for the next beat of the return bus: a beat a cycle, clusters in turn."""
+        """Request the next beat, if no beat is under way: one beat a cycle, clusters in turn."""
         state = self.state
         if state.returning != FREE or all(units[STORE] == FREE for units in state.units):
             return
@@ -35,7 +35,7 @@ class ReturnBus:
                 return
 
     def take_in(self) -> None:
-        """The beat of the return bus was written: on with the next one."""
+        """Count the beat that was written, and end its store with the last one."""
         state = self.state
         if state.returning == FREE or state.returned == FREE:
             return

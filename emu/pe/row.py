@@ -147,7 +147,7 @@ class Row(Core, Dispatchable):
         with np.errstate(over="ignore", invalid="ignore"):
             while self.time < limit:
                 self.cycle(self.time // self.divider)
-                if self.memory.busy or not self.running:
+                if self.memory.waits_for_grant or not self.running:
                     return None
         return None
 
@@ -213,7 +213,7 @@ class Row(Core, Dispatchable):
             self.return_bus.take_in()
         if self.controls.act(now):
             self.bus_may_act = True
-        if self.trace_reports.ended:
+        if self.trace_reports.ended_exes:
             self.trace_reports.end_exes(now, self.controls.oldest_mac(now))
         self.macs.cycle(now)
         self.special.cycle(now)

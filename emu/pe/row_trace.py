@@ -23,7 +23,7 @@ class RowTrace:
     def __init__(self, context: RowContext) -> None:
         self.context, self.core, self.state = context, context.core, context.state
         self.divider = context.shape.divider
-        self.ended: list[int] = []  # exes whose last run ended in this cycle
+        self.ended_exes: list[int] = []  # exes whose last run ended in this cycle
 
     # Exes
 
@@ -39,15 +39,15 @@ class RowTrace:
         """A run ended; with the last run of an exe the exe ends too."""
         runs = (other for cluster in self.context.clusters for other in cluster.runs)
         if all(other["number"] != run["number"] for other in runs):
-            self.ended.append(run["number"])
+            self.ended_exes.append(run["number"])
 
     def end_exes(self, now: int, oldest: int) -> None:
         """Report the exes that ended before cycle `now`: their records may go to memory now.
 
         `oldest` is the first cycle of the macs that are not reported yet.
         """
-        ended, self.ended = self.ended, []
-        for number in ended:
+        numbers, self.ended_exes = self.ended_exes, []
+        for number in numbers:
             self.core.trace.end(now * self.divider, number)
         self.core.trace.forget(oldest)
 
@@ -78,9 +78,9 @@ class RowTrace:
         `until` is the cycle after the last one, `uses` the products.
         """
         trace, divider = self.core.trace, self.divider
-        some = uses > 0
-        if some.any():
-            first, last = int(begin[some].min()), int(until[some].max())
+        has_uses = uses > 0
+        if has_uses.any():
+            first, last = int(begin[has_uses].min()), int(until[has_uses].max())
             trace.occurred("unit", first * divider, last * divider, int(uses.sum()), number)
         trace.worked(begin.reshape(-1).tolist(), until.reshape(-1).tolist(), number)
 
@@ -110,4 +110,4 @@ class RowTrace:
         memory.read_port.instruction = UNNUMBERED if packet is None else packet["number"]
         store = UNNUMBERED if returning == FREE else self.storing(returning)
         memory.return_port.instruction = store
-        self.ended = []
+        self.ended_exes = []

@@ -1,8 +1,9 @@
 """Runs of a cluster: how they open, loop back, trigger each other and end.
 
-A run is an instruction buffer at work for an exe. Each instruction buffer has its own,
-implicitly looping program counter, and they may trigger each other (seed 000 ¶104). At a
-loopback the scalar pipeline state says what leaves the weight queue 503 (¶122-123).
+A run executes an instruction buffer for an exe. Each instruction buffer has its own program
+counter, which loops implicitly, and buffers may trigger each other (seed 000 ¶104). At a loopback
+the state of the sequence (`fifo`, `rq`, `sw`) says which entries leave the weight queue 503
+(¶122-123).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from macaw.emu.faults import Fault
 from macaw.emu.pe import timing
 from macaw.emu.pe.cluster import Cluster
 from macaw.emu.pe.expansion import Expansion
-from macaw.emu.pe.instruction_buffers import Pairs, initial_operands, joined, uses
+from macaw.emu.pe.instruction_buffers import Pairs, initial_operands, union, uses
 from macaw.emu.pe.row_units import RowUnits
 from macaw.emu.pe.sequence import FIFO, LD_BOTH, LD_WEIGHTS, UNIT_OF, WINDOW, takes_weights
 from macaw.emu.pe.state import DONE, LOADER, MAC, NOT_WRITTEN, STORE, WAITING, Ahead, Packet, Run
@@ -31,14 +32,17 @@ class RunLifecycle:
     def __init__(self, cluster: Cluster, units: RowUnits) -> None:
         self.cluster, self.state, self.shape = cluster, cluster.state, cluster.shape
         self.units, self.core = units, units.context.core
-        self.stores = 0  # of the exe that was opened last, for the clusters that open the same
+        self.store_count = 0  # of the exe that was opened last, for the clusters that open the same
 
     # Opening
 
     def _checked_chain(self, number: int, address: int) -> list[int]:
-        """The chain of a buffer. Raises `Fault` if one has no sequence, or if it never ends."""
-        found = self.cluster.chain(number)
-        empty = next((one for one in found if not self.cluster.buffer(one).words), None)
+        """A buffer and those that it triggers.
+
+        Raises `Fault` if one is empty or the chain has no end.
+        """
+        chain = self.cluster.chain(number)
+        empty = next((buffer for buffer in chain if not self.cluster.buffer(buffer).words), None)
         c = self.cluster.number
         if empty is not None:
             why = "exe" if empty == number else f"exe ib={number}, then"
@@ -48,19 +52,19 @@ class RunLifecycle:
                 {"cluster": c, "buffer": empty},
                 address=address,
             )
-        then = self.cluster.buffer(found[-1]).then
+        then = self.cluster.buffer(chain[-1]).then
         if then is not None:
             raise Fault(
                 "malformed packet",
-                f"exe ib={number}: the buffers {', '.join(map(str, found))} trigger each other"
+                f"exe ib={number}: the buffers {', '.join(map(str, chain))} trigger each other"
                 " without end",
                 {"cluster": c, "buffer": number},
                 address=address,
             )
-        return found
+        return chain
 
     def open(self, packet: Packet, address: int) -> Run:
-        """The run of an exe's packet that is about to come. Raises `Fault`."""
+        """Open a run for a packet whose first beat goes now. Raises `Fault`."""
         c, number = self.cluster.number, packet["buffer"]
         chain = self._checked_chain(number, address)
         out = packet["out"]
@@ -97,36 +101,38 @@ class RunLifecycle:
         run["has_weights"] = any(_takes_weights(row) for one in buffers for row in one.rows)
         self.expand(run)
         run["ahead"] = self._ahead(run)
-        self.stores = sum(self._stores(run, one) for one in chain)
-        run["span"] = self.units.stores.span(c, out, self.stores, address)
+        self.store_count = sum(self._stores(run, one) for one in chain)
+        run["span"] = self.units.stores.span(c, out, self.store_count, address)
         return run
 
     def equal_clusters(self, clusters: list[int], number: int) -> list[bool]:
-        """Which clusters have the same as this one in a buffer and those that it triggers."""
+        """Which of `clusters` have equal contents in a buffer and those it triggers."""
         chain = self.cluster.chain(number)
-        found = np.ones(len(clusters), np.bool_)
+        equal = np.ones(len(clusters), np.bool_)
         for name in BUFFER_FIELDS:
             values = getattr(self.state, name)[:, chain]
             same = values[clusters] == values[self.cluster.number]
-            found &= same.reshape(len(clusters), -1).all(axis=1)
-        return [bool(same) for same in found]
+            equal &= same.reshape(len(clusters), -1).all(axis=1)
+        return [bool(same) for same in equal]
 
     def open_like(self, other: RunLifecycle, packet: Packet, address: int) -> Run:
-        """The same as `open` after `other` has done it, with the same buffers. Raises `Fault`."""
+        """Open the same run as `other` has just opened with equal buffers. Raises `Fault`."""
         model = other.cluster.run_for(packet)
         self.state.segment_entries[self.cluster.number, model["buffer"]] = 0
-        self.stores = other.stores
+        self.store_count = other.store_count
         run = model.copy()
         run["chain"], run["issue_at"] = list(run["chain"]), list(run["issue_at"])
         run["written_back"], run["unwritten"] = list(run["written_back"]), []
         run["ops"] = [op.copy() for op in model["ops"]]
         for op in run["ops"]:
             op["segments"], op["beats"] = list(op["segments"]), []
-        run["span"] = self.units.stores.span(self.cluster.number, run["out"], self.stores, address)
+        run["span"] = self.units.stores.span(
+            self.cluster.number, run["out"], self.store_count, address
+        )
         return run
 
     def _rewind(self, run: Run) -> None:
-        """Let a run be at the beginning of its buffer."""
+        """Set a run to the start of its buffer."""
         run["iteration"], run["looped"] = 0, False
         run["iterations"] = self.cluster.buffer(run["buffer"]).iterations
         run["initial"] = initial_operands(self.state, self.cluster.number, run["buffer"])
@@ -166,18 +172,18 @@ class RunLifecycle:
             run["ahead"] = None
 
     def _ahead(self, run: Run) -> Ahead | None:
-        """What comes behind the steps that the run has: nothing, or all that its buffers may do."""
+        """What later iterations and triggered buffers may use; None if there are none."""
         if run["iterations"] == 1 and not run["chain"]:
             return None
-        found = None
+        ahead = None
         for number in (run["buffer"], *run["chain"]):
             initial = initial_operands(self.state, self.cluster.number, number)
             results = max(run["out"]["count"], 1)
-            found = joined(found, uses(self.shape, self.cluster.buffer(number), initial, results))
-        return found
+            ahead = union(ahead, uses(self.shape, self.cluster.buffer(number), initial, results))
+        return ahead
 
     def _stores(self, run: Run, number: int) -> int:
-        """How many stores and streams all iterations of a buffer of a run make. Raises `Fault`."""
+        """The number of stores, streams included, of all iterations of a buffer. Raises `Fault`."""
         if number == run["buffer"]:
             ops = run["ops"]
         else:  # any iteration but the first asks for no segments
@@ -190,9 +196,10 @@ class RunLifecycle:
     # The loopback
 
     def loop_back(self, run: Run) -> None:
-        """After the last mac of an iteration: what leaves the queue, and the next steps.
+        """Go to the next iteration if the lds and macs of this one have ended. Raises `Fault`.
 
-        Behind the last iteration nothing more is to start; raises `Fault`.
+        Weights leave the queue as the state of the sequence says. After the last iteration no step
+        is added.
         """
         if run["looped"] or (run["has_weights"] and not self.heads_queue(run)):
             return
@@ -230,24 +237,24 @@ class RunLifecycle:
         return entries
 
     def _hands_on(self, run: Run, state: int) -> bool:
-        """Whether the weights stay for the buffer that is triggered: it takes them as they are."""
+        """Whether the weights stay in the queue for the buffer that is triggered."""
         chain = run["chain"]
         return bool(chain) and self.cluster.buffer(chain[0]).header["state"] == state
 
     def _slide(self, run: Run, header: dict[str, int]) -> None:
-        """The window moves on; behind an inner loop nothing of it is left. Raises `Fault`."""
+        """Move the window; at the end of an inner loop empty it. Raises `Fault`."""
         if not run["held"]:
             return
         ends_inner = (run["iteration"] + 1) % header["inner"] == 0
         amount = header["window" if ends_inner else "pop"]
         entries = self._entries(run)
         if (entries < amount).any():
-            held = int(entries.min())
+            count = int(entries.min())
             raise Fault(
                 "queue underflow",
                 f"cluster {self.cluster.number}: the loopback pops {amount} entries of the sliding"
-                f" window, {held} are left",
-                {"cluster": self.cluster.number, "buffer": run["buffer"], "entries": held},
+                f" window, {count} are left",
+                {"cluster": self.cluster.number, "buffer": run["buffer"], "entries": count},
                 address=self.cluster.address(run, run["ops"][-1]),
             )
         self._leave_queue(run, np.full_like(entries, amount))
@@ -255,14 +262,14 @@ class RunLifecycle:
     def _leave_queue(
         self, run: Run, entries: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
     ) -> None:
-        """`entries` of each PE leave the weight queue, from its head on."""
+        """Remove `entries` (PEs,) from the heads of the weight queues."""
         state, c = self.state, self.cluster.number
         state.weight_head[c] = (state.weight_head[c] + entries) % self.shape.weight_queue
         state.weight_count[c] -= entries
         state.segment_entries[c, run["buffer"]] = state.segment_entries[c, run["buffer"]] - entries
 
     def heads_queue(self, run: Run) -> bool:
-        """Whether the run's segment is the first one in the weight queue."""
+        """Whether the run's weights are the first in the weight queue."""
         for other in self.cluster.runs:
             if other["has_weights"]:
                 return other is run
@@ -270,12 +277,12 @@ class RunLifecycle:
 
     # The end
 
-    def over(self, run: Run) -> bool:
+    def is_over(self, run: Run) -> bool:
         """Whether nothing of a run is left to do."""
         return run["looped"] and all(op["state"] == DONE for op in run["ops"])
 
-    def leave(self, run: Run, now: int) -> None:
-        """The run is over; its buffer is free from `now` on, and the next of its chain begins."""
+    def end_buffer(self, run: Run, now: int) -> None:
+        """End a run: its buffer is free from `now` on, and the next buffer of its chain starts."""
         runs, c = self.cluster.runs, self.cluster.number
         at = runs.index(run)
         if not run["chain"]:
@@ -284,9 +291,9 @@ class RunLifecycle:
                 self.units.trace.end_run(run)
             if self.core.listeners:
                 own = (cluster.runs for cluster in self.units.context.clusters)
-                left = sum(other["order"] == run["order"] for runs in own for other in runs)
+                remaining = sum(other["order"] == run["order"] for runs in own for other in runs)
                 self.core.announce(
-                    "end", cluster=c, buffer=run["buffer"], order=run["order"], left=left
+                    "end", cluster=c, buffer=run["buffer"], order=run["order"], left=remaining
                 )
             return
         number = run["chain"][0]

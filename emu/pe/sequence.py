@@ -1,4 +1,4 @@
-"""What the parts of the row share about sequences and their steps: names, masks, slices."""
+"""Names, masks and slices that the units of a row share about sequences and their steps."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ UNIT_OF = {"mac": MAC, "ld": LOADER, "st": STORE, "spu": SFU}
 
 @lru_cache(maxsize=4096)
 def decoded(word: int) -> Decoded:
-    """The instruction of a sequence that `word` is. Raises `DecodeError`."""
+    """The instruction of a sequence with this word. Raises `DecodeError`."""
     return decode(CORE, word, INSTRUCTION_BITS)
 
 
@@ -57,7 +57,7 @@ def make_op(
     writes: int = 0,
     segments: Sequence[int] = (),
 ) -> Op:
-    """A step of a run that has not begun."""
+    """A step of a run that has not started."""
     return Op(
         place=place,
         name=name,
@@ -86,7 +86,7 @@ def make_op(
 
 
 def block_mask(start: int, end: int, size: int) -> int:
-    """The blocks of `size` places in which the places `start` to `end` - 1 lie."""
+    """The mask of the blocks of `size` places that contain places `start` to `end` - 1."""
     if end <= start:
         return 0
     return (1 << (end - 1) // size + 1) - (1 << start // size)
@@ -98,7 +98,7 @@ def takes_weights(op: Op) -> bool:
 
 
 def slices(shape: Shape, mode: int, clusters: int) -> int:
-    """Into how many parts a segment of this mode is split."""
+    """The number of parts into which a segment of this mode is split among `clusters` clusters."""
     if mode == BROADCAST:
         return 1
     if mode == SLICED:

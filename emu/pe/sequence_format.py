@@ -57,15 +57,15 @@ def parse_header(data: bytes, address: int) -> dict[str, int]:
         ),
         "a sliding window of no entries": sliding and not header["window"],
     }
-    for what, found in wrong.items():
-        if found:
+    for what, is_wrong in wrong.items():
+        if is_wrong:
             raise Fault("malformed packet", f"a sequence: {what}", {"then": then}, address=address)
     return header
 
 
 def raw_strides(data: bytes, header: dict[str, int]) -> NDArray[np.int64]:
-    """By instruction and operand the strides of PE and cluster, not checked yet."""
-    found = np.zeros((SEQUENCE_LENGTH, 2, 2), np.int64)
+    """The strides over PEs and clusters, (instructions, operands, 2), not checked yet."""
+    strides = np.zeros((SEQUENCE_LENGTH, 2, 2), np.int64)
     for at in _records(header):
         if record_kind(data, at) is STRIDE:
             try:
@@ -73,22 +73,26 @@ def raw_strides(data: bytes, header: dict[str, int]) -> NDArray[np.int64]:
             except StructureError:
                 continue  # `parse_records` says so
             entry = stride["operand"] - STRIDE_KIND
-            found[stride["instruction"], entry] = stride["pe"], stride["cluster"]
-    return found
+            strides[stride["instruction"], entry] = stride["pe"], stride["cluster"]
+    return strides
 
 
 def _records(header: dict[str, int]) -> range:
-    """Where the records of a sequence begin."""
+    """The offsets of the records of a sequence."""
     return range(SEQUENCE.size, instructions_offset(header), RECORD_SIZE)
 
 
 def parse_records(
     data: bytes, header: dict[str, int], address: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """By instruction and operand the steps (inner, outer) and the stride of PEs. Raises `Fault`."""
+    """Steps (instructions, operands, 2: inner, outer) and strides over PEs (instructions,
+    operands).
+
+    Raises `Fault`.
+    """
     steps = np.zeros((SEQUENCE_LENGTH, 2, 2), np.int32)
     strides = np.zeros((SEQUENCE_LENGTH, 2), np.int32)
-    given = set()
+    operands_seen = set()
     for number, at in enumerate(_records(header)):
         kind = record_kind(data, at)
         try:
@@ -100,7 +104,7 @@ def parse_records(
         why = ""
         if operand - (0 if stepped else STRIDE_KIND) not in _entries(data, header, place, stepped):
             why = "there is no such operand" if stepped else "it is the same in all PEs"
-        elif (place, operand) in given:
+        elif (place, operand) in operands_seen:
             why = f"it has a {kind.name} already"
         elif stepped and header["pipeline"] == SHORT_PIPELINE:
             why = "a step needs the stages SU and WB, pipeline=4"
@@ -108,7 +112,7 @@ def parse_records(
             operand -= 0 if stepped else STRIDE_KIND
             message = f"{kind.name} {number}, of operand {operand} of instruction {place}: {why}"
             raise Fault("malformed packet", message, {kind.name: number}, address=address + at)
-        given.add((place, operand))
+        operands_seen.add((place, operand))
         if stepped:
             steps[place, operand] = record["inner"], record["outer"]
         else:
@@ -117,14 +121,14 @@ def parse_records(
 
 
 def _entries(data: bytes, header: dict[str, int], place: int, stepped: bool) -> Collection[int]:
-    """The entries of an instruction that a record of one kind may name."""
+    """The operands of an instruction that a record of one kind may name."""
     if place >= header["count"]:
         return ()
     at = instructions_offset(header) + INSTRUCTION_BYTES * place
-    found = decoded(int.from_bytes(data[at : at + INSTRUCTION_BYTES], "little"))
+    instruction = decoded(int.from_bytes(data[at : at + INSTRUCTION_BYTES], "little"))
     if not stepped:
-        return strided(found.row, found.values)
-    return [ENTRY_OF[x.name] for x in found.row.operands if x.name in ENTRY_OF]
+        return strided(instruction.row, instruction.values)
+    return [ENTRY_OF[x.name] for x in instruction.row.operands if x.name in ENTRY_OF]
 
 
 def parse_instruction(
@@ -132,8 +136,8 @@ def parse_instruction(
 ) -> tuple[int, int]:
     """The operands of an instruction as its register-file entries. Raises `Fault`."""
     try:
-        found = decoded(word)
+        instruction = decoded(word)
     except DecodeError as error:
         message = f"the word {word:#06x}: {error.detail or 'no instruction of a sequence'}"
         raise Fault(error.kind, message, {"word": word}, address=address) from None
-    return operands.meaning(found.row)(shape, header, word, found.values, address)
+    return operands.meaning(instruction.row)(shape, header, word, instruction.values, address)

@@ -1,8 +1,8 @@
-"""The parser 606 of a cluster: a configuration into an instruction buffer and the register file.
+"""The parser 606 of a cluster: it writes a sequence to an instruction buffer and the register file.
 
-Seed 000 ¶106: the sequence goes to the buffer that the command names, and the operands of each
-instruction, as they are for each PE, to entries of the register file: the written operand, and
-its strides over the PEs and the clusters.
+Seed 000 ¶106: the sequence goes to the buffer that the command names. The operands of each
+instruction go to the register file, a value for each PE: the written operand plus its strides over
+PEs and clusters.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class SequenceParser:
         self.cluster = cluster
 
     def begin(self, buffer: int, segment: Segment) -> None:
-        """Take `buffer` and empty it; the sequence of `segment` is about to come."""
+        """Take `buffer` and empty it; the bus is about to bring the sequence of `segment`."""
         if self.context.provenance is not None:
-            self.context.provenance.configures(self.cluster, buffer)
+            self.context.provenance.begin_config(self.cluster, buffer)
         self.state.headers[self.cluster, buffer, _COUNT] = 0
         self.state.scalar_sums[self.cluster, buffer] = 0
         self.state.scalar_held[self.cluster, buffer] = False
@@ -49,14 +49,14 @@ class SequenceParser:
         )
 
     def append(self, data: bytes) -> None:
-        """Bytes of a sequence have come."""
+        """Append bytes of the sequence."""
         self.state.parsers[self.cluster]["data"] += data
 
     def parse(self, clusters: list[int]) -> bool:
-        """Store the next instruction of a configuration that has come; whether it was the last.
+        """Store the next instruction, if it has come. Gives whether it was the last one.
 
-        An instruction a cycle, each in the cycle after its beat at the earliest. `clusters` are
-        this one and others that are as far with the same one. Raises `Fault`.
+        Raises `Fault`. The parser stores one instruction a cycle, each at the earliest in the cycle
+        after its beat. `clusters` are all clusters whose parsers have the same input and progress.
         """
         parser, c = self.state.parsers[self.cluster], clusters
         data, buffer, parsed = parser["data"], parser["buffer"], parser["parsed"]
@@ -83,8 +83,8 @@ class SequenceParser:
         strides = raw_strides(data, header)[parsed]
         for entry, value in enumerate((source, target)):
             pe, cluster = strides[entry]
-            apart = cluster * np.array(c)[:, None] + pe * np.arange(self.shape.pes)
-            self.state.registers[c, buffer, parsed, entry] = value + apart
+            offsets = cluster * np.array(c)[:, None] + pe * np.arange(self.shape.pes)
+            self.state.registers[c, buffer, parsed, entry] = value + offsets
         for cluster in clusters:
             self.state.parsers[cluster]["parsed"] = parsed + 1
         if parser["parsed"] < header["count"]:
@@ -95,7 +95,7 @@ class SequenceParser:
         self.state.headers[c, buffer] = [header[name] for name in MEMBERS]
         self.state.origins[c, buffer] = parser["address"] + start
         if self.context.provenance is not None:
-            self.context.provenance.configured(clusters, buffer, parser["address"])
+            self.context.provenance.end_config(clusters, buffer, parser["address"])
         for cluster in clusters:
             self.state.parsers[cluster] = None
         return True

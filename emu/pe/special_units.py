@@ -1,10 +1,10 @@
 """The special-function unit 510 of each cluster, and its control 509 (seed 000 ¶97).
 
-It works by itself once an instruction has begun: `sfu.rate` results enter a cycle, each leaves
-`sfu.latency` cycles later. *Chained*, they come from its FIFO, into which the accumulators have
-passed all at once; *decoupled*, from the output queues through selector 514. A token goes with
-each result and says which PE it belongs to. Results go in the order of their number, then of
-the PEs.
+Once an instruction has started, the unit works by itself: `sfu.rate` results enter a cycle, and
+each leaves `sfu.latency` cycles later. In *chained* mode results come from its FIFO, which took the
+accumulators all at once. In *decoupled* mode they come from the output queues through selector 514.
+A token goes with each result and says which PE it belongs to. Results go in the order of their
+number, then of the PEs.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class SpecialUnits:
         self.queues = queues
 
     def begin(self, cluster: int, job: SfuJob) -> None:
-        """An instruction begins. Raises `Fault` if a result that it takes was never written."""
+        """Start an instruction. Raises `Fault` if a result that it takes was never written."""
         state, source = self.state, job["source"]
         if job["chained"] >= 0:
             accumulator = state.accumulators[cluster, :, job["chained"]]
@@ -45,14 +45,14 @@ class SpecialUnits:
         state.sfu_jobs[cluster] = job
 
     def cycle(self, now: int) -> None:
-        """A cycle of each unit at work. Raises `Fault`."""
+        """Simulate a cycle of each unit at work. Raises `Fault`."""
         for cluster, job in enumerate(self.state.sfu_jobs):
             if job is not None:
                 self.cycle_of(cluster, job, now)
 
     @property
     def at_work(self) -> bool:
-        """Whether the next cycle has to be looked at."""
+        """Whether the next cycle must be simulated."""
         return any(job is not None for job in self.state.sfu_jobs)
 
     def cycle_of(self, cluster: int, job: SfuJob, now: int) -> None:
@@ -60,7 +60,7 @@ class SpecialUnits:
         self._leave(cluster, job, now - job["start"] - (self.shape.sfu_latency - 1))
 
     def _numbers(self, job: SfuJob, turn: int) -> NDArray[np.int64]:
-        """Which results enter in the `turn`-th cycle, all in one count."""
+        """The numbers of the results that enter in the `turn`-th cycle."""
         rate, total = self.shape.sfu_rate, job["count"] * len(job["pes"])
         return np.arange(turn * rate, min((turn + 1) * rate, total))
 
@@ -105,18 +105,18 @@ class SpecialUnits:
             self.finish(cluster, job)
 
     def _combine(self, cluster: int, job: SfuJob, result: int, value: Any) -> None:
-        """A value joins those of the PEs before it."""
+        """Combine a value of a reduction with those of the PEs before it. Raises `Fault`."""
         partial = job["partial"]
         if result == len(partial):
             partial.append(value)
         else:
-            partial[result] = self._joined(cluster, job, partial[result], value)
+            partial[result] = self._combined(cluster, job, partial[result], value)
 
-    def _joined(self, cluster: int, job: SfuJob, left: Any, right: Any) -> Any:
+    def _combined(self, cluster: int, job: SfuJob, left: Any, right: Any) -> Any:
         if job["reduction"] not in _ADDING:
             return np.maximum(left, right)
-        total, over = self.context.adder.total(np.array([left]), np.array([right]))
-        if over is not None:
+        total, overflow = self.context.adder.total(np.array([left]), np.array([right]))
+        if overflow is not None:
             raise Fault(
                 "accumulator overflow",
                 f"cluster {cluster}: the reduction holds {left!s}, and {right!s} is to be added",
@@ -126,12 +126,12 @@ class SpecialUnits:
         return total[0]
 
     def finish(self, cluster: int, job: SfuJob) -> None:
-        """The last result has left."""
+        """End an instruction whose last result has left. Raises `Fault`."""
         if self.context.core.listeners:
             self.context.core.announce("sfu", cluster=cluster, buffer=job["buffer"])
         state = self.state
         if self.context.provenance is not None and job["function"] == REDUCE:
-            self.context.provenance.reduced(cluster, job["partial"])
+            self.context.provenance.end_reduction(cluster, job["partial"])
         state.sfu_jobs[cluster] = None
         target, count = job["target"][0], job["count"]
         if job["function"] != REDUCE:
@@ -143,7 +143,9 @@ class SpecialUnits:
             self.give_to_first(cluster, target, job["partial"])
 
     def give_to_first(self, cluster: int, target: int, values: list[Any]) -> None:
-        """Results of the cluster as a whole: PE 0 holds them, the others nothing there."""
+        """Write results of the cluster as a whole to PE 0; the places of the other PEs become
+        empty.
+        """
         state, count = self.state, len(values)
         state.output[cluster, 0, target : target + count] = values
         state.output_writes[cluster, 0] += count
@@ -151,15 +153,15 @@ class SpecialUnits:
         state.output_written[cluster, 1:, target : target + count] = False
 
     def _to_scalar_unit(self, cluster: int, job: SfuJob) -> None:
-        """The scalar unit 604 combines the results with its accumulators (¶104)."""
+        """Combine the results with accumulators of the scalar unit 604. Raises `Fault`."""
         state, buffer = self.state, job["buffer"]
-        sums, held = state.scalar_sums[cluster, buffer], state.scalar_held[cluster, buffer]
+        sums, has_value = state.scalar_sums[cluster, buffer], state.scalar_held[cluster, buffer]
         for number, value in enumerate(job["partial"], job["target"][0]):
-            new = self._joined(cluster, job, sums[number], value) if held[number] else value
-            sums[number], held[number] = new, True
+            new = self._combined(cluster, job, sums[number], value) if has_value[number] else value
+            sums[number], has_value[number] = new, True
 
     def move_scalar(self, cluster: int, buffer: int, number: int, target: int) -> None:
-        """nonsf of a scalar accumulator: to the output queue of PE 0. Raises `Fault`."""
+        """Move a scalar accumulator to the output queue of PE 0 (nonsf). Raises `Fault`."""
         state = self.state
         if not state.scalar_held[cluster, buffer, number]:
             raise Fault(

@@ -59,12 +59,12 @@ class StallReport:
     def _name(self, run: Run) -> str:
         """`ib=0`, with the clusters if other clusters run the same buffer for another packet."""
         runs = self._runs()
-        mine = [cluster.number for cluster, x in runs if x["order"] == run["order"]]
-        others = any(
+        numbers = [cluster.number for cluster, x in runs if x["order"] == run["order"]]
+        is_ambiguous = any(
             x["buffer"] == run["buffer"] and x["order"] != run["order"] for _, x in runs
         )  # fmt: skip
         name = f"ib={run['buffer']}"
-        return f"{name} of clusters {', '.join(map(str, mine))}" if others else name
+        return f"{name} of clusters {', '.join(map(str, numbers))}" if is_ambiguous else name
 
     def _parts(self, runs: Iterable[Run]) -> Parts:
         return tuple((name, None) for name in dict.fromkeys(self._name(run) for run in runs))
@@ -85,9 +85,9 @@ class StallReport:
         segment = packet["segment"]
         if packet["commanded"] and not self.bus.can_send(packet, segment):
             runs = [x for _, x in self._runs() if x["order"] < packet["order"]]
-            mine = [x for _, x in self._runs() if x["order"] == packet["order"] and _works(x)]
+            working = [x for _, x in self._runs() if x["order"] == packet["order"] and _works(x)]
             on = f"ib={packet['buffer']} to take segment {segment}"
-            parts = self._parts(runs or mine)
+            parts = self._parts(runs or working)
             return Stall(_BUS, on, since, address, 0, parts, self.core.time)
         return Stall(_BUS, address=address, until=self.core.time, note=packet["mnemonic"])
 

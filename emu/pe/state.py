@@ -1,8 +1,8 @@
-"""Declared state of a row: its PEs, its cluster control units, its distribution unit.
+"""The declared state of a row: its PEs, its cluster control units, its distribution unit.
 
-Arrays are shaped (clusters, pes, ...). What is few and irregular (runs, packets) is held in plain
-dicts, whose keys the typed dicts below declare. The numbers in the meanings are
-the boxes of seed 000, Fig. 4 and Fig. 5a to 5c.
+Arrays have the shape (clusters, PEs, ...). Runs, packets and other small irregular data are plain
+dicts, whose keys the typed dicts below declare. The numbers in the meanings are the boxes of seed
+000, Fig. 4 and Fig. 5a to 5c.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Shape:
 
 
 def shape_of(config: Mapping[str, Any], row: int) -> Shape:
-    """The shape that a device configuration gives to its row `row`."""
+    """The shape of row `row` in a device configuration."""
     element = str(config["pe.element"])
     direct = config["pe.design"] == "5a"
     return Shape(
@@ -125,7 +125,7 @@ class Segment(TypedDict):
 
 
 class Out(TypedDict):
-    """Where the results of an exe go; see macaw.isa.pe.OUT."""
+    """Where the results of an exe go (`macaw.isa.pe.OUT`)."""
 
     offset: int
     stride: int
@@ -158,7 +158,7 @@ class Packet(TypedDict):
 
 
 class Beat(TypedDict):
-    """What a beat of the bus carries: the command byte or not, and pieces of segments."""
+    """A beat of the bus: the command byte or not, and pieces of segments."""
 
     cycle: int  # of its request; when it came, of its grant
     command: bool
@@ -178,7 +178,7 @@ class Parser(TypedDict):
 
 
 class SfuJob(TypedDict):
-    """What the special-function unit 510 of a cluster works on."""
+    """The instruction that the special-function unit 510 of a cluster executes."""
 
     buffer: int  # whose instruction it is
     start: int  # the cycle in which the first results enter
@@ -195,10 +195,10 @@ class SfuJob(TypedDict):
 
 
 class Op(TypedDict):
-    """An instruction of a run, or a step that flags and loopback imply.
+    """A step of a run: an instruction, or a step that flags and loopback imply.
 
-    `reads` and `writes` are masks of input-buffer blocks, `sums` of accumulators,
-    `blocks` of output-queue blocks: what it uses from when the run began until it is done.
+    `reads` and `writes` are masks of input-buffer blocks, `sums` of accumulators, `blocks` of
+    output-queue blocks: what the step uses from the start of the run until it is done.
     """
 
     place: int  # in the sequence; of an implied step: of the instruction that it follows

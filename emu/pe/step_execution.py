@@ -1,7 +1,7 @@
 """What a step of a run does in the cycle in which it starts, and when it will end.
 
-One function a name of `Op.name`. A mac and a store end when data path and return
-bus say so, a load when its last beat has come.
+There is one function for each `Op.name`. The data path ends macs, the return bus ends stores, the
+last beat ends loads.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ class StepExecution:
         }
 
     def start(self, run: Run, op: Op, now: int) -> None:
-        """`op` starts in cycle `now`. Raises `Fault`."""
+        """Start `op` in cycle `now`. Raises `Fault`."""
         if self.context.provenance is not None:
-            self.context.provenance.started(self.cluster, run, op)
+            self.context.provenance.record_step(self.cluster, run, op)
         self._by_name[op["name"]](run, op, now)
 
     def _start_ld(self, run: Run, op: Op, now: int) -> None:
@@ -62,8 +62,8 @@ class StepExecution:
     def _start_mac(self, run: Run, op: Op, now: int) -> None:
         c = self.cluster.number
         ops = run["ops"]
-        loaded = any(takes_weights(other) for other in ops[: ops.index(op)])
-        if not loaded and not run["held"]:
+        has_loaded = any(takes_weights(other) for other in ops[: ops.index(op)])
+        if not has_loaded and not run["held"]:
             message = "mac without weights: no ld of its sequence has loaded any"
             raise Fault("queue underflow", message, {"cluster": c, "buffer": run["buffer"]})
         base, total = self.cluster.operands(run, op)
@@ -77,9 +77,9 @@ class StepExecution:
         self.context.arrays.start_mac(c, base, total, limit, balance)
 
     def _entries(self, run: Run) -> NDArray[Any]:
-        """How many entries of 503 each PE's mac examines, (PEs,). Raises `Fault`.
+        """The number of weight entries that the mac of each PE examines, (PEs,). Raises `Fault`.
 
-        In a sliding window an entry's index is its place in the window.
+        In a sliding window the index of an entry is its place in the window.
         """
         state, c = self.state, self.cluster.number
         entries: NDArray[Any] = state.segment_entries[c, run["buffer"]]
@@ -87,9 +87,9 @@ class StepExecution:
             return entries
         window = int(state.headers[c, run["buffer"], _WINDOW])
         if (entries < window).any():
-            held = int(entries.min())
-            message = f"cluster {c}: a window of {window} entries, the weight queue holds {held}"
-            raise Fault("queue underflow", message, {"cluster": c, "entries": held})
+            count = int(entries.min())
+            message = f"cluster {c}: a window of {window} entries, the weight queue holds {count}"
+            raise Fault("queue underflow", message, {"cluster": c, "entries": count})
         places = (state.weight_head[c][:, None] + np.arange(window)) % self.shape.weight_queue
         state.weight_index[c, np.arange(self.shape.pes)[:, None], places] = np.arange(window)
         return np.full_like(entries, window)

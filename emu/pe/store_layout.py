@@ -16,8 +16,8 @@ def store_layout(
 ) -> tuple[NDArray[np.intp], tuple[Ranges, ...]]:
     """The order of a store's elements by address, and the ranges of each beat.
 
-    `steps` are step, elements that have been stored before, count of a PE; `writers` the indices of
-    the PEs. All rows that do the same have the same.
+    `steps` are the step, the elements stored before and the count of a PE; `writers` the indices of
+    the PEs that write, as bytes. The cache helps because rows that do the same have equal stores.
     """
     step, before, count = steps
     address = offset + np.frombuffer(writers, np.intp)[:, None] * stride
@@ -29,7 +29,7 @@ def store_layout(
 
 
 def _cut_evenly(addresses: NDArray[np.int64], size: int, width: int) -> list[Ranges]:
-    """The ranges of each beat if it holds a whole number of elements."""
+    """The ranges of each beat if a beat holds a whole number of elements."""
     a_beat = width // size
     begins = np.ones(addresses.size, np.bool_)
     begins[1:] = np.diff(addresses) != size
@@ -39,14 +39,14 @@ def _cut_evenly(addresses: NDArray[np.int64], size: int, width: int) -> list[Ran
     ranges = list(zip(addresses[first].tolist(), length.tolist(), strict=True))
     count = -(-addresses.size // a_beat)
     if len(ranges) == count:
-        return [[one] for one in ranges]
+        return [[piece] for piece in ranges]
     ends = np.searchsorted(first, np.arange(1, count + 1) * a_beat).tolist()
     return [ranges[a:b] for a, b in zip([0, *ends], ends, strict=False)]
 
 
 def _cut(addresses: list[int], size: int, width: int) -> list[Ranges]:
-    """The ranges of each beat; elements may go on in the next one."""
-    found: list[Ranges] = []
+    """The ranges of each beat if an element may continue in the next one."""
+    beats: list[Ranges] = []
     ranges: Ranges = []
     room = 0
     for address in addresses:
@@ -55,7 +55,7 @@ def _cut(addresses: list[int], size: int, width: int) -> list[Ranges]:
             if not room:
                 ranges = []
                 room = width
-                found.append(ranges)
+                beats.append(ranges)
             length = min(end - at, room)
             if ranges and sum(ranges[-1]) == at:
                 ranges[-1] = (ranges[-1][0], ranges[-1][1] + length)
@@ -63,4 +63,4 @@ def _cut(addresses: list[int], size: int, width: int) -> list[Ranges]:
                 ranges.append((at, length))
             at += length
             room -= length
-    return found
+    return beats

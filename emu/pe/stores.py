@@ -1,6 +1,6 @@
 """Stores: results of the output queues as beats of the return bus.
 
-The layout of results in memory is the out record of an exe (`macaw.isa.pe.OUT`).
+The out record of an exe gives the layout of results in memory (`macaw.isa.pe.OUT`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ class Stores:
         self.queues = queues
 
     def span(self, cluster: int, out: Out, stores: int, address: int) -> tuple[int, int] | None:
-        """The bytes of the half between which all stores of an exe lie, None if there are none.
+        """The bytes of the half that all stores of an exe may touch, (low, high); None if there are
+        no stores.
 
         Raises `Fault`, at the packet's `address`, if they do not fit the half.
         """
@@ -53,14 +54,14 @@ class Stores:
         return low, high
 
     def _writers(self, cluster: int, out: Out) -> NDArray[np.intp]:
-        """PE indices of a cluster that write: those below out.pes, or all."""
+        """The PEs of a cluster that write, numbered in the row: below out.pes, or all."""
         pes = cluster * self.shape.pes + np.arange(self.shape.pes)
         return pes[pes < out["pes"]] if out["pes"] else pes
 
     def beats(self, cluster: int, run: Run, source: NDArray[Any]) -> Beats:
-        """The beats of a store: elements in the order of their addresses, as many as a beat holds.
+        """The beats of a store, full beats of elements in the order of their addresses.
 
-        Raises `Fault`: a place that nothing has written, a result that does not fit.
+        Raises `Fault` if a place was never written or a result does not fit its element.
         """
         out = run["out"]
         writers = self._writers(cluster, out)
@@ -68,18 +69,18 @@ class Stores:
         if not count or not writers.size:
             return []
         holders = self.queues.holders(cluster, source, count, "st")
-        held = np.zeros(self.shape.pes, np.bool_)
-        held[holders] = True
-        writers = writers[held[writers - cluster * self.shape.pes]]
+        has_results = np.zeros(self.shape.pes, np.bool_)
+        has_results[holders] = True
+        writers = writers[has_results[writers - cluster * self.shape.pes]]
         local = writers - cluster * self.shape.pes
         number = np.arange(count)
         values = self.state.output[cluster, local[:, None], source[local][:, None] + number]
         self.state.output_reads[cluster, local] += count
         element = ELEMENTS[out["element"]]
         self._check_kind(cluster, element)
-        data, over = stored(values, element)
-        if over.any():
-            pe, at = (int(x) for x in np.argwhere(over)[0])
+        data, overflow = stored(values, element)
+        if overflow.any():
+            pe, at = (int(x) for x in np.argwhere(overflow)[0])
             raise Fault(
                 "store overflow",
                 f"cluster {cluster}, PE {int(local[pe])}: the result {values[pe, at]!s}"
@@ -90,11 +91,16 @@ class Stores:
         size, width = data.dtype.itemsize, self.shape.bus_bytes
         layout = store_layout if data.size <= _CACHED_ELEMENTS else store_layout.__wrapped__
         order, ranges = layout(out["offset"], out["stride"], steps, writers.tobytes(), size, width)
-        whole = data.reshape(-1)[order].tobytes()
-        return [(list(some), whole[i * width : (i + 1) * width]) for i, some in enumerate(ranges)]
+        all_bytes = data.reshape(-1)[order].tobytes()
+        return [
+            (list(beat_ranges), all_bytes[i * width : (i + 1) * width])
+            for i, beat_ranges in enumerate(ranges)
+        ]
 
     def _check_kind(self, cluster: int, element: str) -> None:
-        """Integers are stored as integers, floating results as floating elements."""
+        """Raise `Fault` unless integers are stored as integers, floating results as floating
+        elements.
+        """
         floating = np.dtype(self.shape.sum_type).kind == "f"
         if floating != (stored_type(element).kind == "f"):
             raise Fault(

@@ -1,8 +1,8 @@
-"""When things begin and end around the PEs (spec pe.md, "Timing around the PEs").
+"""When steps start and end around the PEs (spec pe.md, "Timing around the PEs").
 
-A cycle is a row's clock cycle. "Starts at s" means that s is the first cycle in
-which an instruction does something, "ends at e" that e is the last one; whatever waited
-for it starts at e + 1 at the earliest. docs/timing-pe.md explains each rule.
+A cycle is a cycle of the row's clock. "Starts at s" means that s is the first cycle in which an
+instruction does something, "ends at e" that e is the last one; a step that waited for it starts at
+e + 1 at the earliest. docs/timing-pe.md explains each rule.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ WB = 1  # and writing operands back another one
 
 
 def first_cycle(dispatched: int, latency: int, memory_latency: int, divider: int) -> int:
-    """The row's cycle of the first beat, for a dispatch at the device's cycle `dispatched`.
+    """The cycle of the first beat, for a dispatch at the device's cycle `dispatched`.
 
-    The unit fetches the first packet meanwhile, which takes memory's latency at least.
+    Meanwhile the unit fetches the first packet, which takes at least the latency of memory.
     """
     return -(-(dispatched + max(latency, memory_latency)) // divider)
 
 
 def first_start(accepted: int) -> int:
-    """The first instruction of a run whose command byte was on the bus at `accepted`."""
+    """The start of a run's first instruction; its command byte was there at `accepted`."""
     return accepted + ID + FO + 1
 
 
@@ -40,26 +40,28 @@ def write_back(end: Cycles) -> Cycles:
     return end + SU + WB
 
 
-def next_start(written: Cycles) -> Cycles:
-    """The next issue of an instruction: it fetches after WB, without forwarding."""
-    return written + FO + 1
+def next_start(write_back_cycle: Cycles) -> Cycles:
+    """The earliest next issue of an instruction: operands are fetched after WB."""
+    return write_back_cycle + FO + 1
 
 
 def ld_end(last_beat: int, start: int) -> int:
-    """A load from the bus: the bitmask is made in the cycle after the last beat."""
+    """The end of a load from the bus: the bitmask is made in the cycle after the last beat."""
     return max(last_beat + 1, start)
 
 
 def psums_end(start: int) -> int:
-    """A load of partial sums from the output queue: an element an accumulator, one a cycle."""
+    """The end of a load of partial sums from the output queue: one element a cycle."""
     return start + ACCUMULATORS - 1
 
 
 def move_end(start: Cycles, results: int) -> Cycles:
-    """Results from accumulators, or past the SFU: one a cycle a PE."""
+    """The end of a move of results from accumulators, or past the SFU: one a cycle in each PE."""
     return start + results - 1
 
 
 def sfu_end(start: int, results: int, rate: int, latency: int) -> int:
-    """`results` of a cluster: `rate` enter a cycle, each is in the SFU for `latency` cycles."""
+    """The end of a special function: `rate` of its `results` enter a cycle, each takes `latency`
+    cycles.
+    """
     return start - (-results // rate) - 1 + latency - 1

@@ -23,7 +23,7 @@ class UnitMemory:
         return self.memory.feeding_address(self.number)
 
     @property
-    def busy(self) -> bool:
+    def waits_for_grant(self) -> bool:
         """Whether a beat waits for its grant."""
         return self.read_port.busy or self.return_port.busy
 

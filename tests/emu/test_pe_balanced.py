@@ -175,7 +175,7 @@ def test_rows_are_settled_together(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found[0] == found[1]
     rows = [{id(plan.state) for plan in plans} for plans in settled]
     assert max(map(len, rows)) == 2
-    assert all(plan.settled is not None for plans in settled for plan in plans)
+    assert all(plan.settlement is not None for plans in settled for plan in plans)
 
 
 def test_a_gang_behind_balanced_macs() -> None:

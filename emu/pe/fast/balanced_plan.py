@@ -29,7 +29,7 @@ class BalancedPlan(Plan):
     Before it is settled, `ends` has the first cycle in which each cluster's mac may end.
     """
 
-    settled: BalancedState | None = None  # its macs, and those of other plans
+    settlement: BalancedState | None = None  # its macs, and those of other plans
     offset = 0  # of its first PE there
 
     def __init__(self, context: RowContext, clusters: list[int], start: int) -> None:
@@ -103,28 +103,28 @@ class BalancedPlan(Plan):
         cycles = now - self.start
         if not cycles:
             return
-        if self.settled is None and now > self.first_end():
+        if self.settlement is None and now > self.first_end():
             settle([self])
-        state = self.settled or BalancedState([self.macs], cycles)
+        state = self.settlement or BalancedState([self.macs], cycles)
         for cluster in clusters:
             place = self.clusters.index(cluster) * self.shape.pes
             columns = slice(self.offset + place, self.offset + place + self.shape.pes)
-            if self.settled is not None and now > self.ends[cluster]:
+            if self.settlement is not None and now > self.ends[cluster]:
                 outcome = state.at_end.part(columns)
             else:
                 outcome = state.outcome(columns, cycles)
-            outcome.cycles = cycles
+            outcome.mac_cycles = cycles
             self._write_loads(state, cluster, columns, outcome)
             pes, handing = self.arrays.clusters[cluster], self._handing(cluster)
             if handing < 0 or cycles <= handing:
                 outcome.add_to(pes)
                 self.state.handing[cluster] = cycles == handing
                 continue
-            outcome.handing = participants(pes.given + outcome.given)
+            outcome.handing_cycles = participants(pes.given + outcome.loads_given)
             outcome.add_to(pes)
-            some = np.zeros(self.shape.clusters, np.bool_)
-            some[cluster] = True
-            hand_over(self.state, self.adder, some)
+            mask = np.zeros(self.shape.clusters, np.bool_)
+            mask[cluster] = True
+            hand_over(self.state, self.adder, mask)
 
     def _write_loads(
         self, state: BalancedState, cluster: int, columns: slice, outcome: MacOutcome
@@ -132,18 +132,18 @@ class BalancedPlan(Plan):
         arrays, pes = self.arrays, self.arrays.clusters[cluster]
         rows = slice(columns.start - self.offset, columns.stop - self.offset)
         q1, q2 = state.q1_count[columns], state.q2_count[columns]
-        arrived = np.asarray(outcome.found + outcome.received, np.int64)
+        arrived = np.asarray(outcome.effectual_loads + outcome.loads_received, np.int64)
         pes.append_loads(1, state.loads, state.first[columns] + q2 + q1, arrived)
-        pes.append_loads(2, state.mac_loads, state.mac_first[columns] + q2, outcome.moved)
-        arrays.accumulators[self.where[rows]] = state.sums.after(columns, outcome.taken)
-        arrays.helpers[self.helper[rows]] = state.helper_sums.after(columns, outcome.taken)
+        pes.append_loads(2, state.mac_loads, state.mac_first[columns] + q2, outcome.queue_moves)
+        arrays.accumulators[self.where[rows]] = state.sums.after(columns, outcome.products)
+        arrays.helpers[self.helper[rows]] = state.helper_sums.after(columns, outcome.products)
 
     def _handing(self, cluster: int) -> int:
         """The cycle of the plan in which a cluster hands sums over, -1: in none."""
-        if self.settled is None:
+        if self.settlement is None:
             return -1
         first = self.offset // self.shape.pes
-        return int(self.settled.handing[first + self.clusters.index(cluster)])
+        return int(self.settlement.handing[first + self.clusters.index(cluster)])
 
 
 def settle(plans: Iterable[BalancedPlan]) -> None:
@@ -163,7 +163,7 @@ def _settle(plans: list[BalancedPlan]) -> None:
     state = BalancedState([plan.macs for plan in plans])
     offset = 0
     for plan in plans:
-        plan.settled, plan.offset = state, offset
+        plan.settlement, plan.offset = state, offset
         first = offset // plan.shape.pes
         ends = plan.start + state.ends[first : first + len(plan.clusters)]
         plan.ends = dict(zip(plan.clusters, ends.tolist(), strict=True))

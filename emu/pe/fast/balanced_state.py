@@ -49,34 +49,34 @@ class RunningSums:
     """The values of one accumulator of each PE after any number of its loads.
 
     `values` are the products of all loads that the MACs take, PE after PE from `first` on;
-    `mine` says which of them go to this accumulator.
+    `is_own` says which of them go to this accumulator.
     """
 
-    def __init__(self, old: NDArray[Any], values: NDArray[Any], first: Ints, mine: Bools) -> None:
+    def __init__(self, old: NDArray[Any], values: NDArray[Any], first: Ints, is_own: Bools) -> None:
         self.old, self.first = old, first
         self.floating = old.dtype.kind == "f"
         if not self.floating:
             # Over all PEs; the sums of one are differences.
             self.running: NDArray[Any] = np.zeros(values.size + 1, np.int64)
-            np.cumsum(np.where(mine, values, 0), dtype=np.int64, out=self.running[1:])
+            np.cumsum(np.where(is_own, values, 0), dtype=np.int64, out=self.running[1:])
             return
         self.number = np.zeros(values.size + 1, np.int64)
-        np.cumsum(mine, out=self.number[1:])
-        pe = np.repeat(np.arange(first.size), np.diff(first, append=values.size))[mine]
+        np.cumsum(is_own, out=self.number[1:])
+        pe = np.repeat(np.arange(first.size), np.diff(first, append=values.size))[is_own]
         place = np.arange(pe.size) - self.number[first][pe]
         # One addition after the other. A missing product is -0, which changes no sum.
         sums = np.full((first.size, int(place.max(initial=-1)) + 2), -0.0, old.dtype)
         sums[:, 0] = old
-        sums[pe, place + 1] = values[mine]
+        sums[pe, place + 1] = values[is_own]
         self.running = np.add.accumulate(sums, axis=1)
 
-    def after(self, columns: slice, taken: Ints) -> NDArray[Any]:
-        """The sums of some PEs when so many loads of each were taken."""
+    def after(self, columns: slice, count: Ints) -> NDArray[Any]:
+        """The sums of some PEs after each has taken so many loads."""
         first = self.first[columns]
         if self.floating:
-            number = self.number[first + taken] - self.number[first]
+            number = self.number[first + count] - self.number[first]
             return np.asarray(self.running[np.arange(self.first.size)[columns], number])
-        gained = self.running[first + taken] - self.running[first]
+        gained = self.running[first + count] - self.running[first]
         return np.asarray(self.old[columns] + gained.astype(self.old.dtype))
 
 
@@ -102,15 +102,15 @@ class BalancedState:
         self.sums = RunningSums(joined("sums"), values, self.mac_first, ~helping)
         self.helper_sums = RunningSums(joined("helper_sums"), values, self.mac_first, helping)
         if cycles is None:
-            whole = slice(0, self.left.size)
-            self.at_end, last = self._progress(whole, self.counts.moves.shape[0])
+            every_pe = slice(0, self.left.size)
+            self.at_end, last = self._progress(every_pe, self.counts.moves.shape[0])
             self._find_ends(np.maximum(last, 0), joined("given"), joined("handing"))
 
     def _occupancy(self, macs: Sequence[BalancedMacs], loads: Ints, first: Ints) -> QueueOccupancy:
         """The queues at the start."""
         parts, begins, size = [], [], 0
-        for one in macs:
-            hit = one.hit.view(np.uint8)
+        for part_macs in macs:
+            hit = part_macs.hit.view(np.uint8)
             part = padded(hit[:, ::2] + hit[:, 1::2])
             parts.append(part.reshape(-1))
             begins.append(size + np.arange(part.shape[0]) * part.shape[1])
@@ -134,16 +134,18 @@ class BalancedState:
 
     def _place_loads(self, loads: Ints, products: NDArray[Any], total: Ints) -> NDArray[Any]:
         """Set `loads` and `mac_loads`. Gives the products of `mac_loads`."""
-        counts, q2, held = self.counts, self.q2_count, self.q1_count + self.q2_count
+        counts, q2, queue_counts = self.counts, self.q2_count, self.q1_count + self.q2_count
         by_pe = np.ascontiguousarray(counts.given[:, :-1].T)
-        gave = np.count_nonzero(by_pe, axis=1)
+        gift_counts = np.count_nonzero(by_pe, axis=1)
         giver, when = np.divmod(np.flatnonzero(by_pe), by_pe.shape[1])
-        number = np.arange(giver.size) - (np.cumsum(gave) - gave)[giver]  # of a PE's gifts
-        size = total + np.append(gave[1:], 0)
+        number = (
+            np.arange(giver.size) - (np.cumsum(gift_counts) - gift_counts)[giver]
+        )  # of a PE's gifts
+        size = total + np.append(gift_counts[1:], 0)
         self.first = first = np.cumsum(size) - size
         # A PE gives the load after the moved one; its neighbour gets it after its own new loads.
         source = (first + q2)[giver] + counts.moved[when, giver] + number
-        target = (first + held)[giver - 1] + counts.found[when, giver - 1] + number
+        target = (first + queue_counts)[giver - 1] + counts.found[when, giver - 1] + number
         own, stays = np.ones(int(size.sum()), np.bool_), np.ones(int(size.sum()), np.bool_)
         own[target] = stays[source] = False
         self.loads = np.empty(own.size, np.int64)
@@ -153,12 +155,12 @@ class BalancedState:
         values[own] = products
         values[target] = values[source]
         self.mac_loads = self.loads[stays]
-        self.mac_first = np.cumsum(size - gave) - (size - gave)
+        self.mac_first = np.cumsum(size - gift_counts) - (size - gift_counts)
         return values[stays]
 
-    def _find_ends(self, last: Ints, given: Ints, handing: Bools) -> None:
+    def _find_ends(self, last: Ints, given_before: Ints, handing: Bools) -> None:
         """Set `handing` and `ends` from the last cycle of the PEs, (clusters,)."""
-        owing = (given + self.at_end.given).reshape(-1, self.shape.pes).any(axis=1)
+        owing = (given_before + self.at_end.loads_given).reshape(-1, self.shape.pes).any(axis=1)
         self.handing = np.where(handing, 0, np.where(owing, last + 1, -1))
         self.ends = np.where(owing, self.handing, last)
 
@@ -186,29 +188,31 @@ def progress(
     which a PE of it has something to do, -1: none. `cycles` and `handing` of the outcome are 0.
     """
     ready: Bools = np.concatenate([first[None], counts.moves[:-1]])  # a load is in queue 2
-    busy: Bools = ready | (counts.held[:-1] > 0) | counts.left
-    given = np.count_nonzero(counts.given, axis=0)
-    taken = first.astype(np.int64)
-    filling = busy[0] & ~first
-    if len(busy) > 1:
-        taken += counts.moved[-2]
-        filling = filling + np.count_nonzero(busy[1:] & (counts.moved[:-1] == 0), axis=0) * ~first
-    moved = counts.moved[-1].astype(np.int64)
+    is_busy: Bools = ready | (counts.held[:-1] > 0) | counts.left
+    gift_counts = np.count_nonzero(counts.given, axis=0)
+    products = first.astype(np.int64)
+    filling = is_busy[0] & ~first
+    if len(is_busy) > 1:
+        products += counts.moved[-2]
+        filling = (
+            filling + np.count_nonzero(is_busy[1:] & (counts.moved[:-1] == 0), axis=0) * ~first
+        )
+    moves = counts.moved[-1].astype(np.int64)
     outcome = MacOutcome(
-        taken=taken,
-        examined=np.minimum(2 * np.count_nonzero(counts.free, axis=0), left),
-        found=counts.found[-1].astype(np.int64),
-        moved=moved,
-        busy=np.count_nonzero(busy, axis=0),
-        filling=np.where(reached, 0, filling),
-        given=given[:-1],
-        received=given[1:],
+        products=products,
+        weights_examined=np.minimum(2 * np.count_nonzero(counts.free, axis=0), left),
+        effectual_loads=counts.found[-1].astype(np.int64),
+        queue_moves=moves,
+        busy_cycles=np.count_nonzero(is_busy, axis=0),
+        filling_cycles=np.where(reached, 0, filling),
+        loads_given=gift_counts[:-1],
+        loads_received=gift_counts[1:],
         q1_most=counts.held[1:].max(axis=0).astype(np.int64),
-        q2_most=moved > 0,
+        q2_most=moves > 0,
     )
-    return outcome, _last(busy, pes)
+    return outcome, _last(is_busy, pes)
 
 
-def _last(busy: Bools, pes: int) -> Ints:
-    work = np.asarray(busy.reshape(busy.shape[0], -1, pes).any(axis=2))
-    return np.where(work.any(axis=0), busy.shape[0] - 1 - work[::-1].argmax(axis=0), -1)
+def _last(is_busy: Bools, pes: int) -> Ints:
+    work = np.asarray(is_busy.reshape(is_busy.shape[0], -1, pes).any(axis=2))
+    return np.where(work.any(axis=0), is_busy.shape[0] - 1 - work[::-1].argmax(axis=0), -1)

@@ -1,8 +1,8 @@
 """The index comparator 505 and its load queues as an automaton, for the fast engine.
 
-When a PE looks at its next two weights depends on nothing but how many loads its queues
-hold and how many of the two before were effectual. Tables say what a block of such
-pairs does from each state on, so a mac takes one look-up a block, for all PEs at once.
+When a PE examines its next two weights depends only on the number of loads in its queues and on how
+many of the previous two weights were effectual. Tables give, for each block of such pairs and each
+state, what happens; so a mac takes one look-up a block, for all PEs at once.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _MOST_ROWS = 100_000  # of a table
 
 @dataclass(frozen=True)
 class Tables:
-    """What blocks of pairs do, for the depths of the load queues.
+    """The effect of blocks of pairs, for given depths of the load queues.
 
-    A state is q1 * 2 + q2, the loads that queue 1 and queue 2 (at most one) hold at the start of a
-    cycle. A row of the tables is block * states + state; the pairs of a block are the digits
-    of its number to the base `OUTCOMES`, the first pair the most significant.
+    A state is q1 * 2 + q2: the loads in queue 1 and queue 2 (at most one) at the start of a cycle.
+    A row of the tables is block * states + state. The pairs of a block are the digits of its number
+    in base `OUTCOMES`, the first pair the most significant.
     """
 
     pairs: int  # of a block
@@ -41,12 +41,12 @@ class Tables:
 
 @lru_cache(maxsize=8)
 def tables(depth_1: int, depth_2: int) -> Tables:
-    """The tables for queues of these depths."""
+    """The tables for load queues of these depths."""
     states = 2 * (depth_1 + 1)
     pairs = _MOST_PAIRS
     while pairs > 1 and states * OUTCOMES**pairs > _MOST_ROWS:
         pairs -= 1
-    behind, wait = _single(depth_1, depth_2, states)
+    next_state, wait = _single(depth_1, depth_2, states)
     blocks = OUTCOMES**pairs
     digits = np.arange(blocks)[:, None] // OUTCOMES ** np.arange(pairs - 1, -1, -1) % OUTCOMES
     state = np.tile(np.arange(states), blocks)
@@ -58,7 +58,7 @@ def tables(depth_1: int, depth_2: int) -> Tables:
         time += wait[state, digit]
         offset[:, pair] = time
         time += 1
-        state = behind[state, digit]
+        state = next_state[state, digit]
         after[:, pair] = state
     drain = np.array([_drain(number, depth_2) for number in range(states)])
     return Tables(
@@ -75,10 +75,10 @@ def tables(depth_1: int, depth_2: int) -> Tables:
 
 
 def _move(state: int, depth_2: int) -> int:
-    """A cycle in which the comparator does nothing."""
+    """The state after a cycle in which the comparator does nothing."""
     q1, q2 = divmod(state, 2)
-    moved = int(q1 > 0 and q2 < depth_2)
-    return (q1 - moved) * 2 + moved
+    moves = int(q1 > 0 and q2 < depth_2)
+    return (q1 - moves) * 2 + moves
 
 
 def _drain(state: int, depth_2: int) -> int:
@@ -89,14 +89,14 @@ def _drain(state: int, depth_2: int) -> int:
 
 
 def _single(depth_1: int, depth_2: int, states: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """By state and outcome of a pair: the state after its cycle, and how long it waited."""
-    behind = np.zeros((states, OUTCOMES), np.int64)
+    """By state and outcome of a pair: the state after its cycle, and the cycles that it waited."""
+    next_state = np.zeros((states, OUTCOMES), np.int64)
     wait = np.zeros((states, OUTCOMES), np.int64)
     for number in range(states):
         state, waited = number, 0
         while state >> 1 > depth_1 - 2:
             state, waited = _move(state, depth_2), waited + 1
         for effectual in range(OUTCOMES):
-            behind[number, effectual] = _move(state, depth_2) + 2 * effectual
+            next_state[number, effectual] = _move(state, depth_2) + 2 * effectual
             wait[number, effectual] = waited
-    return behind, wait
+    return next_state, wait

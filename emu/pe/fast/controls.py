@@ -41,7 +41,7 @@ class LockstepControls(ClusterControls):
         if self.group is not None:
             self.group.leave(now)
             acted = True
-            if not self.group.left:
+            if not self.group.members:
                 self.group = None
         elif min(due) <= now and not core.listeners and core.device.focus is not core:
             self.group = lockstep_group(self, self.trace, now)
@@ -80,7 +80,7 @@ class LockstepControls(ClusterControls):
 
     def accepts(self, packet: Packet) -> bool:
         """Whether the packet's buffer is free in all its clusters."""
-        if self.group is not None and not self.group.left.isdisjoint(packet["clusters"]):
+        if self.group is not None and not self.group.members.isdisjoint(packet["clusters"]):
             if self.group.keeps_out(packet):
                 return False
             self.split()

@@ -43,7 +43,7 @@ class LockstepAccumulator:
         self.most = (1 << 2 * bits) * loads
         self.accumulators = self.state.accumulators[clusters]
         self.output = self.state.output[clusters]
-        self.written = self.state.output_written[clusters]
+        self.output_written = self.state.output_written[clusters]
         self.buffer = self.state.buffer[clusters]
         self.moves = 0
         self.macs: list[LockstepMac] = []
@@ -68,8 +68,8 @@ class LockstepAccumulator:
         self.output[..., target] = values
         values[...] = 0
         size = self.shape.output_block
-        self.written[..., target] = True
-        self.written[..., target + 1 : -(-(target + 1) // size) * size] = False
+        self.output_written[..., target] = True
+        self.output_written[..., target + 1 : -(-(target + 1) // size) * size] = False
         self.moves += 1
 
     # Into the declared state
@@ -79,7 +79,7 @@ class LockstepAccumulator:
         state, c = self.state, self.clusters[place]
         state.accumulators[c] = self.accumulators[place]
         state.output[c] = self.output[place]
-        state.output_written[c] = self.written[place]
+        state.output_written[c] = self.output_written[place]
         state.buffer[c] = self.buffer[place]
         state.output_writes[c] += self.moves
         if not self.macs:
@@ -106,21 +106,23 @@ class LockstepAccumulator:
         outcome.add_to(self.arrays.clusters[c])
         state.mac_left[c] = 0
         state.mac_next[c] = (state.weight_head[c] + self.entries[place]) % self.shape.weight_queue
-        state.mac_reached[c] = np.asarray(mac.batch.outcome.taken[mac.at, place]) > 0
+        state.mac_reached[c] = np.asarray(mac.batch.outcome.products[mac.at, place]) > 0
         state.given[c] = 0  # the sums are handed over
         state.computing[c] = False
 
     def products(self) -> Ints:
         """How many each mac has taken, (macs, clusters)."""
         batches = {id(mac.batch): mac.batch for mac in self.macs}
-        sums = {key: batch.outcome.taken.sum(axis=2) for key, batch in batches.items()}
+        sums = {key: batch.outcome.products.sum(axis=2) for key, batch in batches.items()}
         return np.array([sums[id(mac.batch)][mac.at] for mac in self.macs])
 
     def _all_macs(self) -> MacOutcome:
         """The outcome of all macs, (clusters, PEs)."""
         parts: list[MacOutcome] = []
         for batch in {id(mac.batch): mac.batch for mac in self.macs}.values():
-            used = [mac.at for mac in self.macs if mac.batch is batch]
-            assert used == list(range(used[0], used[0] + len(used)))  # one after the other
-            parts.append(batch.outcome.part(slice(used[0], used[0] + len(used))).total())
+            numbers = [mac.at for mac in self.macs if mac.batch is batch]
+            assert numbers == list(
+                range(numbers[0], numbers[0] + len(numbers))
+            )  # one after the other
+            parts.append(batch.outcome.part(slice(numbers[0], numbers[0] + len(numbers))).total())
         return MacOutcome.joined([part.part(np.newaxis) for part in parts]).total()

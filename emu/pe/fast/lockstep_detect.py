@@ -20,10 +20,11 @@ _FEWEST = 2  # iterations that are worth it
 
 
 def lockstep_group(controls: ClusterControls, trace: RowTrace, now: int) -> LockstepGroup | None:
-    """A group of all clusters that run something, from cycle `now` on, if they can form one.
+    """A group of all clusters that run something, from cycle `now` on; None if they cannot form
+    one.
 
-    They must be about to begin the first mac of a loop over resident weights, and nothing may
-    distinguish one from another.
+    They must be about to begin the first mac of a loop over resident weights, and must not differ
+    in anything that the group computes once for all.
     """
     context = controls.context
     state = context.state
@@ -43,7 +44,7 @@ def lockstep_group(controls: ClusterControls, trace: RowTrace, now: int) -> Lock
 
 
 def _starts_loop(context: RowContext, cluster: int, run: Run, now: int) -> bool:
-    """Whether a run is at the beginning of such a loop."""
+    """Whether a run is at the start of such a loop."""
     state = context.state
     if (
         run["iteration"] > 0
@@ -58,33 +59,34 @@ def _starts_loop(context: RowContext, cluster: int, run: Run, now: int) -> bool:
     weights = [op for op in ops if takes_weights(op)]
     if not weights or not all(_ends(op, now) for op in weights):
         return False
-    begun = [op for op in ops if op["unit"] in (MAC, SFU) and op["state"] != WAITING]
-    if begun or not {op["name"] for op in ops} <= STEPS:
+    started_ops = [op for op in ops if op["unit"] in (MAC, SFU) and op["state"] != WAITING]
+    if started_ops or not {op["name"] for op in ops} <= STEPS:
         return False
     words = state.words[cluster, run["buffer"]].tolist()
     macs = [decoded(words[op["place"]]) for op in ops if op["unit"] == MAC]
     if len({mac.values["balance"] for mac in macs}) > 1:
         return False
-    left = [part for op in ops if not _ends(op, now) for part in op["segments"]]
-    left += range(run["taken"], len(run["segments"]))
-    return all(run["segments"][part]["type"] == ACTIVATIONS_SEGMENT for part in left)
+    segments = [part for op in ops if not _ends(op, now) for part in op["segments"]]
+    segments += range(run["taken"], len(run["segments"]))
+    return all(run["segments"][part]["type"] == ACTIVATIONS_SEGMENT for part in segments)
 
 
 def _ends(op: Op, now: int) -> bool:
-    """Whether a step is over in cycle `now`, whether that has been noticed or not."""
+    """Whether a step is over in cycle `now`, even if the control unit has not noticed it yet."""
     return op["state"] == DONE or (op["state"] == RUNNING and op["end"] < now)
 
 
 def _common(run: Run) -> dict[str, Any]:
-    """A run without what each cluster may have for itself, by its PEs and its weights."""
+    """A run without the parts that may differ between clusters."""
     ops = [{**op, "reads": 0} for op in run["ops"]]
     return {**run, "span": None, "reach": 0, "ops": ops}
 
 
 def _are_equal(context: RowContext, clusters: list[int], buffer: int) -> bool:
-    """Whether all clusters are in one state, and what their PEs read by is the same in all PEs.
+    """Whether all clusters are in the same state, and all PEs have equal operands and loaded
+    blocks.
 
-    These are the operands, and which activations are loaded: an ld may have had others by PE.
+    An ld with a stride may have loaded other blocks in other PEs.
     """
     state, lead = context.state, clusters[0]
     for name in ("units", "due"):
@@ -101,10 +103,12 @@ def _are_equal(context: RowContext, clusters: list[int], buffer: int) -> bool:
         if not (values == values[0]).all():
             return False
     registers = state.registers[lead, buffer]
-    loaded = state.block_loaded[clusters]
-    if not ((registers == registers[..., :1]).all() and (loaded == loaded[:, :1]).all()):
+    block_loaded = state.block_loaded[clusters]
+    if not (
+        (registers == registers[..., :1]).all() and (block_loaded == block_loaded[:, :1]).all()
+    ):
         return False
-    apart = state.computing[clusters] | (state.doing[clusters] != BUSY)
+    is_working = state.computing[clusters] | (state.doing[clusters] != BUSY)
     jobs = [state.sfu_jobs[cluster] for cluster in clusters]
     parsers = [state.parsers[cluster] for cluster in clusters]
-    return not apart.any() and not any(jobs) and not any(parsers)
+    return not is_working.any() and not any(jobs) and not any(parsers)

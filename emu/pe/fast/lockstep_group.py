@@ -2,8 +2,8 @@
 
 Clusters that share a packet run the same steps; only the ends of their macs differ. While weights
 stay in the queues (state `rq`), the start of a step follows from the ends of earlier steps, by the
-rules of `control_unit` and `runs`. Times here are arrays (clusters,). The group computes them as
-far ahead as the data that the bus has delivered allow.
+rules of `control_unit` and `run_lifecycle`. Times here are arrays (clusters,). The group computes
+them as far ahead as the data that the bus has delivered allow.
 
 The declared state of the clusters stays as it was in the cycle in which the group formed. A cluster
 whose run is over leaves the group, and its state of that cycle is written. If the state is read
@@ -58,7 +58,7 @@ class BusCall(NamedTuple):
 class LockstepGroup:
     """The clusters of `units`, whose runs are the same and start to multiply in cycle `now`.
 
-    Times are arrays (clusters,), in the order of `units`. `left` holds the numbers of the clusters
+    Times are arrays (clusters,), in the order of `units`. `members` are the numbers of the clusters
     that belong to the group now. Raises `Unplannable`, `Fault`.
     """
 
@@ -68,7 +68,7 @@ class LockstepGroup:
         self.context, self.state, self.shape = context, context.state, context.shape
         self.trace, self.units = trace, units
         self.clusters = clusters = [unit.cluster.number for unit in units]
-        self.left = set(clusters)
+        self.members = set(clusters)
         self.began = now
         lead = units[0]
         self.run = plain.copy(lead.cluster.runs[0])
@@ -89,14 +89,14 @@ class LockstepGroup:
         self.since = self.state.doing_since[clusters]  # the PEs wait since then
         self.waits = np.zeros_like(self.since)  # cycles in which they did
         self.ends: dict[int, Ints] = {}  # by place, of its last issue
-        self.looped: Ints | None = None  # the last loopback
-        self.over: Ints | None = None  # the first cycle after the run
+        self.last_loopback: Ints | None = None  # the last loopback
+        self.run_end: Ints | None = None  # the first cycle after the run
         self._first = NEVER  # the cycle in which the next cluster leaves
         self.retired = 0  # instructions since the group formed
         self.before: list[LockstepStep] = []  # of the iteration before
         self.steps: list[LockstepStep] = []
         self.mac_times: list[tuple[Ints, Ints]] = []  # the first and the last cycle of each
-        self._planned: list[tuple[int, ResidentMacs, int]] = []  # base and number of macs to come
+        self._next_macs: list[tuple[int, ResidentMacs, int]] = []  # base and number of macs to come
         self._limits: dict[int, Ints] = {}
         self._opens: dict[int, int] = {}  # by segment, as far as it is known
         self.bus_calls: list[BusCall] = []  # what the bus called since the group formed
@@ -106,7 +106,7 @@ class LockstepGroup:
             self.state.due[cluster] = NEVER
 
     def _take(self, ops: Sequence[Op], known: Ints) -> None:
-        """The steps of an iteration."""
+        """Set the steps of an iteration, which `known` (clusters,) is the first cycle of."""
         self.steps = [LockstepStep(op, known) for op in ops]
         for step in self.steps:
             op = step.op
@@ -120,7 +120,7 @@ class LockstepGroup:
             self.retired -= op["state"] == DONE and step.explicit
 
     def _reads(self, op: Op) -> list[int]:
-        """Which blocks of the input buffer a step reads, by cluster; see `Control.find_reads`."""
+        """The mask of the input blocks that a step reads, by cluster; see `Cluster.set_reads`."""
         if op["unit"] != MAC:
             return [op["reads"]] * len(self.reaches)
         base, size, last = op["base"], self.shape.input_block, self.shape.input_buffer
@@ -131,14 +131,14 @@ class LockstepGroup:
         return [masks[reach] for reach in self.reaches]
 
     def _shares(self, op: Op, other: Op) -> NDArray[np.bool_] | bool:
-        """Whether two steps use the same, for all clusters or for each; see `Control._conflict`."""
-        mine, its = op["writes"], other["writes"]
-        if op["sums"] & other["sums"] or op["blocks"] & other["blocks"] or mine & its:
+        """Whether two steps conflict, for all clusters or for each; see `ControlUnit`."""
+        writes, other_writes = op["writes"], other["writes"]
+        if op["sums"] & other["sums"] or op["blocks"] & other["blocks"] or writes & other_writes:
             return True
-        if not mine and not its:
+        if not writes and not other_writes:
             return False
         reads = zip(self._reads(op), self._reads(other), strict=True)
-        among = {pair: bool(pair[0] & its or mine & pair[1]) for pair in set(reads)}
+        among = {pair: bool(pair[0] & other_writes or writes & pair[1]) for pair in set(reads)}
         if len(set(among.values())) == 1:
             return next(iter(among.values()))
         reads = zip(self._reads(op), self._reads(other), strict=True)
@@ -147,15 +147,18 @@ class LockstepGroup:
     # Ahead
 
     def extend(self) -> None:
-        """Find times as far ahead as can be. Raises `Unplannable`, `Fault`: break it up then."""
+        """Compute times as far ahead as possible.
+
+        Raises `Unplannable`, `Fault`: the group must split.
+        """
         self._opens.clear()
-        while self.over is None:
+        while self.run_end is None:
             step = next((step for step in self.steps if step.start is None), None)
             if not (self._loop_back() if step is None else self._start(step)):
                 return
 
     def _start(self, step: LockstepStep) -> bool:
-        """When a step begins, and when it ends; false: not known yet."""
+        """Compute when a step starts and ends. Gives False if that is not known yet."""
         op = step.op
         bounds = [step.known, self.issue]
         if step.explicit and op["place"] in self.ends:
@@ -196,14 +199,14 @@ class LockstepGroup:
 
     def _end_ld(self, step: LockstepStep) -> None:
         assert step.start is not None  # it has begun
-        ended = [timing.ld_end(step.op["last"], start) for start in step.start.tolist()]
-        self._end(step, np.array(ended))
+        ends = [timing.ld_end(step.op["last"], start) for start in step.start.tolist()]
+        self._end(step, np.array(ends))
 
     def _earlier(self, step: LockstepStep) -> list[LockstepStep]:
         return self.before + self.steps[: self.steps.index(step)]
 
     def _loop_back(self) -> bool:
-        """The next iteration's steps, or the end of the last one; see `Runs.loop_back`."""
+        """Go to the next iteration, or end the last one. Gives False if that is not known yet."""
         run = self.run
         times = []
         for step in self.steps:
@@ -226,22 +229,22 @@ class LockstepGroup:
         self._take(run["ops"], known)
         return True
 
-    def _finish(self, looped: Ints) -> None:
-        """The run is over when everything has ended and has been written back."""
+    def _finish(self, last_loopback: Ints) -> None:
+        """Compute the end of the run: everything has ended and has been written back."""
         ends = [step.end + 1 for step in self.before + self.steps if step.end is not None]
         if self.long_pipeline:
             ends += [timing.write_back(end) + 1 for end in self.ends.values()]
-        self.looped, self.over = looped, reduce(np.maximum, ends, looped)
-        self._first = int(self.over.min())
+        self.last_loopback, self.run_end = last_loopback, reduce(np.maximum, ends, last_loopback)
+        self._first = int(self.run_end.min())
 
     # Macs
 
     def _mac(self, step: LockstepStep) -> None:
         op, start = step.op, step.start
         assert start is not None  # it has just been found
-        if not self._planned:
+        if not self._next_macs:
             self._multiply(step)
-        base, batch, at = self._planned.pop(0)
+        base, batch, at = self._next_macs.pop(0)
         assert base == op["base"]
         self.sums.mac(LockstepMac(batch, at, base, op["sums"].bit_length() - 1, self._limit(base)))
         end = start + batch.cycles[at] - 1
@@ -251,33 +254,33 @@ class LockstepGroup:
         self._end(step, end)
 
     def _multiply(self, step: LockstepStep) -> None:
-        """Compute this mac; if all activations have come, those behind it too."""
+        """Compute the next mac, and later ones with it if all activations have come."""
         bases = [step.op["base"]]
-        run, rest = self.run, self.steps[self.steps.index(step) + 1 :]
+        run, later_steps = self.run, self.steps[self.steps.index(step) + 1 :]
         if run["taken"] == len(run["segments"]) and all(x.op["last"] < NEVER for x in self._lds()):
-            bases += [other.op["base"] for other in rest if other.op["unit"] == MAC]
+            bases += [other.op["base"] for other in later_steps if other.op["unit"] == MAC]
             places = [x.op["place"] for x in self.steps if x.op["unit"] == MAC]
             most = max(1, _LOOKUPS // max(self.weights.at.size, 1))
             for iteration in range(run["iteration"] + 1, run["iterations"]):
                 if len(bases) + len(places) > most:
                     break
                 operands = self.buffer.operands(run["initial"], iteration)
-                found = [operands[place][0] for place in places]
-                if not all(0 <= base < self.shape.input_buffer for base in found):
+                iteration_bases = [operands[place][0] for place in places]
+                if not all(0 <= base < self.shape.input_buffer for base in iteration_bases):
                     break  # it faults if it comes to that
-                bases += found
+                bases += iteration_bases
         limits = np.array([self._limit(base) for base in bases])
         batch = self.weights.multiply(bases, limits)
-        self._planned = [(base, batch, at) for at, base in enumerate(bases)]
+        self._next_macs = [(base, batch, at) for at, base in enumerate(bases)]
 
     def _lds(self) -> list[LockstepStep]:
         return [step for step in self.steps if step.op["segments"]]
 
     def _limit(self, base: int) -> Ints:
-        """Where the activations end that all PEs have loaded from `base` on, by cluster."""
+        """By cluster, where the activations end that all PEs have loaded from `base` on."""
         if base not in self._limits:
-            loaded = self.state.block_loaded[self.clusters]
-            few = self.units[:1] if (loaded == loaded[0]).all() else self.units
+            block_loaded = self.state.block_loaded[self.clusters]
+            few = self.units[:1] if (block_loaded == block_loaded[0]).all() else self.units
             bases = np.array([base] * self.shape.pes)
             limits = [unit.cluster.activation_limits(bases)[0] for unit in few]
             self._limits[base] = np.full(len(self.clusters), limits)
@@ -286,11 +289,11 @@ class LockstepGroup:
     # The bus
 
     def takes(self, packet: Packet | None) -> bool:
-        """Whether a packet is the gang's."""
+        """Whether a packet is the one that the group's runs belong to."""
         return packet is not None and packet["order"] == self.order
 
     def keeps_out(self, packet: Packet) -> bool:
-        """Whether a packet's buffer is not free as long as the gang goes on."""
+        """Whether a packet needs a buffer that the group's runs use."""
         return packet["buffer"] in (self.run["buffer"], *self.run["chain"])
 
     def opens(self, segment: int) -> int:
@@ -300,7 +303,7 @@ class LockstepGroup:
         return self._opens[segment]
 
     def _opening(self, segment: int) -> int:
-        """The same, found out; see `Control.ready`."""
+        """Compute `opens`; see `ControlUnit.can_take`."""
         step = next((step for step in self.steps if segment in step.op["segments"]), None)
         if step is None:
             return NEVER
@@ -325,20 +328,20 @@ class LockstepGroup:
         return next(step for step in self.steps if segment in step.op["segments"])
 
     def target(self, segment: int) -> int:
-        """Where it puts it."""
+        """The place where its ld puts a segment."""
         return self._operands(self.taker(segment).op)[0]
 
     def _operands(self, op: Op) -> list[int]:
         return self.buffer.operands(self.run["initial"], op["iteration"])[op["place"]]
 
     def first_beat(self, segment: int, cycle: int) -> None:
-        """The first beat of a segment was on the bus in `cycle`. Raises as `extend`."""
+        """The first beat of a segment was on the bus in `cycle`. Raises as `extend` does."""
         op = self.taker(segment).op
         op["first"] = min(op["first"], cycle)
         self.extend()
 
     def last_beat(self, segment: int, cycle: int) -> None:
-        """The last beat was on the bus, and its contents are in place. Raises as `extend`."""
+        """The last beat was on the bus, and its contents are in place. Raises as `extend` does."""
         step = self.taker(segment)
         op = step.op
         op["received"] += 1
@@ -350,46 +353,48 @@ class LockstepGroup:
         self.extend()
 
     def next_event(self, now: int) -> int:
-        """The first cycle after `now` in which it has to be looked at."""
-        found, packet = self._first, self.state.packet
+        """The first cycle after `now` in which the row must simulate the group, or NEVER."""
+        cycle, packet = self._first, self.state.packet
         if self.takes(packet) and not packet["sent"]:
             opens = self.opens(packet["segment"])
-            found = min(found, opens if opens > now else NEVER)
-        return found
+            cycle = min(cycle, opens if opens > now else NEVER)
+        return cycle
 
     # The end
 
     def leave(self, now: int) -> None:
         """Write the state of the clusters whose run is over in cycle `now`."""
-        if self.over is None or self._first > now:
+        if self.run_end is None or self._first > now:
             return
         self._first = NEVER
-        left = []
-        for place, over in enumerate(self.over.tolist()):
-            if self.clusters[place] not in self.left:
+        leaving = []
+        for place, over in enumerate(self.run_end.tolist()):
+            if self.clusters[place] not in self.members:
                 continue
             if over <= now:
-                self.left.remove(self.clusters[place])
+                self.members.remove(self.clusters[place])
                 self._leave(place)
-                left.append(place)
+                leaving.append(place)
             else:
                 self._first = min(self._first, over)
         number = self.run["number"]
         if self.context.core.tracing and self.mac_times and self.context.core.trace.records(number):
-            begin, until, uses = (times[:, left] for times in self._uses)
+            begin, until, uses = (times[:, leaving] for times in self._uses)
             self.trace.end_macs(number, begin, until, uses)
 
     @cached_property
     def _uses(self) -> tuple[Ints, Ints, Ints]:
-        """Of all macs, (macs, clusters): first cycle, the first one behind it, products."""
+        """Of all macs, (macs, clusters): the first cycle, the cycle after the last one, the
+        products.
+        """
         begin = np.array([start for start, _ in self.mac_times])
         until = np.array([end for _, end in self.mac_times]) + 1
         return begin, until, self.sums.products()
 
     def _leave(self, place: int) -> None:
         state, c, unit = self.state, self.clusters[place], self.units[place]
-        run, ended = unit.cluster.runs[0], self._ended
-        run["ops"] = [op_of(one, place) for one in ended if one.remains[place]]
+        run, steps = unit.cluster.runs[0], self._ended_steps
+        run["ops"] = [op_of(step, place) for step in steps if step.remains[place]]
         run["iteration"], run["taken"] = self.run["iteration"], self.run["taken"]
         run["ahead"] = None if self.run["ahead"] is None else self.run["ahead"].copy()
         run["issue_at"][0], run["held"] = int(self.issue[place]), True
@@ -406,18 +411,20 @@ class LockstepGroup:
         self.context.core.retired += self.retired
         unit.lifecycle.loop_back(run)
         state.units[c] = [FREE] * len(state.units[c])
-        assert self.over is not None  # who leaves is
-        state.due[c] = int(self.over[place])
+        assert self.run_end is not None  # who leaves is
+        state.due[c] = int(self.run_end[place])
 
     @cached_property
-    def _ended(self) -> list[EndedStep]:
-        """The steps that are in the run when it is over: the last ones, and those they outran."""
+    def _ended_steps(self) -> list[EndedStep]:
+        """The steps that a run contains when it is over; some clusters may keep steps of the
+        iteration before.
+        """
         last = self.steps[0].known
-        found = []
+        steps = []
         for step in self.before + self.steps:
             assert step.start is not None
             assert step.end is not None
             remains = step.end >= last if step in self.before else np.ones_like(last, np.bool_)
             times = step.start.tolist(), step.end.tolist()
-            found.append(EndedStep(step.op, *times, self._reads(step.op), remains.tolist()))
-        return found
+            steps.append(EndedStep(step.op, *times, self._reads(step.op), remains.tolist()))
+        return steps

@@ -17,9 +17,9 @@ def split(group: LockstepGroup, now: dict[int, int], computed: int) -> list[tupl
     Their PEs have had the cycles before `computed`. Gives, for each cluster that multiplies then,
     its number and the cycle in which its mac began; its PEs have the state of that cycle.
     """
-    left, group.left = sorted(group.left), set()
+    members, group.members = sorted(group.members), set()
     multiplying = []
-    for cluster in left:
+    for cluster in members:
         place = group.clusters.index(cluster)
         number = _replay(group, place, now[cluster], computed)
         if group.state.computing[cluster]:
@@ -55,7 +55,7 @@ def _replay(group: LockstepGroup, place: int, now: int, computed: int) -> int:
             state.reached = max(state.reached, cycle + 1)
         while calls and calls[0].cycle == cycle:
             calls.pop(0).call(unit)
-    begun = macs + int(state.computing[c])
-    if begun:  # since then the bus may have brought more
-        state.mac_limit[c] = group.sums.macs[begun - 1].limit[place]
+    started = macs + int(state.computing[c])
+    if started:  # since then the bus may have brought more
+        state.mac_limit[c] = group.sums.macs[started - 1].limit[place]
     return macs

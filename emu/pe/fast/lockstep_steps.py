@@ -17,7 +17,7 @@ STEPS = {"ld", "skip", "mac", "move"}  # what a gang can do
 
 @dataclass(eq=False)
 class LockstepStep:
-    """A step of all clusters, and when each begins and ends it, as far as that is known."""
+    """A step of all clusters, with the times when each starts and ends it, as far as known."""
 
     op: Op
     known: Ints  # the cycle of the loopback that made it a step
@@ -26,12 +26,12 @@ class LockstepStep:
 
     @property
     def explicit(self) -> bool:
-        """Whether it is an instruction, not what a flag or the lack of an spu implies."""
+        """Whether it is an instruction, not a step that flags imply."""
         return self.op["implied"] is None
 
 
 class EndedStep(NamedTuple):
-    """A step that is over, by cluster: when, what it read, whether it is still in the run."""
+    """A step that is over, by cluster: its times, what it read, whether it is still in the run."""
 
     op: Op
     start: list[int]
@@ -41,18 +41,18 @@ class EndedStep(NamedTuple):
 
 
 def cycle_after(end: Ints, waits: NDArray[np.bool_] | bool) -> Ints:
-    """The cycle after an end, of those who wait for it."""
+    """The cycle after an end for the clusters in `waits`, 0 for others."""
     return end + 1 if waits is True else np.where(waits, end + 1, 0)
 
 
 def follows(op: Op, other: Op) -> bool:
-    """Whether a step waits for every earlier one like another, by its unit."""
+    """Whether a step waits for each earlier step of a unit like that of `other`."""
     return other["unit"] in (op["unit"], AFTER.get(op["unit"]))
 
 
-def op_of(ended: EndedStep, place: int) -> Op:
-    """A step of a cluster that is over."""
-    op = ended.op.copy()
-    op["segments"], op["beats"], op["reads"] = list(op["segments"]), [], ended.reads[place]
-    op["state"], op["start"], op["end"] = DONE, ended.start[place], ended.end[place]
+def op_of(step: EndedStep, place: int) -> Op:
+    """A step that is over as the run of one cluster has it."""
+    op = step.op.copy()
+    op["segments"], op["beats"], op["reads"] = list(op["segments"]), [], step.reads[place]
+    op["state"], op["start"], op["end"] = DONE, step.start[place], step.end[place]
     return op

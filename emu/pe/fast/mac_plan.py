@@ -24,7 +24,7 @@ _NEVER = -(1 << 40)
 
 
 class Unplannable(Exception):
-    """Something unusual happens in these macs: the cycle-by-cycle data path shall find it."""
+    """Something unusual happens in these macs: they must run cycle by cycle."""
 
 
 class Plan:
@@ -60,7 +60,9 @@ class Plan:
     # What is multiplied
 
     def _find_loads(self) -> None:
-        """`hit`: which entries are effectual; `loads`, `first`, `total`: each PE's loads."""
+        """Set `hit`, which entries are effectual, and the loads of each PE: `loads`, `first`,
+        `total`.
+        """
         arrays, pes, width = self.arrays, self.pes, self.width
         number = np.arange(width)
         place = arrays.mac_next[pes][:, None] + number
@@ -74,20 +76,20 @@ class Plan:
             raise Unplannable
         self.hit = arrays.bitmask.take(arrays.input_row[pes][:, None] + index, mode="clip") & valid
         self.new = np.count_nonzero(self.hit, axis=1)
-        held = self.q1_count + self.q2_count
-        if held.any():
+        queue_counts = self.q1_count + self.q2_count
+        if queue_counts.any():
             mask, before = self._held_loads()
             mask = np.concatenate([mask, self.hit], axis=1)
             loads = np.concatenate([before, place << PLACE_SHIFT | index], axis=1)
             self.loads = loads[mask]
         else:
-            found = np.flatnonzero(self.hit)
-            self.loads = place.reshape(-1)[found] << PLACE_SHIFT | index.reshape(-1)[found]
-        self.total = self.new + held
+            hits = np.flatnonzero(self.hit)
+            self.loads = place.reshape(-1)[hits] << PLACE_SHIFT | index.reshape(-1)[hits]
+        self.total = self.new + queue_counts
         self.first = np.cumsum(self.total) - self.total
 
     def _held_loads(self) -> tuple[Bools, Ints]:
-        """Loads that are in the queues when the plan begins, in their order, (PEs, places)."""
+        """The loads that are in the queues when the plan starts, in order, (PEs, places)."""
         arrays, pes = self.arrays, self.pes
         masks, loads = [], []
         queues = (
@@ -101,7 +103,7 @@ class Plan:
         return np.concatenate(masks, axis=1), np.concatenate(loads, axis=1)
 
     def _add_up(self) -> None:
-        """Every sum on the way, if none leaves the range and all are numbers."""
+        """Set `running`, the sums after each load, if none leaves the range and all are numbers."""
         arrays, pes, adder = self.arrays, self.pes, self.adder
         self.where = arrays.sum_row[pes] + arrays.mac_sum[pes]
         self.old = arrays.accumulators[self.where]
@@ -125,7 +127,10 @@ class Plan:
                 raise Unplannable
 
     def _add_floating(self, product: NDArray[Any], owner: Ints) -> None:
-        """One addition after the other. A missing product is -0, which changes no sum."""
+        """Set `running` by one addition after the other.
+
+        A missing product is -0, which changes no sum.
+        """
         sums = np.full((self.pes.size, int(self.total.max()) + 1), -0.0, self.adder.dtype)
         sums[:, 0] = self.old
         sums[owner, np.arange(owner.size) - self.first[owner] + 1] = product
@@ -133,26 +138,28 @@ class Plan:
         if not np.isfinite(self.running).all():
             raise Unplannable
 
-    def _sums(self, rows: slice, taken: Ints) -> NDArray[Any]:
-        """The accumulators of some PEs when so many loads of each were taken."""
+    def _sums(self, rows: slice, count: Ints) -> NDArray[Any]:
+        """The accumulators of some PEs after each has taken so many loads."""
         if self.adder.floating:
-            return np.asarray(self.running[np.arange(self.pes.size)[rows], taken])
+            return np.asarray(self.running[np.arange(self.pes.size)[rows], count])
         first = self.first[rows]
-        gained = self.running[first + taken] - self.running[first]
+        gained = self.running[first + count] - self.running[first]
         return np.asarray(self.old[rows] + gained.astype(self.old.dtype))
 
     # When
 
     def _time_direct(self) -> None:
-        """Design 5a: an entry a cycle, its load in the MAC a cycle later."""
+        """Set times of design 5a: one entry a cycle, its load in the MAC a cycle later."""
         entry = np.arange(self.width)
         last_hit = np.where(self.hit, entry + 1, -1).max(axis=1)
-        held = self.q2_count > 0
-        self.end = np.maximum(np.maximum(self.left - 1, last_hit), np.where(held, 0, -1))
-        self.first_taken = np.where(held, 0, self.hit.argmax(axis=1) + 1)
+        has_load = self.q2_count > 0
+        self.end = np.maximum(np.maximum(self.left - 1, last_hit), np.where(has_load, 0, -1))
+        self.first_taken = np.where(has_load, 0, self.hit.argmax(axis=1) + 1)
 
     def _time_queued(self) -> None:
-        """Design 5b: `keys`, the tables' row of each block of pairs, and when it begins."""
+        """Set times of design 5b, and for each block of pairs its row of the tables, `keys`, and
+        start.
+        """
         table = self.tables
         assert table is not None
         rows, blocks = self.pes.size, self.width // (2 * table.pairs)
@@ -175,9 +182,9 @@ class Plan:
         block, pair = np.divmod(np.maximum(pairs_left - 1, 0), table.pairs)
         row = np.arange(rows)
         key = self.keys[block, row]
-        busy = pairs_left > 0
-        last = np.where(busy, self.begins[block, row] + table.offset[key, pair], -1)
-        self.end = last + table.drain[np.where(busy, table.after[key, pair], initial)]
+        has_pairs = pairs_left > 0
+        last = np.where(has_pairs, self.begins[block, row] + table.offset[key, pair], -1)
+        self.end = last + table.drain[np.where(has_pairs, table.after[key, pair], initial)]
         # Until a PE has its first load, its comparator never waits.
         to_come = self.hit.argmax(axis=1) // 2 + 2
         self.first_taken = np.where(self.q2_count > 0, 0, np.where(self.q1_count > 0, 1, to_come))
@@ -187,46 +194,48 @@ class Plan:
     def _outcome(self, rows: slice, cycles: int) -> MacOutcome:
         """What some PEs have done after so many cycles."""
         end = self.end[rows]
-        outcome = self._whole(rows) if cycles > int(end.max()) else self._part(rows, cycles)
-        outcome.cycles = cycles
-        outcome.busy = np.minimum(end + 1, cycles)
-        first = np.minimum(outcome.busy, self.first_taken[rows])
-        filling = np.where(self.total[rows] > 0, first, outcome.busy)
-        outcome.filling = np.where(self.reached[rows], 0, filling)
-        outcome.q2_most = outcome.moved > 0
+        outcome = (
+            self._whole_macs(rows) if cycles > int(end.max()) else self._first_cycles(rows, cycles)
+        )
+        outcome.mac_cycles = cycles
+        outcome.busy_cycles = np.minimum(end + 1, cycles)
+        first = np.minimum(outcome.busy_cycles, self.first_taken[rows])
+        filling = np.where(self.total[rows] > 0, first, outcome.busy_cycles)
+        outcome.filling_cycles = np.where(self.reached[rows], 0, filling)
+        outcome.q2_most = outcome.queue_moves > 0
         return outcome
 
-    def _whole(self, rows: slice) -> MacOutcome:
-        """The loads of whole macs."""
+    def _whole_macs(self, rows: slice) -> MacOutcome:
+        """The outcome of whole macs, without cycles."""
         new = self.new[rows]
         return _loads(
-            examined=self.left[rows],
-            found=new,
-            moved=new if self.tables is None else self.q1_count[rows] + new,
-            taken=self.total[rows],
+            weights_examined=self.left[rows],
+            effectual_loads=new,
+            queue_moves=new if self.tables is None else self.q1_count[rows] + new,
+            products=self.total[rows],
             q1_most=0 if self.tables is None else self.most[rows],
         )
 
-    def _part(self, rows: slice, cycles: int) -> MacOutcome:
-        """The loads of so many cycles."""
-        taken_before = self.q2_count[rows] * (cycles > 0)
+    def _first_cycles(self, rows: slice, cycles: int) -> MacOutcome:
+        """The outcome of the first cycles, without cycles."""
+        products_before = self.q2_count[rows] * (cycles > 0)
         hit = self.hit[rows]
         if self.tables is None:
-            found = np.count_nonzero(hit[:, :cycles], axis=1)
-            taken = np.count_nonzero(hit[:, : max(cycles - 1, 0)], axis=1) + taken_before
-            return _loads(np.minimum(self.left[rows], cycles), found, found, taken, 0)
-        times, held = self._pair_times(rows)
-        over = times < cycles
+            hits = np.count_nonzero(hit[:, :cycles], axis=1)
+            products = np.count_nonzero(hit[:, : max(cycles - 1, 0)], axis=1) + products_before
+            return _loads(np.minimum(self.left[rows], cycles), hits, hits, products, 0)
+        times, q1_loads = self._pair_times(rows)
+        is_over = times < cycles
         number = np.arange(times.shape[1])
-        pairs = np.count_nonzero(over & (number < (self.left[rows, None] + 1) // 2), axis=1)
+        pairs = np.count_nonzero(is_over & (number < (self.left[rows, None] + 1) // 2), axis=1)
         entry = np.repeat(times, 2, axis=1)
         moves, mask = self._moves(rows, entry)
         return _loads(
-            examined=np.minimum(2 * pairs, self.left[rows]),
-            found=np.count_nonzero(hit & (entry < cycles), axis=1),
-            moved=np.count_nonzero(mask & (moves < cycles), axis=1),
-            taken=np.count_nonzero(mask & (moves + 1 < cycles), axis=1) + taken_before,
-            q1_most=np.where(over, held, 0).max(axis=1),
+            weights_examined=np.minimum(2 * pairs, self.left[rows]),
+            effectual_loads=np.count_nonzero(hit & (entry < cycles), axis=1),
+            queue_moves=np.count_nonzero(mask & (moves < cycles), axis=1),
+            products=np.count_nonzero(mask & (moves + 1 < cycles), axis=1) + products_before,
+            q1_most=np.where(is_over, q1_loads, 0).max(axis=1),
         )
 
     def _pair_times(self, rows: slice) -> tuple[Ints, Ints]:
@@ -235,12 +244,12 @@ class Plan:
         assert table is not None
         keys = self.keys[:, rows].T
         times = self.begins[:-1, rows].T[:, :, None] + table.offset[keys]
-        held = table.after[keys] >> 1
+        q1_loads = table.after[keys] >> 1
         count = keys.shape[0]
-        return times.reshape(count, -1), held.reshape(count, -1)
+        return times.reshape(count, -1), q1_loads.reshape(count, -1)
 
     def _moves(self, rows: slice, entry: Ints) -> tuple[Ints, Bools]:
-        """When queue 1 gives its loads to queue 2: those that it held, then each entry's."""
+        """The cycles in which queue 1 gives loads to queue 2: those in it, then new ones."""
         table = self.tables
         assert table is not None
         count = self.q1_count[rows, None]
@@ -265,17 +274,23 @@ class Plan:
 
     def _write(self, rows: slice, pes: PeArrays, cycles: int) -> None:
         outcome = self._outcome(rows, cycles)
-        self.arrays.accumulators[self.where[rows]] = self._sums(rows, outcome.taken)
+        self.arrays.accumulators[self.where[rows]] = self._sums(rows, outcome.products)
         q1, q2, first = self.q1_count[rows], self.q2_count[rows], self.first[rows]
         if self.tables is not None:
-            pes.append_loads(1, self.loads, first + q2 + q1, outcome.found)
-        pes.append_loads(2, self.loads, first + q2, outcome.moved)
+            pes.append_loads(1, self.loads, first + q2 + q1, outcome.effectual_loads)
+        pes.append_loads(2, self.loads, first + q2, outcome.queue_moves)
         outcome.add_to(pes)
 
 
 def _loads(
-    examined: Ints, found: Ints, moved: Ints, taken: Ints, q1_most: Ints | int
+    weights_examined: Ints,
+    effectual_loads: Ints,
+    queue_moves: Ints,
+    products: Ints,
+    q1_most: Ints | int,
 ) -> MacOutcome:
-    """An outcome whose cycles are not known yet."""
-    none = np.zeros_like(taken)
-    return MacOutcome(taken, examined, found, moved, none, none, q1_most=q1_most)
+    """An outcome without cycles, which the caller adds."""
+    none = np.zeros_like(products)
+    return MacOutcome(
+        products, weights_examined, effectual_loads, queue_moves, none, none, q1_most=q1_most
+    )

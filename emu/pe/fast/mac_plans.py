@@ -41,9 +41,9 @@ class MacPlans:
         if any(plan.first_end() <= now for plan in self.unsettled):
             self._settle()
         plans = self.by_cluster.items()
-        ended = sorted(cluster for cluster, plan in plans if plan.ends[cluster] == now)
-        self.write(ended, now + 1)
-        return ended
+        ending = sorted(cluster for cluster, plan in plans if plan.ends[cluster] == now)
+        self.write(ending, now + 1)
+        return ending
 
     def _settle(self) -> None:
         """Find the ends of balanced macs, those of all rows with them."""
@@ -57,8 +57,8 @@ class MacPlans:
         groups: dict[Plan, list[int]] = {}
         for cluster in clusters:
             groups.setdefault(self.by_cluster.pop(cluster), []).append(cluster)
-        for plan, some in groups.items():
-            plan.write(some, now)
+        for plan, members in groups.items():
+            plan.write(members, now)
         if self.unsettled:
             self.unsettled = [plan for plan in self.unsettled if plan not in groups]
 

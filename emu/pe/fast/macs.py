@@ -63,7 +63,7 @@ class PlannedMacs:
     @property
     def needs_next_cycle(self) -> bool:
         """Whether a mac is at work that has no plan."""
-        return np.count_nonzero(self.state.computing) > len(self.plans.by_cluster)
+        return bool(np.count_nonzero(self.state.computing) > len(self.plans.by_cluster))
 
     def next_end(self) -> int:
         """The cycle in which the first planned mac ends or may end, or NEVER."""

@@ -1,9 +1,9 @@
-"""How many loads go where in each cycle of balanced macs, for the fast engine.
+"""How many loads move in each cycle of balanced macs, for the fast engine.
 
-When a PE compares, moves and gives depends on nothing but how many loads stand in its queues
-and in its neighbour's, which of these were given, and how many of each pair of weights are
-effectual. So the cycles are counted first, one operation on narrow numbers a step for all PEs
-at once; which loads they are is found afterwards (`balanced_state`).
+When a PE compares, moves and gives depends only on counts: how many loads its queues and its
+neighbour's hold, which of these were given, and how many of each pair of weights are effectual. So
+the cycles are counted first, each with a few operations on narrow numbers for all PEs at once.
+Which loads they are is found afterwards (`balanced_state`).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class LoadCounts:
 
     @classmethod
     def blank(cls, cycles: int, pes: int, kind: np.dtype[Any]) -> LoadCounts:
-        """Room for some cycles, in which nothing comes from outside."""
+        """Uninitialised counts of some cycles, in which nothing is given."""
         flags = [np.empty((cycles, pes), np.bool_) for _ in range(3)]
         sums = [np.empty((cycles, pes), np.int32) for _ in range(2)]
         held, given = np.empty((cycles + 1, pes), kind), np.zeros((cycles, pes + 1), np.bool_)
@@ -46,7 +46,7 @@ class LoadCounts:
 
     @classmethod
     def joined(cls, parts: list[LoadCounts]) -> LoadCounts:
-        """LoadCounts one after the other."""
+        """The counts of consecutive cycles."""
         held = [part.held[:-1] for part in parts] + [parts[-1].held[-1:]]
         others = zip(*(part._fields()[1:] for part in parts), strict=True)
         return cls(np.concatenate(held), *(np.concatenate(arrays) for arrays in others))
@@ -62,17 +62,17 @@ class LoadCounts:
 
 
 def padded(pairs: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """The pairs of some PEs, (PEs, pairs), as `QueueOccupancy` takes them: zeros behind them."""
+    """Pairs of some PEs, (PEs, pairs), followed by the zeros that `QueueOccupancy` may read."""
     return np.pad(pairs, ((0, 0), (0, _STRETCH)))
 
 
 class QueueOccupancy:
-    """The queues of some PEs from a moment of their macs on.
+    """The queues of some PEs from one cycle of their macs on.
 
-    `pairs` has how many of each two weights are effectual, PE after PE, `padded`; PE p looks
-    at those from `first[p]` to before `end[p]`. `held_1` and `held_2` are what the queues
-    hold, queue 2 at most one load, `gifts` the bits of the given loads in queue 1, from its
-    head on. `has_left` tells which PEs may give to the one before them.
+    `pairs` says how many of each two weights are effectual, PE after PE, `padded`; PE p examines
+    those from `first[p]` to before `end[p]`. `held_1` and `held_2` are the loads in the queues, at
+    most one in queue 2. `gifts` has a bit for each load in queue 1, the head lowest: whether it was
+    given. `has_left` says which PEs may give to the PE before them.
     """
 
     def __init__(
@@ -103,7 +103,9 @@ class QueueOccupancy:
         self.none, self.one = np.array(0, kind), np.array(1, kind)
 
     def run(self, cycles: int | None) -> LoadCounts:
-        """At least so many cycles; None: to the last in which a PE has something to do."""
+        """Count at least so many cycles; None: up to the last one in which a PE has something to
+        do.
+        """
         parts = [self._stretch()]
         while self._at_work() and (cycles is None or len(parts) * _STRETCH < cycles):
             parts.append(self._stretch())
@@ -114,11 +116,11 @@ class QueueOccupancy:
         return bool(self.held.any() or self.moves.any() or (self.next < self.end).any())
 
     def _number(self, flags: Bools) -> Numbers:
-        """Flags as what is added to the counts."""
+        """Flags as numbers that can be added to counts."""
         return flags.view(self.kind) if self.kind.itemsize == 1 else flags
 
     def _stretch(self) -> LoadCounts:
-        """Some cycles of `stages`, on counts instead of loads; a line is for all PEs."""
+        """Simulate some cycles as the reference does, on counts, all PEs at once."""
         done, number = LoadCounts.blank(_STRETCH, self.held.size, self.kind), self._number
         done.held[0] = self.held
         place, gifts, before, found, moved = (

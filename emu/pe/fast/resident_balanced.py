@@ -47,8 +47,8 @@ class BalancedResidentWeights(ResidentWeights):
         )
         outcome, last = progress(occupancy.run(None), none > 0, entries, none > 0, pes)
         outcome = outcome.reshape(shape)
-        owners = np.asarray(outcome.given) > 0
+        owners = np.asarray(outcome.loads_given) > 0
         cycles = np.maximum(last.reshape(shape[:-1]), 0) + 1 + owners.any(axis=2)
-        outcome.handing = participants(owners).astype(np.int64)
-        outcome.cycles = np.broadcast_to(cycles[:, :, None], shape)
+        outcome.handing_cycles = participants(owners).astype(np.int64)
+        outcome.mac_cycles = np.broadcast_to(cycles[:, :, None], shape)
         return ResidentMacs(cycles, sums, outcome, balances=True)

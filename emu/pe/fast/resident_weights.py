@@ -86,40 +86,42 @@ class ResidentWeights:
         """The macs of these bases. Raises `Unplannable` as `find` does."""
         hit, sums = self.find(bases, limits)
         count = len(bases)
-        taken = hit.view(np.uint8).sum(axis=0, dtype=np.uint32).astype(np.int64)
+        products = hit.view(np.uint8).sum(axis=0, dtype=np.uint32).astype(np.int64)
         entries = np.tile(self.entries, count)
         if self.tables is None:
-            busy, first, most = self._direct(hit, entries)
+            busy_cycles, first, most = self._direct(hit, entries)
         else:
-            busy, first, most = self._queued(hit, entries, self.tables)
+            busy_cycles, first, most = self._queued(hit, entries, self.tables)
         shape = (count, *self.grid)
-        filling = np.where(taken > 0, np.minimum(busy, first), busy).reshape(shape)
-        busy, taken = busy.reshape(shape), taken.reshape(shape)
-        cycles = np.maximum(busy.max(axis=2), 1)
+        filling_cycles = np.where(
+            products > 0, np.minimum(busy_cycles, first), busy_cycles
+        ).reshape(shape)
+        busy_cycles, products = busy_cycles.reshape(shape), products.reshape(shape)
+        cycles = np.maximum(busy_cycles.max(axis=2), 1)
         outcome = MacOutcome(
-            taken=taken,
-            examined=entries.reshape(shape),
-            found=taken,
-            moved=taken,
-            busy=busy,
-            filling=filling,
-            cycles=np.broadcast_to(cycles[:, :, None], shape),
+            products=products,
+            weights_examined=entries.reshape(shape),
+            effectual_loads=products,
+            queue_moves=products,
+            busy_cycles=busy_cycles,
+            filling_cycles=filling_cycles,
+            mac_cycles=np.broadcast_to(cycles[:, :, None], shape),
             q1_most=most.reshape(shape),
-            q2_most=taken > 0,
+            q2_most=products > 0,
         )
         return ResidentMacs(cycles, sums, outcome, balances=False)
 
     def _direct(self, hit: NDArray[np.bool_], entries: Ints) -> tuple[Ints, Ints, Ints]:
-        """Design 5a: an entry a cycle, its load in the MAC a cycle later."""
+        """Busy cycles, cycles to the first product and fill of queue 1, of design 5a."""
         number = np.arange(1, len(hit) + 1)[:, None]
         last = np.where(hit, number, -1).max(axis=0)
-        busy = np.maximum(entries, last + 1)
-        return busy, _before(hit.view(np.uint8)) + 1, np.zeros_like(busy)
+        busy_cycles = np.maximum(entries, last + 1)
+        return busy_cycles, _before(hit.view(np.uint8)) + 1, np.zeros_like(busy_cycles)
 
     def _queued(
         self, hit: NDArray[np.bool_], entries: Ints, table: Tables
     ) -> tuple[Ints, Ints, Ints]:
-        """Design 5b: from look-up to look-up, a block of pairs each."""
+        """The same of design 5b, by one look-up a block of pairs."""
         bits = hit.view(np.uint8)
         effectual = bits[0::2] + bits[1::2]
         blocks = effectual.reshape(-1, table.pairs, effectual.shape[1])
@@ -144,11 +146,11 @@ class ResidentWeights:
         return np.where(pairs > 0, end + 1, 0), _before(effectual) + 2, most
 
 
-def _before(found: NDArray[np.uint8]) -> Ints:
-    """Of each column, how many zeros stand before the first other number."""
-    still = np.ones(found.shape[1], np.bool_)
-    count = np.zeros(found.shape[1], np.int64)
-    for row in found:
+def _before(counts: NDArray[np.uint8]) -> Ints:
+    """By column, the number of zeros before the first other number."""
+    still = np.ones(counts.shape[1], np.bool_)
+    count = np.zeros(counts.shape[1], np.int64)
+    for row in counts:
         still &= row == 0
         if not still.any():
             break

@@ -83,7 +83,7 @@ class FastRow(Row):
         self.macs.clear()
         self.special.reload()
         self.controls.acted = self.state.reached - 1
-        self.special.begun = self.state.reached
+        self.special.simulated_to = self.state.reached
 
     # A cycle
 
@@ -91,8 +91,8 @@ class FastRow(Row):
         """Simulate cycle `now`. Raises `Fault`."""
         self._end_burst(now)
         if self.special.waits:
-            self.special.catch_up(now, ended=True)
-        self.controls.acted = self.macs.computed = self.special.begun = now
+            self.special.catch_up(now, only_ended=True)
+        self.controls.acted = self.macs.computed = self.special.simulated_to = now
         self.controls.acting = 0
         super().cycle(now)
 
@@ -138,7 +138,7 @@ class FastRow(Row):
             self.state.reached = max(self.state.reached, present)
             self.time = min(self.time, present * divider)
             plans.write_all(self.macs.computed if between else now)
-            self.special.catch_up(self.special.begun if between else now, ended=False)
+            self.special.catch_up(self.special.simulated_to if between else now, only_ended=False)
 
     def _simulate(self, cycle: int) -> None:
         """Simulate a cycle that was to be skipped."""

@@ -21,16 +21,16 @@ class FastSpecialUnits(SpecialUnits):
 
     def __init__(self, context: RowContext, queues: OutputQueues) -> None:
         super().__init__(context, queues)
-        self.begun = 0  # the first cycle that the units have not had for certain
+        self.simulated_to = 0  # the first cycle that the units have not had for certain
         self._next: dict[int, int] = {}  # by cluster of an instruction that can wait: the same
 
     def begin(self, cluster: int, job: SfuJob) -> None:
-        """An instruction begins."""
+        """Start an instruction. Raises `Fault`."""
         super().begin(cluster, job)
         self._take(cluster, job, job["start"])
 
     def reload(self) -> None:
-        """Go on from the declared state, at its cycle `reached`."""
+        """Continue from the declared state, at its cycle `reached`."""
         self._next = {}
         for cluster, job in enumerate(self.state.sfu_jobs):
             if job is not None:
@@ -47,33 +47,33 @@ class FastSpecialUnits(SpecialUnits):
 
     @property
     def waits(self) -> bool:
-        """Whether an instruction is at work whose cycles are not looked at."""
+        """Whether an instruction is at work whose cycles are not simulated."""
         return bool(self._next)
 
     @property
     def at_work(self) -> bool:
-        """Whether the next cycle has to be looked at."""
+        """Whether the next cycle must be simulated."""
         if not any(self.state.sfu_jobs):
             return False
         jobs = enumerate(self.state.sfu_jobs)
         return any(job is not None and cluster not in self._next for cluster, job in jobs)
 
     def cycle(self, now: int) -> None:
-        """A cycle of each unit at work that has to be looked at; of all while somebody listens."""
+        """Simulate a cycle of the units that need it; of all while the row has listeners."""
         if self._next and self.context.core.listeners:
-            self.catch_up(now, ended=False)
+            self.catch_up(now, only_ended=False)
             self._next.clear()
         if any(self.state.sfu_jobs):
             for cluster, job in enumerate(self.state.sfu_jobs):
                 if job is not None and cluster not in self._next:
                     self.cycle_of(cluster, job, now)
-        self.begun = now + 1
+        self.simulated_to = now + 1
 
-    def catch_up(self, now: int, *, ended: bool) -> None:
-        """Bring the units to the start of cycle `now`; `ended`: only what has ended before it."""
+    def catch_up(self, now: int, *, only_ended: bool) -> None:
+        """Bring the units to the start of cycle `now`, or `only_ended` those that ended before."""
         for cluster in list(self._next):
             job = self.state.sfu_jobs[cluster]
-            if not ended or self._last(job) < now:
+            if not only_ended or self._last(job) < now:
                 self._advance(cluster, job, now)
 
     def _last(self, job: SfuJob) -> int:
@@ -86,11 +86,13 @@ class FastSpecialUnits(SpecialUnits):
         rate, latency = self.shape.sfu_rate, self.shape.sfu_latency
         state, pes = self.state, np.array(job["pes"])
         total = job["count"] * pes.size
-        done, turns = self._next[cluster] - job["start"], now - job["start"]
-        entered, enters = min(done * rate, total), min(turns * rate, total)
-        left, leaves = (max(0, min((x - latency + 1) * rate, total)) for x in (done, turns))
+        turns_before, turns = self._next[cluster] - job["start"], now - job["start"]
+        entered, enters = min(turns_before * rate, total), min(turns * rate, total)
+        leaves_before, leaves = (
+            max(0, min((x - latency + 1) * rate, total)) for x in (turns_before, turns)
+        )
         self._next[cluster] = now
-        number = np.arange(left, enters)
+        number = np.arange(leaves_before, enters)
         if not number.size:
             return
         pe, place = pes[number % pes.size], number // pes.size
@@ -98,17 +100,17 @@ class FastSpecialUnits(SpecialUnits):
             values = state.sfu_fifo[cluster, pe]
         else:
             values = state.output[cluster, pe, np.array(job["source"])[pe] + place]
-            np.add.at(state.output_reads[cluster], pe[entered - left :], 1)
+            np.add.at(state.output_reads[cluster], pe[entered - leaves_before :], 1)
         values = self.apply(job, values)
-        new = number[entered - left :]
+        new = number[entered - leaves_before :]
         at = new // rate % latency, new % rate
-        state.sfu_pipe[cluster][at] = values[entered - left :]
-        state.sfu_tokens[cluster][at] = pe[entered - left :]
-        gone = slice(0, leaves - left)
-        to = np.array(job["target"])[pe[gone]] + place[gone]
-        state.output[cluster, pe[gone], to] = values[gone]
-        np.add.at(state.output_writes[cluster], pe[gone], 1)
-        state.sfu_results += leaves - left
+        state.sfu_pipe[cluster][at] = values[entered - leaves_before :]
+        state.sfu_tokens[cluster][at] = pe[entered - leaves_before :]
+        leaving = slice(0, leaves - leaves_before)
+        to = np.array(job["target"])[pe[leaving]] + place[leaving]
+        state.output[cluster, pe[leaving], to] = values[leaving]
+        np.add.at(state.output_writes[cluster], pe[leaving], 1)
+        state.sfu_results += leaves - leaves_before
         if leaves == total:
             del self._next[cluster]
             self.finish(cluster, job)

@@ -32,25 +32,25 @@ class Balancers:
         """Whether any cluster runs a mac with `balance`."""
         return bool(self.state.balancing.any())
 
-    def givers(self, moved: Mask) -> Numbers:
+    def givers(self, moves: Mask) -> Numbers:
         """The PEs that give a load away in this cycle; those in `moved` also fill load queue 2.
 
         A PE gives the load after the one that moves, and never one that it was itself given.
         """
         count = self.arrays.q1_count
-        left = np.roll(count, 1)
+        left_count = np.roll(count, 1)
         able = self.has_left & np.repeat(self.state.balancing, self.shape.pes)
-        able &= count - left >= self.shape.balance_threshold
-        able &= self.shape.load_queue_1 - left >= FREE_PLACES
-        able &= count - moved >= 1
-        return np.asarray(np.flatnonzero(able & (self._next_load(moved) < FROM_NEIGHBOUR)))
+        able &= count - left_count >= self.shape.balance_threshold
+        able &= self.shape.load_queue_1 - left_count >= FREE_PLACES
+        able &= count - moves >= 1
+        return np.asarray(np.flatnonzero(able & (self._next_load(moves) < FROM_NEIGHBOUR)))
 
-    def _next_load(self, moved: Mask) -> Numbers:
+    def _next_load(self, moves: Mask) -> Numbers:
         arrays = self.arrays
-        place = (arrays.q1_head + moved) % self.shape.load_queue_1
+        place = (arrays.q1_head + moves) % self.shape.load_queue_1
         return np.asarray(arrays.q1[arrays.q1_row + place])
 
-    def give(self, givers: Numbers, moved: Mask, pushed: Numbers) -> None:
+    def give(self, givers: Numbers, moves: Mask, pushed: Numbers) -> None:
         """Copy a load of each giver to the tail of its left neighbour's load queue 1.
 
         The tail is after the loads that the neighbour pushes in this cycle, `pushed` (PEs,).
@@ -58,13 +58,13 @@ class Balancers:
         arrays, takers = self.arrays, givers - 1
         tail = arrays.q1_head[takers] + arrays.q1_count[takers] + pushed[takers]
         place = arrays.q1_row[takers] + tail % self.shape.load_queue_1
-        arrays.q1[place] = self._next_load(moved)[givers] | FROM_NEIGHBOUR
+        arrays.q1[place] = self._next_load(moves)[givers] | FROM_NEIGHBOUR
 
-    def finished(self, drained: Mask) -> Mask:
+    def finished(self, is_drained: Mask) -> Mask:
         """Which clusters, of those whose PEs have nothing left, end their mac in this cycle.
 
         Clusters whose sums are incomplete hand them over in the next cycle instead.
         """
-        owing = drained & self.state.given.any(axis=1)
+        owing = is_drained & self.state.given.any(axis=1)
         self.state.handing |= owing
-        return np.asarray(drained & ~owing)
+        return np.asarray(is_drained & ~owing)

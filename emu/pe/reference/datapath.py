@@ -46,32 +46,32 @@ class Datapath:
     def _cycle_queued(self) -> list[int]:
         """Simulate a cycle of design 5b. Gives the clusters whose mac ended. Raises `Fault`."""
         arrays, shape, state = self.arrays, self.shape, self.state
-        handed = None
+        takes_part = None
         if state.handing.any():
-            handed = hand_over(state, self.adder, state.handing.copy())
-        busy = self._busy()
-        taken = arrays.q2_count > 0
-        moved = (arrays.q1_count > 0) & (arrays.q2_count < shape.load_queue_2)
+            takes_part = hand_over(state, self.adder, state.handing.copy())
+        is_busy = self._busy()
+        multiplies = arrays.q2_count > 0
+        moves = (arrays.q1_count > 0) & (arrays.q2_count < shape.load_queue_2)
         free = arrays.q1_count <= shape.load_queue_1 - 2
 
-        givers = self.balancers.givers(moved) if self.balancers.active else arrays.pes[:0]
-        self._multiply(taken)
-        self._fill_queue_2(moved)
+        givers = self.balancers.givers(moves) if self.balancers.active else arrays.pes[:0]
+        self._multiply(multiplies)
+        self._fill_queue_2(moves)
         if arrays.mac_left.any():
-            examined, found = self._compare(free)
+            counts, hits = self._compare(free)
         else:
-            examined = found = np.zeros_like(arrays.mac_left)
-        outcome = self._outcome(busy, taken, examined, found, moved)
+            counts = hits = np.zeros_like(arrays.mac_left)
+        outcome = self._outcome(is_busy, multiplies, counts, hits, moves)
         if givers.size:
-            self.balancers.give(givers, moved, found)
-            given, received = np.zeros((2, busy.size), np.int8)
-            given[givers] = received[givers - 1] = 1
-            outcome.given, outcome.received = given, received
-        if handed is not None:
-            outcome.handing = handed.reshape(-1).view(np.int8)
+            self.balancers.give(givers, moves, hits)
+            gives, receives = np.zeros((2, is_busy.size), np.int8)
+            gives[givers] = receives[givers - 1] = 1
+            outcome.loads_given, outcome.loads_received = gives, receives
+        if takes_part is not None:
+            outcome.handing_cycles = takes_part.reshape(-1).view(np.int8)
         return self._end_cycle(outcome)
 
-    def _multiply(self, taken: Mask) -> None:
+    def _multiply(self, multiplies: Mask) -> None:
         """Give a load of load queue 2 to the MAC 506 of each PE in `taken`.
 
         The weight and the activation of a given load are those of the right neighbour. Its product
@@ -80,8 +80,8 @@ class Datapath:
         arrays = self.arrays
         load = arrays.q2[arrays.q2_row + arrays.q2_head]
         if self.on_multiply is not None:
-            self.on_multiply(taken, load)
-        helping = (load >= FROM_NEIGHBOUR) & taken if self.balancers.active else None
+            self.on_multiply(multiplies, load)
+        helping = (load >= FROM_NEIGHBOUR) & multiplies if self.balancers.active else None
         owner = arrays.pes if helping is None else arrays.pes + helping
         activation = arrays.activations[arrays.input_row[owner] + (load & INDEX_MASK)]
         place = load >> PLACE_SHIFT & INDEX_MASK
@@ -91,23 +91,23 @@ class Datapath:
         old = arrays.accumulators[where]
         if helping is not None:
             old = np.where(helping, arrays.helpers[where], old)
-        total, over = self.adder.total(old, product)
-        if over is not None and wrong is not None:
-            over = over | wrong
-        elif over is None:
-            over = wrong
-        if over is not None and (over & taken).any():
-            raise self._overflow(int(np.flatnonzero(over & taken)[0]), load, old)
+        total, overflow = self.adder.total(old, product)
+        if overflow is not None and wrong is not None:
+            overflow = overflow | wrong
+        elif overflow is None:
+            overflow = wrong
+        if overflow is not None and (overflow & multiplies).any():
+            raise self._overflow(int(np.flatnonzero(overflow & multiplies)[0]), load, old)
         if helping is None:
-            arrays.accumulators[where] = np.where(taken, total, old)
+            arrays.accumulators[where] = np.where(multiplies, total, old)
             return
-        own = taken & ~helping
+        own = multiplies & ~helping
         arrays.accumulators[where[own]] = total[own]
         arrays.helpers[where[helping]] = total[helping]
 
-    def _fill_queue_2(self, moved: Mask) -> None:
+    def _fill_queue_2(self, moves: Mask) -> None:
         """Copy a load from load queue 1 to load queue 2 in each PE in `moved`."""
-        arrays, pes = self.arrays, np.flatnonzero(moved)
+        arrays, pes = self.arrays, np.flatnonzero(moves)
         if pes.size:
             tail = (arrays.q2_head + arrays.q2_count) % self.shape.load_queue_2
             heads = arrays.q1[(arrays.q1_row + arrays.q1_head)[pes]]
@@ -120,18 +120,18 @@ class Datapath:
         many entries each PE examined, and how many of them were effectual.
         """
         arrays = self.arrays
-        examined = (arrays.mac_left > _PAIR) & free
+        examines = (arrays.mac_left > _PAIR) & free
         place = (arrays.mac_next + _PAIR) % self.shape.weight_queue
         index = arrays.weight_index[arrays.weight_row + place] + arrays.mac_base
-        self._check_indices(index, examined)
-        hit = arrays.bitmask.take(arrays.input_row + index, mode="clip") & examined
+        self._check_indices(index, examines)
+        hit = arrays.bitmask.take(arrays.input_row + index, mode="clip") & examines
         # The second of two effectual loads goes after the first.
         tail = arrays.q1_head + arrays.q1_count + hit[0] * _PAIR
         slot = arrays.q1_row + tail % self.shape.load_queue_1
         hits = np.flatnonzero(hit)
         if hits.size:
             arrays.q1[slot.reshape(-1)[hits]] = (place << PLACE_SHIFT | index).reshape(-1)[hits]
-        return examined[0].astype(np.int64) + examined[1], hit[0].astype(np.int64) + hit[1]
+        return examines[0].astype(np.int64) + examines[1], hit[0].astype(np.int64) + hit[1]
 
     def _cycle_direct(self) -> list[int]:
         """Simulate a cycle of design 5a. Gives the clusters whose mac ended. Raises `Fault`.
@@ -140,53 +140,55 @@ class Datapath:
         as load queue 2 with one place.
         """
         arrays = self.arrays
-        busy = self._busy()
-        taken = arrays.q2_count > 0
-        self._multiply(taken)
-        examined = arrays.mac_left > 0
+        is_busy = self._busy()
+        multiplies = arrays.q2_count > 0
+        self._multiply(multiplies)
+        examines = arrays.mac_left > 0
         index = arrays.weight_index[arrays.weight_row + arrays.mac_next] + arrays.mac_base
-        self._check_indices(index, examined)
-        hit = arrays.bitmask.take(arrays.input_row + index, mode="clip") & examined
+        self._check_indices(index, examines)
+        hit = arrays.bitmask.take(arrays.input_row + index, mode="clip") & examines
         arrays.q2[...] = np.where(hit, arrays.mac_next << PLACE_SHIFT | index, arrays.q2)
-        found = hit.view(np.int8)
-        return self._end_cycle(self._outcome(busy, taken, examined.view(np.int8), found, hit))
+        hits = hit.view(np.int8)
+        return self._end_cycle(
+            self._outcome(is_busy, multiplies, examines.view(np.int8), hits, hit)
+        )
 
     def _outcome(
-        self, busy: Mask, taken: Mask, examined: NDArray[Any], found: NDArray[Any], moved: Mask
+        self, is_busy: Mask, multiplies: Mask, counts: NDArray[Any], hits: NDArray[Any], moves: Mask
     ) -> MacOutcome:
         """The outcome of this cycle for all PEs."""
         return MacOutcome(
-            taken=taken.view(np.int8),
-            examined=examined,
-            found=found,
-            moved=moved.view(np.int8),
-            busy=busy.view(np.int8),
-            filling=(busy & ~taken & ~self.arrays.mac_reached).view(np.int8),
-            cycles=np.repeat(self.state.computing, self.shape.pes).view(np.int8),
+            products=multiplies.view(np.int8),
+            weights_examined=counts,
+            effectual_loads=hits,
+            queue_moves=moves.view(np.int8),
+            busy_cycles=is_busy.view(np.int8),
+            filling_cycles=(is_busy & ~multiplies & ~self.arrays.mac_reached).view(np.int8),
+            mac_cycles=np.repeat(self.state.computing, self.shape.pes).view(np.int8),
         )
 
     def _end_cycle(self, outcome: MacOutcome) -> list[int]:
         """Add the outcome to the state. Gives the clusters whose last PE is done now."""
         outcome.add_to(self.arrays)
-        left = self._busy().reshape(self.shape.clusters, -1).any(axis=1)
-        ended = self.state.computing & ~left
-        if ended.any() and self.balancers.active:
-            ended = self.balancers.finished(ended)
-        return [int(cluster) for cluster in np.flatnonzero(ended)] if ended.any() else []
+        remain = self._busy().reshape(self.shape.clusters, -1).any(axis=1)
+        ends = self.state.computing & ~remain
+        if ends.any() and self.balancers.active:
+            ends = self.balancers.finished(ends)
+        return [int(cluster) for cluster in np.flatnonzero(ends)] if ends.any() else []
 
-    def _check_indices(self, index: NDArray[Any], examined: Mask) -> None:
+    def _check_indices(self, index: NDArray[Any], examines: Mask) -> None:
         """Raise `Fault` for an input index past the loaded activations."""
         arrays = self.arrays
-        wrong = (index >= arrays.mac_limit) & examined
+        wrong = (index >= arrays.mac_limit) & examines
         if not wrong.any():
             return
         pe = int(np.flatnonzero(wrong.reshape(-1, arrays.pes.size).any(axis=0))[0])
         worst = np.where(wrong, index, 0).reshape(-1, arrays.pes.size)[:, pe]
         at, base, limit = int(worst.max()), int(arrays.mac_base[pe]), int(arrays.mac_limit[pe])
-        loaded = f"activations end before {limit}" if limit > base else "nothing is loaded there"
+        reason = f"activations end before {limit}" if limit > base else "nothing is loaded there"
         raise self._fault(
             "index out of range",
-            f"weight index {at - base} + base {base} = {at}, {loaded}",
+            f"weight index {at - base} + base {base} = {at}, {reason}",
             pe,
             {"index": at - base, "base": base, "limit": limit},
         )

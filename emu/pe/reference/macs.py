@@ -22,12 +22,12 @@ class CycleMacs:
         if not self.state.computing.any():
             return
         try:
-            ended = self.datapath.cycle()
+            clusters = self.datapath.cycle()
         except Fault as fault:
             cluster = fault.values.get("cluster", 0)
             fault.address = self.clusters[int(cluster)].running_address(MAC)
             raise
-        for number in ended:
+        for number in clusters:
             self.controls.units[number].end_mac(now)
 
     @property

@@ -33,5 +33,5 @@ class ReferenceRow(Row):
         """See `Core.remember`; products are recorded too."""
         origins = super().remember(number)
         assert self.context.provenance is not None  # it was just made
-        self.macs.datapath.on_multiply = self.context.provenance.multiplied
+        self.macs.datapath.on_multiply = self.context.provenance.add_products
         return origins
