@@ -23,7 +23,7 @@ class ClusterControls:
         self.state, self.shape = self.context.state, self.context.shape
         self.clusters = units.context.clusters
         self.units = [ControlUnit(cluster, units) for cluster in self.clusters]
-        # While control units act one after the other: the cluster whose turn it is; else all.
+        # The cluster whose control unit acts now; the number of clusters if all have acted.
         self.acting = self.shape.clusters
 
     # The row's calls

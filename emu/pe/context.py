@@ -19,5 +19,5 @@ class RowContext:
         self.clusters = [Cluster(self.state, shape, number) for number in range(shape.clusters)]
         self.arrays = PeArrays(self.state, shape)
         self.adder = Adder(shape.sum_type, shape.overflow)
-        # Not None only after `Core.remember`: who records where values come from.
+        # Set by `Core.remember`: records where values come from.
         self.provenance: RowProvenance | None = None

@@ -42,7 +42,7 @@ from macaw.emu.waits import NEVER
 from macaw.isa.pe import SHORT_PIPELINE
 
 _PIPELINE = MEMBERS.index("pipeline")
-AFTER = {MAC: LOADER, SFU: MAC, STORE: SFU}  # a unit waits for earlier steps of this one
+AFTER = {MAC: LOADER, SFU: MAC, STORE: SFU}  # a step waits for earlier steps of this unit
 
 
 class ControlUnit:
@@ -109,7 +109,7 @@ class ControlUnit:
         """
         run = self.cluster.run_for(packet)
         if segment >= run["taken"]:
-            return False  # an iteration to come takes it
+            return False  # a later iteration takes it
         run, op = self.cluster.taker(packet, segment)
         for other in run["ops"]:
             if other is op:
@@ -189,7 +189,7 @@ class ControlUnit:
     def _finish(self, run: Run, op: Op) -> None:
         op["state"] = DONE
         if op["unit"] != NO_UNIT and not op["segments"]:
-            # The loader is free when the last of an ld's segments has come.
+            # An ld frees the loader when its last segment has come.
             self.cluster.units[op["unit"]] = FREE
         if op["implied"] is None:
             self.core.retired += 1
@@ -294,7 +294,7 @@ class ControlUnit:
     def end_mac(self, now: int) -> None:
         """The last PE of the cluster finished its mac in cycle `now`."""
         run = self.cluster.run_of(self.cluster.units[MAC])
-        assert run is not None  # who holds the unit
+        assert run is not None  # a run holds the unit
         op = next(op for op in run["ops"] if op["unit"] == MAC and op["state"] == RUNNING)
         op["end"] = now
         if self.core.tracing:

@@ -212,9 +212,9 @@ class DataLoading:
         new = counts[parts]
         totals = state.weight_count[clusters] + new
         for (cluster, run, op), total in zip(takers, totals, strict=True):
-            if (total > queue).any():  # somebody changed the bytes meanwhile
+            if (total > queue).any():  # the bytes changed after `has_room`
                 raise self._overflow(cluster, run, op, total)
-        # Of all entries: whose PE's they are, and the how many-th of its new ones.
+        # By entry: the PE that gets it, and its number among the new entries of that PE.
         owner = np.repeat(np.arange(new.size), new.reshape(-1))
         first = np.cumsum(new) - new.reshape(-1)
         number = np.arange(owner.size) - first[owner]

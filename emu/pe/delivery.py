@@ -53,7 +53,7 @@ class ExeDelivery(Delivery):
             self.controls.units[cluster].activate(packet, cycle)
 
     def can_send(self, packet: Packet, number: int) -> bool:
-        """Whether nobody has still to write the bytes, and all clusters can take them."""
+        """Whether no run has yet to write the bytes, and all clusters can take them."""
         if self.controls.may_still_write(packet["order"], packet["segments"][number]):
             return False
         return self.controls.can_take(packet, number)

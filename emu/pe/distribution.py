@@ -70,7 +70,7 @@ class Distribution:
         if ranges:
             self.context.memory.read(ranges, packet["number"])
         else:
-            beat["data"] = b""  # a command byte alone, which came with the packet's header
+            beat["data"] = b""  # the command byte alone, which came with the packet's header
 
     def _open(self, packet: Packet, now: int) -> bool:
         """Whether the packet has its buffers; reserves them if all are free."""

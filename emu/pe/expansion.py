@@ -74,18 +74,18 @@ class Expansion:
         self.operands = operands
         self.segments, self.clusters = segments, clusters
         self.address = address
-        self.taken = taken  # segments that the lds so far take
+        self.taken = taken  # segments that the lds before take
         self.first = iteration == 0
         shift, final = flags
         self.out_count = out["count"]
         self.results = max(out["count"], 1)  # places that a special function processes
         units = [UNIT_OF[row.row.mnemonic] for row in self.rows]
         self.last_mac = max((place for place, unit in enumerate(units) if unit == MAC), default=-1)
-        self.has_spu = SFU in units  # by instructions of the sequence
+        self.has_spu = SFU in units  # the sequence moves results out itself
         self.raw = shift and not final
         self.streams = shift and final
         self.keeps_results = not shift and not final
-        self.sfu_line: list[int] = []  # accumulators that wait for a special function, chained
+        self.sfu_line: list[int] = []  # accumulators for chained special functions
         self.ops: list[Op] = []
         self._expand(last)
         for op in self.ops:
@@ -106,7 +106,7 @@ class Expansion:
         if self.streams:
             self._add_streams()
 
-    # What each row adds to the steps; the method has the mnemonic's name.
+    # The steps of each row; the method has the mnemonic's name.
 
     def ld(self, place: int, row: Decoded) -> None:
         self.ops.append(self._load(place, row))

@@ -131,7 +131,7 @@ def uses(shape: Shape, buffer: InstructionBuffer, initial: Pairs, results: int) 
         if unit == MAC:
             ahead["low"], ahead["high"] = min(ahead["low"], first[0]), max(ahead["high"], first[1])
             ahead["sums"] |= _mask(second, 1, ACCUMULATORS)
-            if SFU not in units:  # results leave to the block of the accumulator's number
+            if SFU not in units:  # implied moves use the block with the accumulator's number
                 ahead["blocks"] |= _mask(second, 1, ACCUMULATORS)
         elif unit == STORE:
             ahead["blocks"] |= _blocks(shape, first, results)
@@ -141,12 +141,12 @@ def uses(shape: Shape, buffer: InstructionBuffer, initial: Pairs, results: int) 
             if row.values["function"] == NONSF:
                 ahead["sums"] |= _mask(first, 1, ACCUMULATORS)
             else:
-                ahead["sums"] |= (1 << ACCUMULATORS) - 1  # if it is chained
+                ahead["sums"] |= (1 << ACCUMULATORS) - 1  # a chained function may use any
                 ahead["blocks"] |= _blocks(shape, first, results)
         elif unit == LOADER and row.values["destination"] == LD_PSUMS:
             ahead["sums"] |= (1 << ACCUMULATORS) - 1
             ahead["blocks"] |= _blocks(shape, first, ACCUMULATORS)
-    ahead["stores"] |= SFU in units or MAC in units  # streams
+    ahead["stores"] |= SFU in units or MAC in units  # streams write them
     return ahead
 
 

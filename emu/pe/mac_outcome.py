@@ -1,4 +1,4 @@
-"""What a mac leaves behind in its PEs: one record for both engines, and the counters made of it."""
+"""What a mac leaves in its PEs, one record for both engines, and its counters."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ class MacOutcome:
     `counters` or `peaks` here: both engines make these records, and only `add_to` counts.
     """
 
-    products: NDArray[Any]  # loads that the MAC took: products
-    weights_examined: NDArray[Any]  # weight entries
-    effectual_loads: NDArray[Any]  # effectual loads of these
+    products: NDArray[Any]  # loads that the MAC took
+    weights_examined: NDArray[Any]  # weight entries that the comparator examined
+    effectual_loads: NDArray[Any]  # of these, entries whose activation was not zero
     queue_moves: NDArray[Any]  # loads from queue 1 to queue 2 (design 5a: into the latch)
     busy_cycles: NDArray[Any]  # cycles in which the PE had entries to examine or loads
     filling_cycles: NDArray[Any]  # of these, cycles before its first load reached the MAC
     mac_cycles: Counts = 0  # cycles in which the mac of its cluster was at work
-    loads_given: Counts = 0  # loads given to the left neighbour
-    loads_received: Counts = 0  # loads that came from the right neighbour
+    loads_given: Counts = 0  # to the left neighbour
+    loads_received: Counts = 0  # from the right neighbour
     handing_cycles: Counts = 0  # cycles in which the PE gave or got a partial sum at the end
     # The most loads that queues 1 and 2 held; None: as many as they hold afterwards.
     q1_most: Counts | None = None

@@ -26,8 +26,8 @@ class ProductLog:
     def __init__(self, item: int) -> None:
         self.item = item  # bytes of a number
         self.count = 0
-        self._parts: list[tuple[NDArray[Any], NDArray[Any]]] = []  # what is kept; values
-        self._first: dict[int, int] = {}  # by accumulator: the product from which on they count
+        self._parts: list[tuple[NDArray[Any], NDArray[Any]]] = []  # rows; values
+        self._first: dict[int, int] = {}  # by accumulator: its first product
         self._added: dict[int, list[Source]] = {}  # by accumulator: partial sums
 
     def add_products(self, rows: NDArray[np.int64], values: NDArray[Any]) -> None:
@@ -76,7 +76,7 @@ class ProductLog:
         for name, at, value in zip(
             ("weight", "activation"), (WEIGHT, ACTIVATION), pair, strict=True
         ):
-            # What was there when all this began came from nowhere.
+            # What was there before recording began has no address.
             memory = None if row[at] < 0 else (row[at], self.item)
             parts.append(Source(name, row[at + 1], memory, value=value))
         number = max(row[WEIGHT + 1], row[ACTIVATION + 1])

@@ -37,7 +37,9 @@ from macaw.isa.pe import (
 )
 
 Sources = Callable[[], Iterator[Source]]
-_WIDEST = max(stored_type(element).itemsize for element in ELEMENTS)  # bytes that are stored
+_WIDEST = max(
+    stored_type(element).itemsize for element in ELEMENTS
+)  # bytes of the widest stored element
 _MEMBERS = {member.name: member for member in SEQUENCE.members}
 
 
@@ -303,7 +305,7 @@ class RowProvenance(ProvenanceRecords):
             before = [x for x in self.stored.get(at, ()) if x[1].number <= number]
             if before and at + before[-1][0] > address:
                 stores.append((before[-1][1].number, at, *before[-1]))
-        covered: set[int] = set()  # bytes: of stores to the same ones the last one counts
+        covered: set[int] = set()  # bytes that a later store has written
         origins = []
         for _, at, length, origin in sorted(stores, key=lambda item: item[:2], reverse=True):
             part = set(range(max(at, address), min(at + length, address + size)))

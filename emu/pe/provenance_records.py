@@ -1,4 +1,4 @@
-"""The records behind a row's provenance: shadows of its queues, buffers, sums and output queues.
+"""The records of a row's provenance: shadows of its queues, buffers, sums and output queues.
 
 Every entry of a weight queue or an input buffer has the address from which it came, every
 accumulator the products that went into it, every place of an output queue the step that wrote it.

@@ -32,7 +32,7 @@ class RunLifecycle:
     def __init__(self, cluster: Cluster, units: RowUnits) -> None:
         self.cluster, self.state, self.shape = cluster, cluster.state, cluster.shape
         self.units, self.core = units, units.context.core
-        self.store_count = 0  # of the exe that was opened last, for the clusters that open the same
+        self.store_count = 0  # of the exe that was opened last; `open_like` copies it
 
     # Opening
 
@@ -186,7 +186,7 @@ class RunLifecycle:
         """The number of stores, streams included, of all iterations of a buffer. Raises `Fault`."""
         if number == run["buffer"]:
             ops = run["ops"]
-        else:  # any iteration but the first asks for no segments
+        else:  # of a later iteration, whose lds need no segments
             initial = initial_operands(self.state, self.cluster.number, number)
             taken = len(run["segments"])
             ops = self._expansion(run, number, initial, 1, taken, False).ops

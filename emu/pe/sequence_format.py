@@ -71,7 +71,7 @@ def raw_strides(data: bytes, header: dict[str, int]) -> NDArray[np.int64]:
             try:
                 stride = unpack(STRIDE, data, at)
             except StructureError:
-                continue  # `parse_records` says so
+                continue  # `parse_records` raises a fault for it
             entry = stride["operand"] - STRIDE_KIND
             strides[stride["instruction"], entry] = stride["pe"], stride["cluster"]
     return strides

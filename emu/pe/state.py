@@ -39,13 +39,13 @@ WAITING, RUNNING, DONE = range(3)
 # The unit of a step that needs none.
 NO_UNIT = -1
 
-# The cycle of WB of an instruction that has not ended yet.
+# `written_back` of an instruction that has not ended yet.
 NOT_WRITTEN = -1
 
 # The number, in the trace, of packets that are no exes.
 UNNUMBERED = -1
 
-# What a cluster's PEs do as a whole; decides the class of their cycles.
+# What the PEs of a cluster do, which gives the class of their cycles.
 IDLE, BUSY, COMPUTING = range(3)
 
 
@@ -103,7 +103,7 @@ def shape_of(config: Mapping[str, Any], row: int) -> Shape:
         input_buffer=int(config["pe.input_buffer"]),
         output_queue=int(config["pe.output_queue"]),
         load_queue_1=int(config["pe.load_queue_1"]),
-        # Design 5a has a latch between comparator and MAC; it is held as a queue of one place.
+        # Design 5a has a latch between comparator and MAC; the state has it as a queue of one place.
         load_queue_2=1 if direct else int(config["pe.load_queue_2"]),
         balance_threshold=int(config["pe.balance_threshold"]),
         direct=direct,
@@ -119,7 +119,7 @@ class Segment(TypedDict):
 
     type: int  # place in macaw.isa.pe.SEGMENT_TYPES
     mode: int  # place in macaw.isa.pe.MODES
-    compress: bool  # dense; the distribution unit makes index + value of it
+    compress: bool  # it is dense; the distribution unit makes index + value
     offset: int  # bytes, in the unit's half
     length: int  # bytes
 
@@ -146,24 +146,24 @@ class Packet(TypedDict):
     clusters: list[int]
     segments: list[Segment]
     out: Out | None
-    order: int  # packets are numbered as they come
-    number: int  # of exes: they are numbered as they begin
+    order: int  # packets of a row are numbered from 0 on
+    number: int  # exe: exes are numbered when they begin; else UNNUMBERED
     opened: bool  # its clusters have reserved the buffer
     commanded: bool  # the command byte was on the bus
     segment: int  # the segment on the bus
     sent: int  # its bytes that were on the bus
-    chunks: list[bytes]  # these bytes, beat by beat
-    entries: dict[int, list[int]]  # of segments of weights: entries of each slice
-    packed: dict[int, int]  # of compressed segments: bytes as index + value
+    chunks: list[bytes]  # those bytes, by beat
+    entries: dict[int, list[int]]  # by segment of weights: entries of each slice
+    packed: dict[int, int]  # by compressed segment: bytes as index + value
 
 
 class Beat(TypedDict):
     """A beat of the bus: the command byte or not, and pieces of segments."""
 
-    cycle: int  # of its request; when it came, of its grant
+    cycle: int  # of its request; later, of its grant
     command: bool
-    carried: int  # bytes on the bus, the command's included
-    pieces: list[tuple[int, int, int]]  # segment, its bytes or slots for them, bytes read
+    carried: int  # bytes on the bus, with the command byte
+    pieces: list[tuple[int, int, int]]  # segment, bytes of the bus, bytes read from the half
     data: bytes | None  # None until the memory has answered
 
 
@@ -173,7 +173,7 @@ class Parser(TypedDict):
     buffer: int
     address: int  # offset of the sequence in the half
     length: int  # bytes of the sequence
-    data: bytes  # what has come of it
+    data: bytes  # the bytes that have come
     parsed: int  # instructions stored
 
 
@@ -184,8 +184,8 @@ class SfuJob(TypedDict):
     start: int  # the cycle in which the first results enter
     chained: int  # the accumulator whose values are in the FIFO, -1: decoupled
     reduction: int  # place in macaw.isa.pe.REDUCTIONS
-    pes: list[int]  # whose results, in the order in which they go
-    partial: list[Any]  # of a reduction: what has left of each result
+    pes: list[int]  # the PEs whose results are processed, in order
+    partial: list[Any]  # of a reduction: by result, its value so far
     function: int  # place in macaw.isa.pe.FUNCTIONS
     activation: int  # place in macaw.isa.pe.ACTIVATIONS
     shift: int  # of requantise
@@ -201,14 +201,14 @@ class Op(TypedDict):
     output-queue blocks: what the step uses from the start of the run until it is done.
     """
 
-    place: int  # in the sequence; of an implied step: of the instruction that it follows
-    name: str  # what it does: one of the names in emu/pe/step_execution.py
+    place: int  # of the instruction in the sequence; of an implied step: of the one that it follows
+    name: str  # the function in emu/pe/step_execution.py
     function: int  # of spu: place in macaw.isa.pe.FUNCTIONS; of ld: in DESTINATIONS
     iteration: int  # of the run
-    base: int  # of a mac: the element address that is added to indices, of PE 0
-    stride: int  # what that, or the source of `implied`, changes by from a PE to the next
-    unit: int  # that does it, or NO_UNIT
-    lane: int  # 0: in the order of the sequence; 1: streams, in their own order
+    base: int  # mac: the element address that PE 0 adds to indices
+    stride: int  # what `base`, or the source of `implied`, grows by from PE to PE
+    unit: int  # the unit that it needs, or NO_UNIT
+    lane: int  # steps of a lane start in order; 1: streams, 0: all others
     state: int
     start: int  # first cycle of work
     end: int  # last cycle of work, NEVER while it is not known
@@ -216,11 +216,11 @@ class Op(TypedDict):
     writes: int
     sums: int
     blocks: int
-    chained: int  # of spu: the accumulator that a mac with sfu has put into line, -1: none
-    freed: int  # the cycle in which the accumulator passed into the FIFO of 510
-    implied: tuple[int, int] | None  # source and destination that stand in no register
+    chained: int  # spu: the accumulator of the mac with sfu that it follows, -1: none
+    freed: int  # the cycle in which the FIFO of 510 took the accumulator
+    implied: tuple[int, int] | None  # source and destination of an implied step
     segments: list[int]  # ld: segments of the packet that it takes, in order
-    received: int  # of these, how many are there completely
+    received: int  # how many of these have come completely
     first: int  # cycle of the first beat, NEVER until it was on the bus
     last: int  # cycle of the last beat of the last segment
     beats: list[tuple[list[tuple[int, int]], bytes]]  # store: ranges (offset, bytes) and data
@@ -231,7 +231,7 @@ class Ahead(TypedDict):
 
     sums: int  # mask of accumulators
     blocks: int  # mask of output-queue blocks
-    low: int  # the least and the greatest base of their macs; low > high: none
+    low: int  # the least base of their macs; low > high if there are none
     high: int
     stores: bool  # whether they store
 
@@ -242,25 +242,25 @@ class Run(TypedDict):
     buffer: int
     order: int  # of its packet
     number: int  # of its exe
-    chain: list[int]  # buffers that are triggered afterwards, one by the other
+    chain: list[int]  # buffers that it triggers, one after the other
     iteration: int  # whose steps are in `ops`, from 0 on
     iterations: int
     looped: bool  # the last iteration's lds and macs have ended
-    initial: list[list[int]]  # operands of each instruction as config left them
+    initial: list[list[int]]  # operands of each instruction after config
     written_back: list[int]  # pipeline=4: by place, the cycle of WB of its last issue
-    unwritten: list[tuple[int, int]]  # pipeline=4: places before WB, and of which iteration
+    unwritten: list[tuple[int, int]]  # pipeline=4: instructions before WB: place, iteration
     ahead: Ahead | None
     segments: list[Segment]  # of the exe
-    taken: int  # segments that are for the iterations so far
+    taken: int  # segments that the iterations so far take
     sharers: int  # clusters that share the packet
     command: tuple[bool, bool]  # shift, last
     live: bool  # its command byte has been on the bus
     issue_at: list[int]  # by lane: the first cycle in which the next instruction may start
     out: Out
-    stored: int  # elements a PE that its stores have taken so far
+    stored: int  # elements a PE that its stores have started to write
     span: tuple[int, int] | None  # bytes of the half that its stores may touch
     reach: int  # the greatest index among its weights, -1: none
-    has_weights: bool  # it, or what it triggers, holds its place in the weight queue
+    has_weights: bool  # it, or a buffer that it triggers, uses the weight queue
     held: bool  # weights of earlier iterations are in the queue
     ops: list[Op]
 

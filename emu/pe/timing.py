@@ -19,7 +19,7 @@ Cycles = TypeVar("Cycles", int, NDArray[np.int64])  # a cycle, or one of each cl
 ID = 1  # decoding takes a cycle
 FO = 1  # fetching operands takes a cycle
 SU = 1  # the scalar unit takes a cycle
-WB = 1  # and writing operands back another one
+WB = 1  # writing operands back takes a cycle
 
 
 def first_cycle(dispatched: int, latency: int, memory_latency: int, divider: int) -> int:

@@ -178,8 +178,8 @@ def test_rows_are_settled_together(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(plan.settlement is not None for plans in settled for plan in plans)
 
 
-def test_a_gang_behind_balanced_macs() -> None:
-    """The clusters of a gang balance no longer."""
+def test_a_lockstep_group_after_balanced_macs() -> None:
+    """The macs of a lockstep group do not balance."""
     unit = Unit({"pe.overflow": "wrap"})
     unit.config_packet(0, "ld both base=0", "mac base=0 acc=0 balance")
     lines = "ld weights", "ld activations base=0", "mac base=0 acc=1", "spu nonsf src=1 dst=0"

@@ -203,13 +203,13 @@ def test_programs(seed: int, parameters: dict[str, int], pauses: list[int]) -> N
 
 @EXAMPLES
 @given(SEEDS, LOOP_ORDERS, st.booleans(), PARAMETERS, PAUSES)
-def test_gangs(
+def test_lockstep_groups(
     seed: int, order: str, balance: bool, parameters: dict[str, int], pauses: list[int]
 ) -> None:
     check(LoopMaker(seed, order, balance).loop().unit, parameters, pauses)
 
 
-def test_recording_breaks_no_gang() -> None:
+def test_recording_splits_no_group() -> None:
     fast, _ = check(LoopMaker(3, "turns").loop().unit, CYCLING, [])
     assert isinstance(fast.row, FastRow)
     assert (fast.row.controls.groups, fast.row.controls.splits) == (1, 0)

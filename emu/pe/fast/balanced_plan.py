@@ -48,7 +48,7 @@ class BalancedPlan(Plan):
         place = arrays.weight_row[of] + (self.loads >> PLACE_SHIFT & INDEX_MASK)
         activation = arrays.activations[arrays.input_row[of] + (self.loads & INDEX_MASK)]
         products, wrong = self.adder.product(arrays.weight_value[place], activation)
-        # A helper has the number of its owner's sum; the last PE of a cluster helps nobody.
+        # A helper has the number of its owner's sum; the last PE has no right neighbour.
         owners = pes + (np.arange(pes.size) % self.shape.pes < self.shape.pes - 1)
         self.where = arrays.sum_row[pes] + arrays.mac_sum[pes]
         self.helper = arrays.sum_row[pes] + arrays.mac_sum[owners]

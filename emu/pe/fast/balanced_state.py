@@ -56,7 +56,7 @@ class RunningSums:
         self.old, self.first = old, first
         self.floating = old.dtype.kind == "f"
         if not self.floating:
-            # Over all PEs; the sums of one are differences.
+            # Running sums over all PEs; a PE's own sums are differences of these.
             self.running: NDArray[Any] = np.zeros(values.size + 1, np.int64)
             np.cumsum(np.where(is_own, values, 0), dtype=np.int64, out=self.running[1:])
             return
@@ -135,7 +135,7 @@ class BalancedState:
     def _place_loads(self, loads: Ints, products: NDArray[Any], total: Ints) -> NDArray[Any]:
         """Set `loads` and `mac_loads`. Gives the products of `mac_loads`."""
         counts, q2, queue_counts = self.counts, self.q2_count, self.q1_count + self.q2_count
-        by_pe = np.ascontiguousarray(counts.given[:, :-1].T)
+        by_pe = np.ascontiguousarray(counts.gives[:, :-1].T)
         gift_counts = np.count_nonzero(by_pe, axis=1)
         giver, when = np.divmod(np.flatnonzero(by_pe), by_pe.shape[1])
         number = (
@@ -144,8 +144,8 @@ class BalancedState:
         size = total + np.append(gift_counts[1:], 0)
         self.first = first = np.cumsum(size) - size
         # A PE gives the load after the moved one; its neighbour gets it after its own new loads.
-        source = (first + q2)[giver] + counts.moved[when, giver] + number
-        target = (first + queue_counts)[giver - 1] + counts.found[when, giver - 1] + number
+        source = (first + q2)[giver] + counts.queue_moves[when, giver] + number
+        target = (first + queue_counts)[giver - 1] + counts.effectual[when, giver - 1] + number
         own, stays = np.ones(int(size.sum()), np.bool_), np.ones(int(size.sum()), np.bool_)
         own[target] = stays[source] = False
         self.loads = np.empty(own.size, np.int64)
@@ -188,26 +188,27 @@ def progress(
     which a PE of it has something to do, -1: none. `cycles` and `handing` of the outcome are 0.
     """
     ready: Bools = np.concatenate([first[None], counts.moves[:-1]])  # a load is in queue 2
-    is_busy: Bools = ready | (counts.held[:-1] > 0) | counts.left
-    gift_counts = np.count_nonzero(counts.given, axis=0)
+    is_busy: Bools = ready | (counts.q1_loads[:-1] > 0) | counts.examines
+    gift_counts = np.count_nonzero(counts.gives, axis=0)
     products = first.astype(np.int64)
     filling = is_busy[0] & ~first
     if len(is_busy) > 1:
-        products += counts.moved[-2]
+        products += counts.queue_moves[-2]
         filling = (
-            filling + np.count_nonzero(is_busy[1:] & (counts.moved[:-1] == 0), axis=0) * ~first
+            filling
+            + np.count_nonzero(is_busy[1:] & (counts.queue_moves[:-1] == 0), axis=0) * ~first
         )
-    moves = counts.moved[-1].astype(np.int64)
+    moves = counts.queue_moves[-1].astype(np.int64)
     outcome = MacOutcome(
         products=products,
-        weights_examined=np.minimum(2 * np.count_nonzero(counts.free, axis=0), left),
-        effectual_loads=counts.found[-1].astype(np.int64),
+        weights_examined=np.minimum(2 * np.count_nonzero(counts.has_room, axis=0), left),
+        effectual_loads=counts.effectual[-1].astype(np.int64),
         queue_moves=moves,
         busy_cycles=np.count_nonzero(is_busy, axis=0),
         filling_cycles=np.where(reached, 0, filling),
         loads_given=gift_counts[:-1],
         loads_received=gift_counts[1:],
-        q1_most=counts.held[1:].max(axis=0).astype(np.int64),
+        q1_most=counts.q1_loads[1:].max(axis=0).astype(np.int64),
         q2_most=moves > 0,
     )
     return outcome, _last(is_busy, pes)

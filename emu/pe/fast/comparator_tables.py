@@ -30,8 +30,8 @@ class Tables:
 
     pairs: int  # of a block
     states: int
-    gap: int  # cycles between two loads that queue 1 gives to queue 2, at least
-    following: NDArray[Any]  # (rows,): the state behind the block
+    gap: int  # the least distance in cycles of two loads that move to queue 2
+    following: NDArray[Any]  # (rows,): the state after the block
     length: NDArray[Any]  # (rows,): its cycles
     offset: NDArray[Any]  # (rows, pairs): the cycle of each pair, from the block's first one on
     after: NDArray[Any]  # (rows, pairs): the state after the cycle of each pair
@@ -65,7 +65,7 @@ def tables(depth_1: int, depth_2: int) -> Tables:
         pairs=pairs,
         states=states,
         gap=1 if depth_2 > 1 else 2,
-        following=state.astype(np.uint16),  # narrow: look-ups are many, and far apart
+        following=state.astype(np.uint16),  # narrow types, because look-ups are scattered
         length=time.astype(np.uint16),
         offset=offset,
         after=after,

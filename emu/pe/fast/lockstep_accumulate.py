@@ -37,7 +37,7 @@ class LockstepAccumulator:
         self.arrays, self.state, self.shape = context.arrays, context.state, context.shape
         self.clusters, self.entries = clusters, weights.entries.reshape(weights.grid)
         self.adder = context.adder
-        # No product is greater, and no sum takes more of them.
+        # The greatest product, and the most products of a sum.
         bits = 8 * np.dtype(self.shape.value_type).itemsize - 1
         loads = int(self.entries.max()) + self.shape.load_queue_1 + self.shape.load_queue_2
         self.most = (1 << 2 * bits) * loads

@@ -16,7 +16,7 @@ from macaw.emu.pe.sequence import ACTIVATIONS_SEGMENT, MEMBERS, ROTATION, decode
 from macaw.emu.pe.state import BUSY, DONE, MAC, RUNNING, SFU, WAITING, Op, Run
 
 _STATE = MEMBERS.index("state")
-_FEWEST = 2  # iterations that are worth it
+_FEWEST = 2  # iterations for which a group saves time
 
 
 def lockstep_group(controls: ClusterControls, trace: RowTrace, now: int) -> LockstepGroup | None:

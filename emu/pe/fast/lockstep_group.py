@@ -44,7 +44,7 @@ from macaw.emu.waits import NEVER
 from macaw.isa.pe import SHORT_PIPELINE
 
 Ints = NDArray[np.int64]
-_LOOKUPS = 1 << 20  # of the macs that are computed at once
+_LOOKUPS = 1 << 20  # look-ups of the macs that are computed at once
 
 
 class BusCall(NamedTuple):
@@ -86,19 +86,19 @@ class LockstepGroup:
         self.weights = kind(context, clusters, entries)
         self.sums = LockstepAccumulator(context, clusters, self.weights)
         self.issue = np.full(len(clusters), self.run["issue_at"][0])
-        self.since = self.state.doing_since[clusters]  # the PEs wait since then
-        self.waits = np.zeros_like(self.since)  # cycles in which they did
-        self.ends: dict[int, Ints] = {}  # by place, of its last issue
-        self.last_loopback: Ints | None = None  # the last loopback
+        self.since = self.state.doing_since[clusters]  # the PEs wait from these cycles on
+        self.waits = np.zeros_like(self.since)  # cycles in which they waited
+        self.ends: dict[int, Ints] = {}  # by place of an instruction: the end of its last issue
+        self.last_loopback: Ints | None = None
         self.run_end: Ints | None = None  # the first cycle after the run
         self._first = NEVER  # the cycle in which the next cluster leaves
         self.retired = 0  # instructions since the group formed
-        self.before: list[LockstepStep] = []  # of the iteration before
+        self.before: list[LockstepStep] = []  # those of the iteration before
         self.steps: list[LockstepStep] = []
         self.mac_times: list[tuple[Ints, Ints]] = []  # the first and the last cycle of each
         self._next_macs: list[tuple[int, ResidentMacs, int]] = []  # base and number of macs to come
         self._limits: dict[int, Ints] = {}
-        self._opens: dict[int, int] = {}  # by segment, as far as it is known
+        self._opens: dict[int, int] = {}  # by segment, the known values of `opens`
         self.bus_calls: list[BusCall] = []  # what the bus called since the group formed
         self._take(self.run["ops"], np.full(len(clusters), now))
         self.extend()
@@ -144,7 +144,7 @@ class LockstepGroup:
         reads = zip(self._reads(op), self._reads(other), strict=True)
         return np.array([among[pair] for pair in reads])
 
-    # Ahead
+    # Times
 
     def extend(self) -> None:
         """Compute times as far ahead as possible.
@@ -241,7 +241,7 @@ class LockstepGroup:
 
     def _mac(self, step: LockstepStep) -> None:
         op, start = step.op, step.start
-        assert start is not None  # it has just been found
+        assert start is not None  # `_start` has set it
         if not self._next_macs:
             self._multiply(step)
         base, batch, at = self._next_macs.pop(0)
@@ -267,7 +267,7 @@ class LockstepGroup:
                 operands = self.buffer.operands(run["initial"], iteration)
                 iteration_bases = [operands[place][0] for place in places]
                 if not all(0 <= base < self.shape.input_buffer for base in iteration_bases):
-                    break  # it faults if it comes to that
+                    break  # that iteration will fault
                 bases += iteration_bases
         limits = np.array([self._limit(base) for base in bases])
         batch = self.weights.multiply(bases, limits)
@@ -411,7 +411,7 @@ class LockstepGroup:
         self.context.core.retired += self.retired
         unit.lifecycle.loop_back(run)
         state.units[c] = [FREE] * len(state.units[c])
-        assert self.run_end is not None  # who leaves is
+        assert self.run_end is not None  # the run of a cluster that leaves is over
         state.due[c] = int(self.run_end[place])
 
     @cached_property

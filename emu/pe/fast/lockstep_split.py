@@ -56,6 +56,6 @@ def _replay(group: LockstepGroup, place: int, now: int, computed: int) -> int:
         while calls and calls[0].cycle == cycle:
             calls.pop(0).call(unit)
     started = macs + int(state.computing[c])
-    if started:  # since then the bus may have brought more
+    if started:  # the bus may have brought more since the mac began
         state.mac_limit[c] = group.sums.macs[started - 1].limit[place]
     return macs

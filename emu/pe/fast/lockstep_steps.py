@@ -12,7 +12,7 @@ from macaw.emu.pe.control_unit import AFTER
 from macaw.emu.pe.state import DONE, Op
 
 Ints = NDArray[np.int64]
-STEPS = {"ld", "skip", "mac", "move"}  # what a gang can do
+STEPS = {"ld", "skip", "mac", "move"}  # that a group can execute
 
 
 @dataclass(eq=False)
@@ -20,7 +20,7 @@ class LockstepStep:
     """A step of all clusters, with the times when each starts and ends it, as far as known."""
 
     op: Op
-    known: Ints  # the cycle of the loopback that made it a step
+    known: Ints  # the first cycle of its iteration
     start: Ints | None = None
     end: Ints | None = None
 

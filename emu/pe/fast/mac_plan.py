@@ -44,7 +44,7 @@ class Plan:
         self.q2_count = self.arrays.q2_count[self.pes]
         self.reached = self.arrays.mac_reached[self.pes]
         direct = self.shape.direct
-        # A row of the look-ups: as many entries as the longest PE has, in whole blocks.
+        # Entries a PE, as many as the PE with the most has, rounded up to whole blocks.
         self.tables = None if direct else tables(self.shape.load_queue_1, self.shape.load_queue_2)
         block = 1 if self.tables is None else 2 * self.tables.pairs
         self.width = -(-max(int(self.left.max()), 1) // block) * block
@@ -57,7 +57,7 @@ class Plan:
         last = np.maximum(self.end.reshape(-1, pes).max(axis=1), 0)
         self.ends = dict(zip(clusters, (start + last).tolist(), strict=True))
 
-    # What is multiplied
+    # Loads and sums
 
     def _find_loads(self) -> None:
         """Set `hit`, which entries are effectual, and the loads of each PE: `loads`, `first`,
@@ -117,7 +117,7 @@ class Plan:
         if adder.floating:
             self._add_floating(product, owner)
             return
-        # Running sums over all PEs; those of one are differences.
+        # Running sums over all PEs; a PE's own sums are differences of these.
         self.running = np.zeros(product.size + 1, np.int64)
         np.cumsum(product, dtype=np.int64, out=self.running[1:])
         if adder.overflow != "wrap" and product.size:
@@ -146,7 +146,7 @@ class Plan:
         gained = self.running[first + count] - self.running[first]
         return np.asarray(self.old[rows] + gained.astype(self.old.dtype))
 
-    # When
+    # Times
 
     def _time_direct(self) -> None:
         """Set times of design 5a: one entry a cycle, its load in the MAC a cycle later."""
@@ -177,7 +177,7 @@ class Plan:
         np.cumsum(table.length.take(self.keys), axis=0, out=self.begins[1:])
         self.most = table.most.take(self.keys).max(axis=0)
 
-        # The last pair's cycle, and what the queues then still hold.
+        # The cycle of the last pair, and the loads that the queues then hold.
         pairs_left = (self.left + 1) // 2
         block, pair = np.divmod(np.maximum(pairs_left - 1, 0), table.pairs)
         row = np.arange(rows)
@@ -256,7 +256,7 @@ class Plan:
         slots = np.arange(self.shape.load_queue_1)
         mask = np.concatenate([slots < count, self.hit[rows]], axis=1)
         ready = np.concatenate([np.zeros((count.size, slots.size), np.int64), entry + 1], axis=1)
-        before = np.cumsum(mask, axis=1) - 1  # loads in front of it
+        before = np.cumsum(mask, axis=1) - 1  # loads that move before it
         ready = np.where(mask, ready - table.gap * before, _NEVER)
         if table.gap > 1:  # the only place of queue 2 is taken in the first cycle
             ready = np.maximum(ready, self.q2_count[rows, None])
@@ -269,7 +269,7 @@ class Plan:
         pes = self.shape.pes
         for cluster in clusters:
             place = self.clusters.index(cluster)
-            rows = slice(place * pes, (place + 1) * pes)  # of the arrays of the plan
+            rows = slice(place * pes, (place + 1) * pes)  # in the arrays of the plan
             self._write(rows, self.arrays.clusters[cluster], now - self.start)
 
     def _write(self, rows: slice, pes: PeArrays, cycles: int) -> None:

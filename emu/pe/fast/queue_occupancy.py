@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from macaw.emu.pe.balancing import FREE_PLACES
 from macaw.emu.pe.state import Shape
 
-DEEPEST = 64  # of queue 1: its given loads are the bits of a number
-_STRETCH = 16  # cycles between two looks whether all is done
+DEEPEST = 64  # queue 1, whose given loads are the bits of a number
+_STRETCH = 16  # cycles between two tests whether all is done
 
 Bools = NDArray[np.bool_]
 Numbers = NDArray[Any]
@@ -28,34 +28,34 @@ Numbers = NDArray[Any]
 class LoadCounts:
     """What the PEs did in some cycles, (cycles, PEs)."""
 
-    held: Numbers  # loads in queue 1 at the start of the cycle; a row more, for the end
-    left: Bools  # the comparator had weights to look at
-    free: Bools  # queue 1 has room for what it finds
-    found: Numbers  # loads that it has put into queue 1, from the beginning to this cycle
+    q1_loads: Numbers  # loads in queue 1 at the start of the cycle; a row more, for the end
+    examines: Bools  # the comparator had weights to look at
+    has_room: Bools  # queue 1 has room for what it finds
+    effectual: Numbers  # loads that it has put into queue 1, from the beginning to this cycle
     moves: Bools  # a load goes from queue 1 to queue 2
-    moved: Numbers  # such loads, from the beginning to this cycle
-    given: Bools  # a column more: PE p gives a load to the left in p, is given one in p + 1
+    queue_moves: Numbers  # such loads, from the beginning to this cycle
+    gives: Bools  # a column more: PE p gives a load to the left in p, is given one in p + 1
 
     @classmethod
     def blank(cls, cycles: int, pes: int, kind: np.dtype[Any]) -> LoadCounts:
         """Uninitialised counts of some cycles, in which nothing is given."""
         flags = [np.empty((cycles, pes), np.bool_) for _ in range(3)]
         sums = [np.empty((cycles, pes), np.int32) for _ in range(2)]
-        held, given = np.empty((cycles + 1, pes), kind), np.zeros((cycles, pes + 1), np.bool_)
-        return cls(held, flags[0], flags[1], sums[0], flags[2], sums[1], given)
+        q1_loads, gives = np.empty((cycles + 1, pes), kind), np.zeros((cycles, pes + 1), np.bool_)
+        return cls(q1_loads, flags[0], flags[1], sums[0], flags[2], sums[1], gives)
 
     @classmethod
     def joined(cls, parts: list[LoadCounts]) -> LoadCounts:
         """The counts of consecutive cycles."""
-        held = [part.held[:-1] for part in parts] + [parts[-1].held[-1:]]
-        others = zip(*(part._fields()[1:] for part in parts), strict=True)
-        return cls(np.concatenate(held), *(np.concatenate(arrays) for arrays in others))
+        q1_loads = [part.q1_loads[:-1] for part in parts] + [parts[-1].q1_loads[-1:]]
+        other_fields = zip(*(part._fields()[1:] for part in parts), strict=True)
+        return cls(np.concatenate(q1_loads), *(np.concatenate(arrays) for arrays in other_fields))
 
     def part(self, columns: slice, cycles: int) -> LoadCounts:
         """The first cycles of some PEs."""
         wide = slice(columns.start, columns.stop + 1)
         rows = [array[:cycles, columns] for array in self._fields()[1:-1]]
-        return LoadCounts(self.held[: cycles + 1, columns], *[*rows, self.given[:cycles, wide]])
+        return LoadCounts(self.q1_loads[: cycles + 1, columns], *[*rows, self.gives[:cycles, wide]])
 
     def _fields(self) -> list[Numbers]:
         return [getattr(self, field.name) for field in fields(self)]
@@ -90,17 +90,17 @@ class QueueOccupancy:
         bits = next(bits for bits in (8, 16, 32, 64) if depth <= bits)
         self.kind = kind = np.dtype(f"uint{bits}")
         self.pairs, self.next, self.end = pairs, first.copy(), end
-        self.held, self.moves = held_1.astype(kind), held_2 > 0
-        self.found = self.moved = np.zeros(first.size, np.int32)
+        self.q1_loads, self.moves = held_1.astype(kind), held_2 > 0
+        self.effectual = self.queue_moves = np.zeros(first.size, np.int32)
         self.gifts = gifts.astype(kind)
         self.threshold = np.array(min(shape.balance_threshold, depth + 1), kind)
         self.most = np.array(depth - 2, kind)
-        # The left neighbour has to hold less; PEs that have none find it full.
+        # The left neighbour must hold less; 0 for PEs without one.
         self.room = np.where(has_left[1:], depth + 1 - FREE_PLACES, 0).astype(kind)
         self.one_place = shape.load_queue_2 == 1
-        # The one load of a queue goes to queue 2, so with a threshold of 1 one has to look.
+        # The only load may move to queue 2, which matters for a threshold of 1.
         self.slight = shape.balance_threshold == 1
-        self.none, self.one = np.array(0, kind), np.array(1, kind)
+        self.zero, self.unit = np.array(0, kind), np.array(1, kind)
 
     def run(self, cycles: int | None) -> LoadCounts:
         """Count at least so many cycles; None: up to the last one in which a PE has something to
@@ -113,7 +113,7 @@ class QueueOccupancy:
 
     def _at_work(self) -> bool:
         np.minimum(self.next, self.end, out=self.next)
-        return bool(self.held.any() or self.moves.any() or (self.next < self.end).any())
+        return bool(self.q1_loads.any() or self.moves.any() or (self.next < self.end).any())
 
     def _number(self, flags: Bools) -> Numbers:
         """Flags as numbers that can be added to counts."""
@@ -121,64 +121,78 @@ class QueueOccupancy:
 
     def _stretch(self) -> LoadCounts:
         """Simulate some cycles as the reference does, on counts, all PEs at once."""
-        done, number = LoadCounts.blank(_STRETCH, self.held.size, self.kind), self._number
-        done.held[0] = self.held
-        place, gifts, before, found, moved = (
+        counts, number = LoadCounts.blank(_STRETCH, self.q1_loads.size, self.kind), self._number
+        counts.q1_loads[0] = self.q1_loads
+        place, gifts, before, effectual, queue_moves = (
             self.next,
             self.gifts,
             self.moves,
-            self.found,
-            self.moved,
+            self.effectual,
+            self.queue_moves,
         )
-        came, enough = np.empty(place.size, np.uint8), np.empty(place.size - 1, self.kind)
-        behind, bits = gifts.copy(), gifts.copy()
-        could, fits = np.empty(enough.size, np.bool_), np.empty(enough.size, np.bool_)
-        for now, later, near, own, left, free, more, moves, much, give, move, gave, got in zip(
-            done.held[:-1],
-            done.held[1:],
-            done.held[:-1, :-1],
-            done.held[:-1, 1:],
-            done.left,
-            done.free,
-            done.found,
-            done.moves,
-            done.moved,
-            done.given[:, 1:-1],
-            number(done.moves),
-            number(done.given[:, :-1]),
-            number(done.given[:, 1:]),
+        new, least = np.empty(place.size, np.uint8), np.empty(place.size - 1, self.kind)
+        next_gifts, bits = gifts.copy(), gifts.copy()
+        may_give, condition = np.empty(least.size, np.bool_), np.empty(least.size, np.bool_)
+        for (
+            q1,
+            q1_after,
+            left_q1,
+            right_q1,
+            examines,
+            has_room,
+            effectual_out,
+            moves,
+            queue_moves_out,
+            gives,
+            moves_number,
+            gives_number,
+            receives_number,
+        ) in zip(
+            counts.q1_loads[:-1],
+            counts.q1_loads[1:],
+            counts.q1_loads[:-1, :-1],
+            counts.q1_loads[:-1, 1:],
+            counts.examines,
+            counts.has_room,
+            counts.effectual,
+            counts.moves,
+            counts.queue_moves,
+            counts.gives[:, 1:-1],
+            number(counts.moves),
+            number(counts.gives[:, :-1]),
+            number(counts.gives[:, 1:]),
             strict=True,
         ):
-            np.greater(now, self.none, moves)
+            np.greater(q1, self.zero, moves)
             if self.one_place:
                 np.greater(moves, before, moves)
             before = moves
-            moved = np.add(moved, moves, much)
-            np.less(place, self.end, left)
-            np.less_equal(now, self.most, free)
-            self.pairs.take(place, out=came, mode="clip")
-            np.multiply(came, free, came)
-            np.add(place, free, place)
-            found = np.add(found, came, more)
+            queue_moves = np.add(queue_moves, moves, queue_moves_out)
+            np.less(place, self.end, examines)
+            np.less_equal(q1, self.most, has_room)
+            self.pairs.take(place, out=new, mode="clip")
+            np.multiply(new, has_room, new)
+            np.add(place, has_room, place)
+            effectual = np.add(effectual, new, effectual_out)
 
-            np.add(near, self.threshold, enough)
-            np.greater_equal(own, enough, could)
-            np.less(near, self.room, fits)
-            np.logical_and(could, fits, could)
+            np.add(left_q1, self.threshold, least)
+            np.greater_equal(right_q1, least, may_give)
+            np.less(left_q1, self.room, condition)
+            np.logical_and(may_give, condition, may_give)
             if self.slight:
-                np.greater(own, move[1:], fits)
-                np.logical_and(could, fits, could)
-            np.right_shift(gifts, move, gifts)
-            np.bitwise_and(gifts, self.one, behind)
-            np.greater(number(could), behind[1:], give)
-            np.right_shift(gifts, gave, gifts)
+                np.greater(right_q1, moves_number[1:], condition)
+                np.logical_and(may_give, condition, may_give)
+            np.right_shift(gifts, moves_number, gifts)
+            np.bitwise_and(gifts, self.unit, next_gifts)
+            np.greater(number(may_give), next_gifts[1:], gives)
+            np.right_shift(gifts, gives_number, gifts)
 
-            np.subtract(now, move, later)
-            np.subtract(later, gave, later)
-            np.add(later, came, later)
-            np.left_shift(got, later, bits)
+            np.subtract(q1, moves_number, q1_after)
+            np.subtract(q1_after, gives_number, q1_after)
+            np.add(q1_after, new, q1_after)
+            np.left_shift(receives_number, q1_after, bits)
             np.bitwise_or(gifts, bits, gifts)
-            np.add(later, got, later)
-        self.held, self.moves = done.held[-1], before
-        self.found, self.moved = found, moved
-        return done
+            np.add(q1_after, receives_number, q1_after)
+        self.q1_loads, self.moves = counts.q1_loads[-1], before
+        self.effectual, self.queue_moves = effectual, queue_moves
+        return counts

@@ -43,7 +43,7 @@ class ResidentWeights:
         of = (np.array(clusters)[:, None] * pes + np.arange(pes)).reshape(-1)
         self.entries = entries.reshape(-1)
         self.tables = None if self.shape.direct else tables(*self._depths)
-        # A row is an entry of all PEs; as many as the longest PE has, in whole blocks of pairs.
+        # A row is an entry of all PEs: as many as the PE with the most has, in whole blocks.
         block = 1 if self.tables is None else 2 * self.tables.pairs
         width = -(-max(int(self.entries.max()), 1) // block) * block
         number = np.arange(width)[:, None]
@@ -75,7 +75,7 @@ class ResidentWeights:
             raise Unplannable
         at = (self.at[:, None, :] + base[:, None]).reshape(len(self.at), -1)
         activations = arrays.activations.take(at)
-        hit = activations != 0  # as the bitmask has it, of what is loaded
+        hit = activations != 0  # the same as the bitmask of what is loaded
         activations = activations.reshape(len(at), count, -1)
         if self.valid is not None:
             hit = (hit.reshape(activations.shape) & self.valid[:, None]).reshape(at.shape)
@@ -125,7 +125,7 @@ class ResidentWeights:
         bits = hit.view(np.uint8)
         effectual = bits[0::2] + bits[1::2]
         blocks = effectual.reshape(-1, table.pairs, effectual.shape[1])
-        number = blocks[:, 0].astype(np.uint16)  # a table has fewer rows than that many
+        number = blocks[:, 0].astype(np.uint16)  # tables have fewer than 2**16 rows
         for pair in range(1, table.pairs):
             number *= OUTCOMES
             number += blocks[:, pair]
@@ -137,7 +137,7 @@ class ResidentWeights:
         length = np.zeros((len(keys), keys.shape[1]), np.int64)  # of the blocks before
         np.cumsum(table.length.take(keys[:-1]), axis=0, out=length[1:])
         most = table.most.take(keys).max(axis=0)
-        # The last pair's cycle, and what the queues then still hold.
+        # The cycle of the last pair, and the loads that the queues then hold.
         pairs = (entries + 1) // 2
         block, within = np.divmod(np.maximum(pairs - 1, 0), table.pairs)
         of = np.arange(len(pairs))

@@ -21,8 +21,8 @@ class FastSpecialUnits(SpecialUnits):
 
     def __init__(self, context: RowContext, queues: OutputQueues) -> None:
         super().__init__(context, queues)
-        self.simulated_to = 0  # the first cycle that the units have not had for certain
-        self._next: dict[int, int] = {}  # by cluster of an instruction that can wait: the same
+        self.simulated_to = 0  # the first cycle that all units may not have had
+        self._next: dict[int, int] = {}  # by cluster whose cycles are skipped: its next cycle
 
     def begin(self, cluster: int, job: SfuJob) -> None:
         """Start an instruction. Raises `Fault`."""

@@ -1,4 +1,4 @@
-"""Clusters that go on as a gang in the fast engine: state, cycles and counters are the reference's.
+"""Lockstep groups of the fast engine: state, cycles and counters are those of the reference.
 
 Loops over weights that stay, as `lower` writes them and otherwise; looks of all kinds at any moment.
 """
@@ -69,7 +69,7 @@ def agree_at_end(pair: tuple[Machine, Machine], stops: list[Stop]) -> None:
 
 
 @pytest.mark.parametrize("stride", [0, 16, -16])
-def test_pes_that_have_loaded_other_places_are_no_gang(stride: int) -> None:
+def test_pes_that_have_loaded_other_places_form_no_group(stride: int) -> None:
     """An ld with a stride leaves each PE activations elsewhere; a loop without strides comes later."""
     config = {"pe.clusters": 2, "pe.pes": 3, "pe.input_buffer": 256, "pe.output_queue": 64}
     unit = Unit(config, data_at=0x800)
@@ -103,7 +103,7 @@ def test_looks_at_any_moment(
 @EXAMPLES
 @given(SEEDS, LOOP_ORDERS, st.booleans())
 def test_nobody_looks(seed: int, order: str, balance: bool) -> None:
-    """The clusters are a gang from the first mac to the last, and the results are NumPy's."""
+    """The clusters are one group from the first mac to the last, and the results are NumPy's."""
     loop = LoopMaker(seed, order, balance).loop()
     pair = machines_of_engines(loop.unit)
     agree_at_end(pair, [machine.device.run() for machine in pair])
@@ -118,7 +118,7 @@ def test_nobody_looks(seed: int, order: str, balance: bool) -> None:
     ("order", "balance"), [("first", False), ("turns", False), ("first", True), ("turns", True)]
 )
 def test_every_cycle(order: str, balance: bool) -> None:
-    """A look in each cycle, from the first one of the gang on, each in a run of its own."""
+    """A look in each cycle, from the first one of the group on, each in a run of its own."""
     unit = LoopMaker(7, order, balance).loop().unit
     last = machines_of_engines(unit)[1].device.run().cycle
     seen = 0
@@ -146,7 +146,7 @@ def test_a_fault_in_the_middle(seed: int, order: str, balance: bool) -> None:
     interrupted(loop.unit, [("state", made.random.randrange(1, 200))])
 
 
-def test_floating_sums_do_not_go_in_gangs() -> None:
+def test_floating_sums_form_no_group() -> None:
     """Their order counts."""
     unit = LoopMaker(1, "first", **{"pe.element": "fp16"}).loop().unit
     pair = machines_of_engines(unit)
@@ -155,7 +155,7 @@ def test_floating_sums_do_not_go_in_gangs() -> None:
     assert pair[0].row.controls.groups == 0
 
 
-def test_sums_that_may_leave_their_range_do_not_go_in_gangs() -> None:
+def test_sums_that_may_leave_their_range_form_no_group() -> None:
     """They start close to the end of it; the fault is the reference's."""
     unit = Unit({"pe.overflow": "fault"})
     unit.config_packet(
