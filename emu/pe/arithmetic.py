@@ -111,14 +111,14 @@ def requantise(values: Values, shift: int, value_type: str) -> Values:
     return saturate(round_half_even_shift(values, shift), bits).astype(values.dtype)
 
 
-def stored_type(element: str) -> np.dtype[Any]:
+def memory_type(element: str) -> np.dtype[Any]:
     """The NumPy type of an element of the array in memory, little-endian."""
     return np.dtype(DTYPES[element]).newbyteorder("<")
 
 
-def stored(values: Values, element: str) -> tuple[Values, Bools]:
+def in_memory(values: Values, element: str) -> tuple[Values, Bools]:
     """Results as little-endian `element`s in memory, and which of them do not fit."""
-    dtype = stored_type(element)
+    dtype = memory_type(element)
     if values.dtype.kind == "f":
         with np.errstate(over="ignore"):
             narrow = values.astype(dtype)

@@ -182,6 +182,6 @@ class Distribution:
         return f"{packet['mnemonic']} ib={packet['buffer']} at offset {packet['address']:#x}"
 
     @property
-    def done(self) -> bool:
+    def is_done(self) -> bool:
         """Whether the list is over and everything of it has been on the bus."""
         return self.state.packet is None and self.state.next_packet < 0

@@ -48,9 +48,9 @@ class Expansion:
     """The steps of an iteration, `ops`, for given flags, segments and results. Raises `Fault`.
 
     `operands` are PE 0's entries of the instructions in the register file (instructions, 2).
-    `clusters` is the number of clusters that share the packet, `taken` the number of its segments
-    that earlier iterations took. The `last` iteration must take all that are left. `address` is
-    that of the first instruction; a fault has the address of its instruction.
+    `clusters` is the number of clusters that share the packet, `next_segment` the first of its
+    segments that earlier iterations did not take. The `last` iteration must take all that are left.
+    `address` is that of the first instruction; a fault has the address of its instruction.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Expansion:
         clusters: int,
         address: int,
         *,
-        taken: int,
+        next_segment: int,
         iteration: int,
         last: bool,
     ) -> None:
@@ -74,7 +74,7 @@ class Expansion:
         self.operands = operands
         self.segments, self.clusters = segments, clusters
         self.address = address
-        self.taken = taken  # segments that the lds before take
+        self.next_segment = next_segment  # that no earlier ld takes
         self.first = iteration == 0
         shift, final = flags
         self.out_count = out["count"]
@@ -96,12 +96,12 @@ class Expansion:
             self._check_range(place, row)
             expand: Callable[[int, Decoded], None] = getattr(self, row.row.mnemonic)
             expand(place, row)
-        if last and self.taken < len(self.segments):
-            name = SEGMENT_TYPES[self.segments[self.taken]["type"]]
+        if last and self.next_segment < len(self.segments):
+            name = SEGMENT_TYPES[self.segments[self.next_segment]["type"]]
             raise self._fault(
                 len(self.rows) - 1,
                 "segment mismatch",
-                f"no ld takes segment {self.taken} ({name}) of the exe",
+                f"no ld takes segment {self.next_segment} ({name}) of the exe",
             )
         if self.streams:
             self._add_streams()
@@ -214,14 +214,17 @@ class Expansion:
     def _check_dense(self, place: int) -> None:
         """Check weights that come dense, for a window or the compressor. Raises `Fault`."""
         sliding = STATES[self.header["state"]] == "sw"
-        compress = self.segments[self.taken]["compress"]
+        compress = self.segments[self.next_segment]["compress"]
         if sliding and compress:
-            message = f"segment {self.taken}: a sliding window takes dense data, not compressed"
+            message = (
+                f"segment {self.next_segment}: a sliding window takes dense data, not compressed"
+            )
             raise self._fault(place, "segment mismatch", message)
         if sliding or compress:
             elements = self._elements(place, self.shape.value_type)
             if compress and elements > INDEX_END:
-                message = f"segment {self.taken}: {elements} elements a slice, an index has 16 bits"
+                message = f"{elements} elements a slice, an index has 16 bits"
+                message = f"segment {self.next_segment}: {message}"
                 raise self._fault(place, "index out of range", message)
 
     def _wants(self, kind: int) -> bool:
@@ -232,28 +235,32 @@ class Expansion:
         return self.first or self._next_type() == kind
 
     def _next_type(self) -> int:
-        return self.segments[self.taken]["type"] if self.taken < len(self.segments) else -1
+        return (
+            self.segments[self.next_segment]["type"]
+            if self.next_segment < len(self.segments)
+            else -1
+        )
 
     def _take(self, place: int, kind: int) -> int:
         """The number of the next segment, which must be of the type `kind`. Raises `Fault`."""
         if self._next_type() != kind:
-            next_segment = "is no segment left"
-            if self.taken < len(self.segments):
-                next_segment = f"is {SEGMENT_TYPES[self._next_type()]} (segment {self.taken})"
-            message = f"ld takes {SEGMENT_TYPES[kind]}, next in the exe {next_segment}"
+            what = "is no segment left"
+            if self.next_segment < len(self.segments):
+                what = f"is {SEGMENT_TYPES[self._next_type()]} (segment {self.next_segment})"
+            message = f"ld takes {SEGMENT_TYPES[kind]}, next in the exe {what}"
             raise self._fault(place, "segment mismatch", message)
-        self.taken += 1
-        return self.taken - 1
+        self.next_segment += 1
+        return self.next_segment - 1
 
     def _elements(self, place: int, dtype: str) -> int:
         """The elements that each PE gets of the next, dense segment. Raises `Fault`."""
-        segment = self.segments[self.taken]
+        segment = self.segments[self.next_segment]
         size = np.dtype(dtype).itemsize
         count = slices(self.shape, segment["mode"], self.clusters)
         elements, rest = divmod(segment["length"], count * size)
         if rest:
             message = (
-                f"segment {self.taken}: {segment['length']} bytes are no whole number of"
+                f"segment {self.next_segment}: {segment['length']} bytes are no whole number of"
                 f" {dtype} elements for each of {count} slices"
             )
             raise self._fault(place, "slice mismatch", message)

@@ -99,7 +99,7 @@ class MacOutcome:
         return replace(self, **{name: value.reshape(shape) for name, value in arrays})
 
     @classmethod
-    def joined(cls, parts: Sequence[MacOutcome]) -> MacOutcome:
+    def concatenate(cls, parts: Sequence[MacOutcome]) -> MacOutcome:
         """Outcomes one after the other along the first axis; all have the same fields."""
         arrays = [part._arrays() for part in parts]
         names = arrays[0]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from macaw.emu.origins import Origin, Place, Source
 from macaw.emu.pe import provenance_labels
-from macaw.emu.pe.arithmetic import stored_type
+from macaw.emu.pe.arithmetic import memory_type
 from macaw.emu.pe.cluster import Cluster
 from macaw.emu.pe.loads import FROM_NEIGHBOUR
 from macaw.emu.pe.product_log import SUM
@@ -38,7 +38,7 @@ from macaw.isa.pe import (
 
 Sources = Callable[[], Iterator[Source]]
 _WIDEST = max(
-    stored_type(element).itemsize for element in ELEMENTS
+    memory_type(element).itemsize for element in ELEMENTS
 )  # bytes of the widest stored element
 _MEMBERS = {member.name: member for member in SEQUENCE.members}
 
@@ -288,7 +288,7 @@ class RowProvenance(ProvenanceRecords):
     ) -> None:
         c, out = cluster.number, run["out"]
         base = self.memory.base + out["offset"]
-        size = stored_type(ELEMENTS[out["element"]]).itemsize
+        size = memory_type(ELEMENTS[out["element"]]).itemsize
         for pe, first in enumerate(source):
             place = c * self.shape.pes + pe
             if out["pes"] and place >= out["pes"]:
@@ -297,12 +297,12 @@ class RowProvenance(ProvenanceRecords):
                 address = base + place * out["stride"] + (run["stored"] + number) * out["step"]
                 result = self._result(c, pe, first + number)
                 origin = self._step(cluster, run, op, result.value, partial(iter, [result]))
-                self.stored.setdefault(address, []).append((size, origin))
+                self.store_origins.setdefault(address, []).append((size, origin))
 
     def written(self, number: int, address: int, size: int) -> Iterator[Origin]:
         stores = []
         for at in range(address - _WIDEST + 1, address + size):
-            before = [x for x in self.stored.get(at, ()) if x[1].number <= number]
+            before = [x for x in self.store_origins.get(at, ()) if x[1].number <= number]
             if before and at + before[-1][0] > address:
                 stores.append((before[-1][1].number, at, *before[-1]))
         covered: set[int] = set()  # bytes that a later store has written

@@ -45,7 +45,7 @@ class ProvenanceRecords(Origins):
         self.lds: dict[int, tuple[int, int]] = {}  # by number of the announcement: time, ld
         self.products = ProductLog(np.dtype(self.shape.value_type).itemsize)
         self.output: dict[Key, Origin] = {}
-        self.stored: dict[int, list[tuple[int, Origin]]] = {}  # by address: bytes
+        self.store_origins: dict[int, list[tuple[int, Origin]]] = {}  # by address: bytes
         self.reductions: dict[int, list[Origin]] = {}  # by cluster: of the reduction at work
         # By cluster and buffer: the config, and the address of the sequence that it brought.
         self.configs: dict[tuple[int, int], tuple[Origin, int]] = {}

@@ -243,7 +243,7 @@ class Row(Core, Dispatchable):
             self.time = max(due, now + 1) * self.divider
         elif beat is not None or state.returning != FREE:
             self.time = NEVER  # until `granted`
-        elif self.bus.done and not any(state.runs):
+        elif self.bus.is_done and not any(state.runs):
             self._end(now)
         else:
             self.wait(self.bus.stalled_on())

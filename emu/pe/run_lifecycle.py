@@ -153,7 +153,7 @@ class RunLifecycle:
             run["out"],
             run["sharers"],
             self.shape.address(int(self.state.origins[self.cluster.number, number])),
-            taken=taken,
+            next_segment=taken,
             iteration=iteration,
             last=last,
         )
@@ -165,7 +165,7 @@ class RunLifecycle:
         last = iteration + 1 == run["iterations"]
         last &= not run["chain"]
         expansion = self._expansion(run, run["buffer"], operands, iteration, run["taken"], last)
-        run["taken"] = expansion.taken
+        run["taken"] = expansion.next_segment
         run["ops"] += expansion.ops
         self.cluster.set_reads(run)
         if last:

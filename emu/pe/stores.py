@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.emu.faults import Fault
-from macaw.emu.pe.arithmetic import stored, stored_type
+from macaw.emu.pe.arithmetic import in_memory, memory_type
 from macaw.emu.pe.context import RowContext
 from macaw.emu.pe.output_queues import OutputQueues
 from macaw.emu.pe.state import Out, Run
@@ -39,7 +39,7 @@ class Stores:
         elements = stores * out["count"]
         if not elements or not pes.size:
             return None
-        size = stored_type(ELEMENTS[out["element"]]).itemsize
+        size = memory_type(ELEMENTS[out["element"]]).itemsize
         first, last = int(pes[0]), int(pes[-1])
         low = out["offset"] + first * out["stride"]
         high = out["offset"] + last * out["stride"] + (elements - 1) * out["step"] + size
@@ -78,7 +78,7 @@ class Stores:
         self.state.output_reads[cluster, local] += count
         element = ELEMENTS[out["element"]]
         self._check_kind(cluster, element)
-        data, overflow = stored(values, element)
+        data, overflow = in_memory(values, element)
         if overflow.any():
             pe, at = (int(x) for x in np.argwhere(overflow)[0])
             raise Fault(
@@ -102,7 +102,7 @@ class Stores:
         elements.
         """
         floating = np.dtype(self.shape.sum_type).kind == "f"
-        if floating != (stored_type(element).kind == "f"):
+        if floating != (memory_type(element).kind == "f"):
             raise Fault(
                 "not available",
                 f"cluster {cluster}: results of {self.shape.element} cannot be stored as {element}",

@@ -54,7 +54,7 @@ class BalancedPlan(Plan):
         self.helper = arrays.sum_row[pes] + arrays.mac_sum[owners]
         self.macs = BalancedMacs(
             shape=self.shape,
-            left=self.left,
+            entries_left=self.entries_left,
             hit=self.hit,
             q1_count=self.q1_count,
             q2_count=self.q2_count,
@@ -63,8 +63,8 @@ class BalancedPlan(Plan):
             products=products,
             sums=arrays.accumulators[self.where],
             helper_sums=arrays.helpers[self.helper],
-            reached=self.reached,
-            given=arrays.given[pes],
+            has_multiplied=self.has_multiplied,
+            given_before=arrays.given[pes],
             handing=self.state.handing[self.clusters],
         )
         if wrong is not None or not self._in_range():
@@ -89,7 +89,7 @@ class BalancedPlan(Plan):
         empty = (self.q1_count + self.q2_count).reshape(-1, pes).max(axis=1) == 0
         loads = -(-self.total.reshape(-1, pes).sum(axis=1) // pes)
         loads += 2 * (empty & (loads > 0))
-        looks = (self.left.reshape(-1, pes).max(axis=1) + 1) // 2
+        looks = (self.entries_left.reshape(-1, pes).max(axis=1) + 1) // 2
         last = np.maximum(loads, looks) - 1
         self.end = np.repeat(np.where(self.macs.handing, 0, last), pes)
 

@@ -31,7 +31,7 @@ class BalancedMacs:
     """
 
     shape: Shape
-    left: Ints  # weight entries to be examined
+    entries_left: Ints  # weight entries to be examined
     hit: Bools  # (PEs, entries): which of them are effectual
     q1_count: Ints  # loads in queue 1
     q2_count: Ints  # loads in queue 2
@@ -40,8 +40,8 @@ class BalancedMacs:
     products: NDArray[Any]  # (loads,): the product of each
     sums: NDArray[Any]  # accumulators
     helper_sums: NDArray[Any]  # helper accumulators
-    reached: Bools  # the mac has multiplied before
-    given: Ints  # loads that the mac gave to the left neighbour before
+    has_multiplied: Bools  # the mac has multiplied before
+    given_before: Ints  # loads that the mac gave to the left neighbour before
     handing: Bools  # (clusters,): sums are handed over in this cycle
 
 
@@ -94,7 +94,7 @@ class BalancedState:
 
         self.shape = macs[0].shape
         self.q1_count, self.q2_count = joined("q1_count"), joined("q2_count")
-        self.left, self.reached = joined("left"), joined("reached")
+        self.entries_left, self.has_multiplied = joined("entries_left"), joined("has_multiplied")
         loads, total = joined("loads"), joined("total")
         self.counts = self._occupancy(macs, loads, np.cumsum(total) - total).run(cycles)
         values = self._place_loads(loads, joined("products"), total)
@@ -102,9 +102,9 @@ class BalancedState:
         self.sums = RunningSums(joined("sums"), values, self.mac_first, ~helping)
         self.helper_sums = RunningSums(joined("helper_sums"), values, self.mac_first, helping)
         if cycles is None:
-            every_pe = slice(0, self.left.size)
+            every_pe = slice(0, self.entries_left.size)
             self.at_end, last = self._progress(every_pe, self.counts.moves.shape[0])
-            self._find_ends(np.maximum(last, 0), joined("given"), joined("handing"))
+            self._find_ends(np.maximum(last, 0), joined("given_before"), joined("handing"))
 
     def _occupancy(self, macs: Sequence[BalancedMacs], loads: Ints, first: Ints) -> QueueOccupancy:
         """The queues at the start."""
@@ -125,7 +125,7 @@ class BalancedState:
             self.shape,
             np.concatenate(parts),
             begin,
-            begin + (self.left + 1) // 2,
+            begin + (self.entries_left + 1) // 2,
             self.q1_count,
             self.q2_count,
             gifts,
@@ -172,20 +172,21 @@ class BalancedState:
         return progress(
             self.counts.part(columns, cycles),
             self.q2_count[columns] > 0,
-            self.left[columns],
-            self.reached[columns],
+            self.entries_left[columns],
+            self.has_multiplied[columns],
             self.shape.pes,
         )
 
 
 def progress(
-    counts: LoadCounts, first: Bools, left: Ints, reached: Bools, pes: int
+    counts: LoadCounts, first: Bools, entries_left: Ints, has_multiplied: Bools, pes: int
 ) -> tuple[MacOutcome, Ints]:
     """What PEs have done in the cycles of `counts`, in clusters of `pes` PEs.
 
-    `first` says whose queue 2 held a load at the start, `left` how many entries the comparators had
-    to examine, `reached` whose MAC had multiplied before. Also gives, by cluster, the last cycle in
-    which a PE of it has something to do, -1: none. `cycles` and `handing` of the outcome are 0.
+    `first` says whose queue 2 held a load at the start, `entries_left` how many entries the
+    comparators had to examine, `has_multiplied` whose MAC had multiplied before. Also gives, by
+    cluster, the last cycle in which a PE of it has something to do, -1: none. The outcome has no
+    mac cycles and no handing cycles yet.
     """
     ready: Bools = np.concatenate([first[None], counts.moves[:-1]])  # a load is in queue 2
     is_busy: Bools = ready | (counts.q1_loads[:-1] > 0) | counts.examines
@@ -201,11 +202,11 @@ def progress(
     moves = counts.queue_moves[-1].astype(np.int64)
     outcome = MacOutcome(
         products=products,
-        weights_examined=np.minimum(2 * np.count_nonzero(counts.has_room, axis=0), left),
+        weights_examined=np.minimum(2 * np.count_nonzero(counts.has_room, axis=0), entries_left),
         effectual_loads=counts.effectual[-1].astype(np.int64),
         queue_moves=moves,
         busy_cycles=np.count_nonzero(is_busy, axis=0),
-        filling_cycles=np.where(reached, 0, filling),
+        filling_cycles=np.where(has_multiplied, 0, filling),
         loads_given=gift_counts[:-1],
         loads_received=gift_counts[1:],
         q1_most=counts.q1_loads[1:].max(axis=0).astype(np.int64),

@@ -125,4 +125,4 @@ class LockstepAccumulator:
                 range(numbers[0], numbers[0] + len(numbers))
             )  # one after the other
             parts.append(batch.outcome.part(slice(numbers[0], numbers[0] + len(numbers))).total())
-        return MacOutcome.joined([part.part(np.newaxis) for part in parts]).total()
+        return MacOutcome.concatenate([part.part(np.newaxis) for part in parts]).total()

@@ -39,15 +39,15 @@ class Plan:
         self.clusters, self.start = clusters, start
         pes = self.shape.pes
         self.pes = (np.array(clusters)[:, None] * pes + np.arange(pes)).reshape(-1)
-        self.left = self.arrays.mac_left[self.pes]
+        self.entries_left = self.arrays.mac_left[self.pes]
         self.q1_count = self.arrays.q1_count[self.pes]
         self.q2_count = self.arrays.q2_count[self.pes]
-        self.reached = self.arrays.mac_reached[self.pes]
+        self.has_multiplied = self.arrays.mac_reached[self.pes]
         direct = self.shape.direct
         # Entries a PE, as many as the PE with the most has, rounded up to whole blocks.
         self.tables = None if direct else tables(self.shape.load_queue_1, self.shape.load_queue_2)
         block = 1 if self.tables is None else 2 * self.tables.pairs
-        self.width = -(-max(int(self.left.max()), 1) // block) * block
+        self.width = -(-max(int(self.entries_left.max()), 1) // block) * block
         self._find_loads()
         self._add_up()
         if self.tables is None:
@@ -70,7 +70,7 @@ class Plan:
             place %= self.shape.weight_queue
         index = arrays.weight_index.take(arrays.weight_row[pes][:, None] + place)
         index = index + arrays.mac_base[pes][:, None]
-        valid = number < self.left[:, None]
+        valid = number < self.entries_left[:, None]
         limit = arrays.mac_limit[pes]
         if index.max() >= limit.min() and (valid & (index >= limit[:, None])).any():
             raise Unplannable
@@ -153,7 +153,9 @@ class Plan:
         entry = np.arange(self.width)
         last_hit = np.where(self.hit, entry + 1, -1).max(axis=1)
         has_load = self.q2_count > 0
-        self.end = np.maximum(np.maximum(self.left - 1, last_hit), np.where(has_load, 0, -1))
+        self.end = np.maximum(
+            np.maximum(self.entries_left - 1, last_hit), np.where(has_load, 0, -1)
+        )
         self.first_taken = np.where(has_load, 0, self.hit.argmax(axis=1) + 1)
 
     def _time_queued(self) -> None:
@@ -178,7 +180,7 @@ class Plan:
         self.most = table.most.take(self.keys).max(axis=0)
 
         # The cycle of the last pair, and the loads that the queues then hold.
-        pairs_left = (self.left + 1) // 2
+        pairs_left = (self.entries_left + 1) // 2
         block, pair = np.divmod(np.maximum(pairs_left - 1, 0), table.pairs)
         row = np.arange(rows)
         key = self.keys[block, row]
@@ -201,7 +203,7 @@ class Plan:
         outcome.busy_cycles = np.minimum(end + 1, cycles)
         first = np.minimum(outcome.busy_cycles, self.first_taken[rows])
         filling = np.where(self.total[rows] > 0, first, outcome.busy_cycles)
-        outcome.filling_cycles = np.where(self.reached[rows], 0, filling)
+        outcome.filling_cycles = np.where(self.has_multiplied[rows], 0, filling)
         outcome.q2_most = outcome.queue_moves > 0
         return outcome
 
@@ -209,7 +211,7 @@ class Plan:
         """The outcome of whole macs, without cycles."""
         new = self.new[rows]
         return _loads(
-            weights_examined=self.left[rows],
+            weights_examined=self.entries_left[rows],
             effectual_loads=new,
             queue_moves=new if self.tables is None else self.q1_count[rows] + new,
             products=self.total[rows],
@@ -223,15 +225,17 @@ class Plan:
         if self.tables is None:
             hits = np.count_nonzero(hit[:, :cycles], axis=1)
             products = np.count_nonzero(hit[:, : max(cycles - 1, 0)], axis=1) + products_before
-            return _loads(np.minimum(self.left[rows], cycles), hits, hits, products, 0)
+            return _loads(np.minimum(self.entries_left[rows], cycles), hits, hits, products, 0)
         times, q1_loads = self._pair_times(rows)
         is_over = times < cycles
         number = np.arange(times.shape[1])
-        pairs = np.count_nonzero(is_over & (number < (self.left[rows, None] + 1) // 2), axis=1)
+        pairs = np.count_nonzero(
+            is_over & (number < (self.entries_left[rows, None] + 1) // 2), axis=1
+        )
         entry = np.repeat(times, 2, axis=1)
         moves, mask = self._moves(rows, entry)
         return _loads(
-            weights_examined=np.minimum(2 * pairs, self.left[rows]),
+            weights_examined=np.minimum(2 * pairs, self.entries_left[rows]),
             effectual_loads=np.count_nonzero(hit & (entry < cycles), axis=1),
             queue_moves=np.count_nonzero(mask & (moves < cycles), axis=1),
             products=np.count_nonzero(mask & (moves + 1 < cycles), axis=1) + products_before,

@@ -45,7 +45,7 @@ class LoadCounts:
         return cls(q1_loads, flags[0], flags[1], sums[0], flags[2], sums[1], gives)
 
     @classmethod
-    def joined(cls, parts: list[LoadCounts]) -> LoadCounts:
+    def concatenate(cls, parts: list[LoadCounts]) -> LoadCounts:
         """The counts of consecutive cycles."""
         q1_loads = [part.q1_loads[:-1] for part in parts] + [parts[-1].q1_loads[-1:]]
         other_fields = zip(*(part._fields()[1:] for part in parts), strict=True)
@@ -109,7 +109,7 @@ class QueueOccupancy:
         parts = [self._stretch()]
         while self._at_work() and (cycles is None or len(parts) * _STRETCH < cycles):
             parts.append(self._stretch())
-        return LoadCounts.joined(parts)
+        return LoadCounts.concatenate(parts)
 
     def _at_work(self) -> bool:
         np.minimum(self.next, self.end, out=self.next)

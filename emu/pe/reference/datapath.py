@@ -38,7 +38,7 @@ class Datapath:
         self.cycle = self._cycle_direct if self.shape.direct else self._cycle_queued
         self.balancers = Balancers(arrays)
 
-    def _busy(self) -> Mask:
+    def _busy_pes(self) -> Mask:
         """PEs that have entries to examine or loads in a queue."""
         arrays = self.arrays
         return np.asarray(arrays.mac_left + arrays.q1_count + arrays.q2_count > 0)
@@ -49,7 +49,7 @@ class Datapath:
         takes_part = None
         if state.handing.any():
             takes_part = hand_over(state, self.adder, state.handing.copy())
-        is_busy = self._busy()
+        is_busy = self._busy_pes()
         multiplies = arrays.q2_count > 0
         moves = (arrays.q1_count > 0) & (arrays.q2_count < shape.load_queue_2)
         free = arrays.q1_count <= shape.load_queue_1 - 2
@@ -140,7 +140,7 @@ class Datapath:
         as load queue 2 with one place.
         """
         arrays = self.arrays
-        is_busy = self._busy()
+        is_busy = self._busy_pes()
         multiplies = arrays.q2_count > 0
         self._multiply(multiplies)
         examines = arrays.mac_left > 0
@@ -170,7 +170,7 @@ class Datapath:
     def _end_cycle(self, outcome: MacOutcome) -> list[int]:
         """Add the outcome to the state. Gives the clusters whose last PE is done now."""
         outcome.add_to(self.arrays)
-        remain = self._busy().reshape(self.shape.clusters, -1).any(axis=1)
+        remain = self._busy_pes().reshape(self.shape.clusters, -1).any(axis=1)
         ends = self.state.computing & ~remain
         if ends.any() and self.balancers.active:
             ends = self.balancers.finished(ends)
