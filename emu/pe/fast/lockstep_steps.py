@@ -51,7 +51,7 @@ def follows(op: Op, other: Op) -> bool:
 
 
 def op_of(step: EndedStep, place: int) -> Op:
-    """A step that is over as the run of one cluster has it."""
+    """The `Op` of a step that is over, with the times of the cluster at `place`."""
     op = step.op.copy()
     op["segments"], op["beats"], op["reads"] = list(op["segments"]), [], step.reads[place]
     op["state"], op["start"], op["end"] = DONE, step.start[place], step.end[place]
