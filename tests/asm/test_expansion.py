@@ -276,7 +276,7 @@ def test_the_bounds_are_those_of_the_manual() -> None:
     for bound in (expansion.MAX_LINES, expansion.MAX_CHARACTERS, expansion.MAX_LINE):
         assert f"{bound:,}" in manual
     assert (
-        f"{expansion.MAX_DEPTH} expansions in each other, {expansion.MAX_DEPTH} includes" in manual
+        f"{expansion.MAX_DEPTH} nested expansions, {expansion.MAX_DEPTH} nested includes" in manual
     )
 
 
