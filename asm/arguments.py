@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
-from macaw.asm.parser import unescape
+from macaw.asm.literals import unescape
 from macaw.asm.syntax import Mistake
 
 _TOKEN = re.compile(

@@ -4,70 +4,49 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 from macaw.asm.arguments import Squeezed
-from macaw.asm.directives import wrong_operands
-from macaw.asm.expansion import Command, TextDirective
-from macaw.asm.source import LogicalLine
+from macaw.asm.directive import wrong_operands
+from macaw.asm.statement_context import StatementContext
 from macaw.asm.syntax import Mistake, Name, Text
+from macaw.asm.text_directive import TextDirective, statement_of
+from macaw.asm.text_stack import Command, Conditional, TextStack
 
-if TYPE_CHECKING:
-    from macaw.asm.expansion import Reader
-
-_Test = Callable[["Reader", Command], bool]
-
-
-@dataclass(slots=True, eq=False)
-class Conditional:
-    """An `.if` that waits for its `.endif`."""
-
-    line: LogicalLine
-    name: Name
-    skips: bool  # the lines here are not assembled
-    settled: bool  # no further branch will be
-    otherwise: LogicalLine | None = None  # the `.else`
-
-    def unfinished(self) -> Mistake:
-        """What to say when there is no `.endif`."""
-        return Mistake(f"'{self.name.text}' without '.endif'", self.name)
+_Test = Callable[[TextStack, Command], bool]
 
 
-def _skipping(reader: Reader) -> bool:
-    return bool(reader.conditionals) and reader.conditionals[-1].skips
-
-
-def _open(test: _Test, reader: Reader, command: Command) -> None:
-    dead = _skipping(reader)
-    conditional = Conditional(command.line, command.name, skips=dead, settled=True)
-    reader.conditionals.append(conditional)
+def _open(test: _Test, stack: TextStack, command: Command) -> None:
+    dead = stack.skips
+    conditional = Conditional(command.line, command.name, skips=dead, is_settled=True)
+    stack.conditionals.append(conditional)
     if not dead:
         # Whose condition is wrong is taken for true: a mistake there is no other's cause.
-        holds = test(reader, command)
-        conditional.skips, conditional.settled = not holds, holds
+        holds = test(stack, command)
+        conditional.skips, conditional.is_settled = not holds, holds
 
 
-def _number(compare: Callable[[int, int], bool], reader: Reader, command: Command) -> bool:
-    statement = reader.parsed(command)
+def _number(compare: Callable[[int, int], bool], stack: TextStack, command: Command) -> bool:
+    statement = statement_of(stack, command)
     if len(statement.operands) != 1:
         raise wrong_operands(statement, f"{command.name.text} value")
-    return compare(reader.assembly.site(command.line).number(statement.operands[0]), 0)
+    return compare(
+        StatementContext.current(stack.state, command.line).number(statement.operands[0]), 0
+    )
 
 
-def _defined(wanted: bool, reader: Reader, command: Command) -> bool:
-    statement = reader.parsed(command)
+def _defined(wanted: bool, stack: TextStack, command: Command) -> bool:
+    statement = statement_of(stack, command)
     if len(statement.operands) != 1 or not isinstance(statement.operands[0], Name):
         raise wrong_operands(statement, f"{command.name.text} NAME")
-    return reader.assembly.has_symbol(statement.operands[0].text) == wanted
+    return (stack.state.scope.used_symbol(statement.operands[0].text) is not None) == wanted
 
 
-def _blank(wanted: bool, reader: Reader, command: Command) -> bool:
+def _blank(wanted: bool, stack: TextStack, command: Command) -> bool:
     return (not command.operands.strip()) == wanted
 
 
-def _same_text(wanted: bool, reader: Reader, command: Command) -> bool:
+def _same_text(wanted: bool, stack: TextStack, command: Command) -> bool:
     first, comma, second = Squeezed(command.operands, 0).text.partition(",")
     if not comma:
         place = (0, len(command.line.text))
@@ -76,8 +55,8 @@ def _same_text(wanted: bool, reader: Reader, command: Command) -> bool:
     return (first.strip() == second.strip()) == wanted
 
 
-def _same_string(wanted: bool, reader: Reader, command: Command) -> bool:
-    statement = reader.parsed(command)
+def _same_string(wanted: bool, stack: TextStack, command: Command) -> bool:
+    statement = statement_of(stack, command)
     if len(statement.operands) == 2:
         first, second = statement.operands
         if isinstance(first, Text) and isinstance(second, Text):
@@ -85,52 +64,52 @@ def _same_string(wanted: bool, reader: Reader, command: Command) -> bool:
     raise wrong_operands(statement, f'{command.name.text} "text", "text"')
 
 
-def _innermost(reader: Reader, command: Command) -> Conditional:
-    if not reader.conditionals:
+def _innermost(stack: TextStack, command: Command) -> Conditional:
+    if not stack.conditionals:
         raise Mistake(f"'{command.name.text}' without '.if'", command.name)
-    return reader.conditionals[-1]
+    return stack.conditionals[-1]
 
 
 def _before_else(conditional: Conditional, command: Command) -> None:
-    found = conditional.otherwise
+    found = conditional.else_line
     if found is not None:
         line, _ = found.source.locate(found.start)
         hint = f"the .else is at {found.source.name}:{line}"
         raise Mistake(f"'{command.name.text}' behind '.else'", command.name, hint)
 
 
-def _alone(reader: Reader, command: Command, level: int) -> None:
+def _alone(stack: TextStack, command: Command, level: int) -> None:
     """Raise `Mistake` if something follows the word, unless that many conditionals skip it."""
-    if level and reader.conditionals[level - 1].skips:
+    if level and stack.conditionals[level - 1].skips:
         return
-    statement = reader.parsed(command)
+    statement = statement_of(stack, command)
     if statement.operands:
         raise wrong_operands(statement, command.name.text)
 
 
-def _elseif(reader: Reader, command: Command) -> None:
-    conditional = _innermost(reader, command)
+def _elseif(stack: TextStack, command: Command) -> None:
+    conditional = _innermost(stack, command)
     _before_else(conditional, command)
-    if conditional.settled:
+    if conditional.is_settled:
         conditional.skips = True
         return
-    conditional.skips, conditional.settled = False, True
-    holds = _number(operator.ne, reader, command)
-    conditional.skips, conditional.settled = not holds, holds
+    conditional.skips, conditional.is_settled = False, True
+    holds = _number(operator.ne, stack, command)
+    conditional.skips, conditional.is_settled = not holds, holds
 
 
-def _else(reader: Reader, command: Command) -> None:
-    conditional = _innermost(reader, command)
+def _else(stack: TextStack, command: Command) -> None:
+    conditional = _innermost(stack, command)
     _before_else(conditional, command)
-    conditional.skips, conditional.settled = conditional.settled, True
-    conditional.otherwise = command.line
-    _alone(reader, command, len(reader.conditionals) - 1)
+    conditional.skips, conditional.is_settled = conditional.is_settled, True
+    conditional.else_line = command.line
+    _alone(stack, command, len(stack.conditionals) - 1)
 
 
-def _endif(reader: Reader, command: Command) -> None:
-    _innermost(reader, command)
-    reader.conditionals.pop()
-    _alone(reader, command, len(reader.conditionals))
+def _endif(stack: TextStack, command: Command) -> None:
+    _innermost(stack, command)
+    stack.conditionals.pop()
+    _alone(stack, command, len(stack.conditionals))
 
 
 def _row(name: str, operands: str, meaning: str, test: _Test, example: str) -> TextDirective:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from math import prod
 
 from macaw.asm import files
 from macaw.asm.data import MAX_BYTES, Array, Cut, DataError, read_npy, select
-from macaw.asm.directives import Directive, typed_shape, wrong_operands
+from macaw.asm.diagnostics import did_you_mean
+from macaw.asm.directive import Directive, name_of, wrong_operands
 from macaw.asm.expressions import NotYet, number
 from macaw.asm.floats import DOUBLE, HALF, SINGLE, FloatError, FloatFormat, bits
+from macaw.asm.program import DTYPE_SIZES
+from macaw.asm.statement_context import StatementContext
 from macaw.asm.symbols import Datum
 from macaw.asm.syntax import (
-    Again,
+    AlreadyReported,
     Indexed,
     Mistake,
     Name,
@@ -27,9 +30,7 @@ from macaw.asm.syntax import (
     Unary,
 )
 
-if TYPE_CHECKING:
-    from macaw.asm.site import Site
-
+_MAX_DIMENSIONS = 32
 _MAX_FILL = 8  # bytes that .fill repeats
 _MAX_FILL_VALUE = 4  # bytes of them that its value gives, as in GNU as
 
@@ -42,27 +43,27 @@ def packed(value: int, size: int, node: Node) -> bytes:
     return (value & high).to_bytes(size, "little")
 
 
-def _numbers(size: int, site: Site, statement: Statement) -> None:
+def _numbers(size: int, context: StatementContext, statement: Statement) -> None:
     """Each operand a number of `size` bytes; each has its own address, `.`."""
-    end = site.offset + size * len(statement.operands)
+    end = context.offset + size * len(statement.operands)
     try:
         for node in statement.operands:
-            here = site.moved()
+            here = context.moved()
             try:
                 here.emit(packed(number(node, here), size, node))
             except NotYet:
                 here.later(size, partial(late_number, here, here.folded(node), size))
-    except (Mistake, Again):
-        site.area.grow(end - site.area.size)  # what follows keeps its place
+    except (Mistake, AlreadyReported):
+        context.area.grow(end - context.area.size)  # what follows keeps its place
         raise
 
 
-def late_number(site: Site, node: Node, size: int) -> bytes:
+def late_number(context: StatementContext, node: Node, size: int) -> bytes:
     """A number as data, everything being laid out. Raises as `evaluate`."""
-    return packed(number(node, site), size, node)
+    return packed(number(node, context), size, node)
 
 
-def _floats(form: FloatFormat, site: Site, statement: Statement) -> None:
+def _floats(form: FloatFormat, context: StatementContext, statement: Statement) -> None:
     data = bytearray()
     for node in statement.operands:
         inner: Node = node
@@ -72,37 +73,37 @@ def _floats(form: FloatFormat, site: Site, statement: Statement) -> None:
             inner = inner.operand
         if not isinstance(inner, Real | Number | Name):
             raise Mistake("a floating-point number is needed here", node)
-        text = site.line.text[inner.start : inner.end]
+        text = context.line.text[inner.start : inner.end]
         try:
             data += bits(sign + text, form).to_bytes(form.size, "little")
         except FloatError as error:
             raise Mistake(str(error), node) from None
-    site.emit(bytes(data))
+    context.emit(bytes(data))
 
 
-def _strings(end: bytes, site: Site, statement: Statement) -> None:
+def _strings(end: bytes, context: StatementContext, statement: Statement) -> None:
     data = bytearray()
     for node in statement.operands:
         if not isinstance(node, Text):
             raise Mistake("a string is needed here", node)
         data += node.value + end
-    site.emit(bytes(data))
+    context.emit(bytes(data))
 
 
-def _space(site: Site, statement: Statement) -> None:
+def _space(context: StatementContext, statement: Statement) -> None:
     if not 1 <= len(statement.operands) <= 2:
         raise wrong_operands(statement, ".space BYTES [, fill]")
-    count = site.bounded(statement.operands[0], "size", 0, MAX_BYTES)
+    count = context.bounded(statement.operands[0], "size", 0, MAX_BYTES)
     fill = 0
     if len(statement.operands) == 2:
-        fill = site.bounded(statement.operands[1], "fill", -128, 255) & 0xFF
+        fill = context.bounded(statement.operands[1], "fill", -128, 255) & 0xFF
     if fill:
-        site.emit(bytes([fill]) * count)
+        context.emit(bytes([fill]) * count)
     else:
-        site.reserve(count)
+        context.reserve(count)
 
 
-def _fill(site: Site, statement: Statement) -> None:
+def _fill(context: StatementContext, statement: Statement) -> None:
     """`.fill repeat, size, value`: as in GNU as the value has at most 4 bytes, the rest is zero.
 
     What of the value is cut off is worth a warning.
@@ -110,33 +111,33 @@ def _fill(site: Site, statement: Statement) -> None:
     if not 1 <= len(statement.operands) <= 3:
         raise wrong_operands(statement, ".fill REPEAT [, size [, value]]")
     nodes = statement.operands
-    repeat = site.bounded(nodes[0], "repeat", 0, MAX_BYTES)
-    size = site.bounded(nodes[1], "size", 0, _MAX_FILL) if len(nodes) > 1 else 1
-    value = site.number(nodes[2]) if len(nodes) > 2 else 0
+    repeat = context.bounded(nodes[0], "repeat", 0, MAX_BYTES)
+    size = context.bounded(nodes[1], "size", 0, _MAX_FILL) if len(nodes) > 1 else 1
+    value = context.number(nodes[2]) if len(nodes) > 2 else 0
     if repeat * size > MAX_BYTES:
         raise Mistake(
             f"{repeat} times {size} bytes are out of range, at most {MAX_BYTES}", nodes[0]
         )
     if not value:
-        site.reserve(repeat * size)
+        context.reserve(repeat * size)
         return
     kept = min(size, _MAX_FILL_VALUE)
     least, low = -(1 << 8 * kept >> 1), value & (1 << 8 * kept) - 1
     if kept and not least <= value < 1 << 8 * kept:
         message = f"of {value:#x} the low {8 * kept} bits are kept, {low:#x}"
         hint = "as in GNU as; .dword takes 64 bits" if kept == _MAX_FILL_VALUE else ""
-        site.warn(message, nodes[2], hint)
-    site.emit(low.to_bytes(kept, "little").ljust(size, b"\0") * repeat)
+        context.warn(message, nodes[2], hint)
+    context.emit(low.to_bytes(kept, "little").ljust(size, b"\0") * repeat)
 
 
-def load_array(site: Site, node: Node) -> Array:
+def load_array(context: StatementContext, node: Node) -> Array:
     """The array of `"file.npy"` or of a part of it, `"file.npy"[0:8]`. Raises `Mistake`."""
     text = node.base if isinstance(node, Indexed) else node
     if not isinstance(text, Text):
         raise Mistake("the name of a .npy file is needed here, in quotes", node)
     name = ""
     try:
-        path = site.assembly.folders.find(site.line, text)[0]
+        path = context.state.folders.find(context.line, text)[0]
         name = text.value.decode("utf-8")
         array = read_npy(files.read(path, MAX_BYTES))
     except files.FileError as error:
@@ -148,62 +149,83 @@ def load_array(site: Site, node: Node) -> Array:
     if len(node.subscripts) > len(array.shape):
         shape = " x ".join(map(str, array.shape))
         raise Mistake(f"'{name}' has {len(array.shape)} dimensions, {shape or 'one number'}", node)
-    cuts = [_cut(site, item, array.shape[x], x) for x, item in enumerate(node.subscripts)]
+    cuts = [_cut(context, item, array.shape[x], x) for x, item in enumerate(node.subscripts)]
     return select(array, cuts)
 
 
-def _cut(site: Site, node: Node, length: int, place: int) -> Cut:
+def _cut(context: StatementContext, node: Node, length: int, place: int) -> Cut:
     what = f"dimension {place} of the array"
     if not isinstance(node, Slice):
-        return site.bounded(node, what, 0, length - 1)
-    low = 0 if node.low is None else site.bounded(node.low, what, 0, length)
-    high = length if node.high is None else site.bounded(node.high, what, 0, length)
+        return context.bounded(node, what, 0, length - 1)
+    low = 0 if node.low is None else context.bounded(node.low, what, 0, length)
+    high = length if node.high is None else context.bounded(node.high, what, 0, length)
     if low >= high:
         raise Mistake(f"the range {low}:{high} of {what} is empty", node)
     return slice(low, high)
 
 
-def _incbin(site: Site, statement: Statement) -> None:
+def _incbin(context: StatementContext, statement: Statement) -> None:
     """`.incbin "file", skip, count`: without count up to the end; a count of 0 is none."""
     nodes = statement.operands
     if not 1 <= len(nodes) <= 3 or not isinstance(nodes[0], Text):
         raise wrong_operands(statement, '.incbin "FILE" [, skip [, count]]')
     try:
-        data = files.read(site.assembly.folders.find(site.line, nodes[0])[0], MAX_BYTES)
+        data = files.read(context.state.folders.find(context.line, nodes[0])[0], MAX_BYTES)
     except files.FileError as error:
         raise Mistake(str(error), nodes[0]) from None
-    skip = site.bounded(nodes[1], "skip", 0, len(data)) if len(nodes) > 1 else 0
+    skip = context.bounded(nodes[1], "skip", 0, len(data)) if len(nodes) > 1 else 0
     left = len(data) - skip
-    count = site.bounded(nodes[2], "count", 0, left) if len(nodes) > 2 else left
-    site.emit(data[skip : skip + count])
+    count = context.bounded(nodes[2], "count", 0, left) if len(nodes) > 2 else left
+    context.emit(data[skip : skip + count])
 
 
-def one_array(site: Site, statement: Statement, options: Sequence[str], syntax: str) -> Array:
+def one_array(
+    context: StatementContext, statement: Statement, options: Sequence[str], syntax: str
+) -> Array:
     """The array of a statement's one operand without a name. Raises `Mistake`."""
     plain = [item for item in statement.operands if not isinstance(item, Named)]
     if len(plain) != 1:
         raise wrong_operands(statement, syntax)
     assert statement.head is not None
-    site.named(statement.operands, options, statement.head)
-    return load_array(site, plain[0])
+    context.named(statement.operands, options, statement.head)
+    return load_array(context, plain[0])
 
 
-def _npy(site: Site, statement: Statement) -> None:
-    array = one_array(site, statement, (), '.npy "file.npy" [[rows, ...]]')
+def _npy(context: StatementContext, statement: Statement) -> None:
+    array = one_array(context, statement, (), '.npy "file.npy" [[rows, ...]]')
     if not array.data:
         raise Mistake("the array is empty", statement.operands[0])
     shape = array.shape or (1,)
     datum = Datum("array", len(array.data), array.dtype, shape)
-    site.assembly.names.put_datum(site, array.data, datum)
+    context.emit_datum(array.data, datum)
 
 
-def _array(site: Site, statement: Statement) -> None:
+def element_type(node: Node) -> str:
+    dtype = name_of(node, "an element type")
+    if dtype.text not in DTYPE_SIZES:
+        hint = did_you_mean(dtype.text, DTYPE_SIZES) or "there are " + ", ".join(DTYPE_SIZES)
+        raise Mistake(f"'{dtype.text}' is no element type", dtype, hint)
+    return dtype.text
+
+
+def typed_shape(
+    context: StatementContext, dtype: Node, dimensions: Sequence[Node]
+) -> tuple[str, tuple[int, ...], int]:
+    """`int8, 4, 64` as element type, shape and bytes. Raises `Mistake`."""
+    element = element_type(dtype)
+    if len(dimensions) > _MAX_DIMENSIONS:
+        raise Mistake(f"a tensor has at most {_MAX_DIMENSIONS} dimensions", dimensions[-1])
+    shape = tuple(context.bounded(x, "dimension", 1, (1 << 31) - 1) for x in dimensions)
+    return element, shape, prod(shape, start=DTYPE_SIZES[element])
+
+
+def _array(context: StatementContext, statement: Statement) -> None:
     if len(statement.operands) < 2 or any(isinstance(x, Named) for x in statement.operands):
         raise wrong_operands(statement, ".array dtype, dimension, ...")
-    dtype, shape, size = typed_shape(site, statement.operands[0], statement.operands[1:])
+    dtype, shape, size = typed_shape(context, statement.operands[0], statement.operands[1:])
     if size > MAX_BYTES:
         raise Mistake(f"{size} bytes are out of range, at most {MAX_BYTES}", statement.operands[1])
-    site.assembly.names.put_datum(site, bytes(size), Datum("array", size, dtype, shape))
+    context.emit_datum(bytes(size), Datum("array", size, dtype, shape))
 
 
 D = Directive

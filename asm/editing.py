@@ -14,15 +14,20 @@ from functools import cached_property
 from pathlib import Path
 
 from macaw.asm import explaining, files
-from macaw.asm.assembler import DIRECTIVES, TEXT_DIRECTIVES, Assembly, Source, analyse
+from macaw.asm.assembler import Source, analyse
+from macaw.asm.assembly_state import AssemblyState
 from macaw.asm.diagnostics import Diagnostic, Span
-from macaw.asm.directives import Directive
-from macaw.asm.expansion import EDITED_CHARACTERS, EDITED_LINES, Budget, TextDirective
+from macaw.asm.directive import Directive
+from macaw.asm.directives import DIRECTIVES, PartDirective
 from macaw.asm.expressions import FUNCTIONS, MODIFIERS
 from macaw.asm.formatter import formatted
-from macaw.asm.macros import Macro
+from macaw.asm.macro import Macro
+from macaw.asm.reader import DIRECTIVE_NAMES
 from macaw.asm.source import LogicalLine, SourceText, logical_lines
 from macaw.asm.symbols import Definition, Scope
+from macaw.asm.text_directive import TextDirective
+from macaw.asm.text_directives import TEXT_DIRECTIVES
+from macaw.asm.text_stack import EDITED_CHARACTERS, EDITED_LINES, Budget
 from macaw.asm.unchanged import same_tokens
 from macaw.isa import config, manual, registry
 from macaw.isa.model import Core
@@ -81,8 +86,8 @@ class Document:
     watch: Callable[[], None] = lambda: None
 
     @cached_property
-    def assembly(self) -> Assembly:
-        """The run of the assembler over this text, with its mistakes.
+    def assembly(self) -> AssemblyState:
+        """What a run of the assembler over this text knows at its end.
 
         Expansions have less room than in a run for a program. `watch` is called again and again;
         what it raises ends the run.
@@ -94,7 +99,7 @@ class Document:
             include_dirs=self.include_dirs,
             budget=Budget(EDITED_LINES, EDITED_CHARACTERS),
             watch=self.watch,
-        )
+        ).state
 
     def forget(self) -> None:
         """Let the run of the assembler go; who asks has another one."""
@@ -111,7 +116,7 @@ class Document:
 
     @property
     def _scope(self) -> Scope:
-        return self.assembly.names.table.scopes[0]
+        return self.assembly.symbols.table.scopes[0]
 
     # --- where the cursor is ---
 
@@ -187,7 +192,7 @@ class Document:
 
     def _macro(self, word: str) -> Macro | None:
         """The macro that a word calls, unless it is a directive."""
-        return None if self.assembly.is_directive(word) else self._macros.get(word.lower())
+        return None if word in DIRECTIVE_NAMES else self._macros.get(word.lower())
 
     def _parameters(self, line: int) -> Sequence[str]:
         """The parameters of the macro, or the name of the repetition, whose body a line is in."""
@@ -238,7 +243,7 @@ class Document:
         symbol = self._scope.find(word)
         if symbol is None:
             return None
-        said = explaining.code(f"{word}: {explaining.value(symbol, self.assembly.names)}")
+        said = explaining.code(f"{word}: {explaining.value(symbol, self.assembly.symbols)}")
         if self._is_from_outside(symbol):
             return f"{said}\nDefined with -D."
         return f"{said}\nDefined in {self._where(explaining.place(symbol))}."
@@ -284,7 +289,7 @@ class Document:
     def _symbols(self) -> Iterator[Suggestion]:
         for name, symbol in self._scope.symbols.items():
             kind = "symbol" if symbol.is_label else "constant"
-            yield Suggestion(name, kind, explaining.value(symbol, self.assembly.names))
+            yield Suggestion(name, kind, explaining.value(symbol, self.assembly.symbols))
 
     # --- layout ---
 
@@ -312,7 +317,7 @@ class Document:
 
     def _defined(self) -> Iterator[Entry]:
         """What stands in the source itself, not in what it includes or expands to."""
-        names = self.assembly.names
+        names = self.assembly.symbols
         for symbol in self._scope.symbols.values():
             if explaining.is_written(symbol) and symbol.line.source.text == self.text:
                 kind, value = explaining.kind(symbol, names), explaining.value(symbol, names)
@@ -322,7 +327,10 @@ class Document:
                 yield Entry(macro.name, "macro", macro.syntax, explaining.macro_place(macro))
 
 
-def directives(core: Core | None) -> Mapping[str, Directive | TextDirective | CoreDirective]:
+AnyDirective = Directive | PartDirective | TextDirective | CoreDirective
+
+
+def directives(core: Core | None) -> Mapping[str, AnyDirective]:
     """The directives that a part of a core knows, by name; None: those of every part."""
     own = {row.name: row for row in core.directives} if core is not None else {}
     common = {name: row for name, row in DIRECTIVES.items() if name != "="}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from macaw.asm.bodies import Expanded
 from macaw.asm.diagnostics import Span
 from macaw.asm.expressions import Address
 from macaw.asm.layout import Area
-from macaw.asm.macros import Macro
-from macaw.asm.naming import Naming
-from macaw.asm.output import address_of
+from macaw.asm.macro import Macro
+from macaw.asm.macro_body import ExpandedText
+from macaw.asm.object_symbols import address_of
+from macaw.asm.program_symbols import ProgramSymbols
 from macaw.asm.source import LogicalLine
 from macaw.asm.symbols import Definition
 from macaw.isa.rows import Operand, PseudoOperand, Row
@@ -30,7 +30,7 @@ def macro_place(macro: Macro) -> Span:
 
 def _in_a_file(line: LogicalLine, start: int, end: int) -> Span:
     """A piece of a line, or what led to it in a file: an expansion has no place of its own."""
-    while isinstance(line.source, Expanded) and line.source.caller is not None:
+    while isinstance(line.source, ExpandedText) and line.source.caller is not None:
         caller = line.source.caller
         line, start, end = caller.line, caller.start, caller.end
     return line.source.span(line.start + start, line.start + end)
@@ -50,7 +50,7 @@ def macro_text(macro: Macro) -> str:
     return code("\n".join([f".macro {macro.syntax}", *shown, ".endm"]))
 
 
-def kind(symbol: Definition, names: Naming) -> str:
+def kind(symbol: Definition, names: ProgramSymbols) -> str:
     """What a symbol is in the outline: constant, code, data or tensor."""
     if not symbol.is_label:
         return "constant"
@@ -60,7 +60,7 @@ def kind(symbol: Definition, names: Naming) -> str:
     return "tensor" if datum.what == "tensor" else "data"
 
 
-def value(symbol: Definition, names: Naming) -> str:
+def value(symbol: Definition, names: ProgramSymbols) -> str:
     """What a symbol stands for, in a line."""
     if isinstance(symbol.value, int):
         return f"{symbol.value} ({symbol.value & 0xFFFF_FFFF_FFFF_FFFF:#x})"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from macaw.asm.diagnostics import did_you_mean
-from macaw.asm.parser import wrap
+from macaw.asm.literals import wrap
 from macaw.asm.syntax import (
     Binary,
     Call,
@@ -21,7 +21,7 @@ from macaw.asm.syntax import (
     Group,
     Here,
     Indexed,
-    Local,
+    LocalLabel,
     Mistake,
     Name,
     Node,
@@ -87,7 +87,7 @@ class Context(Protocol):
     def here(self) -> Value:
         """The address of the statement."""
 
-    def local(self, node: Local) -> Value:
+    def local(self, node: LocalLabel) -> Value:
         """The address of a local label."""
 
     def indexed(self, node: Indexed) -> Value:
@@ -190,7 +190,7 @@ def _leaf(node: Node, context: Context) -> Value:
             if isinstance(here, Address):
                 return Address(here.area, here.offset - node.back)
             return here - node.back
-        case Local():
+        case LocalLabel():
             return context.local(node)
         case Group() if len(node.items) == 1:
             return evaluate(node.items[0], context)

@@ -9,7 +9,7 @@ from importlib.resources import files
 from lark import Lark, Token, Transformer
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
-from macaw.asm.parser import WORD, unescape, wrap
+from macaw.asm.literals import WORD, unescape, wrap
 from macaw.asm.syntax import (
     Binary,
     Call,
@@ -17,7 +17,7 @@ from macaw.asm.syntax import (
     Here,
     Indexed,
     Inside,
-    Local,
+    LocalLabel,
     Mistake,
     Name,
     Named,
@@ -164,7 +164,7 @@ class Builder(Transformer[Token, Node]):
     def local(self, children: list[Token]) -> Node:
         token = children[0]
         number = int(token[:-1]) if len(token) < 20 else -1
-        return Local(*_place(token), number, token.endswith("f"))
+        return LocalLabel(*_place(token), number, token.endswith("f"))
 
     def here(self, children: list[Token]) -> Node:
         return Here(*_place(children[0]))

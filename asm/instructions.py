@@ -3,90 +3,103 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
 
 from macaw.asm.expressions import NotYet, number
-from macaw.asm.operands import AnyOperand, Bound, bind, check, choose, known_word, value_of
+from macaw.asm.operands import AnyOperand, BoundOperands, bind, check, choose, known_word, value_of
 from macaw.asm.parser import parse
+from macaw.asm.statement_context import StatementContext
 from macaw.asm.syntax import Call, Checked, Here, Name, Node, Number, Statement, transform, unplaced
 from macaw.isa import codec
 from macaw.isa.rows import Alternative, Instruction, Pseudo, Row
 
-if TYPE_CHECKING:
-    from macaw.asm.site import Site
-
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
-def place(site: Site, statement: Statement, rows: Sequence[Row]) -> None:
-    """Put the words of a statement at the end of the site's area."""
-    for here, row, bound in _words(site, statement, rows):
+def place_statement(
+    context: StatementContext,
+    statement: Statement,
+    rows: Sequence[Row],
+    core_rows: Mapping[str, Sequence[Row]],
+) -> None:
+    """Put the words of a statement at the end of its area. Raises `Mistake`.
+
+    `rows` are those of its mnemonic, `core_rows` those of all mnemonics of its core.
+    """
+    for here, row, bound in _words(context, statement, rows, core_rows):
         place_word(here, row, bound)
 
 
-def late_words(site: Site, statement: Statement, rows: Sequence[Row]) -> bytes:
-    """The words of a statement, everything being laid out. Raises as `evaluate`."""
-    for here, row, bound in _words(site, statement, rows):
-        site.area.append(_word(here, row, {}, bound.given))
-    return bytes(site.area.data)
+def words_after_layout(
+    context: StatementContext, statement: Statement, core_rows: Mapping[str, Sequence[Row]]
+) -> bytes:
+    """The words of a statement after the layout; its area gets them too. Raises as `evaluate`."""
+    assert statement.head is not None
+    rows = core_rows[statement.head.text]
+    for here, row, bound in _words(context, statement, rows, core_rows):
+        context.area.append(_word(here, row, {}, bound.given))
+    return bytes(context.area.data)
 
 
 def _words(
-    site: Site, statement: Statement, rows: Sequence[Row]
-) -> Iterator[tuple[Site, Instruction, Bound]]:
-    """The instructions of a statement, each asked for when the one before is in the area."""
+    context: StatementContext,
+    statement: Statement,
+    rows: Sequence[Row],
+    core_rows: Mapping[str, Sequence[Row]],
+) -> Iterator[tuple[StatementContext, Instruction, BoundOperands]]:
+    """The instructions of a statement; the caller places each before it takes the next."""
     row = choose(rows, statement)
     bound = bind(row, statement)
     if isinstance(row, Instruction):
-        yield site, row, bound
+        yield context, row, bound
         return
-    for line in _expansion(site, row, bound):
+    for line in _expansion(context, row, bound):
         assert line.head is not None
-        inner = site.core_rows()[line.head.text]
-        here = site.moved()
-        chosen = choose(inner, line)
-        assert isinstance(chosen, Instruction)
-        yield here, chosen, bind(chosen, line)
+        here = context.moved()
+        inner = choose(core_rows[line.head.text], line)
+        assert isinstance(inner, Instruction)
+        yield here, inner, bind(inner, line)
 
 
-def place_word(site: Site, row: Instruction, bound: Bound) -> None:
+def place_word(context: StatementContext, row: Instruction, bound: BoundOperands) -> None:
     """Put one instruction at the end of the site's area, now or when its values are known."""
-    values, pending = known_values(site, row, bound)
+    values, pending = known_values(context, row, bound)
     size = row.format.size
-    site.mark()
-    if site.offset % size:
+    context.mark()
+    if context.offset % size:
         message = f"the instruction does not lie on a multiple of {size}"
-        site.assembly.report.warning(site.line, (-1, -1), message)
+        context.state.report.warning(context.line, (-1, -1), message)
     for node in bound.given.values():
         if isinstance(node, Call) and node.function == "%pcrel_hi":
-            site.assembly.promise_pcrel(site, node.arguments[0])
+            context.add_pcrel_target(node.arguments[0])
     if not pending:
-        site.emit(codec.encode(row, values).to_bytes(size, "little"))
+        context.emit(codec.encode(row, values).to_bytes(size, "little"))
         return
-    pending = {name: site.folded(node) for name, node in pending.items()}
-    site.later(size, partial(_word, site, row, values, pending))
+    pending = {name: context.folded(node) for name, node in pending.items()}
+    context.later(size, partial(_word, context, row, values, pending))
 
 
 def known_values(
-    site: Site, row: Instruction, bound: Bound
+    context: StatementContext, row: Instruction, bound: BoundOperands
 ) -> tuple[dict[str, int], dict[str, Node]]:
     """The field values that are known already, and the operands whose values are not."""
     values: dict[str, int] = {}
     pending: dict[str, Node] = {}
     for name, node in bound.given.items():
         try:
-            values[name] = value_of(bound.operand(name), node, site, row)
+            values[name] = value_of(bound.operand(name), node, context, row)
         except NotYet:
             pending[name] = node
     return values, pending
 
 
-def _word(site: Site, row: Instruction, values: dict[str, int], pending: dict[str, Node]) -> bytes:
+def _word(
+    context: StatementContext, row: Instruction, values: dict[str, int], pending: dict[str, Node]
+) -> bytes:
     """The bytes of an instruction, everything being laid out."""
     operands = {operand.name: operand for operand in row.operands}
-    found = {name: value_of(operands[name], node, site, row) for name, node in pending.items()}
+    found = {name: value_of(operands[name], node, context, row) for name, node in pending.items()}
     return codec.encode(row, {**values, **found}).to_bytes(row.format.size, "little")
 
 
@@ -98,7 +111,7 @@ def template(text: str) -> Statement:
     return statement
 
 
-def _expansion(site: Site, row: Pseudo, bound: Bound) -> Iterator[Statement]:
+def _expansion(context: StatementContext, row: Pseudo, bound: BoundOperands) -> Iterator[Statement]:
     """The statements that a pseudo-instruction stands for, `.` in its operands being its own."""
     nodes: dict[str, Node] = {}
     for operand in row.operands:
@@ -107,14 +120,14 @@ def _expansion(site: Site, row: Pseudo, bound: Bound) -> Iterator[Statement]:
             assert operand.default is not None
             nodes[operand.name] = Number(-1, -1, operand.default)
         elif operand.kind.by_name or known_word(operand.kind, node) is not None:
-            value_of(operand, node, site)  # refuse a wrong word here, by this operand's name
+            value_of(operand, node, context)  # refuse a wrong word here, by this operand's name
             nodes[operand.name] = node
         else:
             nodes[operand.name] = Checked(
                 node.start, node.end, node, partial(_checked, operand, node)
             )
-    alternative = _alternative(site, row, nodes)
-    start = site.offset
+    alternative = _alternative(context, row, nodes)
+    start = context.offset
 
     def change(back: int, item: Node) -> Node | None:
         if isinstance(item, Name) and item.text.startswith("$") and item.text[1:] in nodes:
@@ -122,7 +135,7 @@ def _expansion(site: Site, row: Pseudo, bound: Bound) -> Iterator[Statement]:
         return None
 
     for text in alternative.lines:
-        line = transform(template(text), partial(change, site.area.size - start))
+        line = transform(template(text), partial(change, context.area.size - start))
         assert isinstance(line, Statement)
         yield line
 
@@ -135,12 +148,12 @@ def _own_here(back: int, item: Node) -> Node | None:
     return Here(item.start, item.end, item.back + back) if isinstance(item, Here) else None
 
 
-def _alternative(site: Site, row: Pseudo, nodes: dict[str, Node]) -> Alternative:
+def _alternative(context: StatementContext, row: Pseudo, nodes: dict[str, Node]) -> Alternative:
     """The expansion for the operand that decides; if its value is not known yet, the last one."""
     if not row.choose:
         return row.alternatives[0]
     try:
-        value = number(nodes[row.choose], site)
+        value = number(nodes[row.choose], context)
     except NotYet:
         return row.alternatives[-1]
     for alternative in row.alternatives:

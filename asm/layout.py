@@ -34,6 +34,7 @@ class Area:
     align: int = 1
     base: int | None = None  # as its core sees it, when placed
     load_base: int = 0  # where the loader puts it
+    discarded: bool = False  # it goes into no program
 
     @property
     def size(self) -> int:
@@ -65,7 +66,7 @@ class Area:
 
 
 @dataclass(eq=False)
-class Plan:
+class SectionPlan:
     """A section to be: its areas in their order, its memory, and its address if that is given."""
 
     name: str
@@ -81,8 +82,8 @@ class Plan:
     element: str = ""  # the one type of its tensors; empty: any
     direction: str = ""  # of its tensors, "in" or "out"; empty: both
     align: int = 1
-    # Of tensors: the section of the part that works with them. A UNIT section stands after it.
-    behind: str = ""
+    # Of tensors: the section of the part that works with them. A UNIT section follows it.
+    part_section: str = ""
 
     @property
     def size(self) -> int:
@@ -97,13 +98,13 @@ class Plan:
 class Layout:
     """The sections of a program, in the order in which they were asked for."""
 
-    plans: dict[str, Plan] = field(default_factory=dict)
+    plans: dict[str, SectionPlan] = field(default_factory=dict)
 
-    def plan(self, plan: Plan) -> Plan:
+    def plan(self, plan: SectionPlan) -> SectionPlan:
         """The section of that name, made from `plan` if there is none yet."""
         return self.plans.setdefault(plan.name, plan)
 
-    def area(self, plan: Plan) -> Area:
+    def area(self, plan: SectionPlan) -> Area:
         """The one area of a section that has one."""
         return self.plan(plan).areas[0]
 
@@ -112,25 +113,25 @@ class Layout:
         plans = (
             plan
             for plan in self.plans.values()
-            if plan.memory == EXTERNAL or (plan.memory == UNIT and not plan.behind)
+            if plan.memory == EXTERNAL or (plan.memory == UNIT and not plan.part_section)
         )
         return sum(area.size for plan in plans for area in plan.areas)
 
-    def place(self, config: Mapping[str, Any]) -> list[tuple[Plan | None, str]]:
+    def place(self, config: Mapping[str, Any]) -> list[tuple[SectionPlan | None, str]]:
         """Give every area its address. Returns what does not fit, and whose it is."""
-        problems: list[tuple[Plan | None, str]] = []
+        problems: list[tuple[SectionPlan | None, str]] = []
         local = self._run(LOCAL, memory_map.TEXT)
         if local > config["mem.local_bytes"]:
             text = f"the parts in local memory end at {local:#x}, the memory at"
             problems.append((None, f"{text} {config['mem.local_bytes']:#x} (mem.local_bytes)"))
         units = [plan for plan in self.plans.values() if plan.memory == UNIT]
-        for plan in sorted(units, key=lambda plan: bool(plan.behind)):
+        for plan in sorted(units, key=lambda plan: bool(plan.part_section)):
             assert plan.address is not None
-            before = self.plans.get(plan.behind)
+            before = self.plans.get(plan.part_section)
             end = _stack(plan, plan.address + (before.size if before is not None else 0))
             if plan.size and end - plan.address > plan.limit:
                 text = f"the image takes {plan.size} bytes"
-                if plan.behind:
+                if plan.part_section:
                     text = f"the image and the tensors behind it take {end - plan.address} bytes"
                 text += f", half of a unit has {plan.limit}"
                 problems.append((plan, f"{text} (mem.unit_half_bytes)"))
@@ -155,7 +156,7 @@ class Layout:
         """
         inside = [plan for plan in self.plans.values() if plan.memory == memory]
         units = (plan for plan in self.plans.values() if plan.memory == UNIT)
-        images = [plan for plan in units if not plan.behind]
+        images = [plan for plan in units if not plan.part_section]
         filled = [plan for plan in inside if not plan.areas[0].zeros]
         for plan in filled:
             position = _stack(plan, position)
@@ -215,7 +216,7 @@ class Layout:
         return tuple(sorted(found, key=lambda section: section.load_address))
 
 
-def _stack(plan: Plan, position: int) -> int:
+def _stack(plan: SectionPlan, position: int) -> int:
     """Place a section's areas from `position` on; gives the end."""
     plan.align = max(plan.align, *(area.align for area in plan.areas))
     position += -position % plan.align

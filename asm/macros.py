@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from macaw.asm.arguments import Squeezed
-from macaw.asm.bodies import NUMBER, Body
-from macaw.asm.diagnostics import Span, did_you_mean
-from macaw.asm.expansion import Command, TextDirective
+from macaw.asm.diagnostics import did_you_mean
+from macaw.asm.macro import Macro, Parameter
+from macaw.asm.macro_body import NUMBER, MacroBody
 from macaw.asm.source import LogicalLine
-from macaw.asm.syntax import Again, Mistake
-
-if TYPE_CHECKING:
-    from macaw.asm.expansion import Reader
+from macaw.asm.syntax import AlreadyReported, Mistake
+from macaw.asm.text_directive import TextDirective
+from macaw.asm.text_stack import Command, TextStack
 
 REQUIRED, VARARG = "req", "vararg"
 _QUALIFIERS = (REQUIRED, VARARG)
@@ -23,60 +20,22 @@ _SYNTAX = ".macro NAME [parameter[:req | :vararg | =default], ...]"
 _NAME = re.compile(r"\s*([A-Za-z_.$][A-Za-z0-9_.$]*)")
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """A parameter of a macro. `qualifier`: empty, "req" or "vararg"."""
-
-    name: str
-    qualifier: str = ""
-    default: str = ""
-
-    def __str__(self) -> str:
-        qualifier = f":{self.qualifier}" if self.qualifier else ""
-        return f"{self.name}{qualifier}" + (f"={self.default}" if self.default else "")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Macro:
-    """A macro, and where its name stands: from `start` up to `end` of a line's text.
-
-    Without a body it is wrong, and its calls are nothing.
-    """
-
-    name: str
-    line: LogicalLine
-    start: int
-    end: int
-    parameters: tuple[Parameter, ...]
-    body: Body | None
-
-    @property
-    def span(self) -> Span:
-        """The place of its name in the file."""
-        start = self.line.start
-        return self.line.source.span(start + self.start, start + self.end)
-
-    @property
-    def syntax(self) -> str:
-        """How a call is written."""
-        return f"{self.name} {', '.join(map(str, self.parameters))}".rstrip()
-
-    def run(self, reader: Reader, command: Command) -> None:
-        """Expand a call."""
-        if self.body is None:
-            raise Again
-        values = _Call(self, reader, command).values()
-        number = reader.calls
-        reader.calls += 1
-        what = f"in expansion of macro '{self.name}'"
-        reader.expand(command, self.body, (*values, str(number)), what)
+def call_macro(stack: TextStack, command: Command, macro: Macro) -> None:
+    """Expand a call. Raises `Mistake`."""
+    if macro.body is None:
+        raise AlreadyReported
+    values = _Call(macro, stack, command).values()
+    number = stack.calls
+    stack.calls += 1
+    what = f"in expansion of macro '{macro.name}'"
+    stack.expand(command, macro.body, (*values, str(number)), what)
 
 
 class _Call:
     """The arguments of a call are given to the parameters."""
 
-    def __init__(self, macro: Macro, reader: Reader, command: Command) -> None:
-        self._macro, self._reader, self._command = macro, reader, command
+    def __init__(self, macro: Macro, stack: TextStack, command: Command) -> None:
+        self._macro, self._stack, self._command = macro, stack, command
         self._text = Squeezed(command.operands, command.name.end)
         self._given: dict[str, str] = {}
 
@@ -127,7 +86,7 @@ class _Call:
         if self._given.get(name):
             message = f"the parameter '{name}' is given twice; the last value counts"
             place = text.span(start, end)
-            self._reader.assembly.report.warning(self._command.line, place, message)
+            self._stack.state.report.warning(self._command.line, place, message)
         self._given[name] = value
         return end
 
@@ -147,8 +106,8 @@ class _Call:
 class _Definition:
     """Reads the name and the parameters of a macro."""
 
-    def __init__(self, reader: Reader, command: Command) -> None:
-        self._reader, self._command = reader, command
+    def __init__(self, stack: TextStack, command: Command) -> None:
+        self._stack, self._command = stack, command
         self._text = Squeezed(command.operands, command.name.end)
         self.name = self._text.name(0)
         self.place = self._text.span(0, len(self.name))
@@ -198,7 +157,7 @@ class _Definition:
             if qualifier == REQUIRED:
                 message = f"the parameter '{name}' is required; its default is never used"
                 place = text.span(start, position)
-                self._reader.assembly.report.warning(self._command.line, place, message)
+                self._stack.state.report.warning(self._command.line, place, message)
                 default = ""
         return Parameter(name, qualifier, default), position
 
@@ -207,17 +166,17 @@ class _Definition:
         return Mistake(message, self._text.span(position, end), hint or f"write {_SYNTAX}")
 
 
-def _macro(reader: Reader, command: Command) -> None:
-    lines = reader.collect(command, (".macro",), ".endm")
-    definition = _Definition(reader, command)
+def _macro(stack: TextStack, command: Command) -> None:
+    lines = stack.collect(command, (".macro",), ".endm")
+    definition = _Definition(stack, command)
     name = definition.name
     if not name:
         raise Mistake("a macro needs a name", command.name, f"write {_SYNTAX}")
-    if reader.assembly.is_directive(name):
+    if name in stack.directives:
         message = f"'{name}' is a directive; the macro is never called"
-        reader.assembly.report.warning(command.line, definition.place, message)
+        stack.state.report.warning(command.line, definition.place, message)
         return
-    before = reader.macros.get(name.lower())
+    before = stack.macros.get(name.lower())
     if before is not None:
         source = before.line.source
         row, _ = source.locate(before.line.start + before.start)
@@ -227,39 +186,38 @@ def _macro(reader: Reader, command: Command) -> None:
         parameters: Sequence[Parameter] = definition.parameters()
         body = _body(command, lines, parameters)
     except Mistake:
-        _define(reader, command, definition, (), None)
+        _define(stack, command, definition, (), None)
         raise
-    _define(reader, command, definition, parameters, body)
+    _define(stack, command, definition, parameters, body)
 
 
-def _body(command: Command, lines: list[LogicalLine], parameters: Sequence[Parameter]) -> Body:
+def _body(command: Command, lines: list[LogicalLine], parameters: Sequence[Parameter]) -> MacroBody:
     names = [*(parameter.name for parameter in parameters), NUMBER]
-    return Body(command.line.source, lines, names)
+    return MacroBody(command.line.source, lines, names)
 
 
 def _define(
-    reader: Reader,
+    stack: TextStack,
     command: Command,
     definition: _Definition,
     parameters: Sequence[Parameter],
-    body: Body | None,
+    body: MacroBody | None,
 ) -> None:
     name, place = definition.name, definition.place
     macro = Macro(name, command.line, *place, tuple(parameters), body)
-    reader.define(macro)
-    reader.assembly.macros.append(macro)
+    stack.define(macro)
 
 
-def _purgem(reader: Reader, command: Command) -> None:
+def _purgem(stack: TextStack, command: Command) -> None:
     text, position = command.line.text, command.name.end
     while True:
         match = _NAME.match(text, position)
         if match is None:
             raise Mistake("the name of a macro is needed here", (position, position + 1))
-        if not reader.purge(match[1]):
-            hint = did_you_mean(match[1], [macro.name for macro in reader.macros.values()])
+        if not stack.purge(match[1]):
+            hint = did_you_mean(match[1], [macro.name for macro in stack.macros.values()])
             message = f"there is no macro '{match[1]}'"
-            reader.assembly.report.warning(command.line, match.span(1), message, hint)
+            stack.state.report.warning(command.line, match.span(1), message, hint)
         rest = text[match.end() :].lstrip()
         if not rest:
             return
@@ -269,13 +227,13 @@ def _purgem(reader: Reader, command: Command) -> None:
         position = len(text) - len(rest) + 1
 
 
-def _exitm(reader: Reader, command: Command) -> None:
-    if not reader.depth:
+def _exitm(stack: TextStack, command: Command) -> None:
+    if not stack.depth:
         raise Mistake("'.exitm' stands in no macro and no repetition", command.name)
-    reader.leave()
+    stack.leave()
 
 
-def _endm(reader: Reader, command: Command) -> None:
+def _endm(stack: TextStack, command: Command) -> None:
     raise Mistake("'.endm' without '.macro'", command.name)
 
 

@@ -27,7 +27,7 @@ AnyOperand = Operand | PseudoOperand
 
 
 @dataclass(slots=True)
-class Bound:
+class BoundOperands:
     """What the source gives for each operand of a row, by the operand's name."""
 
     row: Row
@@ -106,7 +106,7 @@ def bind(
     statement: Statement,
     extra: Sequence[str] = (),
     positional: Sequence[str] = (),
-) -> Bound:
+) -> BoundOperands:
     """Give each operand of the statement its place in the row. Raises `Mistake`.
 
     `extra` are names of operands that the row does not have but its core's form
@@ -116,7 +116,7 @@ def bind(
     assert head is not None
     operands = {operand.name: operand for operand in row.operands}
     inner = {operand.inside: operand for operand in row.operands if operand.inside}
-    bound = Bound(row, {})
+    bound = BoundOperands(row, {})
 
     def give(operand: AnyOperand, node: Node) -> None:
         if operand.name in bound.given:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from macaw.asm import expressions
-from macaw.asm.assembler import DIRECTIVES, TEXT_DIRECTIVES
-from macaw.asm.directives import Directive
-from macaw.asm.expansion import TextDirective
+from macaw.asm.directive import Directive
+from macaw.asm.directives import DIRECTIVES, PartDirective
+from macaw.asm.text_directive import TextDirective
+from macaw.asm.text_directives import TEXT_DIRECTIVES
 from macaw.isa import pages
 from macaw.isa.pages import Page
 
 
-def directives() -> tuple[Directive | TextDirective, ...]:
+def directives() -> tuple[Directive | PartDirective | TextDirective, ...]:
     """The directives that every part takes."""
     return (*DIRECTIVES.values(), *TEXT_DIRECTIVES.values())
 

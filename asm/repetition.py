@@ -3,47 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 from macaw.asm.arguments import Squeezed
-from macaw.asm.bodies import NUMBER, Body
-from macaw.asm.directives import wrong_operands
-from macaw.asm.expansion import Command, TextDirective
+from macaw.asm.directive import wrong_operands
+from macaw.asm.macro_body import NUMBER, MacroBody
+from macaw.asm.statement_context import StatementContext
 from macaw.asm.syntax import Mistake
-
-if TYPE_CHECKING:
-    from macaw.asm.expansion import Reader
+from macaw.asm.text_directive import TextDirective, statement_of
+from macaw.asm.text_stack import Command, TextStack
 
 _OPENING = (".rept", ".irp", ".irpc")
 _END = ".endr"
 _IRP, _IRPC = ".irp NAME, value, ...", ".irpc NAME, characters"
 
 
-def _rept(reader: Reader, command: Command) -> None:
-    lines = reader.collect(command, _OPENING, _END)
-    statement = reader.parsed(command)
+def _rept(stack: TextStack, command: Command) -> None:
+    lines = stack.collect(command, _OPENING, _END)
+    statement = statement_of(stack, command)
     if len(statement.operands) != 1:
         raise wrong_operands(statement, ".rept COUNT")
-    count = reader.assembly.site(command.line).number(statement.operands[0])
+    count = StatementContext.current(stack.state, command.line).number(statement.operands[0])
     if count < 0:
         raise Mistake(f"{count} repetitions: the count is negative", statement.operands[0])
     if lines:
-        reader.repeat(command, Body(command.line.source, lines, ()), count)
+        stack.repeat(command, MacroBody(command.line.source, lines, ()), count)
 
 
-def _irp(reader: Reader, command: Command) -> None:
-    _each(reader, command, _arguments, _IRP)
+def _irp(stack: TextStack, command: Command) -> None:
+    _each(stack, command, _arguments, _IRP)
 
 
-def _irpc(reader: Reader, command: Command) -> None:
-    _each(reader, command, _characters, _IRPC)
+def _irpc(stack: TextStack, command: Command) -> None:
+    _each(stack, command, _characters, _IRPC)
 
 
 _Values = Callable[[Squeezed, int], Iterator[str]]
 
 
-def _each(reader: Reader, command: Command, values: _Values, syntax: str) -> None:
-    lines = reader.collect(command, _OPENING, _END)
+def _each(stack: TextStack, command: Command, values: _Values, syntax: str) -> None:
+    lines = stack.collect(command, _OPENING, _END)
     text = Squeezed(command.operands, command.name.end)
     name = text.name(0)
     if not name:
@@ -51,8 +49,8 @@ def _each(reader: Reader, command: Command, values: _Values, syntax: str) -> Non
     position = text.comma(len(name))
     found = values(text, position) if position < len(text.text) else iter([""])
     if lines:
-        body = Body(command.line.source, lines, (name, NUMBER))
-        reader.repeat_with(command, body, found)
+        body = MacroBody(command.line.source, lines, (name, NUMBER))
+        stack.repeat_with(command, body, found)
 
 
 def _arguments(text: Squeezed, position: int) -> Iterator[str]:
@@ -78,7 +76,7 @@ def _characters(text: Squeezed, position: int) -> Iterator[str]:
             position = text.blank(position)
 
 
-def _endr(reader: Reader, command: Command) -> None:
+def _endr(stack: TextStack, command: Command) -> None:
     raise Mistake("'.endr' without '.rept', '.irp' or '.irpc'", command.name)
 
 

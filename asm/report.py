@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from macaw.asm.diagnostics import ERROR, WARNING, Diagnostic, Link, Span, printable
+from macaw.asm.expressions import NotYet
 from macaw.asm.parser import parse
 from macaw.asm.source import LogicalLine, SourceText
-from macaw.asm.syntax import Mistake, Node
+from macaw.asm.syntax import AlreadyReported, Mistake, Node
 
 _MOST_LINKS = 8  # of a chain of expansions: what is between is counted
 _MOST_REPEATED = 5  # expansions of one line with the same error; the others are counted
@@ -35,8 +38,24 @@ class Report:
         self._warned: set[tuple[Span, str]] = set()
         self._order: dict[str, int] = {}  # of files
 
-    def source(self, text: SourceText) -> None:
-        """Let a file's diagnostics stand behind those of the files before."""
+    @contextmanager
+    def catching(self, line: LogicalLine) -> Iterator[None]:
+        """Report what the block raises as the error of `line`."""
+        try:
+            yield
+        except Mistake as mistake:
+            self.mistake(line, mistake)
+        except NotYet as error:
+            why = f"the value must be known here: {error.why}"
+            self.mistake(line, Mistake(why, error.node))
+        except AlreadyReported:
+            self.fail(line)
+        except RecursionError:
+            why = "the expression is nested too deeply"
+            self.mistake(line, Mistake(why, (-1, -1)))
+
+    def add_source(self, text: SourceText) -> None:
+        """Let the diagnostics of a file follow those of the files before."""
         self._order.setdefault(text.name, len(self._order))
 
     def mistake(self, line: LogicalLine, mistake: Mistake) -> None:

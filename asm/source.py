@@ -2,7 +2,7 @@
 
 Everything later carries offsets into a `SourceText`; line and column are worked
 out when a diagnostic or the line table wants them. A text that an expansion makes
-is a `SourceText` too (`asm/bodies.py`), with the way back to its file in `chain`.
+is a `SourceText` too (`asm/macro_body.py`), with the way back to its file in `chain`.
 """
 
 from __future__ import annotations

@@ -7,10 +7,10 @@ before it; what names it before the first means the first, as in GNU as.
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from macaw.asm.expressions import Address, Context
-from macaw.asm.layout import Plan
+from macaw.asm.layout import Area, SectionPlan
 from macaw.asm.source import LogicalLine
 from macaw.asm.syntax import Name, Node
 
@@ -33,10 +33,11 @@ class Datum:
 
 @dataclass(frozen=True, slots=True)
 class Deferred:
-    """A value that is worked out when everything is laid out: an expression and where it stands."""
+    """A value that is known after the layout: an expression, its context and its line."""
 
     node: Node
-    site: Context
+    context: Context
+    line: LogicalLine
 
 
 @dataclass(slots=True, eq=False)
@@ -60,6 +61,22 @@ class Definition:
         """Whether it stays out of the object's symbol table."""
         return self.name.startswith(".L")
 
+    @property
+    def area(self) -> Area | None:
+        """The area that it lies in; None: it has no place."""
+        value = self.value
+        return value.area if isinstance(value, Address) and isinstance(value.area, Area) else None
+
+    def place(self, area: Area, offset: int, datum: Datum | None) -> None:
+        """Give the symbol its place, and its size if it stands for a datum."""
+        self.value, self.datum = Address(area, offset), datum
+        if datum is not None:
+            self.size = datum.size
+
+    def with_value(self, value: int | Address | Deferred) -> Definition:
+        """The same symbol with another value."""
+        return replace(self, value=value)
+
 
 @dataclass(frozen=True, slots=True)
 class TensorSymbol:
@@ -68,7 +85,7 @@ class TensorSymbol:
     definition: Definition
     direction: str
     home: Name | None
-    plan: Plan
+    plan: SectionPlan
 
     @property
     def at(self) -> str:
@@ -89,6 +106,13 @@ class Scope:
     def find(self, name: str) -> Definition | None:
         """The symbol of that name, the file's own before a shared one."""
         return self.symbols.get(name) or self.table.shared.get(name)
+
+    def used_symbol(self, name: str) -> Definition | None:
+        """The file's own symbol of that name, which then counts as used."""
+        symbol = self.symbols.get(name)
+        if symbol is not None:
+            symbol.used = True
+        return symbol
 
     def following(self, name: str) -> Definition | None:
         """The symbol of a name that is used before it is defined: its first definition."""

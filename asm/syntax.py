@@ -20,7 +20,7 @@ class Mistake(Exception):
         self.start, self.end = at if isinstance(at, tuple) else (at.start, at.end)
 
 
-class Again(Exception):
+class AlreadyReported(Exception):
     """A statement fails because of a mistake that has been reported already."""
 
 
@@ -68,7 +68,7 @@ class Here(Node):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Local(Node):
+class LocalLabel(Node):
     """`1b` or `1f`: the nearest local label of that number, backward or forward."""
 
     number: int
@@ -159,7 +159,7 @@ class Statement(Node):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Bound(Name):
+class FixedName(Name):
     """A symbol that may be set again, as it was where it is named: that `definition` of it."""
 
     definition: Any

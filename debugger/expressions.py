@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from macaw.asm.expressions import BINARY, COMPARISONS, UNARY, high_part, low_part
-from macaw.asm.parser import wrap
+from macaw.asm.literals import wrap
 from macaw.asm.syntax import Binary, Call, Group, Mistake, Node, Number, Real, Slice, Unary
 from macaw.debugger import grammar
 from macaw.debugger.name_resolver import NameResolver

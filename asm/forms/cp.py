@@ -8,8 +8,9 @@ from functools import cache
 from importlib.resources import files
 from struct import pack
 
-from macaw.asm.forms import Startup, Transfer, scalar
-from macaw.asm.layout import LOCAL, Area, Plan
+from macaw.asm.core_part import Startup, Transfer
+from macaw.asm.forms import scalar
+from macaw.asm.layout import LOCAL, Area, SectionPlan
 from macaw.asm.source import Source
 
 
@@ -39,14 +40,18 @@ def _default_text() -> str:
 class CoreForm(scalar.CoreForm):
     """A cp part. `.text` and `.data.cp` lie in local memory, other sections outside."""
 
-    def plan(self) -> Plan:
-        return Plan(".text.cp", LOCAL, "ax", [Area(".text.cp", align=4)], self.core.name, None)
+    def plan(self) -> SectionPlan:
+        return SectionPlan(
+            ".text.cp", LOCAL, "ax", [Area(".text.cp", align=4)], self.core.name, None
+        )
 
     def section(self, name: str) -> Area | None:
         if name == _COMMANDS:
             area = Area(_COMMANDS, align=16)
-            self.assembly.layout.area(self.plan())  # the text comes first
-            return self.assembly.layout.area(Plan(_COMMANDS, LOCAL, "aw", [area], self.core.name))
+            self.state.layout.area(self.plan())  # the text comes first
+            return self.state.layout.area(
+                SectionPlan(_COMMANDS, LOCAL, "aw", [area], self.core.name)
+            )
         return super().section(name)
 
     def section_names(self) -> Sequence[str]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from macaw.asm.forms import Form
+from macaw.asm.core_part import CorePart
 from macaw.isa import codec
 
 _HALF_NOP = (0x01).to_bytes(2, "little")  # GNU as fills two bytes with a compressed one
 
 
-class CoreForm(Form):
+class CoreForm(CorePart):
     """A part of a core with the rows of `macaw.isa.scalar`."""
 
     def padding(self, count: int) -> bytes:

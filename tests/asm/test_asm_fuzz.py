@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from macaw.asm import elf, expansion
+from macaw.asm import elf, text_stack
 from macaw.asm.assembler import assemble
 from macaw.asm.diagnostics import AssemblyError, render, to_json
 from macaw.asm.source import Source
@@ -33,7 +33,7 @@ WORDS = sorted({word for text, _ in CORPUS for word in re.findall(r"[\w.$%]+|[^\
 def _few_lines() -> Iterator[None]:
     """What is changed may expand to anything; it need not take long."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(expansion, "MAX_LINES", 20_000)
+        patch.setattr(text_stack, "MAX_LINES", 20_000)
         yield
 
 

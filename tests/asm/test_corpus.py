@@ -13,16 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from macaw.asm import syntax
-from macaw.asm.assembler import DIRECTIVES, TEXT_DIRECTIVES, assemble
+from macaw.asm.assembler import assemble
 from macaw.asm.data import DataError
 from macaw.asm.diagnostics import AssemblyError, Diagnostic
+from macaw.asm.directives import DIRECTIVES
 from macaw.asm.files import FileError
 from macaw.asm.floats import FloatError
 from macaw.asm.layout import LayoutError
 from macaw.asm.parser import parse
 from macaw.asm.report import Report
-from macaw.asm.site import Site
 from macaw.asm.source import Source, SourceText, logical_lines
+from macaw.asm.statement_context import StatementContext
+from macaw.asm.text_directives import TEXT_DIRECTIVES
 from macaw.isa import registry
 from macaw.isa.model import Core
 from tests.asm import expectations
@@ -115,7 +117,7 @@ def test_a_misspelt_word_is_one_error_and_is_taken_for_what_was_meant(
 
 # What says that something is wrong, by its name in the source.
 SAYING = (syntax.Mistake, FileError, DataError, FloatError, LayoutError)
-TELLING = ((Report, "warning"), (Report, "at_file"), (Site, "warn"))
+TELLING = ((Report, "warning"), (Report, "at_file"), (StatementContext, "warn"))
 
 # Messages that no source of the corpus can hold, and the test that has them instead; "" if the
 # place passes on what another one says.

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from macaw.asm import expansion
+from macaw.asm import text_stack
 from macaw.asm.arguments import Squeezed
 from macaw.asm.assembler import analyse, assemble
 from macaw.asm.diagnostics import AssemblyError, render, to_json
@@ -139,8 +139,8 @@ BOMBS = {
 @pytest.mark.parametrize("bomb", BOMBS.values(), ids=BOMBS)
 def test_bombs_end(bomb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They end with an error that has a place, in little memory; with smaller bounds, to be quick."""
-    monkeypatch.setattr(expansion, "MAX_LINES", 20_000)
-    monkeypatch.setattr(expansion, "MAX_CHARACTERS", 1 << 20)
+    monkeypatch.setattr(text_stack, "MAX_LINES", 20_000)
+    monkeypatch.setattr(text_stack, "MAX_CHARACTERS", 1 << 20)
     (tmp_path / "a.inc").write_text('nop\n.include "a.inc"\n')
     (tmp_path / "b.inc").write_text("nop\n" * 1000)
     tracemalloc.start()
@@ -191,7 +191,7 @@ def test_bombs_at_the_real_bounds(name: str, tmp_path: Path) -> None:
 )
 def test_what_costs_time_counts(body: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rounds without a line, calls of empty macros, directives, and errors are no way round it."""
-    monkeypatch.setattr(expansion, "MAX_LINES", 3000)
+    monkeypatch.setattr(text_stack, "MAX_LINES", 3000)
     macro = ".macro nothing\n.endm\n"
     error = wrong(f".core cp\n{macro}.rept 1000\n{body}.endr\n addi a0, a0, 4096\n")
     assert "more than 3000 lines" in error.errors[-2].message
@@ -200,7 +200,7 @@ def test_what_costs_time_counts(body: str, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_rounds_of_a_wrong_line_count_more() -> None:
     begin = time.perf_counter()
-    error = wrong(f".core cp\n.rept {expansion.MAX_LINES}\nno instruction\n.endr\n")
+    error = wrong(f".core cp\n.rept {text_stack.MAX_LINES}\nno instruction\n.endr\n")
     first, second = error.errors
     assert first.message == "cp has no instruction 'no'"
     assert "more than 1000000 lines" in second.message
@@ -208,9 +208,9 @@ def test_rounds_of_a_wrong_line_count_more() -> None:
 
 
 def test_a_repetition_of_statements_has_all_the_lines() -> None:
-    program = assemble(Source(f".rept {expansion.MAX_LINES}\n.byte 1\n.endr\n"))
-    assert len(program.section(".data").data) == expansion.MAX_LINES
-    text = f".rept {expansion.MAX_LINES + 1}\n.byte 1\n.endr\n"
+    program = assemble(Source(f".rept {text_stack.MAX_LINES}\n.byte 1\n.endr\n"))
+    assert len(program.section(".data").data) == text_stack.MAX_LINES
+    text = f".rept {text_stack.MAX_LINES + 1}\n.byte 1\n.endr\n"
     assert "1000001 times a line is too much" in str(wrong(text))
 
 
@@ -273,10 +273,11 @@ def test_a_repetition_is_not_made_before_it_is_read() -> None:
 def test_the_bounds_are_those_of_the_manual() -> None:
     text = (Path(__file__).parents[2] / "docs/language.md").read_text("utf-8")
     manual = " ".join(text.split())
-    for bound in (expansion.MAX_LINES, expansion.MAX_CHARACTERS, expansion.MAX_LINE):
+    for bound in (text_stack.MAX_LINES, text_stack.MAX_CHARACTERS, text_stack.MAX_LINE):
         assert f"{bound:,}" in manual
     assert (
-        f"{expansion.MAX_DEPTH} nested expansions, {expansion.MAX_DEPTH} nested includes" in manual
+        f"{text_stack.MAX_DEPTH} nested expansions, {text_stack.MAX_DEPTH} nested includes"
+        in manual
     )
 
 
@@ -325,10 +326,11 @@ def test_lines_are_those_of_gnu_as(tmp_path: Path) -> None:
 def test_macros_keep_their_places() -> None:
     text = f".core cp\n{MACRO}        .purgem add_to\n{MACRO}"
     found = [
-        (macro.name, macro.span.line, macro.span.column) for macro in analyse([Source(text)]).macros
+        (macro.name, macro.span.line, macro.span.column)
+        for macro in analyse([Source(text)]).state.macros
     ]
     assert found == [("add_to", 2, 16), ("add_to", 6, 16)]
-    (macro, _again) = analyse([Source(text)]).macros
+    (macro, _again) = analyse([Source(text)]).state.macros
     assert [str(parameter) for parameter in macro.parameters] == ["r", "n"]
     assert macro.syntax == "add_to r, n"
 

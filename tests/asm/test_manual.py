@@ -7,11 +7,11 @@ import pytest
 
 from macaw.asm.data_directives import DATA
 from macaw.asm.directives import COMMON
-from macaw.asm.includes import TEXTUAL
+from macaw.asm.text_directives import TEXT_DIRECTIVES
 from macaw.isa.registry import cores
 
 MANUAL = Path(__file__).parents[2] / "docs" / "language.md"
-NAMES = [row.name for row in (*COMMON, *DATA, *TEXTUAL)] + [
+NAMES = [row.name for row in (*COMMON, *DATA, *TEXT_DIRECTIVES.values())] + [
     row.name for core in cores() for row in core.directives
 ]
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.sources import assembly
-from macaw.asm import grammar, plain
+from macaw.asm import grammar, simple_statement
 from macaw.asm.source import SourceText, logical_lines
 from macaw.asm.syntax import Mistake
 from tests.fuzzing import EXAMPLES, fuzz
@@ -23,7 +23,7 @@ CORPUS = sorted(path for name in ("ok", "err", "gnu_sources") for path in (HERE 
 
 def taken(text: str) -> bool:
     """Whether a line is split by hand, and then as the grammar does it."""
-    found = plain.statement(text)
+    found = simple_statement.statement(text)
     if found is None:
         return False
     assert repr(found) == repr(grammar.parse(text)), text

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.sources import assembly
-from macaw.asm import assembler, elf, short
+from macaw.asm import assembler, elf, fast_path
 from macaw.asm.assembler import assemble
 from macaw.asm.diagnostics import AssemblyError
 from macaw.asm.source import Source
@@ -71,7 +71,7 @@ def outcome(
     enabled: bool,
 ) -> object:
     """All that a user can see of a run."""
-    monkeypatch.setattr(short.Short, "enabled", enabled)
+    monkeypatch.setattr(fast_path.FastPath, "enabled", enabled)
     try:
         program = assemble(sources, device=device)
     except AssemblyError as error:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from macaw.asm.assembler import DIRECTIVES, TEXT_DIRECTIVES
+from macaw.asm.directives import DIRECTIVES
 from macaw.asm.operands import without_brackets
 from macaw.asm.parser import parse
 from macaw.asm.source import SourceText, logical_lines
@@ -31,6 +31,7 @@ from macaw.asm.syntax import (
     Text,
     map_children,
 )
+from macaw.asm.text_directives import TEXT_DIRECTIVES
 from macaw.isa import codec, config, registry
 from macaw.isa import kinds as isa_kinds
 from macaw.isa.kinds import Kind, Letters

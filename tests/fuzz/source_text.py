@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 from unittest.mock import patch
 
-from macaw.asm import elf, expansion, reference
+from macaw.asm import elf, reference, text_stack
 from macaw.asm.assembler import assemble
 from macaw.asm.diagnostics import AssemblyError, Diagnostic, render, to_json
 from macaw.asm.disassembler import disassemble
@@ -216,7 +216,7 @@ def _nested(rng: Random, tokens: list[str]) -> None:
 def check(example: Example[str]) -> str:
     """Assemble; a program must survive the way through ELF file and disassembler."""
     try:
-        with patch.object(expansion, "MAX_LINES", MOST_EXPANDED):
+        with patch.object(text_stack, "MAX_LINES", MOST_EXPANDED):
             program = assemble(Source(example.data, NAME, example.folder))
     except AssemblyError as error:
         _check_diagnostics(error, example.data)

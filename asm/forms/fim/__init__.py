@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
+from macaw.asm.core_part import CorePart
 from macaw.asm.diagnostics import did_you_mean
-from macaw.asm.directives import Directive, table, wrong_operands
-from macaw.asm.forms import Form
+from macaw.asm.directive import Directive, table, wrong_operands
 from macaw.asm.forms.fim.moves import Move, move_of
 from macaw.asm.forms.fim.tiling import SHARED as SHARED
 from macaw.asm.instructions import known_values, place_word
-from macaw.asm.layout import OWN, Area, Plan
-from macaw.asm.operands import Bound, bind
+from macaw.asm.layout import OWN, Area, SectionPlan
+from macaw.asm.operands import BoundOperands, bind
 from macaw.asm.program import tensor_section
-from macaw.asm.site import Site
+from macaw.asm.statement_context import StatementContext
 from macaw.asm.syntax import Binary, Checked, Group, Mistake, Name, Node, Number, Statement
 from macaw.isa import memory_map
 from macaw.isa.codec import encode
@@ -38,11 +38,11 @@ _ROWS = CORE.by_mnemonic
 _RULED = ("block", "end", "endall", "loop", "endloop", "mmr")
 
 
-class CoreForm(Form):
+class CoreForm(CorePart):
     """A part of an island."""
 
     def __post_init__(self) -> None:
-        config = self.assembly.config
+        config = self.state.config
         assert self.index is not None
         self.geometry = geometry(config)
         able = abilities(config, self.index)
@@ -64,44 +64,50 @@ class CoreForm(Form):
 
     # --- statements ---
 
-    def instruction(self, site: Site, statement: Statement, rows: Sequence[Row]) -> None:
+    def instruction(
+        self, context: StatementContext, statement: Statement, rows: Sequence[Row]
+    ) -> None:
         row = rows[0]
         assert isinstance(row, Instruction)
         self._refused = row.mnemonic not in _RULED
         bound = bind(row, statement)
         if row.mnemonic == "mmr":
-            _name_value(site, bound)
-        self._take(site, statement, bound)
-        self.watch_groups(site, statement)
+            _name_value(context, bound)
+        self._take(context, statement, bound)
+        self.check_group(context, statement)
         self._refused = False
 
     def _take(
-        self, site: Site, statement: Statement, bound: Bound, expected: int | None = None
+        self,
+        context: StatementContext,
+        statement: Statement,
+        bound: BoundOperands,
+        expected: int | None = None,
     ) -> None:
         """Check a word and put it down; one that breaks a rule keeps its place."""
         row = bound.row
         assert isinstance(row, Instruction)
         assert statement.head is not None
-        values, pending = known_values(site, row, bound)
+        values, pending = known_values(context, row, bound)
         if row.mnemonic == "mmr":
             pending.pop("value", None)  # an address that is not known yet; no rule asks for it
         for node in pending.values():
-            site.number(node)  # says why it is not known
+            context.number(node)  # says why it is not known
         defaults = {x.name: x.default for x in row.operands if x.default is not None}
-        place_word(site, row, bound)
+        place_word(context, row, bound)
         self.last = row
         try:
-            self.check.take(row, {"value": 0, **defaults, **values}, (site, statement), expected)
+            self.check.take(row, {"value": 0, **defaults, **values}, (context, statement), expected)
         except CheckError as error:
             if not self._lost:
                 self._refuse(error, statement, bound)
         self._lost = self._lost and row.mnemonic != "block"
 
-    def failed(self) -> None:
+    def statement_failed(self) -> None:
         self._lost = self._lost or not self._refused
         self._refused = False
 
-    def _refuse(self, error: CheckError, statement: Statement, bound: Bound) -> None:
+    def _refuse(self, error: CheckError, statement: Statement, bound: BoundOperands) -> None:
         """Raise the mistake of a broken rule, or report it where another statement broke it."""
         assert statement.head is not None
         place: Node | tuple[int, int] = statement.head
@@ -116,58 +122,60 @@ class CoreForm(Form):
 
     def _report(self, error: CheckError) -> None:
         """Report a broken rule at the statement that the error's mark says."""
-        site, statement = error.mark
+        context, statement = error.mark
         first = statement.operands[0] if statement.head.text == ARROW else statement.head
         mistake = Mistake(str(error), (first.start, statement.end), error.hint)
-        self.assembly.report.mistake(site.line, mistake)
+        self.state.report.mistake(context.line, mistake)
 
-    def _block(self, site: Site, statement: Statement) -> None:
+    def _block(self, context: StatementContext, statement: Statement) -> None:
         """`.block banks=0-3`."""
         assert statement.head is not None
-        options = site.named(statement.operands, ["banks"], statement.head)
+        options = context.named(statement.operands, ["banks"], statement.head)
         if len(options) != 1 or len(statement.operands) != 1:
             raise wrong_operands(statement, ".block banks=RANGE, or banks=(RANGE, ...)")
         node = options["banks"].value
         mask = 0
         for item in node.items if isinstance(node, Group) else (node,):
-            mask |= self._range(site, item)
+            mask |= self._range(context, item)
         given: dict[str, Node] = {"banks": Number(node.start, node.end, mask)}
-        self._take(site, statement, Bound(_ROWS["block"], given))
+        self._take(context, statement, BoundOperands(_ROWS["block"], given))
 
-    def _range(self, site: Site, node: Node) -> int:
+    def _range(self, context: StatementContext, node: Node) -> int:
         """The mask of a bank, or of those from the first of two to the other."""
         last = self.geometry.banks - 1
         if isinstance(node, Binary) and node.operator == "-":
-            low = site.bounded(node.left, "bank", 0, last)
-            high = site.bounded(node.right, "bank", 0, last)
+            low = context.bounded(node.left, "bank", 0, last)
+            high = context.bounded(node.right, "bank", 0, last)
             if low > high:
                 raise Mistake(f"the range {low}-{high} is empty", node)
         else:
-            low = high = site.bounded(node, "bank", 0, last)
+            low = high = context.bounded(node, "bank", 0, last)
         return (2 << high) - (1 << low)
 
-    def _move(self, site: Site, statement: Statement) -> None:
+    def _move(self, context: StatementContext, statement: Statement) -> None:
         """`rop <- iosa[3]`, `rz <- rop * iosa[4]`."""
         self._refused = True
-        move = move_of(site, statement)
-        self._take(site, statement, Bound(_ROWS["fim"], _given(statement, move)), move.function)
+        move = move_of(context, statement)
+        self._take(
+            context, statement, BoundOperands(_ROWS["fim"], _given(statement, move)), move.function
+        )
         self._refused = False
 
     # --- tensors ---
 
     @classmethod
-    def homes(cls, core: Core, config: Configuration) -> Mapping[str, Plan]:
+    def tensor_plans(cls, core: Core, config: Configuration) -> Mapping[str, SectionPlan]:
         """`at=islandI`: the banks of an island from their begin, one tensor behind the other."""
-        found: dict[str, Plan] = {}
+        found: dict[str, SectionPlan] = {}
         for instance in range(config[f"{core.name}.{core.index}s"]):
             home = f"{core.index}{instance}"
             name = tensor_section(home)
             areas = [Area(name, zeros=True, align=COLUMN_BYTES)]
             memory = core.memories[1]
-            found[home] = Plan(
+            found[home] = SectionPlan(
                 name, OWN, "aw", areas, address=memory.start(instance),
                 limit=memory.bytes(config, instance), bound=memory.setting(instance),
-                behind=core.section.format(instance),
+                part_section=core.section.format(instance),
             )  # fmt: skip
         return found
 
@@ -182,8 +190,8 @@ class CoreForm(Form):
     def finish(self) -> None:
         endall = _ROWS["endall"]
         if self.last is not None and self.last is not endall:
-            site = self.assembly.site(self.line).moved(self.area())
-            site.emit(encode(endall, {}).to_bytes(endall.format.size, "little"))
+            context = StatementContext.current(self.state, self.line).moved(self.area())
+            context.emit(encode(endall, {}).to_bytes(endall.format.size, "little"))
 
 
 def _given(statement: Statement, move: Move) -> dict[str, Node]:
@@ -195,7 +203,7 @@ def _given(statement: Statement, move: Move) -> dict[str, Node]:
     return {name: Number(place.start, place.end, value) for name, value in numbers.items()}
 
 
-def _name_value(site: Site, bound: Bound) -> None:
+def _name_value(context: StatementContext, bound: BoundOperands) -> None:
     """Put a number for a word, and a column's place for its address, into the operands of `mmr`."""
     register = bound.given["register"]
     node = bound.given["value"]
@@ -205,7 +213,7 @@ def _name_value(site: Site, bound: Bound) -> None:
     if row.words and isinstance(node, Name):
         if node.text in row.words:
             bound.given["value"] = Number(node.start, node.end, row.words.index(node.text))
-        elif site.scope.find(node.text) is None:
+        elif context.scope.find(node.text) is None:
             known = ", ".join(row.words)
             hint = did_you_mean(node.text, row.words) or f"there are {known}"
             raise Mistake(f"{row.name} has no value '{node.text}'", node, hint)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from macaw.asm.diagnostics import did_you_mean
+from macaw.asm.statement_context import StatementContext
 from macaw.asm.syntax import (
     Binary,
     Group,
@@ -20,9 +20,6 @@ from macaw.asm.syntax import (
 )
 from macaw.isa.fim_circuit import COLUMNS, FUNCTIONS, GIO, IOSA, OPERATIONS, ROP, RZ
 from macaw.isa.fim_moves import ALONE, BY_MOVE, MOVES
-
-if TYPE_CHECKING:
-    from macaw.asm.site import Site
 
 _REGISTERS = (ROP, RZ, GIO, IOSA)
 _BINARY = {row.symbol: n for n, row in enumerate(FUNCTIONS) if row.symbol and row.operands == 2}
@@ -49,10 +46,10 @@ class _Place:
     repeat: int = 1
 
 
-def move_of(site: Site, statement: Statement) -> Move:
+def move_of(context: StatementContext, statement: Statement) -> Move:
     """The operation of a statement `to <- from`. Raises `Mistake`."""
     target, source = statement.operands
-    to = _place(site, target)
+    to = _place(context, target)
     if isinstance(source, Group) and len(source.items) == 1:
         source = source.items[0]
     if isinstance(source, Binary):
@@ -60,18 +57,18 @@ def move_of(site: Site, statement: Statement) -> Move:
         if function is None:
             there = "there are " + ", ".join(_BINARY)
             raise Mistake(f"the ALU has no '{source.operator}'", source, there)
-        places = [_place(site, source.left), _place(site, source.right)]
+        places = [_place(context, source.left), _place(context, source.right)]
     elif isinstance(source, Unary):
         function = _UNARY.get(source.operator)
         if function is None:
             raise Mistake(f"the ALU has no '{source.operator}' of one operand", source)
-        places = [_place(site, source.operand)]
+        places = [_place(context, source.operand)]
     elif isinstance(source, Inside):
         function = _called(source.outer)
-        places = [_place(site, source.inner)]
+        places = [_place(context, source.inner)]
     else:
         function = None
-        places = [_place(site, source)]
+        places = [_place(context, source)]
     return _found(statement, to, places, function)
 
 
@@ -100,7 +97,7 @@ def _found(statement: Statement, to: _Place, places: list[_Place], function: int
     return Move(number, columns.column, columns.repeat, function)
 
 
-def _place(site: Site, node: Node) -> _Place:
+def _place(context: StatementContext, node: Node) -> _Place:
     """A register by its name, `iosa` with a column or a range of columns."""
     name = node.base if isinstance(node, Indexed) else node
     if not isinstance(name, Name) or name.text not in _REGISTERS:
@@ -117,16 +114,16 @@ def _place(site: Site, node: Node) -> _Place:
         raise Mistake("iosa needs a column", node, f"write {IOSA}[0] to {IOSA}[{COLUMNS - 1}]")
     if len(node.subscripts) != 1:
         raise Mistake("iosa takes one column, or a range of them", node)
-    return _columns(site, node.subscripts[0])
+    return _columns(context, node.subscripts[0])
 
 
-def _columns(site: Site, node: Node) -> _Place:
+def _columns(context: StatementContext, node: Node) -> _Place:
     if not isinstance(node, Slice):
-        return _Place(IOSA, site.bounded(node, "column", 0, COLUMNS - 1))
+        return _Place(IOSA, context.bounded(node, "column", 0, COLUMNS - 1))
     if node.low is None or node.high is None:
         raise Mistake("both ends of a range of columns are needed", node)
-    low = site.bounded(node.low, "column", 0, COLUMNS - 1)
-    high = site.bounded(node.high, "column", 0, COLUMNS)
+    low = context.bounded(node.low, "column", 0, COLUMNS - 1)
+    high = context.bounded(node.high, "column", 0, COLUMNS)
     if low >= high:
         raise Mistake(f"the range {low}:{high} is empty", node)
     return _Place(IOSA, low, high - low)

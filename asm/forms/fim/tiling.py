@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from macaw.asm.data_directives import one_array
 from macaw.asm.diagnostics import did_you_mean
-from macaw.asm.directives import Directive
+from macaw.asm.directive import Directive
 from macaw.asm.forms.fim.tiles import tiled
+from macaw.asm.statement_context import StatementContext
 from macaw.asm.symbols import Datum
 from macaw.asm.syntax import Mistake, Name, Named, Statement
 from macaw.isa.fim_circuit import ARRANGEMENTS, COLUMN_BYTES, FORMATS, SIDES
-
-if TYPE_CHECKING:
-    from macaw.asm.site import Site
 
 _SYNTAX = '.tiles "file.npy" [[rows, ...]], layout=LAYOUT, side=a|b|c'
 _OPTIONS = ("layout", "side")
@@ -25,7 +21,7 @@ _DTYPES = {
 }
 
 
-def _word(site: Site, option: Named, words: tuple[str, ...]) -> str:
+def _word(context: StatementContext, option: Named, words: tuple[str, ...]) -> str:
     """The word of an option. Raises `Mistake`."""
     node, what = option.value, option.name.text
     text = node.text if isinstance(node, Name) else ""
@@ -37,18 +33,18 @@ def _word(site: Site, option: Named, words: tuple[str, ...]) -> str:
     return text
 
 
-def _tiles(site: Site, statement: Statement) -> None:
-    array = one_array(site, statement, _OPTIONS, _SYNTAX)
+def _tiles(context: StatementContext, statement: Statement) -> None:
+    array = one_array(context, statement, _OPTIONS, _SYNTAX)
     assert statement.head is not None
     plain = next(item for item in statement.operands if not isinstance(item, Named))
-    options = site.named(statement.operands, _OPTIONS, statement.head)
+    options = context.named(statement.operands, _OPTIONS, statement.head)
     missing = [name for name in _OPTIONS if name not in options]
     if missing:
         raise Mistake(
             f".tiles needs {missing[0]}=", (statement.head.start, statement.end), f"write {_SYNTAX}"
         )
-    layout = _word(site, options["layout"], tuple(row.name for row in ARRANGEMENTS))
-    side = _word(site, options["side"], SIDES)
+    layout = _word(context, options["layout"], tuple(row.name for row in ARRANGEMENTS))
+    side = _word(context, options["side"], SIDES)
     form = _DTYPES.get(array.dtype)
     kind = next(row for row in ARRANGEMENTS if row.name == layout)
     if form is None or form.name not in kind.formats:
@@ -60,7 +56,7 @@ def _tiles(site: Site, statement: Statement) -> None:
     shape = array.shape[0], array.shape[1]
     data = tiled(array.data, shape, form.size, layout, side, COLUMN_BYTES // form.size)
     datum = Datum("tiles", len(data), array.dtype, array.shape)
-    site.assembly.names.put_datum(site, data, datum)
+    context.emit_datum(data, datum)
 
 
 SHARED = (

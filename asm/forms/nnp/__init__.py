@@ -4,40 +4,36 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from macaw.asm.forms import Form
+from macaw.asm.core_part import CorePart
 from macaw.asm.forms.nnp import hints
 from macaw.asm.source import LogicalLine, SourceText
-from macaw.asm.syntax import Mistake
+from macaw.asm.statement_context import StatementContext
+from macaw.asm.syntax import Mistake, Statement
 from macaw.isa.nnp_walk import broken
-
-if TYPE_CHECKING:
-    from macaw.asm.site import Site
-    from macaw.asm.syntax import Statement
 
 _WORD = 4  # bytes of an instruction
 _END = re.compile(r"[;\r\n#]|//|/\*")  # of a statement of this core: strings have no place in it
 
 
 @dataclass
-class CoreForm(Form):
+class CoreForm(CorePart):
     """A part of nnp. Words that stand as data are held to no rule."""
 
     missing: set[int] = field(default_factory=set)  # where a wrong statement has left no word
 
-    def failed(self) -> None:
+    def statement_failed(self) -> None:
         self.missing.add(self.area().size)
 
-    def hint(self, site: Site, statement: Statement) -> None:
-        hints.take(site, statement)
+    def hint(self, context: StatementContext, statement: Statement) -> None:
+        hints.take(context, statement)
 
     def finish(self) -> None:
         """Have the rules asked when every word is known."""
         if self.area().size:
-            self.assembly.fix(self.assembly.site(self.line), 0, 0, self._hold_to_rules)
+            StatementContext.current(self.state, self.line).after_layout(self._check_rules)
 
-    def _hold_to_rules(self) -> bytes:
+    def _check_rules(self) -> None:
         places, words, offsets = self._places(), list[int | None](), []
         data = self.area().data
         for offset in range(0, len(data), _WORD):
@@ -50,19 +46,18 @@ class CoreForm(Form):
             offsets.append(offset)
         if len(data) in self.missing:
             words.append(None)
-        for found in broken(words, self.assembly.config):
+        for found in broken(words, self.state.config):
             source, place = places[offsets[found.at]]
             end = _END.search(source.text, place)
             line = LogicalLine(source, place, source.text[place : end.start() if end else None])
             hint = f"rule {found.error.rule}: {found.error.meaning}"
-            self.assembly.report.mistake(line, Mistake(str(found.error), (-1, -1), hint))
-        return b""
+            self.state.report.mistake(line, Mistake(str(found.error), (-1, -1), hint))
 
     def _places(self) -> dict[int, tuple[SourceText, int]]:
         """Text and place of the instruction at each offset that has one."""
         return {
             offset: (source, place)
-            for area, source, offsets, places in self.assembly.marks.runs()
+            for area, source, offsets, places in self.state.line_table.runs()
             if area is self.area()
             for offset, place in zip(offsets, places, strict=True)
             if not source.text.startswith(".", place)

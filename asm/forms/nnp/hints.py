@@ -8,17 +8,14 @@ tiles. In external memory it may be either, so nobody knows there where it ends.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from macaw.asm.diagnostics import did_you_mean
-from macaw.asm.directives import wrong_operands
+from macaw.asm.directive import wrong_operands
 from macaw.asm.program import Hint
+from macaw.asm.statement_context import StatementContext
 from macaw.asm.syntax import Mistake, Name, Node, Phrase, Statement
 from macaw.isa.nnp import CORE, HINT
 from macaw.isa.nnp_layouts import BY_NAME, TILE, VECTOR, Memory
-
-if TYPE_CHECKING:
-    from macaw.asm.site import Site
 
 _KIND = HINT.syntax.split()[1]
 _MOST = 1 << 20  # rows or columns
@@ -26,7 +23,7 @@ _TOP = (1 << 32) - 1
 _REGISTERS = (1 << 16) - 1  # the last address that an instruction can name
 
 
-def take(site: Site, statement: Statement) -> None:
+def take(context: StatementContext, statement: Statement) -> None:
     """Keep a hint about a tensor; any other is ignored, with a warning if it is one misspelt.
 
     Raises `Mistake`.
@@ -39,7 +36,7 @@ def take(site: Site, statement: Statement) -> None:
     if kind.text != _KIND:
         if meant := did_you_mean(kind.text, [_KIND]):
             text = f"a hint '{kind.text}' is advice to nobody: it is ignored"
-            site.assembly.report.warning(site.line, kind, text, meant)
+            context.state.report.warning(context.line, kind, text, meant)
         return
     match words, statement.operands[1:]:
         case (_, Name() as name), (Name() as memory, address, rows, cols):
@@ -49,25 +46,27 @@ def take(site: Site, statement: Statement) -> None:
                 hint = did_you_mean(memory.text, BY_NAME) or f"there are {', '.join(BY_NAME)}"
                 raise Mistake(f"{CORE.name} has no memory '{memory.text}'", memory, hint)
             numbers = (address, rows, cols)
-            site.assembly.fix(site, 0, 0, partial(_keep, site, name, memory, numbers))
+            context.after_layout(partial(_keep, context, name, memory, numbers))
         case _:
             raise wrong_operands(statement, HINT.syntax)
 
 
-def _keep(site: Site, name: Name, memory: Name, numbers: tuple[Node, Node, Node]) -> bytes:
+def _keep(
+    context: StatementContext, name: Name, memory: Name, numbers: tuple[Node, Node, Node]
+) -> None:
     place = BY_NAME[memory.text]
     last = _REGISTERS if place.setting and not place.queue else _TOP
-    address = site.bounded(numbers[0], "addr", 0, last)
-    rows = site.bounded(numbers[1], "rows", 1, _MOST)
-    cols = site.bounded(numbers[2], "cols", 1, _MOST)
+    address = context.bounded(numbers[0], "addr", 0, last)
+    rows = context.bounded(numbers[1], "rows", 1, _MOST)
+    cols = context.bounded(numbers[2], "cols", 1, _MOST)
     hint = Hint(CORE.name, name.text, place.name, address, rows, cols)
-    native = site.assembly.config["nnp.native"]
+    native = context.state.config["nnp.native"]
     end = address + _entries(hint, place, native)
-    if place.setting and not place.queue and end > site.assembly.config[place.setting]:
-        size = site.assembly.config[place.setting]
+    if place.setting and not place.queue and end > context.state.config[place.setting]:
+        size = context.state.config[place.setting]
         text = f"{name.text} needs entry {end - 1} of {place.name}, which has {size}"
         raise Mistake(f"{text} ({place.setting})", numbers[0])
-    for other in site.assembly.hints:
+    for other in context.state.hints:
         if other.core != hint.core:
             continue
         if other.name == hint.name:
@@ -77,8 +76,7 @@ def _keep(site: Site, name: Name, memory: Name, numbers: tuple[Node, Node, Node]
         if shared and address < ending and begin < end:
             text = f"{name.text} overlaps {other.name} in entry {max(address, begin)} of"
             raise Mistake(f"{text} {place.name}", numbers[0])
-    site.assembly.hints.append(hint)
-    return b""
+    context.state.hints.append(hint)
 
 
 def _entries(hint: Hint, place: Memory, native: int) -> int:

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from macaw.asm.expressions import NotYet, number
+from macaw.asm.forms.pe.image import UNIT_WORD, RowImage
 from macaw.asm.forms.pe.results import Results
-from macaw.asm.forms.pe.segments import UNIT, Places, Segment, in_image, segments, symbol_of
+from macaw.asm.forms.pe.segments import Places, Segment, segments, symbol_of
+from macaw.asm.forms.pe.sequences import OpenSequence, SequenceTable
 from macaw.asm.forms.pe.writers import first_alone, stores_early
-from macaw.asm.operands import Bound, bind, value_of
+from macaw.asm.operands import BoundOperands, bind, value_of
+from macaw.asm.statement_context import StatementContext
 from macaw.asm.symbols import Definition
-from macaw.asm.syntax import Again, Group, Indexed, Mistake, Name, Node, Statement
+from macaw.asm.syntax import AlreadyReported, Group, Indexed, Mistake, Name, Node, Statement
 from macaw.isa import codec
 from macaw.isa.pe import COMMAND_BITS, CORE, OUT, PACKET, SEGMENT, SEGMENT_TYPES, SEQUENCE_ALIGN
 from macaw.isa.rows import Instruction
-
-if TYPE_CHECKING:
-    from macaw.asm.forms.pe import CoreForm
-    from macaw.asm.forms.pe.sequences import OpenSequence
-    from macaw.asm.site import Site
 
 _SEQUENCE = SEGMENT_TYPES.index("sequence")
 
@@ -30,28 +27,30 @@ def _packet(command: int, clusters: int, segments: Sequence[bytes], out: bytes =
     return codec.pack(PACKET, head) + b"".join(segments) + out
 
 
-def _command(site: Site, row: Instruction, bound: Bound) -> int:
-    values = {name: value_of(bound.operand(name), node, site) for name, node in bound.given.items()}
+def _command(context: StatementContext, row: Instruction, bound: BoundOperands) -> int:
+    values = {
+        name: value_of(bound.operand(name), node, context) for name, node in bound.given.items()
+    }
     return codec.encode(row, values)
 
 
-def _check_now(site: Site, bound: Bound) -> None:
+def _check_now(context: StatementContext, bound: BoundOperands) -> None:
     """Refuse at once what is known to be wrong. Raises `Mistake`."""
     for name, node in bound.given.items():
         try:
-            value_of(bound.operand(name), node, site)
+            value_of(bound.operand(name), node, context)
         except NotYet:
-            bound.given[name] = site.folded(node)
+            bound.given[name] = context.folded(node)
 
 
-def clusters(form: CoreForm, site: Site, node: Node | None) -> int:
+def clusters(image: RowImage, context: StatementContext, node: Node | None) -> int:
     """The mask of `to=`. Raises `Mistake`."""
-    count = form.assembly.config["pe.clusters"]
+    count = image.state.config["pe.clusters"]
     if node is None or (isinstance(node, Name) and node.text == "all"):
         return int((1 << count) - 1)
     mask = 0
     for item in node.items if isinstance(node, Group) else (node,):
-        value = number(item, site)
+        value = number(item, context)
         if not 0 <= value < count:
             raise Mistake(f"to: cluster {value} is out of range, 0 to {count - 1}", item)
         if mask >> value & 1:
@@ -62,46 +61,18 @@ def clusters(form: CoreForm, site: Site, node: Node | None) -> int:
     return mask
 
 
-def place_marker(form: CoreForm, site: Site, statement: Statement, row: Instruction) -> None:
+def place_marker(
+    image: RowImage, context: StatementContext, statement: Statement, row: Instruction
+) -> None:
     """Put a packet that is a command alone. Raises `Mistake`."""
     bound = bind(row, statement, ("to",))
-    _check_now(site, bound)
+    _check_now(context, bound)
 
     def make() -> bytes:
-        mask = clusters(form, site, bound.extra.get("to"))
-        return _packet(_command(site, row, bound), mask, ())
+        mask = clusters(image, context, bound.extra.get("to"))
+        return _packet(_command(context, row, bound), mask, ())
 
-    site.later(PACKET.size, make)
-
-
-def place_config(form: CoreForm, site: Site, statement: Statement, row: Instruction) -> None:
-    """Put a config packet, whose segment is a sequence. Raises `Mistake`."""
-    bound = bind(row, statement, ("sequence", "to"), ("sequence",))
-    assert statement.head is not None
-    name = bound.extra.get("sequence")
-    if not isinstance(name, Name):
-        place = (statement.head.start, statement.end) if name is None else name
-        raise Mistake("config needs the name of a sequence", place, "write config ib=0, NAME")
-    _check_now(site, bound)
-    try:
-        buffer = value_of(bound.operand("ib"), bound.given["ib"], site)
-    except NotYet:
-        pass
-    else:
-        form.configured = form.configured.put(buffer, name, everywhere="to" not in bound.extra)
-
-    def make() -> bytes:
-        definition, datum, _offset, length = site.part(name)
-        if datum is not None and datum.what != "sequence":
-            raise Mistake(f"'{name.text}' is no sequence", name)
-        offset = in_image(form, definition, name)
-        segment = {"type": _SEQUENCE, "offset": offset, "length": length}
-        if offset % SEQUENCE_ALIGN:
-            raise Mistake(f"'{name.text}' lies at an odd address", name)
-        mask = clusters(form, site, bound.extra.get("to"))
-        return _packet(_command(site, row, bound), mask, [codec.pack(SEGMENT, segment)])
-
-    site.later(PACKET.size + SEGMENT.size, make)
+    context.later(PACKET.size, make)
 
 
 @dataclass(frozen=True)
@@ -117,33 +88,82 @@ class Configured:
         return Configured({**self.names, buffer: name}, apart)
 
 
+def place_config(
+    image: RowImage,
+    configured: Configured,
+    context: StatementContext,
+    statement: Statement,
+    row: Instruction,
+) -> Configured:
+    """Put a config packet, whose segment is a sequence. Raises `Mistake`.
+
+    Returns what `configured` becomes by it.
+    """
+    bound = bind(row, statement, ("sequence", "to"), ("sequence",))
+    assert statement.head is not None
+    name = bound.extra.get("sequence")
+    if not isinstance(name, Name):
+        place = (statement.head.start, statement.end) if name is None else name
+        raise Mistake("config needs the name of a sequence", place, "write config ib=0, NAME")
+    _check_now(context, bound)
+    try:
+        buffer = value_of(bound.operand("ib"), bound.given["ib"], context)
+    except NotYet:
+        pass
+    else:
+        configured = configured.put(buffer, name, everywhere="to" not in bound.extra)
+
+    def make() -> bytes:
+        definition, datum, _offset, length = context.bytes_of(name)
+        if datum is not None and datum.what != "sequence":
+            raise Mistake(f"'{name.text}' is no sequence", name)
+        offset = image.offset_of(definition, name)
+        segment = {"type": _SEQUENCE, "offset": offset, "length": length}
+        if offset % SEQUENCE_ALIGN:
+            raise Mistake(f"'{name.text}' lies at an odd address", name)
+        mask = clusters(image, context, bound.extra.get("to"))
+        return _packet(_command(context, row, bound), mask, [codec.pack(SEGMENT, segment)])
+
+    context.later(PACKET.size + SEGMENT.size, make)
+    return configured
+
+
 class Exe:
     """An exe packet: its segments, and where its results go."""
 
-    def __init__(self, form: CoreForm, site: Site, statement: Statement, row: Instruction) -> None:
+    def __init__(
+        self,
+        image: RowImage,
+        sequences: SequenceTable,
+        configured: Configured,
+        context: StatementContext,
+        statement: Statement,
+        row: Instruction,
+    ) -> None:
         """Put the packet. Raises `Mistake`."""
-        self.form, self.site, self.row = form, site, row
+        self._image, self.context, self.row = image, context, row
+        self._sequences = sequences
         self.bound = bind(row, statement, ("data", "out", "to"))
         out, to = self.bound.extra.get("out"), self.bound.extra.get("to")
         self.segments = [self._folded(x) for x in segments(self.bound.extra.get("data"))]
-        self.results = Results(site, out) if out is not None else None
+        self.results = Results(context, out) if out is not None else None
         if to is not None and not isinstance(to, Name):
-            self.bound.extra["to"] = site.folded(to)
-        _check_now(site, self.bound)
-        self._before = form.configured
+            self.bound.extra["to"] = context.folded(to)
+        _check_now(context, self.bound)
+        self._before = configured
         self._sequence = self._named()
         size = PACKET.size + len(self.segments) * SEGMENT.size + OUT.size
-        site.later(size, self._bytes)
+        context.later(size, self._bytes)
 
     def _folded(self, segment: Segment) -> Segment:
         """The segment with the present values of symbols that may be set again."""
-        part = self.site.folded(segment.part) if isinstance(segment.part, Indexed) else None
+        part = self.context.folded(segment.part) if isinstance(segment.part, Indexed) else None
         return replace(segment, part=part) if isinstance(part, Indexed) else segment
 
     def _buffer(self) -> int | None:
         """The instruction buffer; None before the last pass, if it is not known."""
         try:
-            return value_of(self.bound.operand("ib"), self.bound.given["ib"], self.site)
+            return value_of(self.bound.operand("ib"), self.bound.given["ib"], self.context)
         except NotYet:
             return None
 
@@ -154,7 +174,7 @@ class Exe:
             return None
         if buffer not in self._before.names:
             message = f"instruction buffer {buffer} is executed before a config fills it"
-            self.site.warn(message, self.bound.given["ib"])
+            self.context.warn(message, self.bound.given["ib"])
         return self._before.names.get(buffer)
 
     @property
@@ -181,17 +201,19 @@ class Exe:
             self.results.target = self._tensor(self.results.name)
             found.append(self.results.target)
         target = self.target
-        if target is not None and self.form.assembly.names.direction(target) == "input":
+        if target is not None and self._image.state.symbols.direction(target) == "input":
             message = f"'{target.name}' is an input; results in it are not copied back"
-            self.site.warn(message, self.results.name if self.results is not None else Node(-1, -1))
+            self.context.warn(
+                message, self.results.name if self.results is not None else Node(-1, -1)
+            )
         return [definition for definition in found if definition is not None]
 
     def _tensor(self, name: Name) -> Definition | None:
-        if name.text == UNIT:
+        if name.text == UNIT_WORD:
             return None
         try:
-            definition = self.site.definition(name)
-        except Again:  # the other tensors have their places all the same
+            definition = self.context.definition(name)
+        except AlreadyReported:  # the other tensors have their places all the same
             return None
         if definition is None or definition.datum is None or definition.datum.what != "tensor":
             return None
@@ -199,8 +221,8 @@ class Exe:
 
     def _bytes(self) -> bytes:
         self._check_chain()
-        places = Places(self.form, self.site)
-        mask = clusters(self.form, self.site, self.bound.extra.get("to"))
+        places = Places(self._image, self.context)
+        mask = clusters(self._image, self.context, self.bound.extra.get("to"))
         records = [places.record(segment, mask) for segment in self.segments]
         out = codec.pack(OUT, {})
         if self.results is not None:
@@ -209,35 +231,38 @@ class Exe:
             stores = (sequence.stores() or None) if sequence is not None else None
             writers = self.results.writers(places, mask, weight_pes, self._first_alone(sequence))
             out = self.results.record(places, writers, stores)
-        return _packet(_command(self.site, self.row, self.bound), mask, records, out)
+        return _packet(_command(self.context, self.row, self.bound), mask, records, out)
 
     def may_write(self, tensor: Definition) -> bool:
         """Whether results can go to a tensor, everything being laid out."""
         if self.results is None:
             return False
-        if self.results.name.text != UNIT and self.target is not tensor:
+        if self.results.name.text != UNIT_WORD and self.target is not tensor:
             return False
         sequence = self._at(self._sequence)
         if sequence is None or sequence.goes_on:
             return True
         try:
-            flags = codec.decode(CORE, _command(self.site, self.row, self.bound), COMMAND_BITS)
+            flags = codec.decode(CORE, _command(self.context, self.row, self.bound), COMMAND_BITS)
             has_flag = bool(flags.values["shift"]) or bool(flags.values["last"])
             return has_flag or stores_early(sequence.moves())
-        except (Mistake, Again):  # reported at its own line
+        except (Mistake, AlreadyReported):  # reported at its own line
             return True
 
     def _first_alone(self, sequence: OpenSequence | None) -> bool:
         """Whether PE 0 of each cluster alone has results to write."""
         if sequence is None:
             return False
-        every = self.form.known_sequences.values()
+        every = self._sequences.values()
         try:
-            flags = codec.decode(CORE, _command(self.site, self.row, self.bound), COMMAND_BITS)
+            flags = codec.decode(CORE, _command(self.context, self.row, self.bound), COMMAND_BITS)
             unknown = any(one.first for other in every for one in other.moves())
             shift, last = bool(flags.values["shift"]), bool(flags.values["last"])
             return first_alone(sequence.moves(), shift, last, unknown)
-        except (Mistake, Again):  # reported at its own line; few writers give no second error
+        except (
+            Mistake,
+            AlreadyReported,
+        ):  # reported at its own line; few writers give no second error
             return True
 
     def _at(self, name: Name | None) -> OpenSequence | None:
@@ -245,10 +270,10 @@ class Exe:
         if name is None:
             return None
         try:
-            definition = self.site.definition(name)
-        except (Mistake, Again):
+            definition = self.context.definition(name)
+        except (Mistake, AlreadyReported):
             return None
-        return self.form.sequence_of(definition) if definition is not None else None
+        return self._sequences.at(definition) if definition is not None else None
 
     def _check_chain(self) -> None:
         """Warn of buffers that trigger each other without end, which the array refuses."""
@@ -265,4 +290,4 @@ class Exe:
             if len(chain) == 1:
                 what = f"buffer {where[0]} triggers itself"
             message = f"the {what} without end; the array refuses that"
-            self.site.warn(message, self.bound.given["ib"])
+            self.context.warn(message, self.bound.given["ib"])

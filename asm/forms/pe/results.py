@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from macaw.asm.diagnostics import did_you_mean
 from macaw.asm.expressions import number
 from macaw.asm.forms.pe.segments import Located, Places, symbol_of
 from macaw.asm.program import DTYPE_SIZES
+from macaw.asm.statement_context import StatementContext
 from macaw.asm.symbols import Datum, Definition
 from macaw.asm.syntax import Group, Indexed, Mistake, Name, Named, Node, Slice
 from macaw.isa import codec
 from macaw.isa.kinds import Immediate
 from macaw.isa.pe import DTYPES, ELEMENTS, OPERAND_DTYPES, OUT
-
-if TYPE_CHECKING:
-    from macaw.asm.site import Site
 
 _OPTIONS = ("stride", "step", "count", "pes", "type")
 # The greatest number of each member of the record.
@@ -45,7 +43,7 @@ class Writers(NamedTuple):
 class Results:
     """The operand `out=`."""
 
-    def __init__(self, site: Site, node: Node) -> None:
+    def __init__(self, context: StatementContext, node: Node) -> None:
         """Read it. Raises `Mistake`."""
         items = node.items if isinstance(node, Group) else (node,)
         plain = [item for item in items if not isinstance(item, Named)]
@@ -55,15 +53,15 @@ class Results:
                 node,
                 "as in out=y or out=(y[0], stride=4, step=4, count=1, pes=8)",
             )
-        options = site.named(items, _OPTIONS, Name(node.start, node.end, "out"))
+        options = context.named(items, _OPTIONS, Name(node.start, node.end, "out"))
         self.part: Name | Indexed = plain[0]
-        folded = site.folded(plain[0]) if isinstance(plain[0], Indexed) else plain[0]
+        folded = context.folded(plain[0]) if isinstance(plain[0], Indexed) else plain[0]
         if isinstance(folded, Indexed):
             self.part = folded
         self.target: Definition | None = None  # the tensor, if it is one
         self.written = (0, 0)  # its bytes that may be written
         self._options: Mapping[str, Node] = {
-            key: item.value if key == "type" else site.folded(item.value)
+            key: item.value if key == "type" else context.folded(item.value)
             for key, item in options.items()
         }
 
@@ -78,9 +76,9 @@ class Results:
         `weight_pes` are the PEs that have a row of weights (0: all), for want of pes=.
         Raises `Mistake`.
         """
-        config = places.form.assembly.config
+        config = places.image.state.config
         pes = int(config["pe.pes"])
-        limit = self._option(places.site, "pes", weight_pes, int(config["pe.clusters"]) * pes)
+        limit = self._option(places.context, "pes", weight_pes, int(config["pe.clusters"]) * pes)
         clusters = [cluster for cluster in range(mask.bit_length()) if mask >> cluster & 1]
         last = clusters[-1] * pes if first_alone else (clusters[-1] + 1) * pes - 1
         if limit and last >= limit:
@@ -92,16 +90,16 @@ class Results:
 
         `stores` says how often the sequence stores (None: not known).
         """
-        site = places.site
+        context = places.context
         place = places.point(self.part)
         element = self._element(place.datum)
         size = DTYPE_SIZES[DTYPES[element]]
-        count = self._option(site, "count", 1, _HIGH["count"])
-        step = self._option(site, "step", size, _HIGH["step"])
+        count = self._option(context, "count", 1, _HIGH["count"])
+        step = self._option(context, "step", size, _HIGH["step"])
         high = _HIGH["stride"]
         values = {
             "offset": place.offset,
-            "stride": self._option(site, "stride", min(count * step, high), high),
+            "stride": self._option(context, "stride", min(count * step, high), high),
             "step": step,
             "count": count,
             "pes": writers.limit,
@@ -110,14 +108,14 @@ class Results:
         if place.symbol is not None and count:
             self._check_extent(places, place, values, size, writers, stores)
         if stores is not None:
-            self._warn_of_overlap(site, values, size, writers, stores * count)
+            self._warn_of_overlap(context, values, size, writers, stores * count)
         return codec.pack(OUT, values)
 
-    def _option(self, site: Site, name: str, default: int, high: int) -> int:
+    def _option(self, context: StatementContext, name: str, default: int, high: int) -> int:
         node = self._options.get(name)
         if node is None:
             return default
-        value = number(node, site)
+        value = number(node, context)
         if not 0 <= value <= high:
             raise Mistake(f"{name}: {value} is out of range, 0 to {high}", node)
         return value
@@ -141,15 +139,20 @@ class Results:
         raise Mistake("the element type of the results is not known", self.part, "say type=")
 
     def _warn_of_overlap(
-        self, site: Site, values: Mapping[str, int], size: int, writers: Writers, elements: int
+        self,
+        context: StatementContext,
+        values: Mapping[str, int],
+        size: int,
+        writers: Writers,
+        elements: int,
     ) -> None:
         """Warn of results of a PE that lie over those of another one."""
         stride, step = values["stride"] * writers.apart, values["step"]
         count = writers.last // writers.apart + 1
         if stride and overlap(count, elements, stride, step, size):
             wanted = -(-elements * step // writers.apart)
-            site.assembly.report.warning(
-                site.line,
+            context.state.report.warning(
+                context.line,
                 self.part,
                 f"PEs write over each other's results: each writes {elements}, from one PE to the"
                 f" next are {values['stride']} bytes",

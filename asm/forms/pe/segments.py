@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from macaw.asm.diagnostics import did_you_mean
 from macaw.asm.expressions import number
-from macaw.asm.output import address_of
+from macaw.asm.forms.pe.image import UNIT_WORD, RowImage
+from macaw.asm.statement_context import StatementContext
 from macaw.asm.symbols import Datum, Definition
 from macaw.asm.syntax import Group, Indexed, Mistake, Name, Node, Phrase, Slice
 from macaw.isa import codec
@@ -22,11 +22,6 @@ from macaw.isa.pe import (
     SUM_DTYPES,
 )
 
-if TYPE_CHECKING:
-    from macaw.asm.forms.pe import CoreForm
-    from macaw.asm.site import Site
-
-UNIT = "unit"  # unit[a:b]: bytes of the unit's half
 _TYPES = PAYLOADS["exe"].types
 _COMPRESS = "compress"
 
@@ -121,22 +116,22 @@ class Located:
 class Places:
     """Finds the operands of an exe packet in its unit, everything being laid out."""
 
-    form: CoreForm
-    site: Site
+    image: RowImage
+    context: StatementContext
 
     def located(self, part: Name | Indexed) -> Located:
         """Where a segment lies. Raises `Mistake`."""
         base = symbol_of(part)
-        if base.text == UNIT:
+        if base.text == UNIT_WORD:
             return Located(None, None, *self._run(part))
-        definition, datum, offset, length = self.site.part(part)
-        slot = self.form.slot(definition)
-        start = in_image(self.form, definition, base) if slot is None else slot - self.form.base
+        definition, datum, offset, length = self.context.bytes_of(part)
+        slot = self.image.state.tensor_slots.address(definition, self.image.index)
+        start = self.image.offset_of(definition, base) if slot is None else slot - self.image.base
         return Located(definition, datum, start + offset, length)
 
     def point(self, part: Name | Indexed) -> Located:
         """Where results begin; `unit[offset]` has no length. Raises `Mistake`."""
-        if symbol_of(part).text == UNIT and isinstance(part, Indexed):
+        if symbol_of(part).text == UNIT_WORD and isinstance(part, Indexed):
             item = part.subscripts[0]
             if len(part.subscripts) == 1 and not isinstance(item, Slice):
                 return Located(None, None, self._offset(item), 0)
@@ -155,7 +150,7 @@ class Places:
         raise Mistake("unit is written unit[offset] or unit[from:to]", part)
 
     def _offset(self, node: Node) -> int:
-        value, half = number(node, self.site), self.form.plan().limit
+        value, half = number(node, self.context), self.image.plan.limit
         if not 0 <= value <= half:
             raise Mistake(f"unit: offset {value} is out of range, 0 to {half}", node)
         return value
@@ -187,7 +182,7 @@ class Places:
             return
         if datum.what in ("sequence", "list"):
             raise Mistake(f"'{segment.name.text}' is a {datum.what}, no data", segment.node)
-        element = self.form.assembly.config["pe.element"]
+        element = self.image.state.config["pe.element"]
         if datum.what == "sparse":
             if kind != "weights" or segment.compress:
                 raise Mistake(
@@ -239,14 +234,14 @@ class Places:
             )
 
     def _slices(self, mode: str, mask: int) -> int:
-        pes = int(self.form.assembly.config["pe.pes"])
+        pes = int(self.image.state.config["pe.pes"])
         count = mask.bit_count()
         return {"broadcast": 1, "by_cluster": count, "by_pe": pes, "sliced": count * pes}[mode]
 
     def records(self, segment: Segment, datum: Datum) -> int:
         """Rows of the round that a segment names. Raises `Mistake`."""
         if isinstance(segment.part, Indexed):
-            return datum.records[number(segment.part.subscripts[0], self.site)]
+            return datum.records[number(segment.part.subscripts[0], self.context)]
         if len(datum.rounds) > 1:
             name = segment.name.text
             raise Mistake(
@@ -259,23 +254,16 @@ class Places:
     def weight_pes(self, found: Sequence[Segment], mask: int) -> int:
         """One more than the index of the last PE that has a row of the weights; 0: all PEs."""
         for segment in found:
-            datum = self.site.part(segment.part)[1] if segment.name.text != UNIT else None
+            datum = (
+                self.context.bytes_of(segment.part)[1] if segment.name.text != UNIT_WORD else None
+            )
             if datum is not None and datum.what == "sparse":
-                pes = int(self.form.assembly.config["pe.pes"])
+                pes = int(self.image.state.config["pe.pes"])
                 last = self.records(segment, datum) - 1
                 taken = [cluster for cluster in range(mask.bit_length()) if mask >> cluster & 1]
                 sliced = segment.mode in ("", "sliced")
                 return taken[last // pes] * pes + last % pes + 1 if sliced else 0
         return 0
-
-
-def in_image(form: CoreForm, definition: Definition, node: Name) -> int:
-    """The offset of a symbol in the part's image. Raises `Mistake`."""
-    address = address_of(definition)
-    if not form.base <= address <= form.base + form.plan().size:
-        hint = f"put it behind '.core {form.core.name}, {form.core.index}={form.index}'"
-        raise Mistake(f"'{node.text}' does not lie in row {form.index}", node, hint)
-    return address - form.base
 
 
 def _type_of(segment: Segment, datum: Datum | None) -> str:

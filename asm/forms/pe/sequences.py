@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from macaw.asm.diagnostics import did_you_mean
-from macaw.asm.directives import wrong_operands
-from macaw.asm.expressions import number
+from macaw.asm.directive import wrong_operands
+from macaw.asm.expressions import Address, number
+from macaw.asm.forms.pe.image import RowImage
 from macaw.asm.forms.pe.writers import Move, move
-from macaw.asm.operands import Bound, bind, check, known_word, unknown_word, value_of
+from macaw.asm.layout import Area
+from macaw.asm.operands import BoundOperands, bind, check, known_word, unknown_word, value_of
+from macaw.asm.statement_context import StatementContext
 from macaw.asm.symbols import Datum, Definition
 from macaw.asm.syntax import (
-    Again,
+    AlreadyReported,
     Indexed,
     Mistake,
     Name,
@@ -44,10 +46,6 @@ from macaw.isa.pe import (
 )
 from macaw.isa.rows import Instruction
 
-if TYPE_CHECKING:
-    from macaw.asm.forms.pe import CoreForm
-    from macaw.asm.site import Site
-
 _MEMBERS = {member.name: member for member in SEQUENCE.members}
 _WINDOW = STATES.index("sw")
 _LOOP = ("inner", "outer")
@@ -61,7 +59,7 @@ _HEADER = tuple(name for name in _MEMBERS if name not in ("count", "then", "reco
 class Given:
     """What the source says of a member, and where."""
 
-    site: Site
+    context: StatementContext
     node: Node
 
     def value(self, name: str, kind: Kind) -> int:
@@ -71,16 +69,16 @@ class Given:
             return word
         if kind.by_name:
             raise unknown_word(name, kind, self.node)
-        return check(name, kind, number(self.node, self.site), self.node)
+        return check(name, kind, number(self.node, self.context), self.node)
 
 
 @dataclass(slots=True)
 class _Item:
     """An instruction of the sequence, and the labels that stand before it."""
 
-    site: Site
+    context: StatementContext
     row: Instruction
-    bound: Bound
+    bound: BoundOperands
     labels: list[Definition]
 
 
@@ -89,7 +87,7 @@ class _Record:
     """A `.step` or `.stride` line."""
 
     kind: Structure
-    site: Site
+    context: StatementContext
     target: Node
     given: dict[str, Given]
 
@@ -97,9 +95,9 @@ class _Record:
 class OpenSequence:
     """A sequence between `.seq` and `.endseq`; then what is known of it."""
 
-    def __init__(self, form: CoreForm, site: Site) -> None:
-        self.form = form
-        self.site = site  # of `.seq`
+    def __init__(self, image: RowImage, context: StatementContext) -> None:
+        self._image = image
+        self.context = context  # of `.seq`
         self.name = ""
         self.spoiled = False  # a line of it is wrong: what seems missing may stand there
         self.label: Definition | None = None
@@ -118,16 +116,16 @@ class OpenSequence:
 
     def _begin(self, statement: Statement) -> None:
         assert statement.head is not None
-        site = self.site
+        context = self.context
         plain = [item for item in statement.operands if not isinstance(item, Named)]
         if plain and isinstance(plain[0], Name):
             self.name = plain[0].text
-            with site.assembly.names.spoiling(site, plain[0]):
-                self.label = site.assembly.names.new(site, plain[0])
+            with context.spoiling(plain[0]):
+                self.label = context.new_symbol(plain[0])
         if len(plain) != 1 or self.label is None:
             raise wrong_operands(statement, ".seq NAME, state=sq, pipeline=2, ...")
-        named = site.named(statement.operands, _HEADER, statement.head)
-        self._header = {x: Given(site, site.folded(item.value)) for x, item in named.items()}
+        named = context.named(statement.operands, _HEADER, statement.head)
+        self._header = {x: Given(context, context.folded(item.value)) for x, item in named.items()}
         for key, given in self._header.items():
             kind = _MEMBERS[key].legal
             if kind.by_name:
@@ -135,7 +133,7 @@ class OpenSequence:
         state = self._header.get("state")
         sliding = state and state.value("state", _MEMBERS["state"].legal) == _WINDOW
         if state and sliding and "window" not in named:
-            site.warn(
+            context.warn(
                 "state=sw without window=: the array refuses a window of no entries", state.node
             )
 
@@ -159,17 +157,17 @@ class OpenSequence:
         given = self._header.get("pipeline")
         return given.value("pipeline", kind) if given else _MEMBERS["pipeline"].default
 
-    def option(self, site: Site, statement: Statement) -> None:
+    def option(self, context: StatementContext, statement: Statement) -> None:
         """`.loop`, `.step`, `.stride` and `.then`. Raises `Mistake`."""
         head = statement.head
         assert head is not None
         plain = [item for item in statement.operands if not isinstance(item, Named)]
         if head.text == ".then":
-            self._then_buffer(site, statement, plain)
+            self._then_buffer(context, statement, plain)
             return
         names = _APART if head.text == ".stride" else _LOOP
-        named = site.named(statement.operands, names, head)
-        given = {key: Given(site, site.folded(item.value)) for key, item in named.items()}
+        named = context.named(statement.operands, names, head)
+        given = {key: Given(context, context.folded(item.value)) for key, item in named.items()}
         if head.text == ".loop":
             if plain or not given:
                 raise wrong_operands(statement, ".loop inner=1, outer=1")
@@ -181,51 +179,53 @@ class OpenSequence:
             usage = " ".join(f"{name}=0," for name in names).rstrip(",")
             raise wrong_operands(statement, f"{head.text} MNEMONIC[N].OPERAND, {usage}")
         if head.text == ".stride":
-            self._records.append(_Record(STRIDE, site, plain[0], given))
+            self._records.append(_Record(STRIDE, context, plain[0], given))
             return
         if not self.spoiled and self._pipeline == SHORT_PIPELINE:
             raise Mistake(
                 ".step needs the stages SU and WB", head, "say pipeline=4 in the .seq line"
             )
-        self._records.append(_Record(STEP, site, plain[0], given))
+        self._records.append(_Record(STEP, context, plain[0], given))
 
-    def _then_buffer(self, site: Site, statement: Statement, plain: list[Node]) -> None:
+    def _then_buffer(
+        self, context: StatementContext, statement: Statement, plain: list[Node]
+    ) -> None:
         assert statement.head is not None
-        named = site.named(statement.operands, ("ib",), statement.head)
+        named = context.named(statement.operands, ("ib",), statement.head)
         nodes = [*plain, *(item.value for item in named.values())]
         if len(nodes) != 1:
             raise wrong_operands(statement, ".then ib=N")
         if self._then is not None:
             raise Mistake("the sequence has two .then", statement.head)
-        self._then = Given(site, site.folded(nodes[0]))
+        self._then = Given(context, context.folded(nodes[0]))
 
-    def add(self, site: Site, statement: Statement, row: Instruction) -> None:
+    def add(self, context: StatementContext, statement: Statement, row: Instruction) -> None:
         """Take an instruction. Raises `Mistake`."""
         assert statement.head is not None
-        labels = site.assembly.names.take_labels()
+        labels = context.state.symbols.take_pending()
         bound = None
         try:
             bound = bind(row, statement)
             for name, node in bound.given.items():
                 kind = bound.operand(name).kind
                 if kind.by_name:
-                    value_of(bound.operand(name), node, site, row)
+                    value_of(bound.operand(name), node, context, row)
                 else:
-                    bound.given[name] = site.folded(node)
+                    bound.given[name] = context.folded(node)
         except Mistake:
             bound = None
             raise
         finally:
             if bound is None:  # its place counts all the same
-                bound = Bound(row, {})
-            self._items.append(_Item(site, row, bound, labels))
+                bound = BoundOperands(row, {})
+            self._items.append(_Item(context, row, bound, labels))
         if len(self._items) == SEQUENCE_LENGTH + 1:
             raise Mistake(
                 f"a sequence holds at most {SEQUENCE_LENGTH} instructions", statement.head
             )
 
-    def finish(self, site: Site, statement: Statement) -> None:
-        """Put the sequence at the end of the part's sequences. Raises `Mistake`."""
+    def finish(self, context: StatementContext, statement: Statement, table: SequenceTable) -> None:
+        """Put the sequence into the image, and enter it into `table`. Raises `Mistake`."""
         assert statement.head is not None
         if not self._items and not self.spoiled:
             self._spoil()
@@ -233,22 +233,22 @@ class OpenSequence:
         if not 1 <= len(self._items) <= SEQUENCE_LENGTH:  # which has been said
             self._spoil()
             return
-        area = self.form.sequences
-        here = site.moved(area)
+        area = self._image.sequences
+        here = context.moved(area)
         here.align(SEQUENCE_ALIGN)
         here = here.moved()
-        self.site.moved(area).mark()  # what is wrong with the header is wrong with `.seq`
+        self.context.moved(area).mark()  # what is wrong with the header is wrong with `.seq`
         start = area.size
         body = start + SEQUENCE.size + len(self._records) * RECORD_SIZE
         size = body - start + INSTRUCTION_BYTES * len(self._items)
         if self.label is not None:
-            site.assembly.names.settle(self.label, area, start, Datum("sequence", size))
-        self.form.known_sequences[id(area), start] = self
+            self.label.place(area, start, Datum("sequence", size))
+        table.add(self, area, start)
         here.later(body - start, self._head_bytes)
         for item in self._items:
-            place = item.site.moved(area)
+            place = item.context.moved(area)
             for label in item.labels:
-                site.assembly.names.settle(label, area, area.size, None)
+                label.place(area, area.size, None)
             place.mark()
             place.later(INSTRUCTION_BYTES, _instruction(place, item))
 
@@ -256,10 +256,10 @@ class OpenSequence:
         """Header and records; a wrong value is reported at its own line."""
         values = {"count": len(self._items), "records": len(self._records)}
         for name, given in self._header.items():
-            with given.site.assembly.reporting(given.site.line):
+            with given.context.state.report.catching(given.context.line):
                 values[name] = given.value(name, _MEMBERS[name].legal)
         if self._then is not None:
-            with self._then.site.assembly.reporting(self._then.site.line):
+            with self._then.context.state.report.catching(self._then.context.line):
                 values["then"] = THEN + self._then.value("ib", _BUFFER)
         return codec.pack(SEQUENCE, values) + b"".join(
             self._record_bytes(record) for record in self._records
@@ -267,7 +267,7 @@ class OpenSequence:
 
     def _record_bytes(self, record: _Record) -> bytes:
         values, members = {}, {member.name: member for member in record.kind.members}
-        with record.site.assembly.reporting(record.site.line):
+        with record.context.state.report.catching(record.context.line):
             place, entry = self._target(record)
             for name, given in record.given.items():
                 values[name] = given.value(name, members[name].legal)
@@ -283,8 +283,8 @@ class OpenSequence:
         """Refuse a stride of what is the same in all PEs. Raises `Mistake`."""
         item = self._items[place]
         try:
-            values = _values(item.site, item)
-        except (Mistake, Again):  # reported at its own line
+            values = _values(item.context, item)
+        except (Mistake, AlreadyReported):  # reported at its own line
             return
         if entry not in strided(item.row, {"src": 0} | values):
             raise Mistake(
@@ -298,7 +298,7 @@ class OpenSequence:
         mnemonic, turn, operand = _written_target(step)
         places = [x for x, item in enumerate(self._items) if item.row.mnemonic == mnemonic]
         if self.spoiled and not 0 <= (turn or 0) < len(places):
-            raise Again
+            raise AlreadyReported
         if not places:
             known = dict.fromkeys(item.row.mnemonic for item in self._items)
             hint = did_you_mean(mnemonic, known) or f"it has {', '.join(known)}"
@@ -338,13 +338,13 @@ class OpenSequence:
     def moves(self) -> list[Move]:
         """What its instructions do to the output queue, when everything is laid out.
 
-        Raises `Mistake`, as its operands do, and `Again` if a line of it is wrong.
+        Raises `Mistake`, as its operands do, and `AlreadyReported` if a line of it is wrong.
         """
         if self.spoiled:
-            raise Again
+            raise AlreadyReported
         given = self._header.get("reduction")
         reduction = given.value("reduction", _MEMBERS["reduction"].legal) if given else 0
-        found = [move(item.row, _values(item.site, item), reduction) for item in self._items]
+        found = [move(item.row, _values(item.context, item), reduction) for item in self._items]
         return [one for one in found if one is not None]
 
     def stores(self) -> int | None:
@@ -360,6 +360,28 @@ class OpenSequence:
         return count
 
 
+class SequenceTable:
+    """The finished sequences of a row, by the place of their headers."""
+
+    def __init__(self) -> None:
+        self._by_place: dict[tuple[int, int], OpenSequence] = {}  # the area's id, the offset
+
+    def values(self) -> Iterable[OpenSequence]:
+        """All of them, in the order of the source."""
+        return self._by_place.values()
+
+    def add(self, sequence: OpenSequence, area: Area, offset: int) -> None:
+        """Enter a sequence with its header at an offset of an area."""
+        self._by_place[id(area), offset] = sequence
+
+    def at(self, symbol: Definition) -> OpenSequence | None:
+        """The sequence that stands at a symbol."""
+        value = symbol.value
+        if not isinstance(value, Address):
+            return None
+        return self._by_place.get((id(value.area), value.offset))
+
+
 def _written_target(step: _Record) -> tuple[str, int | None, str]:
     """Mnemonic, number and operand of `mac.base` or `mac[1].base`. Raises `Mistake`."""
     match step.target:
@@ -370,26 +392,26 @@ def _written_target(step: _Record) -> tuple[str, int | None, str]:
             words=(Indexed(base=Name(text=mnemonic), subscripts=(index,)), Name(text=rest))
         ):
             if rest.startswith(".") and not isinstance(index, Slice):
-                return mnemonic, number(index, step.site), rest[1:]
+                return mnemonic, number(index, step.context), rest[1:]
     raise Mistake(
         "an operand of an instruction is needed here", step.target, "as in mac.base or mac[1].base"
     )
 
 
-def _instruction(site: Site, item: _Item) -> Callable[[], bytes]:
+def _instruction(context: StatementContext, item: _Item) -> Callable[[], bytes]:
     """What gives an instruction's bytes when everything is laid out."""
 
     def make() -> bytes:
-        word = codec.encode(item.row, _values(site, item))
+        word = codec.encode(item.row, _values(context, item))
         return word.to_bytes(item.row.format.size, "little")
 
     return make
 
 
-def _values(site: Site, item: _Item) -> dict[str, int]:
+def _values(context: StatementContext, item: _Item) -> dict[str, int]:
     """What the source gives for the operands of an instruction. Raises `Mistake` and `NotYet`."""
     operands = {operand.name: operand for operand in item.row.operands}
     return {
-        name: value_of(operands[name], node, site, item.row)
+        name: value_of(operands[name], node, context, item.row)
         for name, node in item.bound.given.items()
     }

@@ -5,20 +5,17 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from macaw.asm.data import Array, DataError
 from macaw.asm.data_directives import one_array
-from macaw.asm.directives import Directive
+from macaw.asm.directive import Directive
+from macaw.asm.statement_context import StatementContext
 from macaw.asm.symbols import Datum
 from macaw.asm.syntax import Mistake, Named, Statement
 from macaw.isa import codec
 from macaw.isa.kinds import Immediate
 from macaw.isa.model import Structure
 from macaw.isa.pe import ENTRY, OPERAND_DTYPES, WEIGHTS_RECORD
-
-if TYPE_CHECKING:
-    from macaw.asm.site import Site
 
 _SYNTAX = '.sparse "file.npy" [[rows, ...]] [, clusters=M] [, pes=K]'
 _OPTIONS = ("clusters", "pes")
@@ -90,15 +87,15 @@ def _record(numbers: Sequence[int], mask: int, code: str, row: int) -> bytes:
     return struct.pack("<" + codec.codes(WEIGHTS_RECORD) + entry * len(indices), *flat)
 
 
-def _sparse(site: Site, statement: Statement) -> None:
-    array = one_array(site, statement, _OPTIONS, _SYNTAX)
+def _sparse(context: StatementContext, statement: Statement) -> None:
+    array = one_array(context, statement, _OPTIONS, _SYNTAX)
     assert statement.head is not None
-    options = site.named(statement.operands, _OPTIONS, statement.head)
-    config, slots = site.assembly.config, 1
+    options = context.named(statement.operands, _OPTIONS, statement.head)
+    config, slots = context.state.config, 1
     for name in _OPTIONS:
         count = config[f"pe.{name}"]
         if name in options:
-            count = site.bounded(options[name].value, name, 1, count)
+            count = context.bounded(options[name].value, name, 1, count)
         slots *= count
     try:
         matrix = sparse(array, config["pe.element"], slots)
@@ -108,7 +105,7 @@ def _sparse(site: Site, statement: Statement) -> None:
     datum = Datum(
         "sparse", len(matrix.data), array.dtype, matrix.shape, matrix.rounds, matrix.records
     )
-    site.assembly.names.put_datum(site, matrix.data, datum)
+    context.emit_datum(matrix.data, datum)
 
 
 SHARED = (

@@ -2,119 +2,100 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from macaw.asm.expressions import Address
-from macaw.asm.forms import Transfer
-from macaw.asm.layout import Area
-from macaw.asm.output import address_of
+from macaw.asm.core_part import Transfer
+from macaw.asm.forms.pe.image import RowImage
+from macaw.asm.forms.pe.packets import Exe
+from macaw.asm.object_symbols import address_of
 from macaw.asm.symbols import Definition
 from macaw.asm.syntax import Mistake
 from macaw.isa.pe import SLOT_ALIGN
 
-if TYPE_CHECKING:
-    from macaw.asm.forms.pe import CoreForm
-    from macaw.asm.forms.pe.packets import Exe
-
 
 class Tensors:
-    """The tensors of a row's part; those that lie elsewhere get places in `area`, their slots."""
+    """The tensors that a row's packets name; those that lie elsewhere get slots in its image."""
 
-    def __init__(self, form: CoreForm, area: Area) -> None:
-        self.form, self.area = form, area
-        self._offsets: dict[Definition, int] = {}
+    def __init__(self, image: RowImage, exes: Sequence[Exe]) -> None:
+        self._image = image
+        self._exes = exes
+        self._slots = image.state.tensor_slots
 
     def give_slots(self) -> None:
         """Slots for what the exes name, when all sources are read."""
-        for exe in self.form.exes:
-            with self.form.assembly.reporting(exe.site.line):
+        for exe in self._exes:
+            with self._image.state.report.catching(exe.context.line):
                 for found in exe.tensors():
                     self._give_slot(found, exe)
 
-    def _is_home(self, found: Definition) -> bool:
-        """Whether a tensor lies in this row's unit, and needs no copy there."""
-        value = found.value
-        return (
-            isinstance(value, Address)
-            and isinstance(value.area, Area)
-            and value.area.section == self.form.home
-        )
-
-    def _give_slot(self, found: Definition, exe: Exe) -> None:
-        if found in self._offsets or self._is_home(found):
+    def _give_slot(self, tensor: Definition, exe: Exe) -> None:
+        index, area = self._image.index, self._image.slots
+        if self._slots.lies_in(tensor, index) or tensor in self._slots.copies(index):
             return
-        assert found.datum is not None
-        half = self.form.plan().limit
-        if self.area.size + found.datum.size > half:
+        assert tensor.datum is not None
+        half = self._image.plan.limit
+        if area.size + tensor.datum.size > half:
             raise Mistake(
-                f"'{found.name}' of {found.datum.size} bytes does not fit half of a unit,"
+                f"'{tensor.name}' of {tensor.datum.size} bytes does not fit half of a unit,"
                 f" {half} bytes (mem.unit_half_bytes)",
-                exe.place_of(found.name),
+                exe.place_of(tensor.name),
             )
-        self.area.align_to(SLOT_ALIGN)
-        self._offsets[found] = self.area.size
-        self.area.grow(found.datum.size)
+        area.align_to(SLOT_ALIGN)
+        self._slots.add(tensor, index, area, area.size)
+        area.grow(tensor.datum.size)
 
-    def slot(self, found: Definition) -> int | None:
-        """The address of a tensor in the unit; None if the row does not name it."""
-        if self._is_home(found):
-            return address_of(found)
-        offset = self._offsets.get(found)
-        if offset is None or self.area.base is None:
-            return None
-        return self.area.base + offset
+    def copies(self, rows: Sequence[Tensors]) -> tuple[list[Transfer], list[Transfer]]:
+        """What is copied into the unit before the lists run, and what back afterwards.
 
-    def copies(self) -> tuple[list[Transfer], list[Transfer]]:
-        """What comes into the unit before the lists run, and what goes back afterwards."""
-        form, plan = self.form, self.form.plan()
-        loads = [Transfer(form.base, plan.areas[0].load_base, plan.size)] if plan.size else []
+        `rows` are the tensors of all rows, in the order of their parts.
+        """
+        image, plan = self._image, self._image.plan
+        loads = [Transfer(image.base, plan.areas[0].load_base, plan.size)] if plan.size else []
         stores: list[Transfer] = []
-        for found in self._offsets:
-            inside, outside = self.slot(found), address_of(found)
+        for tensor in self._slots.copies(image.index):
+            inside, outside = self._slots.address(tensor, image.index), address_of(tensor)
             assert inside is not None
-            assert found.datum is not None
-            if form.assembly.names.direction(found) == "input":
-                loads.append(Transfer(inside, outside, found.datum.size))
+            assert tensor.datum is not None
+            if image.state.symbols.direction(tensor) == "input":
+                loads.append(Transfer(inside, outside, tensor.datum.size))
                 continue
-            low, high = self._written(found)
+            low, high = self._written(tensor, rows)
             if high > low:
                 stores.append(Transfer(outside + low, inside + low, high - low))
-        for found in {exe.target for exe in form.exes if exe.target is not None}:
-            if self._is_home(found):
-                self._written(found)  # in its place, but another row may write it too
+        for tensor in {exe.target for exe in self._exes if exe.target is not None}:
+            if self._slots.lies_in(tensor, image.index):
+                self._written(tensor, rows)  # in its place, but another row may write it too
         return loads, stores
 
-    def _written(self, found: Definition) -> tuple[int, int]:
+    def _written(self, tensor: Definition, rows: Sequence[Tensors]) -> tuple[int, int]:
         """The bytes of an output that this row has to copy back; all if it is the only one."""
-        form = self.form
-        parts = [part for part in form.assembly.parts if isinstance(part, type(form))]
-        others = [part for part in parts if part is not form and part.tensors.writes(found)]
-        if not self.writes(found):
+        others = [row for row in rows if row is not self and row.writes(tensor)]
+        if not self.writes(tensor):
             return 0, 0
-        assert found.datum is not None
+        assert tensor.datum is not None
         if not others:
-            return 0, found.datum.size
-        low, high = self._range(found)
+            return 0, tensor.datum.size
+        low, high = self._range(tensor)
         for other in others:
-            other_low, other_high = other.tensors._range(found)
-            # Of two parts the later one is at fault.
-            if parts.index(other) < parts.index(form) and low < other_high and other_low < high:
-                exe = next(exe for exe in form.exes if exe.target is found)
-                form.assembly.report.mistake(
-                    exe.site.line,
+            other_low, other_high = other._range(tensor)
+            # Of two rows the later one is at fault.
+            if rows.index(other) < rows.index(self) and low < other_high and other_low < high:
+                exe = next(exe for exe in self._exes if exe.target is tensor)
+                self._image.state.report.mistake(
+                    exe.context.line,
                     Mistake(
-                        f"rows {form.index} and {other.index} both write"
-                        f" '{found.name}', bytes {max(low, other_low)} to {min(high, other_high)}",
-                        exe.place_of(found.name),
+                        f"rows {self._image.index} and {other._image.index} both write"
+                        f" '{tensor.name}', bytes {max(low, other_low)} to {min(high, other_high)}",
+                        exe.place_of(tensor.name),
                         "write different parts, or copy them back in a cp part of your own",
                     ),
                 )
         return low, high
 
-    def writes(self, found: Definition) -> bool:
+    def writes(self, tensor: Definition) -> bool:
         """Whether an exe of this row writes to the tensor."""
-        return any(exe.target is found for exe in self.form.exes)
+        return any(exe.target is tensor for exe in self._exes)
 
-    def _range(self, found: Definition) -> tuple[int, int]:
-        ranges = [exe.written for exe in self.form.exes if exe.target is found]
+    def _range(self, tensor: Definition) -> tuple[int, int]:
+        ranges = [exe.written for exe in self._exes if exe.target is tensor]
         return min(low for low, _ in ranges), max(high for _, high in ranges)

@@ -12,13 +12,13 @@ from functools import cached_property
 
 from macaw.asm.expressions import MODIFIERS, NotYet, Value, high_part, low_part
 from macaw.asm.operands import AnyOperand, check, known_word, value_of
-from macaw.asm.plain import NAME, NUMBER
+from macaw.asm.simple_statement import NAME, NUMBER
 from macaw.asm.syntax import (
     Binary,
     Call,
     Here,
     Indexed,
-    Local,
+    LocalLabel,
     Mistake,
     Name,
     Node,
@@ -80,7 +80,7 @@ class Placed:
             raise NotYet(node, "")
         return self.value
 
-    def local(self, node: Local) -> Value:
+    def local(self, node: LocalLabel) -> Value:
         raise NotYet(node, "")
 
     def indexed(self, node: Indexed) -> Value:

@@ -16,7 +16,7 @@ from macaw.isa.config import ConfigError, Configuration, load, settings
 DEFAULT_DEVICE = "base"
 
 
-class Device:
+class DeviceChoice:
     """The device that a run is for: the caller's, else that of `.device`, else the default."""
 
     def __init__(self, given: str | Configuration | None) -> None:
@@ -39,7 +39,7 @@ class Device:
             return int(settings()["mem.external_bytes"].default)
         return int(self._config["mem.external_bytes"])
 
-    def choose(self, line: LogicalLine, node: Name | Text, folders: Folders) -> None:
+    def choose(self, line: LogicalLine, node: Name | Text, folders: SourceFolders) -> None:
         """`.device`. Raises `Mistake`."""
         try:
             name = node.text if isinstance(node, Name) else str(folders.find(line, node)[0])
@@ -59,7 +59,7 @@ class Device:
         self._config = config
 
 
-class Folders:
+class SourceFolders:
     """The folders of `-I`, and the names of all files that were read, the sources too."""
 
     def __init__(self, included: Sequence[Path]) -> None:

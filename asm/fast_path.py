@@ -10,27 +10,25 @@ does a symbol whose value makes trouble in the end: the long way says what is wr
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from struct import pack
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from macaw.asm.bodies import Repeated
-from macaw.asm.compiled import NOTHING, Entry, Plan, entries
+from macaw.asm.assembly_state import AssemblyState
+from macaw.asm.core_part import CorePart
+from macaw.asm.core_parts import CoreParts
 from macaw.asm.data_directives import NUMBER_SIZES, late_number
 from macaw.asm.expressions import Address
-from macaw.asm.forms import Form
-from macaw.asm.instructions import late_words
+from macaw.asm.instructions import words_after_layout
 from macaw.asm.layout import Area
+from macaw.asm.macro_body import RepeatedText
+from macaw.asm.operand_encoder import LANE, WORD_BYTES, Slot, plain_number
 from macaw.asm.parser import parse
-from macaw.asm.plain import NAME
-from macaw.asm.site import Site
-from macaw.asm.slots import LANE, WORD_BYTES, Slot, plain_number
+from macaw.asm.row_encoder import NOTHING, Entry, RowEncoder, entries
+from macaw.asm.simple_statement import NAME
 from macaw.asm.source import LogicalLine, SourceText
+from macaw.asm.statement_context import StatementContext
 from macaw.asm.symbols import Definition, Scope
-from macaw.isa.rows import Row
-
-if TYPE_CHECKING:
-    from macaw.asm.assembler import Assembly
 
 # Label, first word and what follows it, of a whole line. The last alternative is any other line.
 _LINE = re.compile(
@@ -55,19 +53,24 @@ class _Near(NamedTuple):
     forward: bool
 
 
-class Short:
+class FastPath:
     """Takes plain lines for an assembly."""
 
     enabled = True  # tests compare both ways
 
-    def __init__(self, assembly: Assembly) -> None:
-        self._assembly = assembly
-        self.blocked: set[str] = set()  # words that mean something else here: macros
+    def __init__(self, state: AssemblyState, parts: CoreParts) -> None:
+        self._state = state
+        self._parts = parts
+        if state.record is not None:
+            self.enabled = False  # a listing needs each statement by itself
         self._misses = 0  # lines, one after another, of which none was plain
         self._asks = 0  # since then
 
-    def take(self, source: SourceText, start: int, scope: Scope) -> int:
-        """Assemble plain lines from the offset `start` on; the offset of the first other line."""
+    def take(self, source: SourceText, start: int, scope: Scope, macros: Collection[str]) -> int:
+        """Assemble simple lines from the offset `start` on. Returns that of the first other line.
+
+        The words of `macros` mean no instructions.
+        """
         # Where few lines are plain, asking costs more than it saves.
         if self._misses > _MOST_MISSES:
             self._asks += 1
@@ -76,94 +79,99 @@ class Short:
         table = self._table()
         if table is None or not self.enabled:
             return start
-        begin, start = start, self._taken(source, start, scope, table)
+        begin, start = start, self._take(source, start, scope, macros, table)
         self._misses, self._asks = (self._misses + 1, 0) if start == begin else (0, 0)
         return start
 
-    def _taken(
-        self, source: SourceText, start: int, scope: Scope, table: Mapping[str, Entry]
+    def _take(
+        self,
+        source: SourceText,
+        start: int,
+        scope: Scope,
+        macros: Collection[str],
+        table: Mapping[str, Entry],
     ) -> int:
         end = self._end(source.text, start)
-        run = _Run(self._assembly, source, scope, table)
+        run = _SimpleRun(self._state, self._parts.current, source, scope, table)
         try:
             is_whole = start == 0 and end == len(source.text)
-            if is_whole and isinstance(source, Repeated) and source.rounds > 1:
-                start = run.repeat(source, self.blocked)
+            if is_whole and isinstance(source, RepeatedText) and source.rounds > 1:
+                start = run.repeat(source, macros)
                 if start == end:
                     return start
             while True:
                 part = _end_of_line(source.text, start + _PIECE, end)
-                start = run.take(start, part, self.blocked)
+                start = run.take(start, part, macros)
                 if start < part or part == end:
                     return start
-                self._assembly.watch()
+                self._state.watch()
         finally:
             run.finish()
 
     def _table(self) -> Mapping[str, Entry] | None:
         """The instructions that may be taken here; None: data cannot be taken either."""
-        parts = self._assembly.parts
-        form, area = parts.form, parts.area
-        if area.zeros or self._assembly.names.waiting:
+        part, area = self._parts.current, self._state.area
+        if area.zeros or self._state.symbols.pending:
             return None
-        if form is None:
+        if part is None:
             return NOTHING
-        if form.lenient or not form.binds_now(area):
+        if part.accepts_anything or not part.places_labels(area):
             return None
-        if type(form).instruction is not Form.instruction:
+        if type(part).instruction is not CorePart.instruction:
             return None
-        return entries(form.core, form.watched)
+        return entries(part.core, part.recording)
 
     def _end(self, text: str, start: int) -> int:
         """How far the text may be read without looking whether memory is full."""
-        room = self._assembly.device.external_bytes - self._assembly.parts.area.size - _LEAST_ROOM
+        room = self._state.device.external_bytes - self._state.area.size - _LEAST_ROOM
         if (len(text) - start) * _BYTES_A_CHARACTER <= room:
             return len(text)
         return text.rfind("\n", start, start + max(0, room // _BYTES_A_CHARACTER)) + 1
 
 
-class _Run:
+class _SimpleRun:
     """Plain lines that follow one another: one part, one area, one source."""
 
     def __init__(
         self,
-        assembly: Assembly,
+        state: AssemblyState,
+        part: CorePart | None,
         source: SourceText,
         scope: Scope,
         table: Mapping[str, Entry],
     ) -> None:
-        self._assembly = assembly
+        self._state = state
         self._source = source
         self._scope = scope
-        self._area = area = assembly.parts.area
+        self._area = area = state.area
         self._instructions = table
         self._base = area.size  # where the words will stand
         self._words: list[int] = []
         self._places: list[int] = []  # of their mnemonics
-        plan = assembly.layout.plans.get(area.section)
+        plan = state.layout.plans.get(area.section)
         self._marks_data = plan is not None and plan.core is not None
         self._has_words = False  # some of it was instructions
         self._varies = False  # what is taken depends on its address, or defines a label
-        self._later = Later(source, scope, area, assembly.parts.form)
+        self._deferred = DeferredFixups(state, source, scope, area, part)
 
-    def repeat(self, source: Repeated, blocked: set[str]) -> int:
+    def repeat(self, source: RepeatedText, macros: Collection[str]) -> int:
         """Take the first round, and all of them if they are the same bytes; where it goes on."""
-        area, marks = self._area, self._assembly.marks
-        first_row, first = len(marks), area.size
-        end = self.take(0, source.period, blocked)
+        area, line_table = self._area, self._state.line_table
+        first_row, first = len(line_table), area.size
+        end = self.take(0, source.period, macros)
         if end < source.period:
             return end
         self._flush()
         is_aligned = not self._has_words or (area.size - first) % WORD_BYTES == 0
-        if self._varies or self._later.items or not is_aligned:
+        if self._varies or self._deferred.items or not is_aligned:
             return end
         data = area.data[first:]
         area.data += data * (source.rounds - 1)
-        marks.repeat(first_row, source.rounds - 1, len(data))
+        line_table.repeat(first_row, source.rounds - 1, len(data))
         self._base = area.size
         return len(source.text)
 
-    def take(self, start: int, end: int, blocked: set[str]) -> int:
+    def take(self, start: int, end: int, macros: Collection[str]) -> int:
         """Take lines up to the first that is not plain, and give its offset."""
         symbols, exports = self._scope.symbols, self._scope.exports
         words, places = self._words, self._places
@@ -176,7 +184,7 @@ class _Run:
                     return match.start()
                 here = self._base + WORD_BYTES * len(words)
             if head is not None:
-                if head in blocked:
+                if head in macros:
                     return match.start()
                 encode, others, late = table[head]
                 try:
@@ -203,13 +211,13 @@ class _Run:
                 value = Address(self._area, here)
                 defined = Definition(label, _logical(self._source, match), 0, len(label), value)
                 if label[0].isdigit():
-                    self._scope.number(int(label), self._assembly.next_ordinal(), defined)
+                    self._scope.number(int(label), self._state.next_ordinal(), defined)
                 else:
                     symbols[label] = defined
         return max(start, end)
 
     def _other(
-        self, others: Sequence[Plan], late: Sequence[Plan], match: re.Match[str]
+        self, others: Sequence[RowEncoder], late: Sequence[RowEncoder], match: re.Match[str]
     ) -> list[int] | None:
         """The words of a line that the first plan does not take; None: it is not plain."""
         text = match[3]
@@ -228,7 +236,13 @@ class _Run:
         return None
 
     def _waiting(
-        self, plan: Plan, bits: int, slot: Slot, modifier: str, name: str, match: re.Match[str]
+        self,
+        plan: RowEncoder,
+        bits: int,
+        slot: Slot,
+        modifier: str,
+        name: str,
+        match: re.Match[str],
     ) -> list[int] | None:
         """The words of an instruction with a symbol, as far as they are known."""
         self._varies = True
@@ -236,7 +250,7 @@ class _Run:
         if name[0].isdigit():
             if match[1] is not None and match[1][0].isdigit():
                 return None  # that label may be meant
-            asked = _Near(int(name[:-1]), self._assembly.next_ordinal(), name[-1] == "f")
+            asked = _Near(int(name[:-1]), self._state.next_ordinal(), name[-1] == "f")
             found = None if asked.forward else self._scope.numbered_near(*asked)
             if not asked.forward and not self._is_label(found):
                 return None
@@ -251,7 +265,7 @@ class _Run:
             if slot.is_distance and not modifier and value.area is self._area:
                 known = slot.late("", value.offset, here)
                 return None if known is None else [bits | known]
-        self._later.items.append((here, bits, slot, modifier, asked, _begin(match)))
+        self._deferred.items.append((here, bits, slot, modifier, asked, _begin(match)))
         return _split(bits, plan.words)
 
     def _is_plain(self, name: str, found: Definition | None) -> bool:
@@ -297,14 +311,14 @@ class _Run:
                 return False
             data += (value & high).to_bytes(size, "little")
         self._put(offset, data, match)
-        self._later.items += items
+        self._deferred.items += items
         return True
 
     def _put(self, offset: int, data: bytes | bytearray, match: re.Match[str]) -> None:
         """Put the numbers of a line into the area."""
         self._flush()
         if self._marks_data:
-            self._assembly.marks.add(self._area, offset, self._source, match.start(2))
+            self._state.line_table.add(self._area, offset, self._source, match.start(2))
         self._area.data += data
         self._base += len(data)
 
@@ -314,7 +328,7 @@ class _Run:
         if words:
             self._has_words = True
             self._area.data += pack(f"<{len(words)}I", *words)
-            self._assembly.marks.add_words(
+            self._state.line_table.add_words(
                 self._area, self._base, WORD_BYTES, self._source, self._places
             )
             self._base += WORD_BYTES * len(words)
@@ -324,8 +338,8 @@ class _Run:
     def finish(self) -> None:
         """Leave everything as the long way would."""
         self._flush()
-        if self._later.items:
-            self._assembly.keep_later(self._later)
+        if self._deferred.items:
+            self._state.fixups.append(self._deferred.apply)
 
 
 def _end_of_line(text: str, offset: int, end: int) -> int:
@@ -352,25 +366,33 @@ def _logical(source: SourceText, match: re.Match[str]) -> LogicalLine:
     return LogicalLine(source, begin, source.text[begin : match.end(3)].rstrip(" \t"))
 
 
-class Later:
+class DeferredFixups:
     """Words and numbers of a run that wait for their symbols, and where they stand."""
 
-    __slots__ = ("_area", "_form", "_scope", "_source", "items")
+    __slots__ = ("_area", "_part", "_scope", "_source", "_state", "items")
 
-    def __init__(self, source: SourceText, scope: Scope, area: Area, form: Form | None) -> None:
+    def __init__(
+        self,
+        state: AssemblyState,
+        source: SourceText,
+        scope: Scope,
+        area: Area,
+        part: CorePart | None,
+    ) -> None:
+        self._state = state
         self._source = source
         self._scope = scope
         self._area = area
-        self._form = form
+        self._part = part
         # Offset, bits that are known, slot, %hi or %lo, symbol, begin of the line; of a number
         # as data its place in the line instead of the bits, its size instead of the slot.
         self.items: list[tuple[int, int, Slot | int, str, str | _Near, int]] = []
 
-    def keep(self, assembly: Assembly) -> None:
-        """Put in the values, everything being laid out."""
-        area, report = self._area, assembly.report
+    def apply(self) -> None:
+        """Put in the values, after the layout."""
+        area, report = self._area, self._state.report
         following, base = self._scope.following, area.base or 0
-        watch = assembly.watch
+        watch = self._state.watch
         for offset, known, slot, modifier, name, begin in self.items:
             watch()
             if report.has_failed_at(self._source, begin):
@@ -394,61 +416,33 @@ class Later:
                         data = address.to_bytes(slot, "little")
             if data is None:
                 ordinal = 0 if isinstance(name, str) else name.ordinal
-                data = self._the_long_way(assembly, offset, known, slot, begin, ordinal)
+                data = self._by_grammar(offset, known, slot, begin, ordinal)
             area.data[offset : offset + len(data)] = data
 
-    def _the_long_way(
-        self,
-        assembly: Assembly,
-        offset: int,
-        known: int,
-        slot: Slot | int,
-        begin: int,
-        ordinal: int,
+    def _by_grammar(
+        self, offset: int, known: int, slot: Slot | int, begin: int, ordinal: int
     ) -> bytes:
-        """What the grammar makes of a line with a symbol that is not plain after all."""
+        """What the grammar makes of a line whose symbol has no simple value."""
         match = _LINE.match(self._source.text, self._source.text.rfind("\n", 0, begin) + 1)
         assert match is not None
         line = _logical(self._source, match)
         statement = parse(line.text)
-        assert statement.head is not None
-        site = _Again(assembly, line, self._scope, ordinal, self._area, self._form, offset)
-        with assembly.reporting(line):
+        area = _LateArea(self._area.section, base=self._area.base)
+        area.start = offset
+        context = StatementContext(self._state, line, self._scope, ordinal, area)
+        with self._state.report.catching(line):
             if isinstance(slot, int):
-                return late_number(site, statement.operands[known], slot)
-            return late_words(site, statement, site.core_rows()[statement.head.text])
+                return late_number(context, statement.operands[known], slot)
+            assert self._part is not None
+            return words_after_layout(context, statement, self._part.core.rows)
         return b""
 
 
-class _Scratch(Area):
-    """Bytes that will stand at an offset of an area."""
+class _LateArea(Area):
+    """The bytes of one statement, at an offset of its area."""
 
     start = 0
 
     @property
     def size(self) -> int:
         return self.start + len(self.data)
-
-
-class _Again(Site):
-    """A statement's place, looked at once more when everything is laid out."""
-
-    __slots__ = ("_form",)
-
-    def __init__(
-        self,
-        assembly: Assembly,
-        line: LogicalLine,
-        scope: Scope,
-        ordinal: int,
-        area: Area,
-        form: Form | None,
-        offset: int,
-    ) -> None:
-        scratch = _Scratch(area.section, base=area.base)
-        scratch.start = offset
-        super().__init__(assembly, line, scope, ordinal, scratch)
-        self._form = form
-
-    def core_rows(self) -> Mapping[str, Sequence[Row]]:
-        return self._form.core.rows if self._form is not None else {}

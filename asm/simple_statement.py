@@ -13,7 +13,7 @@ from macaw.asm.syntax import (
     Call,
     Here,
     Inside,
-    Local,
+    LocalLabel,
     Name,
     Named,
     Node,
@@ -61,7 +61,7 @@ def _operand(text: str, found: re.Match[str]) -> Node:
         case "text":
             return Text(start - 1, end + 1, found[kind].encode("utf-8", "surrogatepass"))
         case "local":
-            return Local(start, end, int(text[start : end - 1]), text[end - 1] == "f")
+            return LocalLabel(start, end, int(text[start : end - 1]), text[end - 1] == "f")
         case "sum":
             return _sum(text, start, end)
         case "offset":

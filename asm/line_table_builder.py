@@ -10,7 +10,7 @@ from macaw.asm.lines import LineTable, Rows
 from macaw.asm.source import SourceText
 
 
-class Marks:
+class LineTableBuilder:
     """The rows in the order in which they were added. A run has one area and one source."""
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
 """Rows made ready for plain lines: the text of each operand leads straight to its bits.
 
-Everything is derived from the tables: a `Plan` is a row (of a pseudo-instruction
-an alternative of its expansion), its slots (`asm/slots.py`) are the operands as written.
+Everything is derived from the tables: a `RowEncoder` is a row (of a pseudo-instruction
+an alternative of its expansion), its slots (`asm/operand_encoder.py`) are the operands as written.
 """
 
 from __future__ import annotations
@@ -12,15 +12,25 @@ from functools import lru_cache, partial
 
 from macaw.asm.expressions import NotYet
 from macaw.asm.instructions import template
+from macaw.asm.operand_encoder import (
+    LANE,
+    NOWHERE,
+    WORD_BYTES,
+    Bits,
+    Placed,
+    Slot,
+    Use,
+    is_name,
+    walk,
+)
 from macaw.asm.operands import AnyOperand, bind, choose, value_of
-from macaw.asm.slots import LANE, NOWHERE, WORD_BYTES, Bits, Placed, Slot, Use, is_name, walk
 from macaw.asm.syntax import Here, Mistake, Name, Node, Number, Statement, transform
 from macaw.isa.model import Core
 from macaw.isa.rows import Alternative, Instruction, Operand, Pseudo, Row
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Plan:
+class RowEncoder:
     """A row for plain lines. `encode` gives its words, the first one lowest, or raises
     `KeyError` or `ValueError`; None: an operand always needs a symbol."""
 
@@ -91,7 +101,7 @@ def _three(base: int, first: Bits, second: Bits, third: Bits) -> Callable[[str],
 
 def _plan(
     core: Core, row: Row, alternative: Alternative | None, shared: dict[object, Slot]
-) -> Plan | None:
+) -> RowEncoder | None:
     """The plan of a row, or None if no plain line can be sure of it."""
     if any(_is_free(operand) for operand in row.operands):
         return None
@@ -127,7 +137,7 @@ def _plan(
 
     slots = tuple(slot(operand) for operand in row.operands if not operand.inside)
     encode = None if any(slot.needs_place for slot in slots) else _encoder(base, slots)
-    return Plan(row, words, base, slots, encode, bool(accepts))
+    return RowEncoder(row, words, base, slots, encode, bool(accepts))
 
 
 def _is_free(operand: AnyOperand) -> bool:
@@ -196,8 +206,8 @@ def _is_doubtful(row: Row, earlier: Sequence[Row]) -> bool:
     )
 
 
-def _plans(core: Core, rows: Sequence[Row], shared: dict[object, Slot]) -> tuple[Plan, ...]:
-    found: list[Plan | None] = []
+def _plans(core: Core, rows: Sequence[Row], shared: dict[object, Slot]) -> tuple[RowEncoder, ...]:
+    found: list[RowEncoder | None] = []
     for place, row in enumerate(rows):
         if _is_doubtful(row, rows[:place]):
             continue
@@ -208,7 +218,7 @@ def _plans(core: Core, rows: Sequence[Row], shared: dict[object, Slot]) -> tuple
 
 # What `Entries` gives for a mnemonic: the first plan's `encode` if that makes one word, other
 # plans for lines without symbols, plans for lines with one.
-Entry = tuple[Callable[[str], int] | None, tuple[Plan, ...], tuple[Plan, ...]]
+Entry = tuple[Callable[[str], int] | None, tuple[RowEncoder, ...], tuple[RowEncoder, ...]]
 _UNKNOWN: Entry = (None, (), ())
 
 

@@ -24,7 +24,7 @@ _PLACES = re.compile(
 )
 
 
-class Body:
+class MacroBody:
     """Lines of a text that are expanded with a value for each of `names`."""
 
     def __init__(
@@ -107,17 +107,17 @@ class Body:
         return line.start + min(offset - self._line_starts[place], len(line.text))
 
 
-class Expanded(SourceText):
+class ExpandedText(SourceText):
     """What a body becomes in one expansion. Its places are those of the body."""
 
-    def __init__(self, body: Body, values: Sequence[str], caller: Caller, macro: bool) -> None:
+    def __init__(self, body: MacroBody, values: Sequence[str], caller: Caller, macro: bool) -> None:
         """`macro`: the line table shows the caller, not the body."""
         source = body.source
         super().__init__(body.expanded(values), source.name, source.folder, caller)
         self._body, self._values = body, values
         outer = caller.line.source
         self._shown: tuple[SourceText, int] | None = None
-        if isinstance(outer, Expanded) and outer._shown is not None:
+        if isinstance(outer, ExpandedText) and outer._shown is not None:
             self._shown = outer._shown
         elif macro:
             self._shown = outer, caller.line.start + caller.start
@@ -173,10 +173,10 @@ class Expanded(SourceText):
         return name, lines * len(offsets), columns * len(offsets)
 
 
-class Repeated(Expanded):
+class RepeatedText(ExpandedText):
     """A body without values, `rounds` times: what is said of a line is said of it in all rounds."""
 
-    def __init__(self, body: Body, caller: Caller, rounds: int) -> None:
+    def __init__(self, body: MacroBody, caller: Caller, rounds: int) -> None:
         super().__init__(body, (), caller, macro=False)
         self.rounds = rounds
         self.period = len(self.text) + 1

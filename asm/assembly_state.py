@@ -1,0 +1,78 @@
+"""What a run of the assembler knows so far: the data that statements read and change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from macaw.asm import object_symbols
+from macaw.asm.assembly_inputs import DeviceChoice, SourceFolders
+from macaw.asm.expressions import Context
+from macaw.asm.layout import Area, Layout
+from macaw.asm.line_table_builder import LineTableBuilder
+from macaw.asm.listing import Record
+from macaw.asm.macro import Macro
+from macaw.asm.program import Hint
+from macaw.asm.program_symbols import ProgramSymbols
+from macaw.asm.report import Report
+from macaw.asm.symbols import Scope
+from macaw.asm.syntax import Node
+from macaw.asm.tensor_slots import TensorSlots
+from macaw.isa.config import Configuration
+from macaw.isa.model import Core
+
+
+@dataclass(eq=False)
+class AssemblyState:
+    """The inputs of a run, the program as far as it is made, and where the source is.
+
+    `record` collects what a listing needs; without it there is none. `watch` is called again and
+    again; what it raises ends the run.
+    """
+
+    device: DeviceChoice
+    folders: SourceFolders
+    record: Record | None = None
+    watch: Callable[[], None] = lambda: None
+
+    report: Report = field(default_factory=Report)
+    layout: Layout = field(default_factory=Layout)
+    line_table: LineTableBuilder = field(default_factory=LineTableBuilder)
+    symbols: ProgramSymbols = field(init=False)
+    macros: list[Macro] = field(default_factory=list)  # all definitions, in their order
+    hints: list[Hint] = field(default_factory=list)
+    cores: list[Core] = field(default_factory=list)  # the core of each part, in their order
+    tensor_slots: TensorSlots = field(default_factory=TensorSlots)
+
+    # What is left to do after the layout; and by area (its id) and offset of an instruction what
+    # its `%pcrel_hi` points at.
+    fixups: list[Callable[[], None]] = field(default_factory=list)
+    pcrel_targets: dict[tuple[int, int], tuple[Node, Context]] = field(default_factory=dict)
+
+    # Where the source is: the symbols of its file, the area for its bytes, the statement's number.
+    scope: Scope = field(init=False)
+    area: Area = field(init=False)
+    ordinal: int = 0
+
+    is_read: bool = False  # all sources are read
+    is_placed: bool = False  # everything has its address
+
+    def __post_init__(self) -> None:
+        self.symbols = ProgramSymbols(self.report)
+
+    @property
+    def config(self) -> Configuration:
+        """The device's configuration, which no `.device` can change after the first use."""
+        return self.device.config
+
+    def next_ordinal(self) -> int:
+        """The number of the next statement, which orders the local labels."""
+        self.ordinal += 1
+        return self.ordinal
+
+    @cached_property
+    def natural_sizes(self) -> dict[tuple[str, int], int]:
+        """The bytes from each symbol (name, address) to the next one, after the layout."""
+        symbols = object_symbols.symbols(self.symbols, self.layout)
+        return object_symbols.sizes(self.layout, symbols)

@@ -1,0 +1,236 @@
+"""A core's part of a program: its sections, its instructions, how the default program runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from macaw.asm.assembly_state import AssemblyState
+from macaw.asm.directive import Directive
+from macaw.asm.instructions import place_statement
+from macaw.asm.layout import EXTERNAL, IMAGE_ALIGN, OWN, Area, Layout, SectionPlan
+from macaw.asm.object_symbols import entry_of
+from macaw.asm.operands import without_brackets
+from macaw.asm.program import tensor_section
+from macaw.asm.source import LogicalLine, Source
+from macaw.asm.statement_context import StatementContext
+from macaw.asm.symbols import Definition
+from macaw.asm.syntax import Named, Number, Statement
+from macaw.isa.config import Configuration
+from macaw.isa.model import Core, Window
+from macaw.isa.rows import Instruction, Row
+
+COMMON_SECTIONS = {".data": ("aw", False), ".rodata": ("a", False), ".bss": ("aw", True)}
+
+
+def common_area(layout: Layout, section: str) -> Area | None:
+    """The area of a section that every part may write to; None: it is none of them."""
+    if section not in COMMON_SECTIONS:
+        return None
+    flags, zeros = COMMON_SECTIONS[section]
+    return layout.area(SectionPlan(section, EXTERNAL, flags, [Area(section, zeros=zeros)]))
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """A copy of `rows` rows of `row_bytes` bytes; a stride is the distance of rows."""
+
+    dst: int
+    src: int
+    row_bytes: int
+    rows: int = 1
+    dst_stride: int = 0
+    src_stride: int = 0
+
+
+@dataclass(frozen=True)
+class Startup:
+    """What the default program does for a part, in this order for all parts together."""
+
+    loads: Sequence[Transfer] = ()
+    swap: int = 0  # mask of memory units
+    dispatches: Sequence[tuple[int, int]] = ()  # mask of rows, packet list
+    starts: Sequence[tuple[int, int]] = ()  # core number, entry
+    waits: int = 0  # mask of cores
+    stores: Sequence[Transfer] = ()
+    drains: Sequence[Transfer] = ()  # out of windows, while the cores run
+    feeds: Sequence[Transfer] = ()  # into windows, meanwhile
+
+
+@dataclass
+class CorePart:
+    """A part of a program. This base suits a core whose code is words in external memory."""
+
+    state: AssemblyState
+    core: Core
+    index: int | None
+    line: LogicalLine  # the `.core` that began it
+    directives: Mapping[str, Directive] = field(default_factory=dict)
+    groups: set[int] = field(default_factory=set)  # of registers, that the part has begun
+
+    # No statement of the part is an error.
+    accepts_anything = False
+
+    def __post_init__(self) -> None:
+        """Set up what the core needs."""
+
+    def area(self) -> Area:
+        """Where a part begins to put things."""
+        return self.section(".text") or self.state.layout.area(self.plan())
+
+    def plan(self) -> SectionPlan:
+        """The part's own section; instructions are aligned to the size of one."""
+        flags = "ax" if self.core.executable else "a"
+        name = self.core.section.format(self.index)
+        align = max((row.format.size for row in self.core.instructions), default=1)
+        area = Area(name, align=align if self.core.executable else 1)
+        memory = self.core.instruction_memory
+        if memory is None:
+            return SectionPlan(name, EXTERNAL, flags, [area], self.core.name, self.index)
+        instance = self.index or 0
+        bound = memory.setting(instance)
+        limit = memory.bytes(self.state.config, instance)
+        start = memory.start(instance)
+        return SectionPlan(
+            name, OWN, flags, [area], self.core.name, self.index, start, limit, bound=bound
+        )
+
+    def section(self, name: str) -> Area | None:
+        """The area of a section of this part; None if it has none of that name."""
+        if name in (".text", self.plan().name):
+            return self.state.layout.area(self.plan())
+        return common_area(self.state.layout, name)
+
+    def section_names(self) -> Sequence[str]:
+        """What `.section` takes in this part."""
+        return (".text", *COMMON_SECTIONS)
+
+    def places_labels(self, area: Area) -> bool:
+        """Whether a label stands at the present end of `area`, not where the next bytes go."""
+        return True
+
+    def leave(self) -> None:
+        """End what is open, as the source goes on in another part or ends."""
+
+    def instruction(
+        self, context: StatementContext, statement: Statement, rows: Sequence[Row]
+    ) -> None:
+        """Take an instruction."""
+        if self.core.called:
+            statement = without_brackets(statement)
+        place_statement(context, statement, rows, self.core.rows)
+        self.check_group(context, statement)
+
+    def hint(self, context: StatementContext, statement: Statement) -> None:
+        """Take advice to tools (`.hint`), if it is any that the core knows."""
+
+    def statement_failed(self) -> None:
+        """Note that the last statement of this part is wrong; its error is reported."""
+
+    def padding(self, count: int) -> bytes:
+        """The bytes that an alignment skips in executable areas."""
+        return bytes(count)
+
+    @cached_property
+    def recording(self) -> tuple[str, ...]:
+        """Mnemonics that begin to record a register group; the part must see each statement."""
+        return tuple(name for name, rows in self.core.rows.items() if any(map(_begins_group, rows)))
+
+    def check_group(self, context: StatementContext, statement: Statement) -> None:
+        """Warn of a register group that a part uses a second time: its first record is lost."""
+        if statement.head is None or statement.head.text not in self.recording:
+            return
+        group = statement.operands[0] if statement.operands else None
+        if isinstance(group, Named):
+            group = group.value
+        if isinstance(group, Number):
+            if group.value in self.groups:
+                message = f"register group {group.value} is used twice in this part"
+                context.state.report.warning(context.line, group, message)
+            self.groups.add(group.value)
+
+    def may_write(self, _tensor: Definition) -> bool:
+        """Whether what the part says can write to a tensor, everything being laid out."""
+        return True
+
+    def finish(self) -> None:
+        """Add what the part still needs, after all sources and before the layout."""
+
+    @classmethod
+    def tensor_plans(cls, core: Core, config: Configuration) -> Mapping[str, SectionPlan]:
+        """What `at=` of a tensor may say of this core, and the section there: its windows.
+
+        Their tensors lie in external memory; the default program moves them through the windows.
+        """
+        return {
+            name: SectionPlan(
+                tensor_section(name),
+                EXTERNAL,
+                "aw",
+                [Area(tensor_section(name), zeros=True)],
+                step=window.step(config),
+                element=window.element(config),
+                direction=window.direction,
+                align=IMAGE_ALIGN,
+                part_section=core.section.format(instance),
+            )
+            for instance, name, window in _windows(core, config)
+        }
+
+    def startup(self, parts: Sequence[CorePart]) -> Startup:
+        """What the default program does for this part of `parts`, after the layout.
+
+        A core that fetches its instructions is started, at `_start` or at the first one, and
+        waited for.
+        """
+        entry = None
+        if self.core.executable:
+            entry = entry_of(self.state.layout, self.state.symbols.table, self.plan().name)
+        if entry is None:
+            return Startup()
+        number = self.core.number + (self.index or 0)
+        return Startup(
+            starts=[(number, entry)],
+            feeds=self._streams("in"),
+            drains=self._streams("out"),
+            waits=1 << number,
+        )
+
+    def _streams(self, direction: str) -> list[Transfer]:
+        """The copies between the tensors at this part's windows and these."""
+        found = []
+        config = self.state.config
+        for instance, name, window in _windows(self.core, config):
+            plan = self.state.layout.plans.get(tensor_section(name))
+            if instance != (self.index or 0) or window.direction != direction or plan is None:
+                continue
+            base = plan.areas[0].base
+            assert base is not None
+            rows = plan.size // plan.step
+            ends = (window.start(instance), base)
+            dst, src = ends if direction == "in" else ends[::-1]
+            strides = (0, plan.step) if direction == "in" else (plan.step, 0)
+            found.append(Transfer(dst, src, plan.step, rows, *strides))
+        return found
+
+    def default_source(self) -> Source | None:
+        """The program of this core if a source has none; only the control core has one."""
+        return None
+
+    def fill_default(self, parts: Sequence[Startup]) -> None:
+        """Give the default program its commands, everything being laid out."""
+
+
+def _windows(core: Core, config: Configuration) -> Iterator[tuple[int, str, Window]]:
+    """Each window of each instance of a core: instance, name for `at=`, row."""
+    for instance in range(config[f"{core.name}.{core.index}s"] if core.index else 1):
+        for window in core.windows:
+            yield instance, f"{window.name}{instance if core.index else ''}", window
+
+
+def _begins_group(row: Row) -> bool:
+    """Whether an instruction begins to record a register group: its first operand."""
+    if not isinstance(row, Instruction) or "trace" not in row.writes.split():
+        return False
+    return row.fixed.get("begin") == 1 or row.fixed.get("ends") == 0

@@ -1,0 +1,50 @@
+"""What a directive is: its syntax, its meaning and its code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from macaw.asm.statement_context import StatementContext
+from macaw.asm.syntax import Mistake, Name, Node, Statement
+
+
+@dataclass(frozen=True)
+class Directive:
+    """A directive that needs its statement alone, and the code that does it."""
+
+    name: str
+    syntax: str
+    meaning: str  # a sentence
+    run: Callable[[StatementContext, Statement], None]
+    defines: bool = False  # its first operand is a symbol that it defines
+    example: str = ""  # lines that assemble; with .core where a part is needed
+
+
+def table(rows: Sequence[Directive]) -> Mapping[str, Directive]:
+    """Directives by name."""
+    return {row.name: row for row in rows}
+
+
+def wrong_operands(statement: Statement, syntax: str) -> Mistake:
+    """The mistake of operands that a directive does not take; `syntax` may name a synonym."""
+    head = statement.head
+    assert head is not None
+    if head.text.startswith("."):
+        syntax = " ".join((head.text, *syntax.split(" ")[1:]))
+    return Mistake(
+        f"{head.text} takes other operands", (head.start, statement.end), f"write {syntax}"
+    )
+
+
+def check_count(statement: Statement, low: int, high: int, syntax: str) -> None:
+    """Raise `Mistake` unless the statement has `low` to `high` operands."""
+    if not low <= len(statement.operands) <= high:
+        raise wrong_operands(statement, syntax)
+
+
+def name_of(node: Node, what: str = "a symbol") -> Name:
+    """The operand as a name. Raises `Mistake`, which says that `what` is needed."""
+    if not isinstance(node, Name):
+        raise Mistake(f"{what} is needed here", node)
+    return node

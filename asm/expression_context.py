@@ -1,0 +1,270 @@
+"""What the names in a statement's expressions mean, at its place in the program."""
+
+from __future__ import annotations
+
+from macaw.asm.assembly_state import AssemblyState
+from macaw.asm.expressions import Address, NotYet, Value, evaluate, fold, low_part, number
+from macaw.asm.layout import Area
+from macaw.asm.object_symbols import address_of
+from macaw.asm.source import LogicalLine
+from macaw.asm.symbols import Datum, Deferred, Definition, Scope
+from macaw.asm.syntax import (
+    AlreadyReported,
+    Call,
+    FixedName,
+    Indexed,
+    LocalLabel,
+    Mistake,
+    Name,
+    Node,
+    Number,
+    Slice,
+    Text,
+)
+
+
+class ExpressionContext:
+    """The place of a statement: its line, the symbols of its file, its area and its offset there.
+
+    A `Context` of `macaw.asm.expressions`. `head` is the offset of the mnemonic in the line;
+    `ordinal` is the statement's number in the run.
+    """
+
+    __slots__ = ("area", "head", "line", "offset", "ordinal", "scope", "state")
+
+    def __init__(
+        self,
+        state: AssemblyState,
+        line: LogicalLine,
+        scope: Scope,
+        ordinal: int,
+        area: Area,
+        head: int = 0,
+    ) -> None:
+        self.state = state
+        self.line = line
+        self.scope = scope
+        self.ordinal = ordinal
+        self.area = area
+        self.head = head
+        self.offset = area.size
+
+    # --- values ---
+
+    def number(self, node: Node) -> int:
+        """The value of an expression that must be known now. Raises `Mistake`."""
+        try:
+            return number(node, self)
+        except NotYet as error:
+            raise Mistake(f"the value must be known here: {error.why}", error.node) from None
+
+    def value(self, node: Node) -> int | Deferred | Address:
+        """The value of an expression, now or after the layout. Raises `Mistake`."""
+        try:
+            return evaluate(node, self)
+        except NotYet:
+            return Deferred(self.folded(node), self, self.line)
+
+    def bounded(self, node: Node, what: str, low: int, high: int) -> int:
+        """A number from `low` to `high` that must be known now. Raises `Mistake`."""
+        value = self.number(node)
+        if not low <= value <= high:
+            raise Mistake(f"{what}: {value} is out of range, {low} to {high}", node)
+        return value
+
+    def folded(self, node: Node) -> Node:
+        """The expression with the present values of symbols that may be set again."""
+        return fold(node, self._variable) if self.state.symbols.has_variables else node
+
+    def _variable(self, node: Name) -> Node | None:
+        symbol = self.scope.find(node.text)
+        if symbol is None or symbol.is_label:
+            return None
+        symbol.used = True
+        if isinstance(symbol.value, int):
+            return Number(node.start, node.end, symbol.value)
+        return FixedName(node.start, node.end, node.text, symbol)
+
+    # --- the names in expressions ---
+
+    def definition(self, node: Name) -> Definition | None:
+        """The symbol of a name, which counts as used; None if it is not defined so far.
+
+        When all sources are read, raises `Mistake` for an unknown name. Raises `AlreadyReported`
+        for a symbol whose line is wrong.
+        """
+        is_read = self.state.is_read
+        if isinstance(node, FixedName):
+            symbol: Definition | None = node.definition
+        else:
+            symbol = self.scope.following(node.text) if is_read else self.scope.find(node.text)
+        if symbol is None:
+            if not is_read:
+                return None
+            hint = self.state.symbols.hint(node.text, self.scope, self.state.cores)
+            raise Mistake(f"undefined symbol '{node.text}'", node, hint)
+        symbol.used = True
+        if symbol.bad:
+            raise AlreadyReported
+        return symbol
+
+    def _known_definition(self, node: Name) -> Definition:
+        """The symbol of a name. Raises `NotYet`, and as `definition`."""
+        symbol = self.definition(node)
+        if symbol is None:
+            raise NotYet(node, f"'{node.text}' is not defined before")
+        return symbol
+
+    def name(self, node: Name) -> Value:
+        symbol = self._known_definition(node)
+        value = symbol.value
+        if isinstance(value, Deferred):
+            if not self.state.is_placed:
+                raise NotYet(node, f"'{node.text}' depends on what follows")
+            return self.state.symbols.resolve(symbol, node)
+        if value is None:
+            raise NotYet(node, f"'{node.text}' has no place yet")
+        return self._address(value) if isinstance(value, Address) else value
+
+    def _address(self, value: Address) -> Value:
+        if self.state.is_placed and isinstance(value.area, Area) and value.area.base is not None:
+            return value.area.base + value.offset
+        return value
+
+    def here(self) -> Value:
+        return self._address(Address(self.area, self.offset))
+
+    def local(self, node: LocalLabel) -> Value:
+        label = self.scope.numbered_near(node.number, self.ordinal, node.forward)
+        if label is None:
+            if node.forward and not self.state.is_placed:
+                raise NotYet(node, "it is a label that follows")
+            where = "after" if node.forward else "before"
+            raise Mistake(f"there is no local label '{node.number}:' {where} this line", node)
+        if not self.state.is_placed and node.forward:
+            raise NotYet(node, "it is a label that follows")
+        label.used = True
+        if label.bad:
+            raise AlreadyReported
+        if not isinstance(label.value, Address):
+            raise NotYet(node, "it has no place yet")
+        return self._address(label.value)
+
+    def indexed(self, node: Indexed) -> Value:
+        symbol, _datum, offset, _length = self.bytes_of(node)
+        if not isinstance(symbol.value, Address):
+            raise NotYet(node, "it has no place yet")
+        return self._address(Address(symbol.value.area, symbol.value.offset + offset))
+
+    def call(self, node: Call) -> Value:
+        first = node.arguments[0]
+        if node.function == "sizeof":
+            if not isinstance(first, Name | Indexed):
+                raise Mistake("sizeof takes a symbol, or a part of one", first)
+            return self.bytes_of(first)[3]
+        if not self.state.is_placed:
+            raise NotYet(node, "it depends on where everything lies")
+        if node.function == "slot":
+            return self._slot(node)
+        address = number(first, self)
+        if node.function == "load_address":
+            return self._load_address(address, first)
+        return self._pcrel_low(address, first)
+
+    def _slot(self, node: Call) -> int:
+        """The address of a tensor in the memory of a core's part."""
+        name, index_node = node.arguments
+        if not isinstance(name, Name | Indexed):
+            raise Mistake("slot takes a tensor, or a part of one", name)
+        symbol, _datum, offset, _length = self.bytes_of(name)
+        index = number(index_node, self)
+        slot = self.state.tensor_slots.address(symbol, index)
+        if slot is None:
+            hint = "a tensor has one where an exe names it"
+            raise Mistake(f"'{symbol.name}' has no slot in row {index}", node, hint)
+        return slot + offset
+
+    def _load_address(self, address: int, node: Node) -> int:
+        """Where the loader puts the byte that its core sees at `address`."""
+        area = self.state.layout.area_at(address)
+        if area is None:
+            raise Mistake(f"no section holds the address {address:#x}", node)
+        return area.load_base + address - (area.base or 0)
+
+    def _pcrel_low(self, address: int, node: Node) -> int:
+        """The low part that belongs to the `%pcrel_hi` of the instruction at `address`."""
+        area = self.state.layout.area_at(address)
+        offset = address - (area.base or 0) if area is not None else 0
+        target = self.state.pcrel_targets.get((id(area), offset))
+        if target is None:
+            raise Mistake("%pcrel_lo takes the address of an instruction that has %pcrel_hi", node)
+        return low_part(number(*target) - address)
+
+    def warn(self, message: str, node: Node, hint: str = "") -> None:
+        self.state.report.warning(self.line, node, message, hint)
+
+    # --- parts of symbols ---
+
+    def bytes_of(self, node: Name | Indexed) -> tuple[Definition, Datum | None, int, int]:
+        """A symbol, its datum, and offset and length in bytes of the part that `node` names.
+
+        Raises `Mistake` and `NotYet`.
+        """
+        name = node.base if isinstance(node, Indexed) else node
+        if isinstance(name, Text):
+            raise Mistake("a symbol is needed here, not a string", node)
+        symbol = self._known_definition(name)
+        datum = self.state.symbols.datum(symbol)
+        if not isinstance(node, Indexed):
+            return symbol, datum, 0, self._size(symbol, datum, name)
+        if datum is None or datum.what not in ("array", "tensor", "sparse"):
+            raise Mistake(
+                f"'{name.text}' has no elements to choose from",
+                node,
+                "a tensor, .npy or .sparse has",
+            )
+        if datum.what == "sparse":
+            return symbol, datum, *self._round(name, datum, node)
+        return symbol, datum, *self._elements(name, datum, node)
+
+    def _size(self, symbol: Definition, datum: Datum | None, node: Name) -> int:
+        if datum is not None:
+            return datum.size
+        if symbol.size is not None:
+            return symbol.size
+        if not self.state.is_placed:
+            raise NotYet(node, f"the size of '{node.text}' depends on what follows")
+        return self.state.natural_sizes.get((symbol.name, address_of(symbol)), 0)
+
+    def _round(self, name: Name, datum: Datum, node: Indexed) -> tuple[int, int]:
+        last = len(datum.rounds) - 1
+        if len(node.subscripts) != 1 or isinstance(node.subscripts[0], Slice):
+            raise Mistake(f"'{name.text}' takes the number of a round, 0 to {last}", node)
+        index = self._subscript(node.subscripts[0], f"rounds of '{name.text}'", last)
+        return datum.rounds[index]
+
+    def _subscript(self, node: Node, what: str, last: int) -> int:
+        value = number(node, self)
+        if not 0 <= value <= last:
+            raise Mistake(f"{what}: {value} is out of range, 0 to {last}", node)
+        return value
+
+    def _elements(self, name: Name, datum: Datum, node: Indexed) -> tuple[int, int]:
+        if len(node.subscripts) > len(datum.shape):
+            shape = " x ".join(map(str, datum.shape))
+            raise Mistake(f"'{name.text}' has {len(datum.shape)} dimensions, {shape}", node)
+        size, offset = datum.size, 0
+        for dimension, item in enumerate(node.subscripts):
+            length, what = datum.shape[dimension], f"'{name.text}' in dimension {dimension}"
+            size //= length
+            if not isinstance(item, Slice):
+                offset += size * self._subscript(item, what, length - 1)
+                continue
+            if dimension + 1 != len(node.subscripts):
+                raise Mistake("only the last of the numbers may be a range", item)
+            low = 0 if item.low is None else self._subscript(item.low, what, length)
+            high = length if item.high is None else self._subscript(item.high, what, length)
+            if low >= high:
+                raise Mistake(f"the range {low}:{high} is empty", item)
+            return offset + low * size, (high - low) * size
+        return offset, size

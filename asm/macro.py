@@ -1,0 +1,48 @@
+"""A macro: its name, its parameters and its body."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from macaw.asm.diagnostics import Span
+from macaw.asm.macro_body import MacroBody
+from macaw.asm.source import LogicalLine
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a macro. `qualifier` is empty, "req" or "vararg"."""
+
+    name: str
+    qualifier: str = ""
+    default: str = ""
+
+    def __str__(self) -> str:
+        qualifier = f":{self.qualifier}" if self.qualifier else ""
+        return f"{self.name}{qualifier}" + (f"={self.default}" if self.default else "")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Macro:
+    """A macro, and the place of its name: from `start` up to `end` in a line's text.
+
+    Without a body its definition is wrong, and its calls do nothing.
+    """
+
+    name: str
+    line: LogicalLine
+    start: int
+    end: int
+    parameters: tuple[Parameter, ...]
+    body: MacroBody | None
+
+    @property
+    def span(self) -> Span:
+        """The place of its name in the file."""
+        start = self.line.start
+        return self.line.source.span(start + self.start, start + self.end)
+
+    @property
+    def syntax(self) -> str:
+        """How a call is written."""
+        return f"{self.name} {', '.join(map(str, self.parameters))}".rstrip()

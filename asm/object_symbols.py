@@ -1,0 +1,106 @@
+"""Symbols as the object file has them: addresses, sizes, the entry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from macaw.asm.expressions import Address
+from macaw.asm.layout import Area, Layout
+from macaw.asm.program import Symbol, natural_sizes
+from macaw.asm.program_symbols import ProgramSymbols
+from macaw.asm.symbols import Definition, SymbolTable
+
+_NATURAL = -1  # the size of a symbol that reaches to the next one
+
+
+def address_of(symbol: Definition) -> int:
+    """The address of a symbol after the layout; 0 if it is a number."""
+    value = symbol.value
+    if not isinstance(value, Address):
+        return 0
+    assert isinstance(value.area, Area)
+    return ((value.area.base or 0) + value.offset) & 0xFFFF_FFFF
+
+
+def symbols(program: ProgramSymbols, layout: Layout) -> list[Symbol]:
+    """The symbols of the object; the size is `_NATURAL` where it follows from the neighbours."""
+    result = []
+    for scope in program.table.scopes:
+        for item in scope.symbols.values():
+            if not item.is_private:
+                is_global = program.table.shared.get(item.name) is item
+                symbol = _symbol(item, is_global, program, layout)
+                if symbol is not None:
+                    result.append(symbol)
+    return result
+
+
+def _symbol(
+    symbol: Definition, is_global: bool, program: ProgramSymbols, layout: Layout
+) -> Symbol | None:
+    value = symbol.value
+    if isinstance(value, int):
+        kind, size = symbol.kind or "notype", symbol.size or 0
+        return Symbol(symbol.name, value & 0xFFFF_FFFF, size, None, kind, is_global)
+    if not isinstance(value, Address) or not isinstance(value.area, Area):
+        return None
+    plan = layout.plans.get(value.area.section)
+    if plan is None or value.area.base is None:
+        return None
+    kind = symbol.kind or ("func" if "x" in plan.flags else "object")
+    section = plan.name if plan.size else None
+    size = symbol.size if symbol.size is not None else _NATURAL if section else 0
+    datum = program.datum(symbol)
+    if size == _NATURAL and datum is not None:
+        size = datum.size
+    return Symbol(symbol.name, address_of(symbol), size, section, kind, is_global)
+
+
+def sizes(layout: Layout, found: Sequence[Symbol]) -> dict[tuple[str, int], int]:
+    """The bytes from each symbol, by name and value, to the next one or the end of its section.
+
+    Places of tensors that the assembler puts behind the rest of a section belong to no symbol.
+    """
+    inside: dict[str | None, list[Symbol]] = {}
+    for symbol in found:
+        inside.setdefault(symbol.section, []).append(symbol)
+    natural = {
+        key: size
+        for section in layout.sections()
+        for key, size in natural_sizes(section, inside.get(section.name, ())).items()
+    }
+    for plan in layout.plans.values():
+        filled = [area for area in plan.areas if area.size and not area.zeros]
+        if not filled or not plan.areas[-1].zeros:
+            continue
+        start, end = filled[0].base or 0, (filled[-1].base or 0) + filled[-1].size
+        for (name, value), size in natural.items():
+            if start <= value < end:
+                natural[name, value] = min(size, end - value)
+    return natural
+
+
+def with_size(symbol: Symbol, natural: Mapping[tuple[str, int], int]) -> Symbol:
+    """The symbol with its size, given or natural."""
+    if symbol.size != _NATURAL:
+        return symbol
+    size = natural.get((symbol.name, symbol.value), 0)
+    return Symbol(symbol.name, symbol.value, size, symbol.section, symbol.kind, symbol.is_global)
+
+
+def entry_of(layout: Layout, table: SymbolTable, section: str) -> int | None:
+    """The address of `_start` in the section, else the section's begin; None: it is empty."""
+    start = start_of(table, section)
+    if start is not None:
+        return address_of(start)
+    plan = layout.plans.get(section)
+    return plan.areas[0].base if plan is not None and plan.size else None
+
+
+def start_of(table: SymbolTable, section: str) -> Definition | None:
+    """The symbol `_start` of a section, a shared one before those of single files."""
+    for symbols in (table.shared, *(scope.symbols for scope in table.scopes)):
+        start = symbols.get("_start")
+        if start is not None and start.area is not None and start.area.section == section:
+            return start
+    return None

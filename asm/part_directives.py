@@ -1,0 +1,75 @@
+"""Directives for the core's part, section and place that the source is in."""
+
+from __future__ import annotations
+
+from macaw.asm.core_parts import CoreParts
+from macaw.asm.directive import check_count, name_of
+from macaw.asm.statement_context import StatementContext
+from macaw.asm.syntax import Mistake, Name, Statement, Text
+
+MAX_ALIGN = 16  # .align 16 is 64 KiB
+
+
+def enter_core(parts: CoreParts, context: StatementContext, statement: Statement) -> None:
+    """`.core NAME, row=R`. Raises `Mistake`."""
+    parts.enter_core(context, statement)
+
+
+def enter_section(parts: CoreParts, _context: StatementContext, statement: Statement) -> None:
+    """`.section NAME`. Raises `Mistake`."""
+    check_count(statement, 1, 1, ".section NAME")
+    parts.enter_section(name_of(statement.operands[0], "the name of a section"))
+
+
+def enter_own_section(parts: CoreParts, _context: StatementContext, statement: Statement) -> None:
+    """`.text`, `.data` or `.bss`. Raises `Mistake`."""
+    assert statement.head is not None
+    parts.enter_section(statement.head)
+    check_count(statement, 0, 0, statement.head.text)
+
+
+def choose_device(context: StatementContext, statement: Statement) -> None:
+    """`.device`. Raises `Mistake`."""
+    check_count(statement, 1, 1, ".device NAME")
+    node = statement.operands[0]
+    if not isinstance(node, Name | Text):
+        raise Mistake("the name of a device is needed here", node)
+    context.state.device.choose(context.line, node, context.state.folders)
+
+
+def take_hint(parts: CoreParts, context: StatementContext, statement: Statement) -> None:
+    """`.hint`, which a core's part may know; any other is ignored. Raises `Mistake`."""
+    if parts.current is not None:
+        parts.current.hint(context, statement)
+
+
+def align_power(parts: CoreParts, context: StatementContext, statement: Statement) -> None:
+    """`.align POWER`: go on at a multiple of 2 to the POWER bytes. Raises `Mistake`."""
+    check_count(statement, 1, 3, ".align POWER [, fill [, most]]")
+    power = context.bounded(statement.operands[0], "alignment, a power of two", 0, MAX_ALIGN)
+    _align(parts, context, statement, 1 << power)
+
+
+def align_bytes(parts: CoreParts, context: StatementContext, statement: Statement) -> None:
+    """`.balign BYTES`: go on at a multiple of BYTES. Raises `Mistake`."""
+    check_count(statement, 1, 3, ".balign BYTES [, fill [, most]]")
+    first = statement.operands[0]
+    step = context.bounded(first, "alignment in bytes", 0, 1 << MAX_ALIGN) or 1
+    if step & (step - 1):
+        raise Mistake(f"an alignment is a power of two, not {step}", first)
+    _align(parts, context, statement, step)
+
+
+def _align(parts: CoreParts, context: StatementContext, statement: Statement, step: int) -> None:
+    padding = parts.padding
+    if len(statement.operands) > 1:
+        fill = context.bounded(statement.operands[1], "fill", -128, 255) & 0xFF
+
+        def padding(count: int) -> bytes:
+            return bytes([fill]) * count
+
+    if len(statement.operands) > 2:
+        most = context.bounded(statement.operands[2], "most bytes to skip", 0, 1 << 32)
+        if most and -context.area.size % step > most:
+            return
+    context.align(step, padding)

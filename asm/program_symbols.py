@@ -1,0 +1,152 @@
+"""The symbols of all files of a run, and what their data are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from macaw.asm.diagnostics import did_you_mean
+from macaw.asm.expressions import Address, number
+from macaw.asm.layout import Area
+from macaw.asm.report import Report
+from macaw.asm.source import LogicalLine
+from macaw.asm.symbols import Datum, Deferred, Definition, Scope, SymbolTable, TensorSymbol
+from macaw.asm.syntax import AlreadyReported, Mistake, Name, Number
+from macaw.isa.model import Core
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedDatum:
+    """A datum, where its bytes lie, and its directive: a line and the directive's offset there."""
+
+    area: Area
+    offset: int
+    line: LogicalLine
+    head: int
+    datum: Datum
+
+
+class ProgramSymbols:
+    """Symbols, the labels that wait for their place, tensors and typed data."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self.table = SymbolTable()
+        self.has_variables = False  # a symbol may be set again
+        self.tensors: list[TensorSymbol] = []
+        self.pending: list[Definition] = []  # labels whose place the next bytes decide
+        self.data: list[PlacedDatum] = []  # in the order of the source
+        self._data_at: dict[tuple[int, int], Datum] = {}  # by the area's id and offset
+        self._resolving: set[Definition] = set()
+
+    # --- labels ---
+
+    def define_labels(
+        self,
+        scope: Scope,
+        ordinal: int,
+        line: LogicalLine,
+        names: Sequence[Name | Number],
+        bad: bool,
+    ) -> list[Definition]:
+        """Define the labels of a line, pending. `bad` ones cause no further errors."""
+        labels = []
+        for name in names:
+            label = Definition("", line, name.start, name.end, bad=bad)
+            if isinstance(name, Number):
+                label.name = str(name.value)
+                scope.number(name.value, ordinal, label)
+            else:
+                label.name = name.text
+                before = scope.clash(name.text)
+                if before is not None:
+                    self._report.mistake(line, second_definition(name, before))
+                    continue
+                scope.define(label)
+            labels.append(label)
+        self.pending += labels
+        return labels
+
+    def take_pending(self) -> list[Definition]:
+        """The pending labels; the caller places them."""
+        labels, self.pending = self.pending, []
+        return labels
+
+    def place_labels(self, area: Area) -> None:
+        """Place the pending labels at the end of `area`."""
+        if self.pending:
+            for label in self.take_pending():
+                label.value = Address(area, area.size)
+
+    # --- values ---
+
+    def resolve(self, symbol: Definition, node: Name) -> int:
+        """The value of a symbol with a `Deferred` one, after the layout.
+
+        Raises `Mistake` if the symbol depends on itself, `AlreadyReported` if its line is wrong.
+        """
+        value = symbol.value
+        assert isinstance(value, Deferred)
+        if symbol in self._resolving:
+            raise Mistake(f"'{symbol.name}' is defined by itself", node)
+        self._resolving.add(symbol)
+        try:
+            result = number(value.node, value.context)
+        except Mistake as mistake:
+            symbol.bad = True
+            self._report.mistake(value.line, mistake)
+            raise AlreadyReported from None
+        finally:
+            self._resolving.discard(symbol)
+        symbol.value = result
+        return result
+
+    def hint(self, name: str, scope: Scope, cores: Sequence[Core]) -> str:
+        """The symbol that an unknown name may mean, or what else the word is."""
+        known = [*scope.symbols, *self.table.shared]
+        hint = did_you_mean(name, known)
+        if hint:
+            return hint
+        files = [file for core in cores for file in core.files]
+        registers = [word for file in files for names in file.names for word in names]
+        if name in registers:
+            return "it is a register; a number is needed here"
+        return did_you_mean(name, registers)
+
+    # --- data ---
+
+    def add_datum(
+        self, area: Area, offset: int, line: LogicalLine, head: int, datum: Datum
+    ) -> None:
+        """Enter the datum at an offset of an area, of the directive at `head` of `line`."""
+        self._data_at.setdefault((id(area), offset), datum)
+        self.data.append(PlacedDatum(area, offset, line, head, datum))
+
+    def datum(self, symbol: Definition) -> Datum | None:
+        """What stands at a symbol."""
+        if symbol.datum is not None or not isinstance(symbol.value, Address):
+            return symbol.datum
+        return self._data_at.get((id(symbol.value.area), symbol.value.offset))
+
+    def direction(self, symbol: Definition) -> str:
+        """What a tensor is, "input" or "output"; empty: it is none."""
+        return next((item.direction for item in self.tensors if item.definition is symbol), "")
+
+    # --- the end ---
+
+    def warn_unused(self) -> None:
+        """Warn of labels that are private to their file and that nothing uses."""
+        for scope in self.table.scopes:
+            numbered = [item[1] for group in scope.numbered.values() for item in group]
+            private = [item for item in scope.symbols.values() if item.is_private and item.is_label]
+            for label in [*private, *numbered]:
+                if not label.used and not label.bad:
+                    at = (label.start, label.end)
+                    self._report.warning(label.line, at, f"label '{label.name}' is not used")
+
+
+def second_definition(name: Name, before: Definition) -> Mistake:
+    """The mistake of a second definition."""
+    source = before.line.source
+    line, _column = source.locate(before.line.start + before.start)
+    return Mistake(f"'{name.text}' is defined twice", name, f"the first is at {source.name}:{line}")

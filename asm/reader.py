@@ -1,0 +1,136 @@
+"""A source to statements: macros, repetitions, conditionals and includes are done here.
+
+Lines come from the text on top of a `TextStack`. A line whose first word is a directive on text or
+a macro is run; each other line goes to the `StatementAssembler`. Simple lines never come here: the
+`FastPath` takes them. Text that a conditional skips is not parsed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+
+from macaw.asm.assembly_state import AssemblyState
+from macaw.asm.core_parts import CoreParts
+from macaw.asm.directives import DIRECTIVES
+from macaw.asm.fast_path import FastPath
+from macaw.asm.macro import Macro
+from macaw.asm.macros import call_macro
+from macaw.asm.source import Caller, LogicalLine, SourceText, logical_lines
+from macaw.asm.statement_assembler import Reinterpret, StatementAssembler
+from macaw.asm.syntax import Mistake, Name
+from macaw.asm.text_directive import TextDirective
+from macaw.asm.text_directives import TEXT_DIRECTIVES
+from macaw.asm.text_stack import COMMAND_COST, HEAD, Budget, Command, LimitExceeded, TextStack
+from macaw.isa import registry
+
+# Of all parts.
+DIRECTIVE_NAMES = frozenset(
+    (
+        *DIRECTIVES,
+        *TEXT_DIRECTIVES,
+        *(row.name for core in registry.cores() for row in core.directives),
+    )
+)
+_ASSIGNMENT = re.compile(r"\s*=(?!=)")
+
+
+class SourceReader:
+    """Reads one source with all that it includes and expands to."""
+
+    def __init__(
+        self, state: AssemblyState, parts: CoreParts, fast_path: FastPath, budget: Budget
+    ) -> None:
+        self._state = state
+        self._fast_path = fast_path
+        self._stack = TextStack(state, budget, TEXT_DIRECTIVES, DIRECTIVE_NAMES, self._lines)
+        self._statements = StatementAssembler(state, parts, self._stack)
+
+    def read(self, text: SourceText) -> None:
+        """Take all lines of a source."""
+        stack = self._stack
+        stack.start(text)
+        while stack.frames:
+            try:
+                if self._read_frame():
+                    stack.next_round()
+            except Reinterpret as other:
+                self._reinterpret(other.line)
+            except LimitExceeded as error:
+                stack.unwind(error)
+
+    def _lines(self, text: SourceText) -> Iterator[LogicalLine]:
+        """The logical lines of a text but for those that the fast path takes."""
+        return logical_lines(text, partial(self._unterminated, text), self._take_simple)
+
+    def _take_simple(self, text: SourceText, start: int) -> int:
+        """Take simple lines from an offset on. Returns the offset of the first other line."""
+        stack = self._stack
+        if not stack.takes_statements:
+            return start
+        return self._fast_path.take(text, start, self._state.scope, stack.macro_words)
+
+    def _unterminated(self, text: SourceText, offset: int) -> None:
+        line = LogicalLine(text, offset, "/*")
+        mistake = Mistake("a comment without an end", (0, 2), "it ends with '*/'")
+        self._state.report.mistake(line, mistake)
+
+    def _read_frame(self) -> bool:
+        """Take lines of the text on top. Returns whether they are done: another text may begin."""
+        stack = self._stack
+        macros, conditionals, frame = stack.macros, stack.conditionals, stack.frames[-1]
+        take, match_head, watch = self._statements.take, HEAD.match, self._state.watch
+        for line in frame.lines:
+            watch()
+            if conditionals and conditionals[-1].skips:
+                if line.text[0] == ".":
+                    self._skip(line)
+                continue
+            head = match_head(line.text)
+            if head is not None:
+                word = head[1]
+                found = TEXT_DIRECTIVES.get(word) or (macros and macros.get(word.lower()))
+                if found and self._run(found, line, head):
+                    if stack.frames[-1] is not frame:
+                        return False
+                    continue
+            take(line)
+        return True
+
+    def _skip(self, line: LogicalLine) -> None:
+        """Run a line of skipped text if it ends that text, or begins a conditional in it."""
+        head = HEAD.match(line.text)
+        row = TEXT_DIRECTIVES.get(head[1]) if head is not None else None
+        if head is not None and row is not None and row.always:
+            self._run(row, line, head)
+
+    def _run(self, found: TextDirective | Macro, line: LogicalLine, head: re.Match[str]) -> bool:
+        """Run a directive on text or a macro. Returns False if the line assigns to its name."""
+        stack = self._stack
+        if len(stack.frames) > 1:
+            stack.budget.spend(COMMAND_COST, 0, Caller("", line, 0, len(line.text)))
+        start, end = head.span(1)
+        if isinstance(found, Macro) and _ASSIGNMENT.match(line.text, end):
+            return False
+        if start:
+            self._statements.take(LogicalLine(line.source, line.start, line.text[:start].rstrip()))
+            line = LogicalLine(line.source, line.start + start, line.text[start:])
+        command = Command(line, Name(0, end - start, head[1]))
+        with self._state.report.catching(line):
+            if isinstance(found, Macro):
+                call_macro(stack, command, found)
+            else:
+                found.run(stack, command)
+        return True
+
+    def _reinterpret(self, line: LogicalLine) -> None:
+        """Run a line whose first word was guessed."""
+        head = HEAD.match(line.text)
+        assert head is not None
+        found = TEXT_DIRECTIVES.get(head[1]) or self._stack.macros.get(head[1].lower())
+        if found is not None:
+            try:
+                self._run(found, line, head)
+            except LimitExceeded as error:
+                self._stack.unwind(error)

@@ -1,0 +1,131 @@
+"""One logical line: its labels, and the directive or instruction that it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from macaw.asm import recovery
+from macaw.asm.assembly_state import AssemblyState
+from macaw.asm.core_parts import CoreParts
+from macaw.asm.directive import Directive
+from macaw.asm.directives import DIRECTIVES, PartDirective
+from macaw.asm.source import LogicalLine
+from macaw.asm.statement_context import StatementContext
+from macaw.asm.statement_parser import parse_line
+from macaw.asm.symbols import Definition
+from macaw.asm.syntax import AlreadyReported, Mistake, Name, Statement
+from macaw.asm.text_stack import TextStack
+
+
+class Reinterpret(Exception):
+    """A line's unknown first word probably is one of the text stack: take the line as that."""
+
+    def __init__(self, line: LogicalLine) -> None:
+        super().__init__()
+        self.line = line
+
+
+class StatementAssembler:
+    """Takes the statements of one source."""
+
+    def __init__(self, state: AssemblyState, parts: CoreParts, stack: TextStack) -> None:
+        self._state = state
+        self._parts = parts
+        self._stack = stack
+
+    def take(self, line: LogicalLine) -> None:
+        """Take a logical line. Its mistake is reported; the next line is taken all the same.
+
+        Raises `Reinterpret`.
+        """
+        state = self._state
+        state.next_ordinal()
+        if state.record is not None:
+            state.record.statement(state.ordinal, line)
+        statement = parse_line(state, line)
+        labels = self._labels(line, statement) if statement.labels else []
+        if statement.head is None:
+            if self._parts.current is not None and state.report.has_failed(line):
+                self._parts.current.statement_failed()
+            return
+        with state.report.catching(line):
+            first = min(x.start for x in (statement.head, *statement.operands[:1]))
+            context = StatementContext.current(state, line, first)
+            self._run(context, statement, statement.head)
+        if state.report.has_failed(line):
+            self._contain(statement.head, labels)
+
+    def _contain(self, head: Name, labels: Sequence[Definition]) -> None:
+        """Keep a wrong statement from causing errors in others."""
+        if self._parts.current is not None:
+            self._parts.current.statement_failed()
+        if self._directive(head) is not None:
+            for label in [*labels, *self._state.symbols.pending]:
+                label.bad = True  # what should stand there is not known
+
+    def _labels(self, line: LogicalLine, statement: Statement) -> list[Definition]:
+        part, state = self._parts.current, self._state
+        bad = part is not None and part.accepts_anything
+        labels = state.symbols.define_labels(
+            state.scope, state.ordinal, line, statement.labels, bad
+        )
+        if part is None or part.places_labels(state.area):
+            state.symbols.place_labels(state.area)
+        return labels
+
+    def _directive(self, head: Name) -> Directive | PartDirective | None:
+        part = self._parts.current
+        return DIRECTIVES.get(head.text) or (part.directives.get(head.text) if part else None)
+
+    def _run(self, context: StatementContext, statement: Statement, head: Name) -> None:
+        part = self._parts.current
+        directive = self._directive(head)
+        if directive is not None:
+            self._run_directive(directive, context, statement)
+            return
+        if part is None:
+            self._guess(context, statement, self._outside_of_parts(head))
+            return
+        rows = part.core.rows.get(head.text)
+        if rows is None and not part.accepts_anything:
+            known = [*DIRECTIVES, *part.directives, *self._stack.known()]
+            self._guess(context, statement, recovery.unknown(head, part.core, known))
+            return
+        part.instruction(context, statement, rows or ())
+
+    def _run_directive(
+        self, directive: Directive | PartDirective, context: StatementContext, statement: Statement
+    ) -> None:
+        start = context.area.size
+        if isinstance(directive, PartDirective):
+            directive.run(self._parts, context, statement)
+        else:
+            directive.run(context, statement)
+        if context.area.size > start:
+            plan = self._state.layout.plans.get(context.area.section)
+            if plan is not None and plan.core is not None:
+                context.mark_from(start)  # it can be executed, or be a packet
+
+    def _guess(self, context: StatementContext, statement: Statement, mistake: Mistake) -> None:
+        """Report an unknown word, and go on as if the word that its hint names stood there."""
+        line = context.line
+        self._state.report.mistake(line, mistake)
+        word = recovery.meant(mistake)
+        if word is not None and self._stack.knows(word):
+            text = word + line.text[mistake.end :]
+            line = LogicalLine(line.source, line.start + mistake.start, text)
+            self._state.report.fail(line)
+            raise Reinterpret(line)
+        if word is not None:
+            head = Name(mistake.start, mistake.end, word)
+            self._run(context, replace(statement, head=head), head)
+
+    def _outside_of_parts(self, head: Name) -> Mistake:
+        """The mistake of the first mnemonic in no part. Raises `AlreadyReported` for the others."""
+        if head.text.startswith("."):
+            return recovery.unknown_directive(head, [*DIRECTIVES, *self._stack.known()])
+        if self._parts.has_reported_no_part:
+            raise AlreadyReported
+        self._parts.has_reported_no_part = True
+        return recovery.no_part(head)

@@ -1,0 +1,182 @@
+"""A statement at its place: what it puts into its area, now or after the layout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+
+from macaw.asm.assembly_state import AssemblyState
+from macaw.asm.diagnostics import did_you_mean
+from macaw.asm.expression_context import ExpressionContext
+from macaw.asm.expressions import Address
+from macaw.asm.layout import Area, LayoutError
+from macaw.asm.program_symbols import second_definition
+from macaw.asm.source import LogicalLine
+from macaw.asm.symbols import Datum, Deferred, Definition
+from macaw.asm.syntax import AlreadyReported, Mistake, Name, Named, Node
+
+_LARGE = 1 << 24  # bytes of one statement from which on the whole program's size is checked
+
+
+class StatementContext(ExpressionContext):
+    """The place of a statement, with what directives and instructions do there."""
+
+    __slots__ = ()
+
+    @classmethod
+    def current(cls, state: AssemblyState, line: LogicalLine, head: int = 0) -> StatementContext:
+        """The end of the area that the source is in; `head` is the mnemonic's place in the line."""
+        return cls(state, line, state.scope, state.ordinal, state.area, head)
+
+    def moved(self, area: Area | None = None) -> StatementContext:
+        """The same statement at the present end of its area, or of another one."""
+        return StatementContext(
+            self.state, self.line, self.scope, self.ordinal, area or self.area, self.head
+        )
+
+    # --- bytes ---
+
+    def emit(self, data: bytes) -> None:
+        """Add bytes at the end of the area. Raises `Mistake`."""
+        self._grow(len(data), lambda area: area.append(data))
+
+    def reserve(self, count: int) -> None:
+        """Add `count` zero bytes at the end of the area. Raises `Mistake`."""
+        self._grow(count, lambda area: area.grow(count))
+
+    def align(self, step: int, padding: Callable[[int], bytes] | None = None) -> None:
+        """Go on at a multiple of `step` bytes. Raises `Mistake`."""
+        self._grow(step, lambda area: area.align_to(step, padding))
+
+    def _grow(self, most: int, change: Callable[[Area], None]) -> None:
+        """Place the pending labels and let `change` add at most `most` bytes. Raises `Mistake`."""
+        self.state.symbols.place_labels(self.area)
+        self.check_room(most)
+        start = self.area.size
+        try:
+            change(self.area)
+        except LayoutError as error:
+            raise Mistake(str(error), (-1, -1)) from None
+        self.list_bytes(start)
+
+    def later(self, size: int, make: Callable[[], bytes]) -> None:
+        """Reserve `size` bytes; after the layout `make` gives them. Raises `Mistake`."""
+        start = self.area.size
+        self.reserve(size)
+        if self.area.zeros:
+            raise Mistake(f"{self.area.section} holds zeros, no data", (-1, -1))
+        if not self.area.discarded:
+            self.after_layout(partial(self._fill, start, size, make))
+
+    def _fill(self, start: int, size: int, make: Callable[[], bytes]) -> None:
+        self.area.data[start : start + size] = make()
+
+    def after_layout(self, action: Callable[[], None]) -> None:
+        """Run `action` after the layout; its `Mistake` is this line's error."""
+        self.state.fixups.append(partial(self._run_fixup, action))
+
+    def _run_fixup(self, action: Callable[[], None]) -> None:
+        if not self.state.report.has_failed(self.line):
+            with self.state.report.catching(self.line):
+                action()
+
+    def list_bytes(self, start: int) -> None:
+        """Let the listing show the bytes from `start` to the area's end at this line."""
+        if self.state.record is not None:
+            self.state.record.put(self.ordinal, self.line, self.area, start)
+
+    def mark(self) -> None:
+        """Let the line table map the bytes from here on to this line."""
+        self.mark_from(self.area.size)
+
+    def mark_from(self, offset: int) -> None:
+        """Let the line table map the bytes of the area from `offset` on to this line."""
+        line = self.line
+        self.state.line_table.add(self.area, offset, line.source, line.start + self.head)
+
+    def check_room(self, count: int) -> None:
+        """Raise `Mistake` unless `count` more bytes fit external memory."""
+        limit = self.state.device.external_bytes
+        if self.area.size + count > limit:
+            raise Mistake(
+                f"{self.area.section} grows to {self.area.size + count} bytes,"
+                f" external memory has {limit}",
+                (-1, -1),
+            )
+        if count > _LARGE and self.state.layout.external_size() + count > limit:
+            total = self.state.layout.external_size() + count
+            raise Mistake(
+                f"the program grows to {total} bytes, external memory has {limit}", (-1, -1)
+            )
+
+    def add_pcrel_target(self, node: Node) -> None:
+        """Remember what the `%pcrel_hi` of this instruction points at, for its `%pcrel_lo`."""
+        self.state.pcrel_targets[id(self.area), self.offset] = (node, self)
+
+    # --- symbols ---
+
+    def new_symbol(self, name: Name) -> Definition:
+        """A new symbol of this file, without a value. Raises `Mistake` if the name is taken."""
+        before = self.scope.clash(name.text)
+        if before is not None:
+            raise second_definition(name, before)
+        symbol = Definition(name.text, self.line, name.start, name.end)
+        self.scope.define(symbol)
+        return symbol
+
+    def new_label(self, name: Name, datum: Datum | None = None) -> Definition:
+        """A new symbol at the end of the area, as of `.list`. Raises `Mistake`."""
+        symbol = self.new_symbol(name)
+        symbol.place(self.area, self.area.size, datum)
+        return symbol
+
+    def assign(self, name: Name, value: int | Address | Deferred) -> None:
+        """Set a symbol that may be set again. Raises `Mistake` if the name is a label's."""
+        before = self.scope.clash(name.text)
+        if before is not None and before.is_label:
+            raise second_definition(name, before)
+        self.state.symbols.has_variables = True
+        if before is None:
+            before = Definition(name.text, self.line, name.start, name.end, is_label=False)
+        self.scope.define(before.with_value(value))
+
+    def spoil(self, name: Name) -> None:
+        """Let a symbol whose line is wrong cause no further errors."""
+        if self.scope.clash(name.text) is None:
+            symbol = self.new_symbol(name)
+            symbol.bad, symbol.is_label = True, False
+
+    @contextmanager
+    def spoiling(self, name: Name) -> Iterator[None]:
+        """Spoil the symbol that the block fails to define."""
+        try:
+            yield
+        except (Mistake, AlreadyReported, RecursionError):
+            self.spoil(name)
+            raise
+
+    def emit_datum(self, data: bytes, datum: Datum) -> None:
+        """Add bytes with a declared type; a label here stands for them. Raises `Mistake`."""
+        self.state.symbols.place_labels(self.area)
+        self.state.symbols.add_datum(self.area, self.area.size, self.line, self.head, datum)
+        self.emit(data)
+
+    # --- operands of directives ---
+
+    def named(self, operands: Sequence[Node], known: Sequence[str], head: Name) -> dict[str, Named]:
+        """The operands with a name. Raises `Mistake` for an unknown name or one given twice."""
+        items: dict[str, Named] = {}
+        for item in operands:
+            if not isinstance(item, Named):
+                continue
+            name = item.name.text
+            if name not in known:
+                hint = did_you_mean(name, known)
+                if not hint:
+                    hint = "there are " + ", ".join(known) if known else "it takes none by name"
+                raise Mistake(f"{head.text} has no operand '{name}'", item.name, hint)
+            if name in items:
+                raise Mistake(f"the operand {name} is given twice", item)
+            items[name] = item
+        return items

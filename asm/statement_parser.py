@@ -1,0 +1,31 @@
+"""A logical line to a statement, with its mistakes of syntax reported."""
+
+from __future__ import annotations
+
+from macaw.asm import recovery
+from macaw.asm.assembly_state import AssemblyState
+from macaw.asm.macro_body import ExpandedText
+from macaw.asm.parser import labels_of, parse
+from macaw.asm.source import LogicalLine
+from macaw.asm.statement_context import StatementContext
+from macaw.asm.syntax import Mistake, Statement
+
+
+def parse_line(state: AssemblyState, line: LogicalLine) -> Statement:
+    """The statement of a line. A mistake of syntax is reported, and what can be parsed is kept."""
+    try:
+        return parse(line.text)
+    except Mistake as mistake:
+        if isinstance(line.source, ExpandedText):
+            recovery.hint_at_parameter(mistake, line.text, line.source.names)
+        state.report.mistake(line, mistake)
+        return _beginning(state, line, mistake)
+
+
+def _beginning(state: AssemblyState, line: LogicalLine, mistake: Mistake) -> Statement:
+    """What stands before a mistake of syntax: its labels and operands are good for other lines."""
+    assigned = recovery.assigned(line.text)
+    if assigned is not None:
+        StatementContext.current(state, line).spoil(assigned)
+        return Statement(0, 0, labels_of(line.text), None, ())
+    return recovery.beginning(line.text, mistake.start)

@@ -1,0 +1,39 @@
+"""The places that tensors have in the memories of cores' parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from macaw.asm.layout import Area
+from macaw.asm.object_symbols import address_of
+from macaw.asm.symbols import Definition
+
+
+@dataclass(eq=False)
+class TensorSlots:
+    """By index of a part: `sections` of tensors that lie in its memory, and copies of others."""
+
+    sections: dict[int, str] = field(default_factory=dict)
+    _copies: dict[int, dict[Definition, tuple[Area, int]]] = field(default_factory=dict)
+
+    def lies_in(self, tensor: Definition, index: int) -> bool:
+        """Whether a tensor lies in the part's memory, so that it needs no copy there."""
+        area = tensor.area
+        return area is not None and area.section == self.sections.get(index)
+
+    def add(self, tensor: Definition, index: int, area: Area, offset: int) -> None:
+        """Give a tensor its copy in the part with that index."""
+        self._copies.setdefault(index, {})[tensor] = area, offset
+
+    def copies(self, index: int) -> list[Definition]:
+        """The tensors that have a copy in the part, in the order in which they got it."""
+        return list(self._copies.get(index, ()))
+
+    def address(self, tensor: Definition, index: int) -> int | None:
+        """The address of a tensor in the part, after the layout; None: it has none."""
+        if self.lies_in(tensor, index):
+            return address_of(tensor)
+        copy = self._copies.get(index, {}).get(tensor)
+        if copy is None or copy[0].base is None:
+            return None
+        return copy[0].base + copy[1]

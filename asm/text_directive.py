@@ -1,0 +1,34 @@
+"""What a directive on text is, and what those directives share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from macaw.asm.statement_parser import parse_line
+from macaw.asm.syntax import AlreadyReported, Statement
+from macaw.asm.text_stack import Command, TextStack
+
+
+@dataclass(frozen=True)
+class TextDirective:
+    """A directive that works on text; the fields that `Directive` has mean the same."""
+
+    name: str
+    syntax: str
+    meaning: str
+    run: Callable[[TextStack, Command], None]
+    defines: bool = False
+    example: str = ""
+    always: bool = False  # it counts in text that is skipped, too
+
+
+def statement_of(stack: TextStack, command: Command) -> Statement:
+    """The statement of a command; what cannot be parsed of it is reported and left out.
+
+    Raises `AlreadyReported` if nothing is left.
+    """
+    statement = parse_line(stack.state, command.line)
+    if statement.head is None:
+        raise AlreadyReported
+    return statement

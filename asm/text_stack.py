@@ -1,0 +1,335 @@
+"""The texts that are being read: a file, and on top of it what it includes and expands to.
+
+A text is added by a directive on text (`.include`, `.rept`) or by a macro call, which gives it
+the line that asks for it as its `Command`. Everything is bounded: how deep texts lie in each
+other, and how many lines and characters all expansions of a run have.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from macaw.asm.assembly_state import AssemblyState
+from macaw.asm.macro import Macro
+from macaw.asm.macro_body import ExpandedText, MacroBody, RepeatedText
+from macaw.asm.source import Caller, LogicalLine, SourceText
+from macaw.asm.syntax import Mistake, Name
+
+MAX_DEPTH = 100  # expansions in each other, as in GNU as; so many includes in each other, too
+MAX_LINES = 1_000_000  # of all expansions and included files of a run
+MAX_CHARACTERS = 1 << 25  # of them, together
+EDITED_LINES = 100_000  # of a file that is open in an editor, which assembles it again and again
+EDITED_CHARACTERS = 1 << 22
+MAX_LINE = 1 << 16  # characters of a line that an expansion makes
+_PIECE = 1 << 16  # characters of a repetition's rounds that are read as one text
+
+# What takes more time than a plain line of an expansion counts as so many more.
+ROUND_COST = 2  # a macro call, or a round of a repetition: an empty one, too
+COMMAND_COST = 4  # a line of an expansion that is a directive on text or a call
+ERROR_COST = 10  # an error in an expansion
+
+# Labels, and the word that says what the line is.
+HEAD = re.compile(
+    r"(?:(?:[A-Za-z_$][\w.$]*+|\.[\w.$]++|[0-9]++)\s*+:\s*+)*+([A-Za-z_.$][\w.$]*+)", re.ASCII
+)
+
+
+class LimitExceeded(Exception):
+    """A bound is exceeded: the expansion that began at `caller` ends."""
+
+    def __init__(self, message: str, caller: Caller, hint: str = "") -> None:
+        super().__init__(message)
+        self.message, self.caller, self.hint = message, caller, hint
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A line whose first word, `name`, is a directive on text or a macro."""
+
+    line: LogicalLine
+    name: Name
+
+    @property
+    def operands(self) -> str:
+        """The text after the word."""
+        return self.line.text[self.name.end :]
+
+    def caller(self, what: str) -> Caller:
+        """This line as the origin of another text."""
+        return Caller(what, self.line, 0, len(self.line.text))
+
+
+@dataclass
+class Budget:
+    """The lines and characters that the expansions of a run may take, and those taken so far.
+
+    What takes longer than a line counts as several.
+    """
+
+    max_lines: int = field(default_factory=lambda: MAX_LINES)
+    max_characters: int = field(default_factory=lambda: MAX_CHARACTERS)
+    lines: int = 0
+    characters: int = 0
+    is_reported: bool = False
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether more was taken than there is."""
+        return self.lines > self.max_lines or self.characters > self.max_characters
+
+    def spend(self, lines: int, characters: int, caller: Caller) -> None:
+        """Take so many. Raises `LimitExceeded`."""
+        self.lines += lines
+        self.characters += characters
+        if self.is_exhausted:
+            what = f"{self.max_lines} lines or {self.max_characters} characters"
+            hint = "calls, rounds, directives and errors in expansions count as several lines"
+            message = f"the expansions of the run have more than {what}"
+            raise LimitExceeded(message, caller, hint)
+
+
+@dataclass(slots=True, eq=False)
+class Conditional:
+    """An `.if` that waits for its `.endif`."""
+
+    line: LogicalLine
+    name: Name
+    skips: bool  # the lines here are not assembled
+    is_settled: bool  # no further branch is assembled
+    else_line: LogicalLine | None = None
+
+    def unfinished(self) -> Mistake:
+        """The mistake of a missing `.endif`."""
+        return Mistake(f"'{self.name.text}' without '.endif'", self.name)
+
+
+@dataclass(slots=True, eq=False)
+class Frame:
+    """A text that is being read: `lines` of its present round, then those of further `rounds`."""
+
+    kind: str  # "file", "include", "macro", "repetition"
+    lines: Iterator[LogicalLine]
+    rounds: Iterator[Iterator[LogicalLine]] = field(default_factory=lambda: iter(()))
+    conditionals: int = 0  # how many were open when it began
+
+
+class TextStack:
+    """The texts of one source, its macros and its open conditionals.
+
+    `lines` gives the logical lines of a text, `words` are the directives on text, and
+    `directives` all directives.
+    """
+
+    def __init__(
+        self,
+        state: AssemblyState,
+        budget: Budget,
+        words: Collection[str],
+        directives: Collection[str],
+        lines: Callable[[SourceText], Iterator[LogicalLine]],
+    ) -> None:
+        self.state = state
+        self.budget = budget
+        self.directives = directives
+        self.macros: dict[str, Macro] = {}  # by their name in small letters
+        self.macro_words: set[str] = set()  # the names of macros, as defined and in small letters
+        self.conditionals: list[Conditional] = []
+        self.calls = 0  # of macros, for `\@`
+        self.collects = False  # lines are read for a body
+        self.depth = 0  # of macros and repetitions in each other
+        self.frames: list[Frame] = []
+        self._words = words
+        self._lines = lines
+        self._charged_errors = 0  # errors that the budget counts already
+
+    @property
+    def takes_statements(self) -> bool:
+        """Whether the next line is assembled if it is a statement."""
+        return not (self.collects or self.skips)
+
+    @property
+    def skips(self) -> bool:
+        """Whether a conditional skips the next line."""
+        return bool(self.conditionals) and self.conditionals[-1].skips
+
+    def known(self) -> list[str]:
+        """The directives on text, and the macros."""
+        return [*self._words, *(macro.name for macro in self.macros.values())]
+
+    def knows(self, word: str) -> bool:
+        """Whether a word is a directive on text or a macro."""
+        return word in self._words or word.lower() in self.macros
+
+    # --- macros ---
+
+    def define(self, macro: Macro) -> None:
+        """Let a macro's name, in any case, stand for it."""
+        name = macro.name.lower()
+        self.macros[name] = macro
+        self.macro_words |= {name, macro.name}
+        self.state.macros.append(macro)
+
+    def purge(self, name: str) -> bool:
+        """Forget a macro. Returns whether there is one of this name."""
+        macro = self.macros.pop(name.lower(), None)
+        if macro is not None:
+            self.macro_words -= {name.lower(), macro.name}
+        return macro is not None
+
+    def collect(self, command: Command, opening: Sequence[str], end: str) -> list[LogicalLine]:
+        """The lines up to the `end` that belongs to `command`. Raises `Mistake` without one.
+
+        Each word of `opening` between them has an `end` of its own. They are lines of the present
+        text, or of one round of it.
+        """
+        self.collects = True
+        try:
+            return list(self._body(command, opening, end))
+        finally:
+            self.collects = False
+
+    def _body(self, command: Command, opening: Sequence[str], end: str) -> Iterator[LogicalLine]:
+        depth = 1
+        for line in self.frames[-1].lines:
+            head = HEAD.match(line.text)
+            if head is not None and head[1] in opening:
+                depth += 1
+            elif head is not None and head[1] == end:
+                depth -= 1
+                if not depth:
+                    if labels := line.text[: head.start(1)].rstrip():
+                        yield LogicalLine(line.source, line.start, labels)
+                    return
+            yield line
+        raise Mistake(f"'{command.name.text}' without '{end}'", command.name)
+
+    # --- texts ---
+
+    def start(self, text: SourceText) -> None:
+        """Read a file of the run next."""
+        self.frames = [Frame("file", self._lines(text))]
+
+    def expand(self, command: Command, body: MacroBody, values: Sequence[str], what: str) -> None:
+        """Read a macro's body next. Raises `LimitExceeded`, as all that add a text."""
+        caller = command.caller(what)
+        self._check_depth(caller)
+        self._spend(body, values, caller)
+        self._enter(Frame("macro", self._lines(ExpandedText(body, values, caller, macro=True))))
+
+    def _spend(self, body: MacroBody, values: Sequence[str], caller: Caller) -> None:
+        """Take an expansion's lines from the budget, before the expansion is made."""
+        size = body.size(values)
+        if size > MAX_LINE and body.longest(values) > MAX_LINE:
+            message = f"a line expands to more than {MAX_LINE} characters"
+            raise LimitExceeded(message, caller)
+        self.budget.spend(len(body.lines) + ROUND_COST, size, caller)
+
+    def repeat(self, command: Command, body: MacroBody, count: int) -> None:
+        """Read a body `count` times."""
+        caller = command.caller(f"in the repetition of {command.name.text}")
+        self._check_depth(caller)
+        self._check_count(command, body, count)
+        together, cost = 1, ROUND_COST + len(body.lines)
+        if self._has_statements_only(body) and self.state.record is None:
+            together, cost = max(1, _PIECE // (len(body.text) + 1)), len(body.lines)
+
+        def rounds() -> Iterator[Iterator[LogicalLine]]:
+            left, before = count, self.state.report.errors
+            source = RepeatedText(body, caller, min(together, count))
+            while left:
+                if left < source.rounds:
+                    source = RepeatedText(body, caller, left)
+                left -= source.rounds
+                has_failed = self.state.report.errors > before
+                a_round = cost + ERROR_COST * len(body.lines) * has_failed
+                self.budget.spend(source.rounds * a_round, len(source.text), caller)
+                yield self._lines(source)
+
+        self._enter(Frame("repetition", iter(()), rounds()))
+
+    def _has_statements_only(self, body: MacroBody) -> bool:
+        """Whether no line of a body is a command: rounds can then be read as one text."""
+        heads = (HEAD.match(line.text) for line in body.lines)
+        return not any(head is not None and self.knows(head[1]) for head in heads)
+
+    def _check_count(self, command: Command, body: MacroBody, count: int) -> None:
+        """Refuse at once what cannot come to an end in its bounds."""
+        most = self.budget.max_lines
+        if count * len(body.lines) > most and ".exitm" not in body.text:
+            lines = "a line" if len(body.lines) == 1 else f"{len(body.lines)} lines"
+            message = f"{count} times {lines} is too much"
+            hint = f"all expansions of a run together have at most {most} lines"
+            raise LimitExceeded(message, command.caller(""), hint)
+
+    def repeat_with(self, command: Command, body: MacroBody, values: Iterator[str]) -> None:
+        """Read a body once for each value of its one name."""
+        caller = command.caller(f"in the repetition of {command.name.text}")
+        self._check_depth(caller)
+        number = str(self.calls)
+
+        def rounds() -> Iterator[Iterator[LogicalLine]]:
+            for value in values:
+                self._spend(body, (value, number), caller)
+                yield self._lines(ExpandedText(body, (value, number), caller, macro=False))
+
+        self._enter(Frame("repetition", iter(()), rounds()))
+
+    def include(self, text: SourceText, caller: Caller) -> None:
+        """Read a file next."""
+        if sum(frame.kind == "include" for frame in self.frames) >= MAX_DEPTH:
+            raise LimitExceeded(f"more than {MAX_DEPTH} includes in each other", caller)
+        self.budget.spend(text.text.count("\n") + 1, len(text.text), caller)
+        self._enter(Frame("include", self._lines(text)))
+
+    def leave(self) -> None:
+        """`.exitm`: leave the text on top, and the conditionals that it has begun."""
+        frame = self.frames.pop()
+        del self.conditionals[frame.conditionals :]
+        if frame.kind != "include":
+            self.depth -= 1
+
+    def _check_depth(self, caller: Caller) -> None:
+        if self.depth >= MAX_DEPTH:
+            raise LimitExceeded(f"more than {MAX_DEPTH} expansions in each other", caller)
+
+    def _enter(self, frame: Frame) -> None:
+        frame.conditionals = len(self.conditionals)
+        if frame.kind != "include":
+            self.depth += 1
+        self.frames.append(frame)
+
+    def next_round(self) -> None:
+        """Go on with the next round of the text on top, whose lines are done, or end it."""
+        # A file's conditionals end with the source, those of an expansion with their round.
+        frame = self.frames[-1]
+        errors = self.state.report.errors
+        if frame.kind in ("macro", "repetition"):
+            self.budget.lines += ERROR_COST * (errors - self._charged_errors)
+        self._charged_errors = errors
+        level = frame.conditionals if frame.kind != "include" else len(self.conditionals)
+        for conditional in self.conditionals[level:]:
+            self.state.report.mistake(conditional.line, conditional.unfinished())
+        del self.conditionals[level:]
+        lines = next(frame.rounds, None)
+        if lines is not None:
+            frame.lines = lines
+            return
+        self.frames.pop()
+        if frame.kind in ("macro", "repetition"):
+            self.depth -= 1
+
+    def unwind(self, error: LimitExceeded) -> None:
+        """Report an exceeded bound, once, and drop all texts but the file."""
+        line = error.caller.line
+        if self.budget.is_reported:
+            self.state.report.fail(line)
+        else:
+            place = error.caller.start, error.caller.end
+            self.state.report.mistake(line, Mistake(error.message, place, error.hint))
+        self.budget.is_reported = self.budget.is_exhausted
+        if len(self.frames) > 1:
+            del self.conditionals[self.frames[1].conditionals :]
+            del self.frames[1:]
+        self.depth = 0
