@@ -34,7 +34,7 @@ class Squeezed:
         self.text = self._squeeze(text, offset)
 
     def _squeeze(self, text: str, offset: int) -> str:
-        found: list[str] = []
+        pieces: list[str] = []
         length, after_word, blank = 0, False, False
         for match in _TOKEN.finditer(text):
             kind, token = match.lastgroup, match[0]
@@ -43,17 +43,17 @@ class Squeezed:
                 continue
             if blank:
                 if after_word and (kind is not None or token == "\\"):
-                    found.append(" ")
+                    pieces.append(" ")
                     length += 1
                 self._runs.append((length, offset + match.start()))
                 blank = False
             if kind == "character":
                 token = _number(token)
                 self._runs.append((length + len(token), offset + match.end()))
-            found.append(token)
+            pieces.append(token)
             length += len(token)
             after_word = kind in ("word", "string")
-        return "".join(found)
+        return "".join(pieces)
 
     def _place(self, position: int) -> int:
         start, origin = self._runs[bisect_right(self._runs, (position, self._end)) - 1]
@@ -98,12 +98,12 @@ class Squeezed:
 
     def _quoted(self, position: int) -> tuple[str, int]:
         """A string: `""` in it is a quote, an escaped quote stays as it is."""
-        text, found = self.text, []
+        text, pieces = self.text, []
         position += 1
         while position < len(text):
             char = text[position]
             if char == "\\" and position + 1 < len(text):
-                found.append(text[position : position + 2])
+                pieces.append(text[position : position + 2])
                 position += 2
                 continue
             position += 1
@@ -111,8 +111,8 @@ class Squeezed:
                 if not text.startswith('"', position):
                     break
                 position += 1
-            found.append(char)
-        return "".join(found), position
+            pieces.append(char)
+        return "".join(pieces), position
 
     def _plain(self, position: int) -> tuple[str, int]:
         """Up to a comma, or a blank that stands in no brackets."""

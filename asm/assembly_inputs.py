@@ -19,9 +19,9 @@ DEFAULT_DEVICE = "base"
 class DeviceChoice:
     """The device that a run is for: the caller's, else that of `.device`, else the default."""
 
-    def __init__(self, given: str | Configuration | None) -> None:
-        self._config = load(given) if isinstance(given, str) else given
-        self._fixed = given is not None
+    def __init__(self, device: str | Configuration | None) -> None:
+        self._config = load(device) if isinstance(device, str) else device
+        self._fixed = device is not None
         self._used = False
 
     @property
@@ -87,8 +87,8 @@ class SourceFolders:
         own = line.source.folder
         folders = [*([own] if own is not None else []), *self._included]
         try:
-            found = files.find_named(name.value.decode("utf-8"), folders)
+            result = files.find_named(name.value.decode("utf-8"), folders)
         except UnicodeDecodeError:
             raise files.FileError("the name of a file is UTF-8 text") from None
-        self.read.append(str(found[0]))
-        return found
+        self.read.append(str(result[0]))
+        return result

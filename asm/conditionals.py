@@ -35,32 +35,32 @@ def _number(compare: Callable[[int, int], bool], stack: TextStack, command: Comm
     )
 
 
-def _defined(wanted: bool, stack: TextStack, command: Command) -> bool:
+def _defined(expected: bool, stack: TextStack, command: Command) -> bool:
     statement = statement_of(stack, command)
     if len(statement.operands) != 1 or not isinstance(statement.operands[0], Name):
         raise wrong_operands(statement, f"{command.name.text} NAME")
-    return (stack.state.scope.used_symbol(statement.operands[0].text) is not None) == wanted
+    return (stack.state.scope.used_symbol(statement.operands[0].text) is not None) == expected
 
 
-def _blank(wanted: bool, stack: TextStack, command: Command) -> bool:
-    return (not command.operands.strip()) == wanted
+def _blank(expected: bool, stack: TextStack, command: Command) -> bool:
+    return (not command.operands.strip()) == expected
 
 
-def _same_text(wanted: bool, stack: TextStack, command: Command) -> bool:
+def _same_text(expected: bool, stack: TextStack, command: Command) -> bool:
     first, comma, second = Squeezed(command.operands, 0).text.partition(",")
     if not comma:
         place = (0, len(command.line.text))
         syntax = f"write {command.name.text} text, text"
         raise Mistake(f"{command.name.text} compares two texts", place, syntax)
-    return (first.strip() == second.strip()) == wanted
+    return (first.strip() == second.strip()) == expected
 
 
-def _same_string(wanted: bool, stack: TextStack, command: Command) -> bool:
+def _same_string(expected: bool, stack: TextStack, command: Command) -> bool:
     statement = statement_of(stack, command)
     if len(statement.operands) == 2:
         first, second = statement.operands
         if isinstance(first, Text) and isinstance(second, Text):
-            return (first.value == second.value) == wanted
+            return (first.value == second.value) == expected
     raise wrong_operands(statement, f'{command.name.text} "text", "text"')
 
 
@@ -71,10 +71,10 @@ def _innermost(stack: TextStack, command: Command) -> Conditional:
 
 
 def _before_else(conditional: Conditional, command: Command) -> None:
-    found = conditional.else_line
-    if found is not None:
-        line, _ = found.source.locate(found.start)
-        hint = f"the .else is at {found.source.name}:{line}"
+    before = conditional.else_line
+    if before is not None:
+        line, _ = before.source.locate(before.start)
+        hint = f"the .else is at {before.source.name}:{line}"
         raise Mistake(f"'{command.name.text}' behind '.else'", command.name, hint)
 
 

@@ -89,11 +89,11 @@ class CorePart:
         if memory is None:
             return SectionPlan(name, EXTERNAL, flags, [area], self.core.name, self.index)
         instance = self.index or 0
-        bound = memory.setting(instance)
+        setting = memory.setting(instance)
         limit = memory.bytes(self.state.config, instance)
         start = memory.start(instance)
         return SectionPlan(
-            name, OWN, flags, [area], self.core.name, self.index, start, limit, bound=bound
+            name, OWN, flags, [area], self.core.name, self.index, start, limit, bound=setting
         )
 
     def section(self, name: str) -> Area | None:
@@ -199,7 +199,7 @@ class CorePart:
 
     def _streams(self, direction: str) -> list[Transfer]:
         """The copies between the tensors at this part's windows and these."""
-        found = []
+        transfers = []
         config = self.state.config
         for instance, name, window in _windows(self.core, config):
             plan = self.state.layout.plans.get(tensor_section(name))
@@ -211,8 +211,8 @@ class CorePart:
             ends = (window.start(instance), base)
             dst, src = ends if direction == "in" else ends[::-1]
             strides = (0, plan.step) if direction == "in" else (plan.step, 0)
-            found.append(Transfer(dst, src, plan.step, rows, *strides))
-        return found
+            transfers.append(Transfer(dst, src, plan.step, rows, *strides))
+        return transfers
 
     def default_source(self) -> Source | None:
         """The program of this core if a source has none; only the control core has one."""

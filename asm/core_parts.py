@@ -63,15 +63,15 @@ class CoreParts:
         """The part that a `.core` names. Raises `Mistake`."""
         assert statement.head is not None
         cores = [core for core in registry.cores() if core.section]
-        known = ", ".join(core.name for core in cores)
+        choices = ", ".join(core.name for core in cores)
         plain = [item for item in statement.operands if not isinstance(item, Named)]
         if len(plain) != 1 or not isinstance(plain[0], Name):
             place = (statement.head.start, statement.end)
-            raise Mistake(".core takes the name of a core", place, f"there are {known}")
+            raise Mistake(".core takes the name of a core", place, f"there are {choices}")
         name = plain[0]
         core = next((item for item in cores if item.name == name.text), None)
         if core is None:
-            hint = did_you_mean(name.text, [x.name for x in cores]) or f"there are {known}"
+            hint = did_you_mean(name.text, [x.name for x in cores]) or f"there are {choices}"
             raise Mistake(f"no core that runs programs is called '{name.text}'", name, hint)
         options = context.named(
             statement.operands, [core.index] if core.index else [], statement.head
@@ -94,17 +94,17 @@ class CoreParts:
 
     def tensor_plan(self, word: Name) -> SectionPlan:
         """The section of the tensors in the memory of that name. Raises `Mistake`."""
-        known: dict[str, SectionPlan] = {}
-        shown: list[str] = []
+        plans_by_name: dict[str, SectionPlan] = {}
+        choices: list[str] = []
         for core in registry.cores():
             plans = part_class(core.name).tensor_plans(core, self._state.config)
             names = list(plans)
-            shown += [*names[:2], "...", names[-1]] if len(names) > 3 else names
-            known |= plans
-        if word.text not in known:
-            hint = "there are " + ", ".join(shown)
+            choices += [*names[:2], "...", names[-1]] if len(names) > 3 else names
+            plans_by_name |= plans
+        if word.text not in plans_by_name:
+            hint = "there are " + ", ".join(choices)
             raise Mistake(f"the device has no memory '{word.text}' for tensors", word, hint)
-        return self._state.layout.plan(known[word.text])
+        return self._state.layout.plan(plans_by_name[word.text])
 
     def check_tensor_memories(self, default: CorePart | None) -> None:
         """Warn of tensors in memories that no part of the program works with.
@@ -132,17 +132,17 @@ class CoreParts:
     def enter_section(self, name: Name) -> None:
         """`.section NAME`. Raises `Mistake`."""
         part = self.current
-        known: Sequence[str]
+        choices: Sequence[str]
         if part is None:
-            area, known = common_area(self._state.layout, name.text), tuple(COMMON_SECTIONS)
+            area, choices = common_area(self._state.layout, name.text), tuple(COMMON_SECTIONS)
         else:
-            area, known = part.section(name.text), part.section_names()
+            area, choices = part.section(name.text), part.section_names()
         if area is None:
             where = f"a part of {part.core.name}" if part else "what stands in no part"
-            there = "there are " + ", ".join(known)
+            there = "there are " + ", ".join(choices)
             if part is None:
                 there += "; a core's part begins with .core"
-            hint = did_you_mean(name.text, known) or there
+            hint = did_you_mean(name.text, choices) or there
             raise Mistake(f"{where} has no section '{name.text}'", name, hint)
         self._state.symbols.place_labels(self._state.area)
         self._state.area = area

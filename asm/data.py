@@ -75,9 +75,9 @@ def read_npy(data: bytes) -> Array:
         raise DataError("is cut off in its header")
     dtype, shape = _header(data[start : start + length], "utf-8" if major == 3 else "latin-1")
     size = prod(shape) * _item_size(dtype)
-    found = len(data) - start - length
-    if found != size:
-        raise DataError(f"should hold {size} bytes of data by its header and holds {found}")
+    available = len(data) - start - length
+    if available != size:
+        raise DataError(f"should hold {size} bytes of data by its header and holds {available}")
     return Array(dtype, shape, data[start + length :])
 
 
@@ -119,8 +119,8 @@ def _dtype(description: object) -> str:
     if code == "O" or order == "O":
         raise DataError("holds Python objects, which are never read")
     if code not in _DTYPES:
-        known = ", ".join(_DTYPES.values())
-        raise DataError(f"holds the element type {description[:40]!a}; there are {known}")
+        choices = ", ".join(_DTYPES.values())
+        raise DataError(f"holds the element type {description[:40]!a}; there are {choices}")
     if order not in ("<", "|") or (order == "|" and code[1] != "1"):
         raise DataError("is big-endian; save it little-endian, array.astype('<" + code + "')")
     return _DTYPES[code]
@@ -151,5 +151,5 @@ def select(array: Array, cuts: Sequence[Cut]) -> Array:
             for index in range(cut.start, cut.stop):
                 yield from pieces(offset + index * stride, place + 1)
 
-    kept = tuple(cut.stop - cut.start for cut in cuts if isinstance(cut, slice))
-    return Array(array.dtype, kept + array.shape[len(cuts) :], b"".join(pieces(0, 0)))
+    shape = tuple(cut.stop - cut.start for cut in cuts if isinstance(cut, slice))
+    return Array(array.dtype, shape + array.shape[len(cuts) :], b"".join(pieces(0, 0)))

@@ -121,13 +121,13 @@ def _fill(context: StatementContext, statement: Statement) -> None:
     if not value:
         context.reserve(repeat * size)
         return
-    kept = min(size, _MAX_FILL_VALUE)
-    least, low = -(1 << 8 * kept >> 1), value & (1 << 8 * kept) - 1
-    if kept and not least <= value < 1 << 8 * kept:
-        message = f"of {value:#x} the low {8 * kept} bits are kept, {low:#x}"
-        hint = "as in GNU as; .dword takes 64 bits" if kept == _MAX_FILL_VALUE else ""
+    value_bytes = min(size, _MAX_FILL_VALUE)
+    least, low = -(1 << 8 * value_bytes >> 1), value & (1 << 8 * value_bytes) - 1
+    if value_bytes and not least <= value < 1 << 8 * value_bytes:
+        message = f"of {value:#x} the low {8 * value_bytes} bits are kept, {low:#x}"
+        hint = "as in GNU as; .dword takes 64 bits" if value_bytes == _MAX_FILL_VALUE else ""
         context.warn(message, nodes[2], hint)
-    context.emit(low.to_bytes(kept, "little").ljust(size, b"\0") * repeat)
+    context.emit(low.to_bytes(value_bytes, "little").ljust(size, b"\0") * repeat)
 
 
 def load_array(context: StatementContext, node: Node) -> Array:
@@ -174,8 +174,8 @@ def _incbin(context: StatementContext, statement: Statement) -> None:
     except files.FileError as error:
         raise Mistake(str(error), nodes[0]) from None
     skip = context.bounded(nodes[1], "skip", 0, len(data)) if len(nodes) > 1 else 0
-    left = len(data) - skip
-    count = context.bounded(nodes[2], "count", 0, left) if len(nodes) > 2 else left
+    rest = len(data) - skip
+    count = context.bounded(nodes[2], "count", 0, rest) if len(nodes) > 2 else rest
     context.emit(data[skip : skip + count])
 
 

@@ -67,8 +67,8 @@ class AssemblyError(MacawError):
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         self.diagnostics = tuple(diagnostics)
-        shown, left_out = first(self.diagnostics)
-        super().__init__("\n".join([*map(str, shown), *([left_out] if left_out else [])]))
+        lines, left_out = first(self.diagnostics)
+        super().__init__("\n".join([*map(str, lines), *([left_out] if left_out else [])]))
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
@@ -124,17 +124,17 @@ def first(
     """At most so many errors and so many warnings (0: all), and what to say of the others."""
     if not most or len(diagnostics) <= most:
         return diagnostics, ""
-    shown, count = [], {ERROR: 0, WARNING: 0}
+    chosen, count = [], {ERROR: 0, WARNING: 0}
     for item in diagnostics:
         count[item.severity] = count.get(item.severity, 0) + 1
         if count[item.severity] <= most:
-            shown.append(item)
+            chosen.append(item)
     more = [
         f"{number - most:,} more {severity}{'s' * (number - most > 1)}"
         for severity, number in count.items()
         if number > most
     ]
-    return shown, " and ".join(more)
+    return chosen, " and ".join(more)
 
 
 def pieces(diagnostic: Diagnostic) -> Iterator[tuple[str, str]]:
@@ -210,18 +210,18 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str:
     # Long words are no typing mistakes, and comparing them takes quadratic time.
     if not word or len(word) > 64:
         return ""
-    left = _to_compare.get()
-    if left is not None:
-        if left[0] <= 0:
+    budget = _to_compare.get()
+    if budget is not None:
+        if budget[0] <= 0:
             return ""
         candidates = tuple(candidates)
-        left[0] -= len(candidates)
+        budget[0] -= len(candidates)
     return _nearest(word, frozenset(candidates))
 
 
 @lru_cache(maxsize=256)  # an editor has the same mistake assembled again and again
 def _nearest(word: str, candidates: frozenset[str]) -> str:
-    known = sorted(candidates)
-    folded = {name.lower(): name for name in reversed(known)}
-    found = get_close_matches(word.lower(), list(folded), n=1, cutoff=0.6)
-    return f"did you mean '{folded[found[0]]}'?" if found and folded[found[0]] != word else ""
+    names = sorted(candidates)
+    folded = {name.lower(): name for name in reversed(names)}
+    matches = get_close_matches(word.lower(), list(folded), n=1, cutoff=0.6)
+    return f"did you mean '{folded[matches[0]]}'?" if matches and folded[matches[0]] != word else ""

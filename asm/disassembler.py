@@ -51,10 +51,10 @@ def disassemble(program: Program, core: str | None = None, *, raw: bool = False)
         return labels[section.name].at(address) if section else None
 
     def near(address: int) -> str | None:
-        found = program.symbol_at(address)
-        if found is None:
+        symbol = program.symbol_at(address)
+        if symbol is None:
             return None
-        return names.of(found[0]) + (f" + {found[1]}" if found[1] else "")
+        return names.of(symbol[0]) + (f" + {symbol[1]}" if symbol[1] else "")
 
     homes = {TENSORS, *(tensor.section for tensor in program.tensors)}
     lines = [
@@ -77,9 +77,9 @@ def disassemble(program: Program, core: str | None = None, *, raw: bool = False)
         own = labels[section.name]
         if table is not None and section.flags == "ax" and not section.nobits:
             lines += [directive(f".balign {section.align}")] if section.align > code.WORD else []
-            meant = form(table.name)
-            meant.open(program, section)
-            lines += code.section_lines(section, table, own, exact, near, meant)
+            core_form = form(table.name)
+            core_form.open(program, section)
+            lines += code.section_lines(section, table, own, exact, near, core_form)
         else:
             lines += _contents(program, section, table, own)
     if core is None:

@@ -67,10 +67,10 @@ def write(lines: LineTable, sections: Sequence[Section]) -> dict[str, bytes]:
 def encoded(text: str) -> bytes:
     """A name as bytes, ended by a zero byte. Names that are no UTF-8 keep their bytes."""
     try:
-        found = text.encode("utf-8", "surrogateescape")
+        data = text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
-        found = text.encode("utf-8", "backslashreplace")
-    return found.replace(b"\0", b"\\0") + b"\0"
+        data = text.encode("utf-8", "backslashreplace")
+    return data.replace(b"\0", b"\\0") + b"\0"
 
 
 def decoded(data: bytes) -> str:
@@ -80,22 +80,22 @@ def decoded(data: bytes) -> str:
 
 def uleb(value: int) -> bytes:
     """An unsigned number in LEB128."""
-    found = bytearray()
+    data = bytearray()
     while value > 0x7F:
-        found.append(value & 0x7F | 0x80)
+        data.append(value & 0x7F | 0x80)
         value >>= 7
-    found.append(value)
-    return bytes(found)
+    data.append(value)
+    return bytes(data)
 
 
 def sleb(value: int) -> bytes:
     """A signed number in LEB128."""
-    found = bytearray()
+    data = bytearray()
     while not -0x40 <= value < 0x40:
-        found.append(value & 0x7F | 0x80)
+        data.append(value & 0x7F | 0x80)
         value >>= 7
-    found.append(value & 0x7F)
-    return bytes(found)
+    data.append(value & 0x7F)
+    return bytes(data)
 
 
 def _file_names(lines: LineTable, used: Sequence[Rows]) -> tuple[list[str], dict[int, int]]:

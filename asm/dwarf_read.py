@@ -46,7 +46,7 @@ def read(debug: Mapping[str, bytes], sections: Sequence[Section]) -> LineTable:
 def _table(reader: _Reader, sections: Sequence[Section]) -> LineTable:
     placed = sorted((item for item in sections if item.size), key=lambda item: item.address)
     starts = [item.address for item in placed]
-    found: dict[str, Rows] = {}
+    tables: dict[str, Rows] = {}
     ends: dict[str, int] = {}
     for sequence in sorted(reader.sequences, key=lambda sequence: sequence.rows.addresses[0]):
         first = sequence.rows.addresses[0]
@@ -54,15 +54,15 @@ def _table(reader: _Reader, sections: Sequence[Section]) -> LineTable:
         if number < 0 or not placed[number].holds(first):
             continue  # of code that the linker has left out, or of nothing
         section = placed[number]
-        rows = found.setdefault(section.name, Rows())
+        rows = tables.setdefault(section.name, Rows())
         if ends.get(section.name, first) < first:
             rows.add(ends[section.name], 0, 0, 0)
         rows.extend(sequence.rows.inside(section.address, section.end))
         ends[section.name] = max(sequence.end, ends.get(section.name, 0))
     for section in placed:
         if ends.get(section.name, section.end) < section.end:
-            found[section.name].add(ends[section.name], 0, 0, 0)
-    order = {item.name: found[item.name] for item in sections if item.name in found}
+            tables[section.name].add(ends[section.name], 0, 0, 0)
+    order = {item.name: tables[item.name] for item in sections if item.name in tables}
     return LineTable(reader.names, order)
 
 
@@ -176,10 +176,10 @@ def _old_files(reader: _Reader) -> list[str]:
     folders = [""]  # the one of the compilation, from which names are given
     while folder := reader.string():
         folders.append(folder)
-    found = []
+    names = []
     while name := reader.string():
-        found.append(_old_file(reader, name, folders))
-    return found
+        names.append(_old_file(reader, name, folders))
+    return names
 
 
 def _old_file(reader: _Reader, name: str, folders: Sequence[str]) -> str:
@@ -194,12 +194,12 @@ def _old_file(reader: _Reader, name: str, folders: Sequence[str]) -> str:
 def _files(reader: _Reader, offset: str) -> list[str]:
     """The files of a unit of DWARF 5; the first is number 0."""
     folders = [name for name, _ in _entries(reader, offset)]
-    found = []
+    names = []
     for name, folder in _entries(reader, offset):
         if folder >= len(folders) and folder:
             raise reader.wrong(f"file {name!r} is in folder {folder} of {len(folders)}")
-        found.append(_joined(folders[folder], name) if folder else name)
-    return found
+        names.append(_joined(folders[folder], name) if folder else name)
+    return names
 
 
 def _entries(reader: _Reader, offset: str) -> list[tuple[str, int]]:
@@ -208,7 +208,7 @@ def _entries(reader: _Reader, offset: str) -> list[tuple[str, int]]:
     count = reader.uleb()
     if count > reader.limit - reader.place or (count and not pairs):
         raise reader.wrong(f"{count} names cannot be")
-    found = []
+    entries = []
     for _ in range(count):
         name, folder = "", 0
         for content, form in pairs:
@@ -217,8 +217,8 @@ def _entries(reader: _Reader, offset: str) -> list[tuple[str, int]]:
                 name = value
             elif content == dwarf.LNCT_DIRECTORY_INDEX and isinstance(value, int):
                 folder = value
-        found.append((name, folder))
-    return found
+        entries.append((name, folder))
+    return entries
 
 
 _FIXED = {

@@ -127,8 +127,8 @@ class Document:
     def core_at(self, line: int) -> Core | None:
         """The core whose part the line is in; None: no part has begun."""
         names = _PART.findall(self.text, 0, self._offset(line, 1))
-        known = {core.name: core for core in registry.cores()}
-        return known.get(names[-1]) if names else None
+        cores = {core.name: core for core in registry.cores()}
+        return cores.get(names[-1]) if names else None
 
     def _statement_at(self, line: int, column: int) -> tuple[LogicalLine | None, int]:
         """The statement around a place and the place's offset in it; no statement in comments."""
@@ -156,10 +156,10 @@ class Document:
 
     def definition(self, line: int, column: int) -> Span | None:
         """Where the symbol, local label, macro or file at a place is defined."""
-        found = self._word_at(line, column)
-        if found is None:
+        place = self._word_at(line, column)
+        if place is None:
             return None
-        word, _span, text, _offset = found
+        word, _span, text, _offset = place
         if word.startswith('"'):
             return self._file(word.strip('"'))
         local = _LOCAL.fullmatch(word)
@@ -211,10 +211,10 @@ class Document:
 
     def hover(self, line: int, column: int) -> Hover | None:
         """What the word at a place means."""
-        found = self._word_at(line, column)
-        if found is None:
+        place = self._word_at(line, column)
+        if place is None:
             return None
-        word, span, text, offset = found
+        word, span, text, offset = place
         core, head = self.core_at(line), _head(text)
         explained = self._explain_head(word, core) if word == head else None
         if explained is None and core is not None and head:
@@ -243,10 +243,10 @@ class Document:
         symbol = self._scope.find(word)
         if symbol is None:
             return None
-        said = explaining.code(f"{word}: {explaining.value(symbol, self.assembly.symbols)}")
+        explanation = explaining.code(f"{word}: {explaining.value(symbol, self.assembly.symbols)}")
         if self._is_from_outside(symbol):
-            return f"{said}\nDefined with -D."
-        return f"{said}\nDefined in {self._where(explaining.place(symbol))}."
+            return f"{explanation}\nDefined with -D."
+        return f"{explanation}\nDefined in {self._where(explaining.place(symbol))}."
 
     def _is_from_outside(self, symbol: Definition) -> bool:
         return symbol.name in self.defines and not symbol.line.text
@@ -271,10 +271,10 @@ class Document:
             return [Suggestion(x.name, "core", x.title) for x in registry.cores() if x.section]
         if head == ".device":
             return [Suggestion(name, "device") for name in config.presets()]
-        found = [*_operand_words(core.rows.get(head, ()))] if core is not None else []
+        words = [*_operand_words(core.rows.get(head, ()))] if core is not None else []
         if re.search(r"%\w*$", statement):
             return [Suggestion(name, "word") for name in MODIFIERS]
-        return [*found, *self._symbols()]
+        return [*words, *self._symbols()]
 
     def _statements(self, core: Core | None) -> Iterator[Suggestion]:
         if core is not None:
@@ -306,11 +306,11 @@ class Document:
             (self._source.locate(match.start(1))[0], match[1], match.span(1))
             for match in _PART.finditer(self.text)
         ]
-        found: list[list[Entry]] = [[] for _ in range(len(parts) + 1)]
+        groups: list[list[Entry]] = [[] for _ in range(len(parts) + 1)]
         for entry in sorted(self._defined(), key=lambda entry: _by_line(entry.span)):
-            found[sum(line <= entry.span.line for line, _name, _span in parts)].append(entry)
-        entries = found[0]
-        for (_line, name, (start, end)), children in zip(parts, found[1:], strict=True):
+            groups[sum(line <= entry.span.line for line, _name, _span in parts)].append(entry)
+        entries = groups[0]
+        for (_line, name, (start, end)), children in zip(parts, groups[1:], strict=True):
             span = self._source.span(start, end)
             entries.append(Entry(f".core {name}", "part", "", span, tuple(children)))
         return entries

@@ -102,21 +102,21 @@ def _parse(text: bytes) -> Any:
         raise ElfError(f"{SECTION}: not UTF-8 JSON: {error}") from None
 
 
-def _check(found: Any) -> Note:
-    version = _member(found, "the note", "version", int)
+def _check(note: Any) -> Note:
+    version = _member(note, "the note", "version", int)
     if not 1 <= version <= NOTE_VERSION:
         raise ElfError(
             f"{SECTION}: version {version}; this program reads version {NOTE_VERSION}"
             + (", a newer one made the file" if version > NOTE_VERSION else "")
         )
     tensors: dict[str, Tensor] = {}
-    for item in _member(found, "the note", "tensors", list):
+    for item in _member(note, "the note", "tensors", list):
         tensor = _tensor(item)
         if tensor.name in tensors:
             raise ElfError(f"{SECTION}: the tensor {tensor.name} stands twice")
         tensors[tensor.name] = tensor
     parts: dict[str, tuple[str, int | None]] = {}
-    for item in _member(found, "the note", "parts", list):
+    for item in _member(note, "the note", "parts", list):
         section = _member(item, "a part", "section", str)
         core = _member(item, "a part", "core", str)
         index = _member(item, "a part", "index", int | None)
@@ -125,33 +125,33 @@ def _check(found: Any) -> Note:
         if not core or (index is not None and not 0 <= index < TOP):
             raise ElfError(f"{SECTION}: the section {section} is no part of core {core!r} {index}")
         parts[section] = (core, index)
-    config = _member(found, "the note", "config", str)
+    config = _member(note, "the note", "config", str)
     if any("\ud800" <= letter <= "\udfff" for letter in config):
         raise ElfError(f"{SECTION}: the config of the note is not UTF-8")
     return Note(
         version,
-        _member(found, "the note", "device", str),
+        _member(note, "the note", "device", str),
         config,
         tuple(tensors.values()),
         parts,
-        tuple(map(_hint, _member(found, "the note", "hints", list) if "hints" in found else ())),
+        tuple(map(_hint, _member(note, "the note", "hints", list) if "hints" in note else ())),
     )
 
 
-def _hint(found: Any) -> Hint:
-    words = [_member(found, "a hint", name, str) for name in ("core", "name", "memory")]
-    numbers = [_member(found, "a hint", name, int) for name in ("address", "rows", "cols")]
+def _hint(item: Any) -> Hint:
+    words = [_member(item, "a hint", name, str) for name in ("core", "name", "memory")]
+    numbers = [_member(item, "a hint", name, int) for name in ("address", "rows", "cols")]
     address, rows, cols = numbers
     if not all(words) or not 0 <= address < TOP or not 0 < rows < TOP or not 0 < cols < TOP:
         raise ElfError(f"{SECTION}: a hint cannot be: {words} {numbers}")
     return Hint(*words, *numbers)
 
 
-def _member(found: Any, what: str, name: str, kind: Any) -> Any:
+def _member(item: Any, what: str, name: str, kind: Any) -> Any:
     """The member `name` of a JSON object, of type `kind`."""
-    if not isinstance(found, dict) or name not in found:
+    if not isinstance(item, dict) or name not in item:
         raise ElfError(f"{SECTION}: {what} has no {name}")
-    value = found[name]
+    value = item[name]
     if not isinstance(value, kind) or isinstance(value, bool):
         raise ElfError(f"{SECTION}: the {name} of {what} has the wrong type")
     if isinstance(value, str) and name != "config" and not value.isprintable():
@@ -159,18 +159,18 @@ def _member(found: Any, what: str, name: str, kind: Any) -> Any:
     return value
 
 
-def _tensor(found: Any) -> Tensor:
-    name = _member(found, "a tensor", "name", str)
+def _tensor(item: Any) -> Tensor:
+    name = _member(item, "a tensor", "name", str)
     what = f"tensor {name}"
-    direction = _member(found, what, "direction", str)
-    dtype = _member(found, what, "dtype", str)
-    shape = _member(found, what, "shape", list)
-    address = _member(found, what, "address", int)
+    direction = _member(item, what, "direction", str)
+    dtype = _member(item, what, "dtype", str)
+    shape = _member(item, what, "shape", list)
+    address = _member(item, what, "address", int)
     if not name or direction not in DIRECTIONS or dtype not in DTYPE_SIZES:
         raise ElfError(f"{SECTION}: {what} cannot be: {direction!r}, {dtype!r}")
     if len(shape) > _MAX_DIMENSIONS or not all(whole(length, 1, TOP) for length in shape):
         raise ElfError(f"{SECTION}: {what} has a shape that cannot be")
-    tensor = Tensor(name, direction, dtype, tuple(shape), address, _member(found, what, "at", str))
+    tensor = Tensor(name, direction, dtype, tuple(shape), address, _member(item, what, "at", str))
     if not (0 <= address < TOP and address + tensor.size <= TOP):
         raise ElfError(f"{SECTION}: {what} lies outside the 32-bit address space")
     return tensor

@@ -80,18 +80,18 @@ def read(data: bytes) -> Program:
     else:
         sections = _with_parts(sections, note)
     symbols = elf_symbols.read(data, headers, names, sections, ours=note is not None)
-    found = tuple(sections.values())
-    check_overlaps(found)
-    check_tensors(note.tensors if note else (), found)
-    check_entry(header.entry or None, found)
+    result = tuple(sections.values())
+    check_overlaps(result)
+    check_tensors(note.tensors if note else (), result)
+    check_entry(header.entry or None, result)
     return Program(
-        sections=found,
+        sections=result,
         symbols=tuple(symbols),
         tensors=note.tensors if note else (),
         hints=note.hints if note else (),
         config_toml=note.config_toml if note else "",
         device=note.device if note else "",
-        lines=_lines(data, headers, names, found, ours=note is not None),
+        lines=_lines(data, headers, names, result, ours=note is not None),
         entry=header.entry or None,
         note_version=note.version if note else 0,
     )
@@ -200,14 +200,14 @@ def _check_amount(
 ) -> None:
     """Refuse a file that loads the same bytes many times over: it would fill the memory."""
     loaded = sum(segment.file_size for segment in segments if segment.kind == elf.PT_LOAD)
-    held = sum(
+    total = sum(
         header.size
         for header in headers
         if header.flags & elf.SHF_ALLOC and header.kind not in (elf.SHT_NULL, elf.SHT_NOBITS)
     )
-    if max(loaded, held) > len(data):
+    if max(loaded, total) > len(data):
         raise ElfError(
-            f"{max(loaded, held):#x} bytes are to be loaded, the file has {len(data):#x}"
+            f"{max(loaded, total):#x} bytes are to be loaded, the file has {len(data):#x}"
         )
 
 
@@ -249,7 +249,7 @@ def _sections(
     ours: bool,
 ) -> dict[int, Section]:
     """The sections that are loaded, by their number in the file."""
-    found: dict[int, Section] = {}
+    result: dict[int, Section] = {}
     for number, header in enumerate(headers):
         if not header.flags & elf.SHF_ALLOC or header.kind == elf.SHT_NULL:
             debug = header.kind == elf.SHT_PROGBITS and names[number].startswith(dwarf.PREFIX)
@@ -273,7 +273,7 @@ def _sections(
         load_address = header.address + elf_segments.load_distance(header, segments, what)
         if not 0 <= load_address <= elf.TOP - header.size or (ours and load_address % align):
             raise ElfError(f"{what}: it cannot be loaded at {load_address:#x}")
-        found[number] = Section(
+        result[number] = Section(
             names[number],
             None,
             None,
@@ -284,10 +284,10 @@ def _sections(
             align,
             flags,
         )
-    loaded = [section.name for section in found.values()]
+    loaded = [section.name for section in result.values()]
     if ours and len(set(loaded)) != len(loaded):
         raise ElfError(f"two sections have the same name: {', '.join(loaded)}")
-    return found
+    return result
 
 
 def _foreign_flags(flags: int) -> str:

@@ -62,7 +62,7 @@ def with_bare(
 
     Of bytes between sections only those that are not all zero count: the rest is padding.
     """
-    found = dict(sections)
+    result = dict(sections)
     covered = sorted((item.address, item.end) for item in sections.values())
     for number, segment in enumerate(segments):
         if segment.kind != elf.PT_LOAD:
@@ -79,7 +79,7 @@ def with_bare(
                 contents = data[offset : offset + high - low] if low < filled else b""
                 if low >= high or (sections and not any(contents)):
                     continue
-                found[-len(found) - 1] = Section(
+                result[-len(result) - 1] = Section(
                     f".segment.{number}.{low:x}",
                     None,
                     None,
@@ -90,7 +90,7 @@ def with_bare(
                     1,
                     flags,
                 )
-    return found
+    return result
 
 
 def _gaps(start: int, end: int, covered: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:

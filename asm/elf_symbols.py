@@ -60,14 +60,14 @@ def _symbol(
         entry.section >= elf.SHN_LORESERVE or entry.section >= count
     ):
         raise ElfError(f"{what}: there is no section {entry.section:#x}")
-    known = entry.kind in _KINDS and entry.binding <= elf.STB_WEAK
+    is_known = entry.kind in _KINDS and entry.binding <= elf.STB_WEAK
     if ours:
         loaded = entry.section == elf.SHN_ABS or entry.section in sections
-        if not (known and loaded and name and entry.binding != elf.STB_WEAK and not entry.other):
+        if not (is_known and loaded and name and entry.binding != elf.STB_WEAK and not entry.other):
             raise ElfError(f"{what}: cannot be in a file of ours")
     if entry.kind in (elf.STT_SECTION, elf.STT_FILE, elf.STT_TLS) or entry.section == elf.SHN_UNDEF:
         return None
-    if not known:
+    if not is_known:
         raise ElfError(f"{what}: binding {entry.binding} and type {entry.kind} are not known")
     if not name or (name.startswith("$") and not ours):  # `$x`, `$d`: the linker's marks
         return None

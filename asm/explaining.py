@@ -44,10 +44,10 @@ def is_written(symbol: Definition) -> bool:
 def macro_text(macro: Macro) -> str:
     """A macro as it is called, and its first lines."""
     lines = [line.text for line in macro.body.lines] if macro.body is not None else []
-    shown = [f"        {line}" for line in lines[:_MOST_LINES]]
+    body = [f"        {line}" for line in lines[:_MOST_LINES]]
     if len(lines) > _MOST_LINES:
-        shown.append(f"        # ... {len(lines) - _MOST_LINES} more lines")
-    return code("\n".join([f".macro {macro.syntax}", *shown, ".endm"]))
+        body.append(f"        # ... {len(lines) - _MOST_LINES} more lines")
+    return code("\n".join([f".macro {macro.syntax}", *body, ".endm"]))
 
 
 def kind(symbol: Definition, names: ProgramSymbols) -> str:

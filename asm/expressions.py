@@ -244,8 +244,8 @@ def _call(node: Call, context: Context) -> Value:
             (node.start, node.start + len(node.function)),
             did_you_mean(node.function, MODIFIERS) or "there are " + " ".join(MODIFIERS),
         )
-    wanted = 2 if node.function == "slot" else 1
-    if len(node.arguments) != wanted:
+    count = 2 if node.function == "slot" else 1
+    if len(node.arguments) != count:
         raise Mistake(f"{node.function} is written {_SYNTAX[node.function]}", node)
     if node.function in ("%hi", "%lo"):
         value = number(node.arguments[0], context)
@@ -258,8 +258,8 @@ def _call(node: Call, context: Context) -> Value:
     return context.call(node)
 
 
-def fold(node: Node, known: Callable[[Name], Node | None]) -> Node:
-    """The expression with the symbols for which `known` gives a piece replaced by it.
+def fold(node: Node, replacement: Callable[[Name], Node | None]) -> Node:
+    """The expression with the symbols for which `replacement` gives a piece replaced by it.
 
     A symbol that is set again later keeps here the value that it has now.
     """
@@ -267,7 +267,7 @@ def fold(node: Node, known: Callable[[Name], Node | None]) -> Node:
     def change(item: Node) -> Node | None:
         match item:
             case Name():
-                return known(item)
+                return replacement(item)
             case Indexed():  # its base is a symbol, not a value
                 inner = tuple(transform(part, change) for part in item.subscripts)
                 return Indexed(item.start, item.end, item.base, inner)

@@ -194,11 +194,11 @@ class _SimpleRun:
                     places.append(match.start(2))
                 except (KeyError, ValueError):
                     if others or late:
-                        found = self._other(others, late, match)
-                        if found is None:
+                        bits = self._other(others, late, match)
+                        if bits is None:
                             return match.start()
-                        words += found
-                        places += [match.start(2)] * len(found)
+                        words += bits
+                        places += [match.start(2)] * len(bits)
                     elif self._data(match):
                         aligned = self._base % WORD_BYTES == 0
                         table = self._instructions if aligned else NOTHING
@@ -230,9 +230,9 @@ class _SimpleRun:
             return _split(bits, plan.words)
         texts = text.split(",")
         for plan in late:
-            asked = plan.partly(texts)
-            if asked is not None:
-                return self._waiting(plan, *asked, match)
+            waiting = plan.partly(texts)
+            if waiting is not None:
+                return self._waiting(plan, *waiting, match)
         return None
 
     def _waiting(
@@ -246,42 +246,42 @@ class _SimpleRun:
     ) -> list[int] | None:
         """The words of an instruction with a symbol, as far as they are known."""
         self._varies = True
-        asked: str | _Near = name
+        reference: str | _Near = name
         if name[0].isdigit():
             if match[1] is not None and match[1][0].isdigit():
                 return None  # that label may be meant
-            asked = _Near(int(name[:-1]), self._state.next_ordinal(), name[-1] == "f")
-            found = None if asked.forward else self._scope.numbered_near(*asked)
-            if not asked.forward and not self._is_label(found):
+            reference = _Near(int(name[:-1]), self._state.next_ordinal(), name[-1] == "f")
+            symbol = None if reference.forward else self._scope.numbered_near(*reference)
+            if not reference.forward and not self._is_label(symbol):
                 return None
         else:
-            found = self._scope.symbols.get(name)
-            if not self._is_plain(name, found):
+            symbol = self._scope.symbols.get(name)
+            if not self._is_plain(name, symbol):
                 return None
         here = self._base + WORD_BYTES * len(self._words)
-        if found is not None:
-            value = found.value
+        if symbol is not None:
+            value = symbol.value
             assert isinstance(value, Address)
             if slot.is_distance and not modifier and value.area is self._area:
                 known = slot.late("", value.offset, here)
                 return None if known is None else [bits | known]
-        self._deferred.items.append((here, bits, slot, modifier, asked, _begin(match)))
+        self._deferred.items.append((here, bits, slot, modifier, reference, _begin(match)))
         return _split(bits, plan.words)
 
-    def _is_plain(self, name: str, found: Definition | None) -> bool:
+    def _is_plain(self, name: str, symbol: Definition | None) -> bool:
         """Whether a symbol is a label, here or further on."""
-        if found is None:
+        if symbol is None:
             return name not in self._scope.table.shared
-        return self._is_label(found)
+        return self._is_label(symbol)
 
     @staticmethod
-    def _is_label(found: Definition | None) -> bool:
+    def _is_label(symbol: Definition | None) -> bool:
         """Whether a symbol is a label with a place, which is then used."""
-        if found is None or found.bad or not found.is_label:
+        if symbol is None or symbol.bad or not symbol.is_label:
             return False
-        if not isinstance(found.value, Address):
+        if not isinstance(symbol.value, Address):
             return False
-        found.used = True
+        symbol.used = True
         return True
 
     def _data(self, match: re.Match[str]) -> bool:
@@ -344,8 +344,8 @@ class _SimpleRun:
 
 def _end_of_line(text: str, offset: int, end: int) -> int:
     """Where the line after that of an offset begins, or the end."""
-    found = text.find("\n", offset, end)
-    return end if found < 0 else found + 1
+    newline = text.find("\n", offset, end)
+    return end if newline < 0 else newline + 1
 
 
 def _split(bits: int, count: int) -> list[int]:
@@ -393,22 +393,22 @@ class DeferredFixups:
         area, report = self._area, self._state.report
         following, base = self._scope.following, area.base or 0
         watch = self._state.watch
-        for offset, known, slot, modifier, name, begin in self.items:
+        for offset, known_bits, slot, modifier, name, begin in self.items:
             watch()
             if report.has_failed_at(self._source, begin):
                 continue
             near = self._scope.numbered_near
-            found = following(name) if isinstance(name, str) else near(*name)
+            symbol = following(name) if isinstance(name, str) else near(*name)
             data = None
-            if found is not None and not found.bad:
-                value = found.value
+            if symbol is not None and not symbol.bad:
+                value = symbol.value
                 if isinstance(value, Address) and isinstance(value.area, Area):
                     address = (value.area.base or 0) + value.offset
-                    found.used = True
+                    symbol.used = True
                     if isinstance(slot, Slot):
                         bits = slot.late(modifier, address, base + offset)
                         if bits is not None:
-                            bits |= known
+                            bits |= known_bits
                             data = bits.to_bytes(
                                 -(-bits.bit_length() // LANE) * WORD_BYTES, "little"
                             )
@@ -416,11 +416,11 @@ class DeferredFixups:
                         data = address.to_bytes(slot, "little")
             if data is None:
                 ordinal = 0 if isinstance(name, str) else name.ordinal
-                data = self._by_grammar(offset, known, slot, begin, ordinal)
+                data = self._by_grammar(offset, known_bits, slot, begin, ordinal)
             area.data[offset : offset + len(data)] = data
 
     def _by_grammar(
-        self, offset: int, known: int, slot: Slot | int, begin: int, ordinal: int
+        self, offset: int, known_bits: int, slot: Slot | int, begin: int, ordinal: int
     ) -> bytes:
         """What the grammar makes of a line whose symbol has no simple value."""
         match = _LINE.match(self._source.text, self._source.text.rfind("\n", 0, begin) + 1)
@@ -432,7 +432,7 @@ class DeferredFixups:
         context = StatementContext(self._state, line, self._scope, ordinal, area)
         with self._state.report.catching(line):
             if isinstance(slot, int):
-                return late_number(context, statement.operands[known], slot)
+                return late_number(context, statement.operands[known_bits], slot)
             assert self._part is not None
             return words_after_layout(context, statement, self._part.core.rows)
         return b""

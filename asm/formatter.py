@@ -165,9 +165,9 @@ def _statements(tokens: list[re.Match[str]]) -> list[str]:
             pieces[-1] += text
             before, letters = text, letters or text == LETTERS
         gap = ""
-    found = _LABELS.match(pieces[0])
-    labels = re.sub(" ?: ?", ": ", found[0]).rstrip() if found else ""
-    pieces[0] = pieces[0][found.end() :] if found else pieces[0]
+    match = _LABELS.match(pieces[0])
+    labels = re.sub(" ?: ?", ": ", match[0]).rstrip() if match else ""
+    pieces[0] = pieces[0][match.end() :] if match else pieces[0]
     return [labels, *map(_spaced, pieces)]
 
 
@@ -188,10 +188,10 @@ def _apart(before: str, after: str, *, blank: bool) -> bool:
 
 def _spaced(statement: str) -> str:
     """A statement with one blank between its head and what follows."""
-    if found := _ASSIGNMENT.fullmatch(statement):
-        return f"{found[1]} = {found[2]}".rstrip()
-    if found := _HEAD.fullmatch(statement):
-        return f"{found[1]} {found[2]}".rstrip()
+    if match := _ASSIGNMENT.fullmatch(statement):
+        return f"{match[1]} = {match[2]}".rstrip()
+    if match := _HEAD.fullmatch(statement):
+        return f"{match[1]} {match[2]}".rstrip()
     return statement
 
 
@@ -225,18 +225,18 @@ def _written(paragraph: list[_Line]) -> list[str]:
     ]
     reach = max((end for end in ends if end <= _LAST_COMMENT), default=0)
     column = max(columns.COMMENT, reach + -reach % _STEP)
-    written = []
+    pieces = []
     goes_on = False  # whether a comment below could go on with the one of this line
     for text, line in zip(texts, paragraph, strict=True):
         alone = bool(line.comment) and not text
         goes_on = goes_on and line.stood >= _CONTINUED if alone else bool(line.comment)
         if not alone:
-            written.append(columns.commented(text, line.comment, column) if line.comment else text)
+            pieces.append(columns.commented(text, line.comment, column) if line.comment else text)
         elif goes_on:
-            written.append(" " * column + line.comment)
+            pieces.append(" " * column + line.comment)
         else:
-            written.append(" " * (line.usual_column if line.stood else 0) + line.comment)
-    return written
+            pieces.append(" " * (line.usual_column if line.stood else 0) + line.comment)
+    return pieces
 
 
 def _statement_text(line: _Line) -> str:

@@ -234,25 +234,25 @@ def explained(error: UnexpectedInput, text: str, whole: str = "") -> Mistake:
     assert isinstance(error, UnexpectedToken)
     expected = error.accepts or error.expected
     if "MINUS" in expected and "NAME" in expected:
-        wanted = "an operand"
+        expectation = "an operand"
     elif "RPAR" in expected:
-        wanted = "')'"
+        expectation = "')'"
     elif "RSQB" in expected:
-        wanted = "']'"
+        expectation = "']'"
     elif whole:
-        wanted = whole
+        expectation = whole
     elif "COMMA" in expected:
-        wanted = "',' or the end of the line"
+        expectation = "',' or the end of the line"
     elif "LPAR" in expected:
-        wanted = "'('"
+        expectation = "'('"
     elif expected == {"COLON"}:
-        wanted = "':'"
+        expectation = "':'"
     else:
-        wanted = "a label, a mnemonic or a directive"
+        expectation = "a label, a mnemonic or a directive"
     if error.token.type == "$END":
-        return Mistake(f"the line ends where {wanted} should be", (len(text), len(text) + 1))
+        return Mistake(f"the line ends where {expectation} should be", (len(text), len(text) + 1))
     start, end = _place(error.token)
-    return Mistake(f"unexpected '{error.token}', expected {wanted}", (start, end))
+    return Mistake(f"unexpected '{error.token}', expected {expectation}", (start, end))
 
 
 def _unreadable(position: int, text: str) -> Mistake:
@@ -264,10 +264,10 @@ def _unreadable(position: int, text: str) -> Mistake:
     number = _BAD_NUMBER.match(text, position)
     if number and (char.isdigit() or char == "."):
         return Mistake(f"'{number[0]}' is no number", number.span())
-    shown = char if char.isprintable() else f"\\x{ord(char):02x}"
+    printed = char if char.isprintable() else f"\\x{ord(char):02x}"
     hint = ""
     if char.isalpha():
         hint = "names are made of the letters a to z and A to Z, digits, '_', '.' and '$'"
     elif char == "@":
         hint = "words stand without '@', as in '.type f, function'"
-    return Mistake(f"unexpected character '{shown}'", (position, position + 1), hint)
+    return Mistake(f"unexpected character '{printed}'", (position, position + 1), hint)

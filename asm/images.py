@@ -46,11 +46,13 @@ def memory_of(section: Section) -> str:
 
 def _sections(program: Program, memory: str | None) -> list[Section]:
     """What an image holds, by load address."""
-    found = [item for item in program.sections if item.data and memory in (None, memory_of(item))]
-    if not found:
+    sections = [
+        item for item in program.sections if item.data and memory in (None, memory_of(item))
+    ]
+    if not sections:
         where = f" in {memory} memory" if memory else ""
         raise ImageError(f"an image of nothing: the program has no bytes{where}")
-    return sorted(found, key=lambda item: item.load_address)
+    return sorted(sections, key=lambda item: item.load_address)
 
 
 def _raw(sections: Sequence[Section]) -> bytes:

@@ -99,8 +99,10 @@ def _word(
 ) -> bytes:
     """The bytes of an instruction, everything being laid out."""
     operands = {operand.name: operand for operand in row.operands}
-    found = {name: value_of(operands[name], node, context, row) for name, node in pending.items()}
-    return codec.encode(row, {**values, **found}).to_bytes(row.format.size, "little")
+    late_values = {
+        name: value_of(operands[name], node, context, row) for name, node in pending.items()
+    }
+    return codec.encode(row, {**values, **late_values}).to_bytes(row.format.size, "little")
 
 
 @lru_cache(maxsize=512)

@@ -188,7 +188,7 @@ class Layout:
 
     def sections(self) -> tuple[Section, ...]:
         """The sections that hold anything, in the order of their load addresses."""
-        found = []
+        sections = []
         for plan in self.plans.values():
             if not plan.size:
                 continue
@@ -200,7 +200,7 @@ class Layout:
                     data += bytes(area.base - start - len(data)) + area.data
             if not all(area.zeros for area in plan.areas):
                 data += bytes(plan.size - len(data))
-            found.append(
+            sections.append(
                 Section(
                     name=plan.name,
                     core=plan.core,
@@ -213,7 +213,7 @@ class Layout:
                     flags=plan.flags,
                 )
             )
-        return tuple(sorted(found, key=lambda section: section.load_address))
+        return tuple(sorted(sections, key=lambda section: section.load_address))
 
 
 def _stack(plan: SectionPlan, position: int) -> int:

@@ -57,13 +57,13 @@ class LineTableBuilder:
     def table(self) -> LineTable:
         """The line table of the program, everything being laid out."""
         files: dict[str, int] = {}
-        found: dict[str, Rows] = {}
+        tables: dict[str, Rows] = {}
         for area, source, offsets, places in self.runs():
-            rows, base = found.setdefault(area.section, Rows()), area.base or 0
+            rows, base = tables.setdefault(area.section, Rows()), area.base or 0
             rows.addresses.extend([base + offset for offset in offsets])
             name, lines, columns = source.places(places)
             file = files.setdefault(name, len(files))
             rows.files.extend([file] * len(offsets))
             rows.lines.extend(lines)
             rows.columns.extend(columns)
-        return LineTable(files, found)
+        return LineTable(files, tables)

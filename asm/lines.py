@@ -79,7 +79,7 @@ class LineTable(Sequence[Line]):
     def __init__(self, files: Iterable[str] = (), rows: Mapping[str, Rows] | None = None) -> None:
         """`rows` by section, their `files` places in `files`."""
         self.files = tuple(files)
-        self._rows = {name: found.sorted() for name, found in (rows or {}).items() if len(found)}
+        self._rows = {name: table.sorted() for name, table in (rows or {}).items() if len(table)}
 
     @classmethod
     def of(cls, lines: Iterable[Line]) -> LineTable:
@@ -141,10 +141,10 @@ class LineTable(Sequence[Line]):
         return self._by_section() == other._by_section()
 
     def _by_section(self) -> dict[str, list[Line]]:
-        found: dict[str, list[Line]] = {}
+        result: dict[str, list[Line]] = {}
         for line in self:
-            found.setdefault(line.section, []).append(line)
-        return found
+            result.setdefault(line.section, []).append(line)
+        return result
 
     def __repr__(self) -> str:
         return f"<LineTable: {len(self)} rows, {len(self.files)} files>"

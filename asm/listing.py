@@ -111,8 +111,8 @@ def _file(program: Program, file: SourceText, entries: Sequence[Entry]) -> Itera
             if span.file != above:
                 above = span.file
                 yield from _rows(program, (), "", f"{mark} {printable(above)}:")
-            shown = f"{mark} {_shown(item.line.text)}"
-            yield from _rows(program, item.chunks, str(span.line), shown)
+            text = f"{mark} {_shown(item.line.text)}"
+            yield from _rows(program, item.chunks, str(span.line), text)
 
 
 def _root(line: LogicalLine) -> int:
@@ -140,14 +140,14 @@ def _chunk(program: Program, chunk: Chunk) -> Iterator[str]:
 
 def _bytes(section: Section, address: int, size: int) -> Iterator[str]:
     """Rows of addresses and bytes, the last one a count if there are too many."""
-    shown = min(size, _ROW * _MOST_ROWS)
+    listed_size = min(size, _ROW * _MOST_ROWS)
     first = address - section.address
-    data = section.data[first : first + shown].ljust(shown, b"\0")
-    for place in range(0, shown, _ROW):
+    data = section.data[first : first + listed_size].ljust(listed_size, b"\0")
+    for place in range(0, listed_size, _ROW):
         row = data[place : place + _ROW].hex(" ", -_GROUP)
         yield f"{address + place:08x} {row}"
-    if size > shown:
-        yield f"{_NO_PLACE} ... {size - shown} more"
+    if size > listed_size:
+        yield f"{_NO_PLACE} ... {size - listed_size} more"
 
 
 def _others(program: Program, record: Record) -> Iterator[str]:
@@ -166,11 +166,11 @@ def _others(program: Program, record: Record) -> Iterator[str]:
         position = section.address
         for start, end in [*covered.get(section.name, ()), (section.end, section.end)]:
             if start > position:
-                found = list(_bytes(section, position, start - position))
+                pieces = list(_bytes(section, position, start - position))
                 rows.append(
-                    f"{'':6} {found[0]:<{len(_NO_PLACE) + 1 + _BYTES_WIDTH}}  {section.name}"
+                    f"{'':6} {pieces[0]:<{len(_NO_PLACE) + 1 + _BYTES_WIDTH}}  {section.name}"
                 )
-                rows += [f"{'':6} {row}" for row in found[1:]]
+                rows += [f"{'':6} {row}" for row in pieces[1:]]
             position = max(position, end)
     if rows:
         yield from ("Bytes of no line: alignment, places, commands", "", *rows, "")

@@ -48,12 +48,12 @@ class MacroBody:
         position = 0
         while match := _PLACES.search(text, position):
             position = match.end()
-            found = match[0]
-            if found == "\n":
+            token = match[0]
+            if token == "\n":
                 quoted = False
             elif match["quote"]:
-                quoted = quoted if quoted and len(found) % 2 == 0 else not quoted
-            elif found[0] == "'":
+                quoted = quoted if quoted and len(token) % 2 == 0 else not quoted
+            elif token[0] == "'":
                 if quoted:  # no character: what looks like one may hold a place
                     position = match.start() + 1
             elif match["plain"] is not None or match["name"] in names:
@@ -140,8 +140,8 @@ class ExpandedText(SourceText):
         piece = body.pieces[place]
         literal = isinstance(piece, str) and body.text.startswith(piece, start)
         if literal:
-            found = start + find - self._piece_starts[place]
-            return body.origin(found) + (end and find < offset)
+            position = start + find - self._piece_starts[place]
+            return body.origin(position) + (end and find < offset)
         if end:
             return body.origin(following - 1) + 1
         return body.origin(start)
@@ -194,5 +194,5 @@ class RepeatedText(ExpandedText):
         inside = [offset % self.period for offset in offsets]
         different = list(dict.fromkeys(inside))
         name, lines, columns = super().places(different)
-        found = dict(zip(different, zip(lines, columns, strict=True), strict=True))
-        return name, [found[x][0] for x in inside], [found[x][1] for x in inside]
+        by_offset = dict(zip(different, zip(lines, columns, strict=True), strict=True))
+        return name, [by_offset[x][0] for x in inside], [by_offset[x][1] for x in inside]

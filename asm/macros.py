@@ -117,14 +117,14 @@ class _Definition:
         text = self._text
         behind = text.blank(len(self.name))
         position = text.comma(behind)
-        found: list[Parameter] = []
+        parameters: list[Parameter] = []
         comma = position > behind
         while position < len(text.text):
             start = position
             parameter, position = self._parameter(position)
-            if any(parameter.name == other.name for other in found):
+            if any(parameter.name == other.name for other in parameters):
                 raise self._mistake(f"two parameters are called '{parameter.name}'", start)
-            found.append(parameter)
+            parameters.append(parameter)
             before = position
             position = text.comma(position)
             comma = position > before and text.text[before:position].strip() == ","
@@ -132,7 +132,7 @@ class _Definition:
                 raise self._mistake("nothing can follow a :vararg parameter", position)
         if comma:
             raise self._mistake("a parameter should follow the comma", len(text.text) - 1)
-        return found
+        return parameters
 
     def _parameter(self, position: int) -> tuple[Parameter, int]:
         text = self._text

@@ -56,13 +56,13 @@ def _symbol(
     return Symbol(symbol.name, address_of(symbol), size, section, kind, is_global)
 
 
-def sizes(layout: Layout, found: Sequence[Symbol]) -> dict[tuple[str, int], int]:
+def sizes(layout: Layout, symbols: Sequence[Symbol]) -> dict[tuple[str, int], int]:
     """The bytes from each symbol, by name and value, to the next one or the end of its section.
 
     Places of tensors that the assembler puts behind the rest of a section belong to no symbol.
     """
     inside: dict[str | None, list[Symbol]] = {}
-    for symbol in found:
+    for symbol in symbols:
         inside.setdefault(symbol.section, []).append(symbol)
     natural = {
         key: size

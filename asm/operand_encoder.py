@@ -159,9 +159,9 @@ def is_name(node: Node, name: str) -> bool:
 
 def walk(node: Node) -> Iterator[Node]:
     """All nodes of a tree."""
-    found: list[Node] = []
-    transform(node, lambda item: found.append(item))
-    return iter(found)
+    nodes: list[Node] = []
+    transform(node, lambda item: nodes.append(item))
+    return iter(nodes)
 
 
 class Slot:

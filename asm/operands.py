@@ -149,11 +149,11 @@ def bind(
             elif name in operands:
                 give(operands[name], item.value)
             else:
-                known = [*operands, *extra]
+                choices = [*operands, *extra]
                 raise Mistake(
                     f"{head.text} has no operand '{name}'",
                     item.name,
-                    did_you_mean(name, known) or forms([row], extra),
+                    did_you_mean(name, choices) or forms([row], extra),
                 )
             continue
         flag = _flag(row, item)

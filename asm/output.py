@@ -23,13 +23,13 @@ def program(
     diagnostics: tuple[Diagnostic, ...],
 ) -> Program:
     """The program of a run without errors; `source_files` are the names of its sources."""
-    found = symbols(state.symbols, state.layout)
-    natural = sizes(state.layout, found)
+    object_symbols = symbols(state.symbols, state.layout)
+    natural = sizes(state.layout, object_symbols)
     return Program(
         sections=state.layout.sections(),
-        symbols=tuple(with_size(item, natural) for item in found),
+        symbols=tuple(with_size(item, natural) for item in object_symbols),
         tensors=tuple(_tensors(state.symbols)),
-        arrays=tuple(_arrays(state.symbols, found)),
+        arrays=tuple(_arrays(state.symbols, object_symbols)),
         typed=tuple(_typed(state.symbols)),
         hints=tuple(state.hints),
         lines=state.line_table.table(),

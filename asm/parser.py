@@ -26,9 +26,9 @@ def parse(text: str) -> Statement:
 
 
 def _parse(text: str) -> Statement:
-    found = simple_statement.statement(text)
-    if found is not None:
-        return found
+    statement = simple_statement.statement(text)
+    if statement is not None:
+        return statement
     from macaw.asm import grammar  # loads Lark
 
     return grammar.parse(text)

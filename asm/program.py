@@ -174,8 +174,8 @@ class Program:
 
     @cached_property
     def _sections_by_address(self) -> tuple[list[int], list[Section]]:
-        found = sorted((item for item in self.sections if item.size), key=lambda x: x.address)
-        return [item.address for item in found], found
+        sections = sorted((item for item in self.sections if item.size), key=lambda x: x.address)
+        return [item.address for item in sections], sections
 
     @cached_property
     def _symbols_by_address(self) -> dict[str, tuple[list[int], list[Symbol]]]:
@@ -243,8 +243,8 @@ class Program:
 
     def parts(self, core: str) -> tuple[Section, ...]:
         """The sections of a core's parts, by index."""
-        found = (item for item in self.sections if item.core == core)
-        return tuple(sorted(found, key=lambda item: (item.index or 0, item.address)))
+        sections = (item for item in self.sections if item.core == core)
+        return tuple(sorted(sections, key=lambda item: (item.index or 0, item.address)))
 
 
 def tensor_section(at: str) -> str:

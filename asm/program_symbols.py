@@ -103,8 +103,8 @@ class ProgramSymbols:
 
     def hint(self, name: str, scope: Scope, cores: Sequence[Core]) -> str:
         """The symbol that an unknown name may mean, or what else the word is."""
-        known = [*scope.symbols, *self.table.shared]
-        hint = did_you_mean(name, known)
+        symbols = [*scope.symbols, *self.table.shared]
+        hint = did_you_mean(name, symbols)
         if hint:
             return hint
         files = [file for core in cores for file in core.files]

@@ -90,8 +90,8 @@ class SourceReader:
             head = match_head(line.text)
             if head is not None:
                 word = head[1]
-                found = TEXT_DIRECTIVES.get(word) or (macros and macros.get(word.lower()))
-                if found and self._run(found, line, head):
+                command = TEXT_DIRECTIVES.get(word) or (macros and macros.get(word.lower()))
+                if command and self._run(command, line, head):
                     if stack.frames[-1] is not frame:
                         return False
                     continue
@@ -105,32 +105,32 @@ class SourceReader:
         if head is not None and row is not None and row.always:
             self._run(row, line, head)
 
-    def _run(self, found: TextDirective | Macro, line: LogicalLine, head: re.Match[str]) -> bool:
+    def _run(self, meaning: TextDirective | Macro, line: LogicalLine, head: re.Match[str]) -> bool:
         """Run a directive on text or a macro. Returns False if the line assigns to its name."""
         stack = self._stack
         if len(stack.frames) > 1:
             stack.budget.spend(COMMAND_COST, 0, Caller("", line, 0, len(line.text)))
         start, end = head.span(1)
-        if isinstance(found, Macro) and _ASSIGNMENT.match(line.text, end):
+        if isinstance(meaning, Macro) and _ASSIGNMENT.match(line.text, end):
             return False
         if start:
             self._statements.take(LogicalLine(line.source, line.start, line.text[:start].rstrip()))
             line = LogicalLine(line.source, line.start + start, line.text[start:])
         command = Command(line, Name(0, end - start, head[1]))
         with self._state.report.catching(line):
-            if isinstance(found, Macro):
-                call_macro(stack, command, found)
+            if isinstance(meaning, Macro):
+                call_macro(stack, command, meaning)
             else:
-                found.run(stack, command)
+                meaning.run(stack, command)
         return True
 
     def _reinterpret(self, line: LogicalLine) -> None:
         """Run a line whose first word was guessed."""
         head = HEAD.match(line.text)
         assert head is not None
-        found = TEXT_DIRECTIVES.get(head[1]) or self._stack.macros.get(head[1].lower())
-        if found is not None:
+        meaning = TEXT_DIRECTIVES.get(head[1]) or self._stack.macros.get(head[1].lower())
+        if meaning is not None:
             try:
-                self._run(found, line, head)
+                self._run(meaning, line, head)
             except LimitExceeded as error:
                 self._stack.unwind(error)

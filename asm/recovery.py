@@ -48,17 +48,17 @@ _ELSEWHERE = {
 
 def assigned(text: str) -> Name | None:
     """The symbol that a wrong line sets, if it is an assignment."""
-    found = _ASSIGNED.match(text)
-    return None if found is None else Name(*found.span(1), found[1])
+    match = _ASSIGNED.match(text)
+    return None if match is None else Name(*match.span(1), match[1])
 
 
 def beginning(text: str, end: int) -> Statement:
     """What of a line can be parsed that is wrong at `end`; at least its labels."""
     begin = text[:end]
-    left = _MOST_TEXT
+    budget = _MOST_TEXT
     for _ in range(_MOST_CUTS):
-        left -= len(begin)
-        if left < 0:
+        budget -= len(begin)
+        if budget < 0:
             break  # looking for the begin of a long line takes quadratic time
         begin = _DANGLING.sub("", begin)
         try:
@@ -70,16 +70,16 @@ def beginning(text: str, end: int) -> Statement:
 
 def meant(mistake: Mistake) -> str | None:
     """The word that a mistake guesses."""
-    found = _MEANT.fullmatch(mistake.hint)
-    return None if found is None else found[1]
+    match = _MEANT.fullmatch(mistake.hint)
+    return None if match is None else match[1]
 
 
 def hint_at_parameter(mistake: Mistake, text: str, names: Sequence[str]) -> None:
     """Let a mistake at a word that is no parameter of the macro say what may be meant."""
-    found = _PARAMETER.match(text, mistake.start)
-    if found is None:
+    match = _PARAMETER.match(text, mistake.start)
+    if match is None:
         return
-    word = found[0]
+    word = match[0]
     begin = max((name for name in names if word.startswith(name)), key=len, default="")
     if begin and begin != word:
         mistake.hint = f"'{word}' is one name; write {begin}\\(){word[len(begin) :]}"
@@ -115,11 +115,11 @@ def unknown(head: Name, core: Core, known: Iterable[str]) -> Mistake:
 @cache
 def _by_begin(names: tuple[str, ...]) -> Mapping[str, Sequence[str]]:
     """The names with a point, by each of their parts that ends before one."""
-    found: dict[str, list[str]] = {}
+    names_by_begin: dict[str, list[str]] = {}
     for name in names:
         for point in re.finditer(r"\.", name):
-            found.setdefault(name[: point.start()], []).append(name)
-    return found
+            names_by_begin.setdefault(name[: point.start()], []).append(name)
+    return names_by_begin
 
 
 def unknown_directive(head: Name, known: Iterable[str]) -> Mistake:

@@ -47,10 +47,10 @@ def _each(stack: TextStack, command: Command, values: _Values, syntax: str) -> N
     if not name:
         raise Mistake("a name for the value is needed here", command.name, f"write {syntax}")
     position = text.comma(len(name))
-    found = values(text, position) if position < len(text.text) else iter([""])
+    items = values(text, position) if position < len(text.text) else iter([""])
     if lines:
         body = MacroBody(command.line.source, lines, (name, NUMBER))
-        stack.repeat_with(command, body, found)
+        stack.repeat_with(command, body, items)
 
 
 def _arguments(text: Squeezed, position: int) -> Iterator[str]:

@@ -113,12 +113,12 @@ class Report:
             if len(same.places) == _MOST_REPEATED or same.count > _MOST_COMPARED:
                 return
         text = source.line(span.line)
-        found = Diagnostic(severity, message, span, hint, _short(source.chain), text)
+        diagnostic = Diagnostic(severity, message, span, hint, _short(source.chain), text)
         if same is not None:
-            if any(self._diagnostics[place] == found for place in same.places):
+            if any(self._diagnostics[place] == diagnostic for place in same.places):
                 return
             same.places.append(len(self._diagnostics))
-        self._diagnostics.append(found)
+        self._diagnostics.append(diagnostic)
 
     @property
     def failed(self) -> bool:
@@ -132,15 +132,17 @@ class Report:
             span = item.chain[-1].span if item.chain else item.span
             return self._order.get(span.file, -1), span.line, span.column
 
-        found = list(self._diagnostics)
+        diagnostics = list(self._diagnostics)
         for same in self._repeated.values():
-            left = same.count - len(same.places)
-            if left:
+            unlisted = same.count - len(same.places)
+            if unlisted:
                 last = same.places[-1]
-                more = f"the same in {left} more expansion{'s' * (left > 1)}"
-                hint = found[last].hint
-                found[last] = replace(found[last], hint=f"{hint}; {more}" if hint else more)
-        return tuple(sorted(found, key=order))
+                more = f"the same in {unlisted} more expansion{'s' * (unlisted > 1)}"
+                hint = diagnostics[last].hint
+                diagnostics[last] = replace(
+                    diagnostics[last], hint=f"{hint}; {more}" if hint else more
+                )
+        return tuple(sorted(diagnostics, key=order))
 
 
 def _short(chain: tuple[Link, ...]) -> tuple[Link, ...]:

@@ -52,10 +52,10 @@ class RowEncoder:
                     raise KeyError(text)
                 bits |= slot.bits[text]
             except KeyError:
-                asked = slot.symbol(text) if waiting is None else None
-                if asked is None:
+                request = slot.symbol(text) if waiting is None else None
+                if request is None:
                     return None
-                beside, modifier, name = asked
+                beside, modifier, name = request
                 bits |= beside
                 waiting = slot, modifier, name
         return None if waiting is None else (bits, *waiting)
@@ -129,11 +129,11 @@ def _plan(
         brackets = inner.get(operand.name)
         within = None if brackets is None else slot(brackets)
         chosen = accepts if isinstance(row, Pseudo) and operand.name == row.choose else None
-        made = Slot(operand, uses[operand.name], within, chosen)
+        result = Slot(operand, uses[operand.name], within, chosen)
         if isinstance(operand, Operand) and within is None:
             # Rows of a format share their fields, and what is known of their texts.
-            made = shared.setdefault((operand.field, operand.name), made)
-        return made
+            result = shared.setdefault((operand.field, operand.name), result)
+        return result
 
     slots = tuple(slot(operand) for operand in row.operands if not operand.inside)
     encode = None if any(slot.needs_place for slot in slots) else _encoder(base, slots)
@@ -171,10 +171,10 @@ def _expanded(
         assert isinstance(inner, Instruction)
         if inner.format.size != WORD_BYTES or any(_is_free(x) for x in inner.operands):
             return None
-        given = bind(inner, line).given
+        nodes = bind(inner, line).given
         bits = inner.match
         for operand in inner.operands:
-            node = given.get(operand.name)
+            node = nodes.get(operand.name)
             names = [x.text[1:] for x in walk(node or NOWHERE) if isinstance(x, Name)]
             used = [name for name in names if name in uses]
             if node is None:
@@ -207,13 +207,13 @@ def _is_doubtful(row: Row, earlier: Sequence[Row]) -> bool:
 
 
 def _plans(core: Core, rows: Sequence[Row], shared: dict[object, Slot]) -> tuple[RowEncoder, ...]:
-    found: list[RowEncoder | None] = []
+    encoders: list[RowEncoder | None] = []
     for place, row in enumerate(rows):
         if _is_doubtful(row, rows[:place]):
             continue
         alternatives = row.alternatives if isinstance(row, Pseudo) else (None,)
-        found += [_plan(core, row, alternative, shared) for alternative in alternatives]
-    return tuple(plan for plan in found if plan is not None)
+        encoders += [_plan(core, row, alternative, shared) for alternative in alternatives]
+    return tuple(plan for plan in encoders if plan is not None)
 
 
 # What `Entries` gives for a mnemonic: the first plan's `encode` if that makes one word, other
@@ -234,13 +234,13 @@ class Entries(dict[str, Entry]):
         rows = self._core.rows.get(mnemonic) if self._core is not None else None
         if self._core is None or rows is None or mnemonic in self._watched:
             return _UNKNOWN
-        found = _plans(self._core, rows, self._shared)
-        first = found[0].encode if found and found[0].words == 1 else None
-        others = found[1:] if first is not None else found
+        encoders = _plans(self._core, rows, self._shared)
+        first = encoders[0].encode if encoders and encoders[0].words == 1 else None
+        others = encoders[1:] if first is not None else encoders
         entry = self[mnemonic] = (
             first,
             tuple(plan for plan in others if plan.encode is not None),
-            tuple(plan for plan in found if not plan.chooses and plan.slots),
+            tuple(plan for plan in encoders if not plan.chooses and plan.slots),
         )
         return entry
 

@@ -48,18 +48,18 @@ _OPERAND = re.compile(
 _TOKEN = re.compile(rf"{NAME}|{NUMBER}|[.+-]")
 
 
-def _operand(text: str, found: re.Match[str]) -> Node:
-    kind = next(name for name, value in found.groupdict().items() if value is not None)
-    start, end = found.span(kind)
+def _operand(text: str, match: re.Match[str]) -> Node:
+    kind = next(name for name, value in match.groupdict().items() if value is not None)
+    start, end = match.span(kind)
     match kind:
         case "name":
-            return Name(start, end, found[kind])
+            return Name(start, end, match[kind])
         case "number":
-            return Number(start, end, int(found[kind], 0))
+            return Number(start, end, int(match[kind], 0))
         case "key":
-            return _named(found, Name(start, end, found[kind]))
+            return _named(match, Name(start, end, match[kind]))
         case "text":
-            return Text(start - 1, end + 1, found[kind].encode("utf-8", "surrogatepass"))
+            return Text(start - 1, end + 1, match[kind].encode("utf-8", "surrogatepass"))
         case "local":
             return LocalLabel(start, end, int(text[start : end - 1]), text[end - 1] == "f")
         case "sum":
@@ -67,20 +67,20 @@ def _operand(text: str, found: re.Match[str]) -> Node:
         case "offset":
             outer = _sum(text, start, end)
         case _:
-            argument = _sum(text, *found.span("argument"))
-            outer = Call(start, found.end("argument") + 1, found[kind], (argument,))
-    if found["inner"] is None:
+            argument = _sum(text, *match.span("argument"))
+            outer = Call(start, match.end("argument") + 1, match[kind], (argument,))
+    if match["inner"] is None:
         return outer
-    start, end = found.span("inner")
-    return Inside(outer.start, end + 1, outer, Name(start, end, found["inner"]))
+    start, end = match.span("inner")
+    return Inside(outer.start, end + 1, outer, Name(start, end, match["inner"]))
 
 
-def _named(found: re.Match[str], name: Name) -> Node:
+def _named(match: re.Match[str], name: Name) -> Node:
     value: Node
-    if found["word"] is not None:
-        value = Name(*found.span("word"), found["word"])
+    if match["word"] is not None:
+        value = Name(*match.span("word"), match["word"])
     else:
-        value = Number(*found.span("value"), int(found["value"], 0))
+        value = Number(*match.span("value"), int(match["value"], 0))
     return Named(name.start, value.end, name, value)
 
 
@@ -126,12 +126,12 @@ def statement(text: str) -> Statement | None:
     operands: list[Node] = []
     position = head.end()
     while position < len(text) or (operands and text[-1] == ","):
-        found = _OPERAND.match(text, position)
-        if found is None:
+        operand = _OPERAND.match(text, position)
+        if operand is None:
             return None
-        operands.append(_operand(text, found))
-        position = found.end()
-        if not found["more"]:
+        operands.append(_operand(text, operand))
+        position = operand.end()
+        if not operand["more"]:
             break
     start = labels[0].start if labels else name.start
     end = operands[-1].end if operands else name.end

@@ -28,9 +28,9 @@ def set_new_symbol(context: StatementContext, statement: Statement) -> None:
     """`.equiv`: a symbol that must be new. Raises `Mistake`."""
     if statement.operands and isinstance(statement.operands[0], Name):
         name = statement.operands[0]
-        found = context.scope.clash(name.text)
-        if found is not None:
-            raise second_definition(name, found)
+        before = context.scope.clash(name.text)
+        if before is not None:
+            raise second_definition(name, before)
     set_symbol(context, statement)
 
 

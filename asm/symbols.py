@@ -121,8 +121,8 @@ class Scope:
     def clash(self, name: str) -> Definition | None:
         """The definition that forbids to define `name` here."""
         own = self.symbols.get(name)
-        found = self.table.shared.get(name) if own is None and name in self.exports else own
-        return None if found is not None and found.bad else found
+        symbol = self.table.shared.get(name) if own is None and name in self.exports else own
+        return None if symbol is not None and symbol.bad else symbol
 
     def define(self, definition: Definition) -> None:
         """Enter a symbol, in the place of an older definition if it was set before."""

@@ -188,8 +188,8 @@ def map_children(node: Node, change: Callable[[Node], Node]) -> Node:
 
 def transform(node: Node, change: Callable[[Node], Node | None]) -> Node:
     """The tree with each node replaced by what `change` gives; None means: go on inside."""
-    found = change(node)
-    return map_children(node, lambda inner: transform(inner, change)) if found is None else found
+    result = change(node)
+    return map_children(node, lambda inner: transform(inner, change)) if result is None else result
 
 
 def unplaced(node: Node) -> Node:

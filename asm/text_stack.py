@@ -236,12 +236,12 @@ class TextStack:
             together, cost = max(1, _PIECE // (len(body.text) + 1)), len(body.lines)
 
         def rounds() -> Iterator[Iterator[LogicalLine]]:
-            left, before = count, self.state.report.errors
+            rest, before = count, self.state.report.errors
             source = RepeatedText(body, caller, min(together, count))
-            while left:
-                if left < source.rounds:
-                    source = RepeatedText(body, caller, left)
-                left -= source.rounds
+            while rest:
+                if rest < source.rounds:
+                    source = RepeatedText(body, caller, rest)
+                rest -= source.rounds
                 has_failed = self.state.report.errors > before
                 a_round = cost + ERROR_COST * len(body.lines) * has_failed
                 self.budget.spend(source.rounds * a_round, len(source.text), caller)

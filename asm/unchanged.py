@@ -41,16 +41,16 @@ def _lines(text: str) -> list[LogicalLine]:
 
 def _tokens(line: LogicalLine) -> list[tuple[str, bool]]:
     """The tokens, each with whether a blank sets it apart from the one before."""
-    found: list[tuple[str, bool]] = []
+    tokens: list[tuple[str, bool]] = []
     before, blank = "", False
     for token in TOKEN.finditer(line.text):
         if token.lastgroup == "blank":
             blank = True
             continue
         if before == LETTERS:
-            return [*found, (line.text[token.start() :], False)]
+            return [*tokens, (line.text[token.start() :], False)]
         text = token[0]
         loose = before in _LOOSE_BEFORE or text in _LOOSE_AFTER or text[0] in "\"'"
-        found.append((text, blank and not loose))
+        tokens.append((text, blank and not loose))
         before, blank = text, False
-    return found
+    return tokens

@@ -37,16 +37,16 @@ class _Alias(NamedTuple):
 def aliased(core: Core, text: str) -> str:
     """The text of an instruction as `codec.describe` gives it, as its alias if it has one."""
     for alias in _aliases(core).get(text.partition(" ")[0], ()):
-        found = alias.replaced(text)
-        if found is not None:
-            return found
+        result = alias.replaced(text)
+        if result is not None:
+            return result
     return text
 
 
 @cache
 def _aliases(core: Core) -> dict[str, list[_Alias]]:
     """The aliases by the mnemonic that they stand for, those that fix most first."""
-    found: dict[str, list[_Alias]] = {}
+    by_mnemonic: dict[str, list[_Alias]] = {}
     own = {row.mnemonic for row in core.instructions}
     for pseudo in core.pseudos:
         for alternative in pseudo.alternatives:
@@ -54,8 +54,10 @@ def _aliases(core: Core) -> dict[str, list[_Alias]]:
                 continue
             alias = _alias(pseudo, alternative)
             if alias.fixed:
-                found.setdefault(alternative.lines[0].partition(" ")[0], []).append(alias)
-    return {name: sorted(rows, key=lambda alias: -alias.fixed) for name, rows in found.items()}
+                by_mnemonic.setdefault(alternative.lines[0].partition(" ")[0], []).append(alias)
+    return {
+        name: sorted(rows, key=lambda alias: -alias.fixed) for name, rows in by_mnemonic.items()
+    }
 
 
 def _alias(pseudo: Pseudo, alternative: Alternative) -> _Alias:

@@ -66,14 +66,14 @@ class Configuration(Mapping[str, Any]):
             raise ConfigError("a configuration is made of a name and the values of fields by name")
         if not _NAME.fullmatch(name):
             raise ConfigError(f"name: {_text(name)} is not letters, digits and . _ + -, 64 at most")
-        known = settings()
+        rows = settings()
         for field, value in values.items():
-            if field not in known:
-                raise ConfigError(f"{_shown(field)}: no such field{_near(field, known)}")
-            _check(known[field], value)
+            if field not in rows:
+                raise ConfigError(f"{_shown(field)}: no such field{_near(field, rows)}")
+            _check(rows[field], value)
         self.name = name
         self._values = MappingProxyType(
-            {field: values.get(field, setting.default) for field, setting in known.items()}
+            {field: values.get(field, setting.default) for field, setting in rows.items()}
         )
         for agreement in (each for core in registry.cores() for each in core.agreements):
             if wrong := agreement(self._values):
@@ -142,8 +142,8 @@ def describe(setting: Setting) -> str:
 @cache
 def presets() -> tuple[str, ...]:
     """The names of the devices that are shipped."""
-    found = (file.name for file in (files("macaw.isa") / "presets").iterdir())
-    return tuple(sorted(name.removesuffix(".toml") for name in found if name.endswith(".toml")))
+    names = (file.name for file in (files("macaw.isa") / "presets").iterdir())
+    return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
 
 
 def load(name_or_path: str | Path) -> Configuration:
@@ -185,9 +185,9 @@ def parse(text: str, name: str = "device") -> Configuration:
     try:
         tree = tomllib.loads(text)
     except ValueError as error:
-        said = str(error)  # it ends with the place
-        said = said if len(said) <= 200 else f"{said[:120]}...{said[-60:]}"
-        raise ConfigError(f"is not TOML: {said}") from None
+        message = str(error)  # it ends with the place
+        message = message if len(message) <= 200 else f"{message[:120]}...{message[-60:]}"
+        raise ConfigError(f"is not TOML: {message}") from None
     except RecursionError:
         raise ConfigError("is not TOML: nested too deeply") from None
     own = tree.pop("name", name)
@@ -202,11 +202,11 @@ def parse(text: str, name: str = "device") -> Configuration:
 
 def _flat(tree: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Value]]:
     """The dotted names and values of nested tables."""
-    known = settings()
+    rows = settings()
     for key, value in tree.items():
         field = prefix + key
-        inside = any(name.startswith(f"{field}.") for name in known)
-        if isinstance(value, dict) and field not in known and (value or inside):
+        inside = any(name.startswith(f"{field}.") for name in rows)
+        if isinstance(value, dict) and field not in rows and (value or inside):
             yield from _flat(value, f"{field}.")
         elif inside:
             raise ConfigError(f"{_shown(field)}: {_text(value)} is not a table of fields")

@@ -191,10 +191,10 @@ class Check:
     ) -> None:
         function = state.get("op")
         if expected is not None and function is None:
-            wanted = FUNCTION_NAMES[expected]
+            name = FUNCTION_NAMES[expected]
             raise CheckError(
-                f"the block has no mmr op before it, and this is {wanted}",
-                f"write mmr op, {wanted} before it",
+                f"the block has no mmr op before it, and this is {name}",
+                f"write mmr op, {name} before it",
                 mark=mark,
             )
         if expected is not None and expected != function:

@@ -232,11 +232,11 @@ def unfit(config: Mapping[str, Any]) -> str:
 
 def timings(config: Mapping[str, Any]) -> dict[str, int]:
     """The constraints of the memory by name; of a DIMM the chips say how long a column's data take."""
-    found = {row.name: int(config[f"fim.{row.name}"]) for row in TIMINGS}
+    values = {row.name: int(config[f"fim.{row.name}"]) for row in TIMINGS}
     memory = geometry(config)
     if memory.one_bus:
-        found["burst"] = COLUMN_BITS // (memory.chips * memory.chip_bits)
-    return found
+        values["burst"] = COLUMN_BITS // (memory.chips * memory.chip_bits)
+    return values
 
 
 class BankMemory(Memory):
@@ -298,8 +298,8 @@ class Abilities:
         return ""
 
     @staticmethod
-    def _list(names: tuple[str, ...], found: frozenset[str]) -> str:
-        return ", ".join(name for name in names if name in found) or "none"
+    def _list(names: tuple[str, ...], values: frozenset[str]) -> str:
+        return ", ".join(name for name in names if name in values) or "none"
 
 
 def abilities(config: Mapping[str, Any], island: int) -> Abilities:

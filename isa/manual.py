@@ -46,17 +46,17 @@ def names(core: Core) -> tuple[str, ...]:
     return (*core.rows, *(item.name for item in core.structures))
 
 
-def find(known: Iterable[Page], name: str) -> list[Page]:
+def find(pages: Iterable[Page], name: str) -> list[Page]:
     """The pages of what is called `name`, in any case, then of what is also called so.
 
     What several own in the same words has one page.
     """
     word = _folded(name)
-    listed = list(known)
-    found = [item for item in listed if _folded(item.name) == word]
-    found += [item for item in listed if word in map(_folded, item.also)]
+    listed = list(pages)
+    entries = [item for item in listed if _folded(item.name) == word]
+    entries += [item for item in listed if word in map(_folded, item.also)]
     owners: dict[Page, list[str]] = {}
-    for item in found:
+    for item in entries:
         owners.setdefault(replace(item, owner=""), []).append(item.owner)
     return [replace(item, owner=", ".join(dict.fromkeys(mine))) for item, mine in owners.items()]
 

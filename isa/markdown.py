@@ -192,9 +192,9 @@ def _reached(cores: Sequence[Core]) -> str:
     return f"Its registers are memory-mapped; as CSRs, at the addresses below, {as_csrs} has them."
 
 
-def directives_file(known: Iterable[Page], others: Mapping[str, Mapping[str, str]]) -> str:
-    """The file of the directives and functions `known`; `others`: a core's own, with anchors."""
-    everything = list(known)
+def directives_file(pages: Iterable[Page], others: Mapping[str, Mapping[str, str]]) -> str:
+    """The file of the directives and functions `pages`; `others`: a core's own, with anchors."""
+    everything = list(pages)
     sheet = Sheet("Directives and functions of every part")
     own = [
         f"[`{name}`]({core}.md#{anchor})"
@@ -288,14 +288,14 @@ def _rows(sheet: Sheet, members: Sequence[Page]) -> None:
         sheet.blocks.append(_escaped(members[0].meaning))
     headings = list(dict.fromkeys(heading for item in members for heading, _ in item.entries))
     dropped = ("Example", "Shown by", "Width")
-    shown = [heading for heading in headings if heading not in dropped]
+    columns = [heading for heading in headings if heading not in dropped]
     about = [] if members[0].kind == "register" else ["meaning"]
     sheet.table(
-        ["name", *(heading.lower() for heading in shown), *about],
+        ["name", *(heading.lower() for heading in columns), *about],
         (
             [
                 ", ".join(f"`{name}`" for name in item.title.split(", ")),
-                *(_linked(sheet, _escaped(" ".join(item.entry(x)))) for x in shown),
+                *(_linked(sheet, _escaped(" ".join(item.entry(x)))) for x in columns),
                 *([_escaped(item.meaning)] if about else []),
             ]
             for item in members

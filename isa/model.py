@@ -286,11 +286,11 @@ class Core:
     @cached_property
     def rows(self) -> Mapping[str, tuple[Row, ...]]:
         """Every row of a mnemonic, the instruction first; most have just one."""
-        found: dict[str, list[Row]] = {}
+        by_mnemonic: dict[str, list[Row]] = {}
         everything: tuple[Row, ...] = self.instructions + self.pseudos
         for row in everything:
-            found.setdefault(row.mnemonic, []).append(row)
-        return {mnemonic: tuple(rows) for mnemonic, rows in found.items()}
+            by_mnemonic.setdefault(row.mnemonic, []).append(row)
+        return {mnemonic: tuple(rows) for mnemonic, rows in by_mnemonic.items()}
 
     @property
     def instruction_memory(self) -> Memory | None:

@@ -249,10 +249,10 @@ def _sets() -> Iterable[Pseudo]:
 
 
 def _set_all(mnemonic: str, names: Iterable[str], meaning: str, example: str) -> Pseudo:
-    found = {name: Immediate(16, low_limit=RESET[name]) for name in names}
-    lines = tuple(f"s_wr {name}, {{{name}}}" for name in found)
+    kinds = {name: Immediate(16, low_limit=RESET[name]) for name in names}
+    lines = tuple(f"s_wr {name}, {{{name}}}" for name in kinds)
     return Pseudo(
-        mnemonic, ", ".join(found), found, (Alternative(lines),), meaning, example=example
+        mnemonic, ", ".join(kinds), kinds, (Alternative(lines),), meaning, example=example
     )
 
 

@@ -25,28 +25,28 @@ class ChainError(ValueError):
         self.rule, self.at, self.meaning = rule, at, RULES[rule]
 
 
-def step(found: Decoded) -> Step:
+def step(instruction: Decoded) -> Step:
     """What an instruction is in a chain."""
-    return STEPS[found.row.mnemonic]
+    return STEPS[instruction.row.mnemonic]
 
 
-def memory(found: Decoded) -> Memory | None:
+def memory(instruction: Decoded) -> Memory | None:
     """The memory that an instruction works with, if it has one."""
-    code = found.values.get("mem")
+    code = instruction.values.get("mem")
     if code is not None:
         return BY_CODE[code]
-    own = step(found).memory
+    own = step(instruction).memory
     return BY_NAME[own] if own else None
 
 
-def register(found: Decoded) -> str:
+def register(instruction: Decoded) -> str:
     """The register that an s_wr sets."""
-    return _BY_CODE[found.values["reg"]]
+    return _BY_CODE[instruction.values["reg"]]
 
 
-def scalar(found: Decoded) -> tuple[str, int]:
+def scalar(instruction: Decoded) -> tuple[str, int]:
     """The register that an s_wr sets, and its value. Raises `ChainError`."""
-    own, value = register(found), found.values["value"]
+    own, value = register(instruction), instruction.values["value"]
     if value < _LOW[own]:
         raise ChainError("value", 0, f"{own} is at least {_LOW[own]}, not {value}")
     return own, value
@@ -55,9 +55,9 @@ def scalar(found: Decoded) -> tuple[str, int]:
 # --- what follows what ---
 
 
-def goes_on(found: Decoded) -> bool:
+def goes_on(instruction: Decoded) -> bool:
     """Whether an instruction belongs to the chain before it; any other one ends that chain."""
-    return step(found).role in (STAGE, WRITE)
+    return step(instruction).role in (STAGE, WRITE)
 
 
 def follow(rows: Sequence[Decoded]) -> tuple[str, ...]:
@@ -71,24 +71,24 @@ def follow(rows: Sequence[Decoded]) -> tuple[str, ...]:
         reads = "m_rd" if first.elements == TILE else "v_rd"
         raise ChainError("begin", 0, f"{name(rows[0])} is in no chain: {reads} begins one")
     units = [""]
-    for at, found in enumerate(rows[1:], 1):
-        this, written = step(found), step(rows[at - 1]).role == WRITE
+    for at, row in enumerate(rows[1:], 1):
+        this, after_write = step(row), step(rows[at - 1]).role == WRITE
         if this.elements != first.elements:
-            text = f"{name(found)} is for {this.elements}s, {name(rows[0])} reads {first.elements}s"
+            text = f"{name(row)} is for {this.elements}s, {name(rows[0])} reads {first.elements}s"
             raise ChainError("tiles", at, text)
         if this.role == WRITE:
-            if written and first.elements == TILE:
+            if after_write and first.elements == TILE:
                 raise ChainError("tiles", at, "m_rd has its m_wr already")
             units.append("")
             continue
-        if written:
-            text = f"{name(found)} stands behind {name(rows[at - 1])}, which ends a chain"
+        if after_write:
+            text = f"{name(row)} stands behind {name(rows[at - 1])}, which ends a chain"
             raise ChainError("written", at, text)
         units.append(_unit(rows, units, at))
     if first.elements == TILE:
         _check_sides(rows)
-    for at, found in enumerate(rows):
-        _check_queue(found, at)
+    for at, row in enumerate(rows):
+        _check_queue(row, at)
     return tuple(units)
 
 
@@ -101,9 +101,9 @@ def complete(rows: Sequence[Decoded], ender: str = "") -> None:
         raise ChainError("written", len(rows), text)
 
 
-def name(found: Decoded) -> str:
+def name(instruction: Decoded) -> str:
     """The mnemonic of an instruction, for messages."""
-    return found.row.mnemonic
+    return instruction.row.mnemonic
 
 
 def _unit(rows: Sequence[Decoded], units: Sequence[str], at: int) -> str:
@@ -111,19 +111,19 @@ def _unit(rows: Sequence[Decoded], units: Sequence[str], at: int) -> str:
     this, place = step(rows[at]), memory(rows[at])
     can = [place.unit] if place is not None and place.unit else list(this.units)
     last = max((_PLACE[unit] for unit in units if unit), default=0)
-    taken = {(unit, step(found).block): found for found, unit in zip(rows[:at], units, strict=True)}
+    by_unit = {(unit, step(row).block): row for row, unit in zip(rows[:at], units, strict=True)}
     for unit in can:
-        if _PLACE[unit] >= last and (unit, this.block) not in taken:
+        if _PLACE[unit] >= last and (unit, this.block) not in by_unit:
             return unit
     beyond = next((item for item, unit in zip(rows, units, strict=False) if _is(unit, last)), None)
     why = []
     for unit in can:
-        title, user = UNITS[_PLACE[unit]].title, taken.get((unit, this.block))
+        title, user = UNITS[_PLACE[unit]].title, by_unit.get((unit, this.block))
         if user is not None:
             why.append(f"{title} has one, which {name(user)} uses")
         elif beyond is not None:
             why.append(f"the chain is past {title} since {name(beyond)}")
-    rule = "blocks" if any((unit, this.block) in taken for unit in can) else "order"
+    rule = "blocks" if any((unit, this.block) in by_unit for unit in can) else "order"
     raise ChainError(rule, at, f"no block is left for {name(rows[at])}: {', and '.join(why)}")
 
 
@@ -139,10 +139,12 @@ def _check_sides(rows: Sequence[Decoded]) -> None:
         raise ChainError("tiles", 1, f"{text} to {sides[1].name}")
 
 
-def _check_queue(found: Decoded, at: int) -> None:
-    place = memory(found)
+def _check_queue(instruction: Decoded, at: int) -> None:
+    place = memory(instruction)
     if place is not None and place.queue:
         for field in ("a", "inc"):
-            if found.values.get(field):
-                text = f"{place.name} has no addresses: {field} is 0, not {found.values[field]}"
+            if instruction.values.get(field):
+                text = (
+                    f"{place.name} has no addresses: {field} is 0, not {instruction.values[field]}"
+                )
                 raise ChainError("queue", at, text)

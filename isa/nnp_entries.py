@@ -114,8 +114,8 @@ class Access:
     def addresses(self, iteration: int, vectors: Volume | None) -> tuple[int | None, ...]:
         """The entries of an iteration in the order of the chain's vectors; None: a vector of zeros."""
         if self.window and vectors is not None:
-            found = vectors.window(iteration)
-            return tuple(None if far is None else self.base + far for far in found)
+            window = vectors.window(iteration)
+            return tuple(None if far is None else self.base + far for far in window)
         begin = self.begin(iteration, vectors)
         return tuple(range(begin, begin + self.count))
 
@@ -128,13 +128,13 @@ def volume(scalars: Scalars) -> Volume | None:
 
 def flow(rows: Sequence[Decoded], scalars: Scalars) -> tuple[int | None, ...]:
     """How many native vectors each instruction of a chain takes or reads; None: not known."""
-    found: list[int | None] = []
+    counts: list[int | None] = []
     count = _read(rows[0], scalars)
     for item in rows:
-        found.append(count)
+        counts.append(count)
         if step(item).block == "product":
             count = scalars.get("rows")
-    return tuple(found)
+    return tuple(counts)
 
 
 def _read(first: Decoded, scalars: Scalars) -> int | None:
@@ -147,26 +147,26 @@ def _read(first: Decoded, scalars: Scalars) -> int | None:
     return scalars.get("cols") if vectors is None else vectors.vectors
 
 
-def _is_plain(found: Decoded) -> bool:
+def _is_plain(instruction: Decoded) -> bool:
     """Whether an instruction reads windows where they are set."""
-    this = step(found)
-    return this.role == BEGIN and this.elements == VECTOR and "inc" not in found.values
+    this = step(instruction)
+    return this.role == BEGIN and this.elements == VECTOR and "inc" not in instruction.values
 
 
 def accesses(rows: Sequence[Decoded], scalars: Scalars) -> tuple[Access, ...]:
     """What a chain reads and writes. Of what is not known the least is taken."""
-    known = all(name in scalars for name in WINDOW)
-    slides = known and volume(scalars) is not None
+    has_window = all(name in scalars for name in WINDOW)
+    slides = has_window and volume(scalars) is not None
     matrix = scalars.get("rows", 1) * scalars.get("cols", 1)
-    found = []
+    result = []
     for at, (item, vectors) in enumerate(zip(rows, flow(rows, scalars), strict=True)):
         this, place = step(item), memory(item)
         if place is None:
             continue
         tiles = this.elements == TILE or this.block == "product"
-        least = 0 if _is_plain(item) and not known else 1
+        least = 0 if _is_plain(item) and not has_window else 1
         inc, writes = item.values.get("inc"), this.role == WRITE
-        found.append(
+        result.append(
             Access(
                 at,
                 place,
@@ -178,32 +178,32 @@ def accesses(rows: Sequence[Decoded], scalars: Scalars) -> tuple[Access, ...]:
                 window=slides and _is_plain(item),
             )
         )
-    return tuple(found)
+    return tuple(result)
 
 
 def runs(access: Access, scalars: Scalars) -> list[tuple[int, int]]:
     """The entries that an access has in all iterations: runs from an entry to before another."""
     iterations = scalars.get("iterations", 1)
-    known = all(name in scalars for name in WINDOW)
-    vectors = volume(scalars) if known else None
+    has_window = all(name in scalars for name in WINDOW)
+    vectors = volume(scalars) if has_window else None
     if access.count == 0:
         return []
     if access.window:
         assert vectors is not None
-        found = [(access.base + x, access.base + y) for x, y in vectors.spans(iterations)]
-    elif not known and not access.writes:  # nobody knows where further iterations read
-        found = [(access.base, access.base + access.count)]
+        ranges = [(access.base + x, access.base + y) for x, y in vectors.spans(iterations)]
+    elif not has_window and not access.writes:  # nobody knows where further iterations read
+        ranges = [(access.base, access.base + access.count)]
     elif access.inc <= access.count and not access.sliding:
-        found = [(access.base, access.begin(iterations - 1, None) + access.count)]
+        ranges = [(access.base, access.begin(iterations - 1, None) + access.count)]
     else:
         begins = [access.begin(i, vectors) for i in range(iterations)]
-        found = [(begin, begin + access.count) for begin in begins]
-    return _joined(sorted(found))
+        ranges = [(begin, begin + access.count) for begin in begins]
+    return _joined(sorted(ranges))
 
 
-def _joined(found: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def _joined(ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     joined: list[tuple[int, int]] = []
-    for begin, end in found:
+    for begin, end in ranges:
         if joined and begin <= joined[-1][1]:
             joined[-1] = joined[-1][0], max(end, joined[-1][1])
         else:
@@ -231,13 +231,15 @@ def check(rows: Sequence[Decoded], scalars: Scalars, sizes: Mapping[str, int]) -
     `sizes` are fields of the configuration by their names. Raises `ChainError`.
     """
     _check_windows(rows, scalars)
-    found = accesses(rows, scalars)
-    entries = {access.at: runs(access, scalars) for access in found if not access.memory.queue}
-    for access in found:
+    all_accesses = accesses(rows, scalars)
+    entries = {
+        access.at: runs(access, scalars) for access in all_accesses if not access.memory.queue
+    }
+    for access in all_accesses:
         if access.memory.setting and not access.memory.queue and entries[access.at]:
             _check_size(rows, access, entries[access.at][-1][1], sizes[access.memory.setting])
-    for write in found:
-        for read in found:
+    for write in all_accesses:
+        for read in all_accesses:
             if write.writes and not read.writes and write.memory is read.memory:
                 _check_apart(rows, read, write, entries)
     _check_valid(rows, flow(rows, scalars), scalars, sizes["nnp.native"])
@@ -290,8 +292,8 @@ def _check_windows(rows: Sequence[Decoded], scalars: Scalars) -> None:
         if not windows:
             text = vectors.misfit()
         raise ChainError("windows", 0, text)
-    for at, found in enumerate(rows):
-        if plain and step(found).block == "product" and "cols" in scalars:
+    for at, row in enumerate(rows):
+        if plain and step(row).block == "product" and "cols" in scalars:
             cols = scalars["cols"]
             if cols != vectors.vectors:
                 text = f"cols is {cols}, a window has {vectors.vectors} vectors (kernel * kernel"

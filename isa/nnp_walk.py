@@ -46,10 +46,10 @@ class _Walk:
     def run(self) -> Iterator[Broken]:
         ended = True  # nothing stands behind the last end of a program
         for place, word in enumerate(self._words):
-            found = None if word is None else self._decode(word)
-            if found is not None:
-                yield from self._take(found, place)
-                ended = step(found).role == FINISH
+            instruction = None if word is None else self._decode(word)
+            if instruction is not None:
+                yield from self._take(instruction, place)
+                ended = step(instruction).role == FINISH
             elif word == 0:
                 yield from self._stop(place, ended)
                 ended = True
@@ -66,19 +66,19 @@ class _Walk:
                 self._decoded[word] = None
         return self._decoded[word]
 
-    def _take(self, found: Decoded, place: int) -> Iterator[Broken]:
-        if goes_on(found):
+    def _take(self, instruction: Decoded, place: int) -> Iterator[Broken]:
+        if goes_on(instruction):
             if not self._chain:
                 self._begin = place
-            self._chain.append(found)
+            self._chain.append(instruction)
             return
-        yield from self._close(found.row.mnemonic)
-        if step(found).role == BEGIN:
-            self._chain, self._begin = [found], place
-        elif "reg" in found.values:
-            name = register(found)
+        yield from self._close(instruction.row.mnemonic)
+        if step(instruction).role == BEGIN:
+            self._chain, self._begin = [instruction], place
+        elif "reg" in instruction.values:
+            name = register(instruction)
             try:
-                self._scalars.update([scalar(found)])
+                self._scalars.update([scalar(instruction)])
             except ChainError as error:
                 self._scalars.pop(name, None)
                 yield Broken(error, place, range(place, place + 1))

@@ -66,14 +66,14 @@ class Page:
         return dict(self.entries).get(heading, ())
 
 
-def _entries(**found: str | Sequence[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def _entries(**texts: str | Sequence[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Headings with what is not empty; `Stands_for` is the heading "Stands for"."""
-    listed = {
+    entries = {
         name.replace("_", " "): (text,) if isinstance(text, str) else tuple(text)
-        for name, text in found.items()
+        for name, text in texts.items()
         if text
     }
-    return tuple(listed.items())
+    return tuple(entries.items())
 
 
 # --- of a core ---
@@ -326,34 +326,34 @@ def _sentence(text: str) -> str:
 
 def words(core: Core) -> Iterator[Page]:
     """A page for each word that an operand or a member of a structure may be."""
-    found: dict[str, list[str]] = {}
+    texts: dict[str, list[str]] = {}
     users: dict[tuple[str, str, str], list[str]] = {}  # of words that say what they mean
     for instruction in core.instructions:
         for operand in instruction.operands:
             if isinstance(operand.kind, Flag):
                 text = f"A flag of {instruction.mnemonic}, which is set where its word stands."
-                found.setdefault(operand.kind.word, []).append(text)
+                texts.setdefault(operand.kind.word, []).append(text)
             elif isinstance(operand.kind, Choice):
                 text = f"The {operand.name} of {instruction.mnemonic}: {operand.kind.describe()}."
                 for word in operand.kind.words():
                     about = operand.kind.about(word)
                     if about:
-                        found.setdefault(word, [])
+                        texts.setdefault(word, [])
                         users.setdefault((word, about, operand.name), []).append(
                             instruction.mnemonic
                         )
                     else:
-                        found.setdefault(word, []).append(text)
+                        texts.setdefault(word, []).append(text)
     for (word, about, name), mnemonics in users.items():
-        found[word].append(f"{about} The {name} of {', '.join(mnemonics)} may be this.")
+        texts[word].append(f"{about} The {name} of {', '.join(mnemonics)} may be this.")
     for item in core.structures:
         for member in item.members:
             if isinstance(member.kind, Choice):
                 text = f"The {member.name} of a {item.name} ({member.meaning}): "
                 for word in member.kind.words():
-                    found.setdefault(word, []).append(f"{text}{member.kind.describe()}.")
-    for word, texts in found.items():
-        yield Page(word, word, core.name, "word", " ".join(texts))
+                    texts.setdefault(word, []).append(f"{text}{member.kind.describe()}.")
+    for word, lines in texts.items():
+        yield Page(word, word, core.name, "word", " ".join(lines))
 
 
 # --- all of them ---

@@ -242,8 +242,8 @@ class Payload:
 
     def fits(self, types: Sequence[int]) -> bool:
         """Whether the segments may be of these types (places in SEGMENT_TYPES)."""
-        known = all(SEGMENT_TYPES[kind] in self.types for kind in types)
-        return known and self.count in (None, len(types))
+        is_known = all(SEGMENT_TYPES[kind] in self.types for kind in types)
+        return is_known and self.count in (None, len(types))
 
 
 PAYLOADS = {

@@ -17,13 +17,13 @@ def too_large(config: Mapping[str, Any]) -> str:
     rows, clusters, pes = (int(config[name]) for name in COUNTS)
     entries = sum(int(config[name]) for name in QUEUES)
     count = rows * clusters * pes
-    shown = " x ".join(f"{name} ({config[name]})" for name in COUNTS)
+    factors = " x ".join(f"{name} ({config[name]})" for name in COUNTS)
     if count > MOST_PES:
-        return f"{shown} are {count:,} PEs, {MOST_PES:,} can be simulated"
+        return f"{factors} are {count:,} PEs, {MOST_PES:,} can be simulated"
     if count * entries > MOST_ENTRIES:
         queues = " + ".join(f"{name} ({config[name]})" for name in QUEUES)
         return (
-            f"{shown} PEs of {queues} entries have {count * entries:,} of them,"
+            f"{factors} PEs of {queues} entries have {count * entries:,} of them,"
             f" {MOST_ENTRIES:,} can be simulated"
         )
     return ""

@@ -28,15 +28,15 @@ def read(path: str | os.PathLike[str], limit: int = MOST_BYTES) -> bytes:
         _check(Path(path).stat(), os.fspath(path), limit)
         with Path(path).open("rb") as stream:
             _check(os.fstat(stream.fileno()), os.fspath(path), limit)
-            pieces, left = [], limit
-            while left >= 0 and (piece := stream.read(min(_PIECE, left + 1))):
+            pieces, rest = [], limit
+            while rest >= 0 and (piece := stream.read(min(_PIECE, rest + 1))):
                 pieces.append(piece)
-                left -= len(piece)
+                rest -= len(piece)
     except OSError as error:
         raise UnreadableError(error.strerror or str(error) or type(error).__name__) from None
     except ValueError as error:  # no name of a file at all
         raise UnreadableError(str(error)) from None
-    if left < 0:
+    if rest < 0:
         raise UnreadableError(f"it is longer than {limit} bytes")
     return b"".join(pieces)
 
@@ -49,17 +49,17 @@ def is_pipe(path: str | os.PathLike[str]) -> bool:
         return False
 
 
-def _is_open_pipe(found: os.stat_result, path: str) -> bool:
-    return stat.S_ISFIFO(found.st_mode) and path.startswith(_OPEN_PIPES)
+def _is_open_pipe(status: os.stat_result, path: str) -> bool:
+    return stat.S_ISFIFO(status.st_mode) and path.startswith(_OPEN_PIPES)
 
 
-def _check(found: os.stat_result, path: str, limit: int) -> None:
+def _check(status: os.stat_result, path: str, limit: int) -> None:
     """Raise `UnreadableError` for what is not to be read."""
-    mode = found.st_mode
+    mode = status.st_mode
     if stat.S_ISDIR(mode):
         raise UnreadableError("Is a directory")
     if stat.S_ISREG(mode):
-        if found.st_size > limit:
+        if status.st_size > limit:
             raise UnreadableError(f"it is longer than {limit} bytes")
-    elif not _is_open_pipe(found, path):
+    elif not _is_open_pipe(status, path):
         raise UnreadableError("it is a device, a pipe or a socket, no plain file")

@@ -152,7 +152,7 @@ class Instruction:
 
     @cached_property
     def operands(self) -> tuple[Operand, ...]:
-        found = []
+        operands = []
         for item in filter(None, (text.strip() for text in self.syntax.split(","))):
             match = _SYNTAX.match(item)
             if not match:
@@ -160,10 +160,10 @@ class Instruction:
             _flag, name, equals, default, inner = match.groups()
             if inner and default is None:
                 default = "0"  # `lw a0, (a1)`
-            found.append(self._operand(name, named=bool(equals), default=default))
+            operands.append(self._operand(name, named=bool(equals), default=default))
             if inner:
-                found.append(self._operand(inner, inside=name))
-        return tuple(found)
+                operands.append(self._operand(inner, inside=name))
+        return tuple(operands)
 
     def _operand(
         self, name: str, *, named: bool = False, default: str | None = None, inside: str = ""
@@ -273,7 +273,7 @@ class Pseudo:
 
     @cached_property
     def operands(self) -> tuple[PseudoOperand, ...]:
-        found = []
+        operands = []
         for item in filter(None, (text.strip() for text in self.syntax.split(","))):
             match = _SYNTAX.match(item)
             if not match or match[1] or match[3]:
@@ -282,10 +282,10 @@ class Pseudo:
             for word in filter(None, (name, inner)):
                 if word not in self.kinds:
                     raise TableError(f"{self.mnemonic}: the operand {word} has no kind")
-            found.append(PseudoOperand(name, self.kinds[name], 0 if inner else None))
+            operands.append(PseudoOperand(name, self.kinds[name], 0 if inner else None))
             if inner:
-                found.append(PseudoOperand(inner, self.kinds[inner], inside=name))
-        return tuple(found)
+                operands.append(PseudoOperand(inner, self.kinds[inner], inside=name))
+        return tuple(operands)
 
     def check(self, mnemonics: Collection[str]) -> None:
         """Raise `TableError` unless the expansions use just its operands and known mnemonics."""

@@ -24,21 +24,23 @@ class Touched(NamedTuple):
     writes: frozenset[Place]
 
 
-def touched(core: Core, found: Decoded) -> Touched:
+def touched(core: Core, instruction: Decoded) -> Touched:
     """The registers of an instruction; of what only a run decides, all that it may be."""
     return Touched(
-        frozenset(_places(core, found, found.row.reads.split(), False)),
-        frozenset(_places(core, found, found.row.writes.split(), True)),
+        frozenset(_places(core, instruction, instruction.row.reads.split(), False)),
+        frozenset(_places(core, instruction, instruction.row.writes.split(), True)),
     )
 
 
-def _places(core: Core, found: Decoded, words: Sequence[str], written: bool) -> Iterator[Place]:
+def _places(
+    core: Core, instruction: Decoded, words: Sequence[str], written: bool
+) -> Iterator[Place]:
     names = _names(core)
     chosen: set[str] | None = None
-    row = found.row
+    row = instruction.row
     spoken = {*row.reads.split(), *row.writes.split()}
     for operand in row.operands:
-        about = operand.kind.stands_for(found.values[operand.name], written)
+        about = operand.kind.stands_for(instruction.values[operand.name], written)
         if about is None:
             continue
         if operand.name in words:

@@ -146,23 +146,23 @@ def group_register(row: GroupRegister, group: int) -> str:
 
 def csrs() -> tuple[SpecialRegister, ...]:
     """The block as control and status registers, ordered by address."""
-    found = [_parameter(row, CSR_PARAMETERS + row.index) for row in PARAMETERS]
+    parameters = [_parameter(row, CSR_PARAMETERS + row.index) for row in PARAMETERS]
     for group in range(CSR_REACHED):
         for place, row in enumerate(GROUP):
             inside = place < CSR_STRIDE
             base = CSR_GROUPS + place if inside else CSR_LAST
-            found.append(_counter(row, group, base + CSR_STRIDE * group))
-    return tuple(sorted(found, key=lambda row: row.address))
+            parameters.append(_counter(row, group, base + CSR_STRIDE * group))
+    return tuple(sorted(parameters, key=lambda row: row.address))
 
 
 def mapped() -> tuple[SpecialRegister, ...]:
     """The block as memory-mapped registers; addresses are offsets in a core's page."""
-    found = [_parameter(row, MAPPED_PARAMETERS + 4 * row.index) for row in PARAMETERS]
+    parameters = [_parameter(row, MAPPED_PARAMETERS + 4 * row.index) for row in PARAMETERS]
     for group in range(MAPPED_REACHED):
         for place, row in enumerate(GROUP):
             address = MAPPED_GROUPS + MAPPED_STRIDE * group + 4 * place
-            found.append(_counter(row, group, address))
-    return tuple(found)
+            parameters.append(_counter(row, group, address))
+    return tuple(parameters)
 
 
 def _parameter(row: Parameter, address: int) -> SpecialRegister:
@@ -187,9 +187,9 @@ def places() -> Mapping[str, tuple[int, int]]:
 
 def _check() -> None:
     """Raise `TableError` for what the rows must not be."""
-    known = {row.name for row in OCCURRENCES}
+    names = {row.name for row in OCCURRENCES}
     for row in GROUP:
-        if row.of not in known or row.takes not in ("first", "last", "count"):
+        if row.of not in names or row.takes not in ("first", "last", "count"):
             raise TableError(f"trace: {row.name} takes {row.takes} of {row.of}")
     for rows in (csrs(), mapped()):
         addresses, names = {row.address for row in rows}, {row.name for row in rows}

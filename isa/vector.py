@@ -84,11 +84,13 @@ def _each(
         mnemonic = f"{name}.{key}".rstrip(".")
         row_format, fixed = layout(element, code)
         names, example = _words(row_format, syntax)
-        read = " ".join([*(word for word in names if word not in writes.split()), *reads.split()])
+        all_reads = " ".join(
+            [*(word for word in names if word not in writes.split()), *reads.split()]
+        )
         OPERATIONS[mnemonic] = Operation(name, key)
-        said = f"{meaning} {element.meaning[:1].upper()}{element.meaning[1:]}." if key else meaning
+        text = f"{meaning} {element.meaning[:1].upper()}{element.meaning[1:]}." if key else meaning
         yield Instruction(
-            mnemonic, row_format, fixed, syntax, said, read, writes, family, cycles,
+            mnemonic, row_format, fixed, syntax, text, all_reads, writes, family, cycles,
             f"{mnemonic} {example}", source,
         )  # fmt: skip
 

@@ -46,17 +46,19 @@ class Word(NamedTuple):
 def word(core: Core, value: int) -> Word:
     """What the word `value` is."""
     try:
-        found = codec.decode(core, value, 8 * WORD)
+        instruction = codec.decode(core, value, 8 * WORD)
     except codec.DecodeError as error:
         return _no_instruction(value, str(error))
-    if codec.encode(found.row, found.values) != value:
-        reason = f"{core.name}: {value:#x} is {found.row.mnemonic} with bits that it does not name"
+    if codec.encode(instruction.row, instruction.values) != value:
+        reason = (
+            f"{core.name}: {value:#x} is {instruction.row.mnemonic} with bits that it does not name"
+        )
         return _no_instruction(value, reason)
-    relative = [operand.name for operand in found.row.operands if operand.kind.relative]
+    relative = [operand.name for operand in instruction.row.operands if operand.kind.relative]
     if relative:
-        return Word(found, "", "", tuple(found.values[name] for name in relative))
-    text = codec.describe(found)
-    return Word(found, statement(aliased(core, text)), statement(text))
+        return Word(instruction, "", "", tuple(instruction.values[name] for name in relative))
+    text = codec.describe(instruction)
+    return Word(instruction, statement(aliased(core, text)), statement(text))
 
 
 def _no_instruction(value: int, reason: str) -> Word:
@@ -74,36 +76,36 @@ def words(section: Section, core: Core) -> Iterator[tuple[int, int, Word]]:
 
 def make_targets(section: Section, core: Core, labels: Labels) -> None:
     """Give every address in the section that an instruction of it names a label."""
-    for address, _, found in words(section, core):
-        for distance in found.distances:
+    for address, _, instruction in words(section, core):
+        for distance in instruction.distances:
             target = address + distance & _TOP
             if section.holds(target) and target % WORD == 0:
                 labels.make(target)
 
 
 def section_lines(
-    section: Section, core: Core, labels: Labels, exact: Naming, near: Naming, meant: Form
+    section: Section, core: Core, labels: Labels, exact: Naming, near: Naming, core_form: Form
 ) -> list[str]:
     """A section of instructions; words that are none are data that say why.
 
     `exact` names jump targets; `near` names other addresses that code means, in a comment;
-    `meant` is the core's form, open for the section.
+    `core_form` is the core's form, open for the section.
     """
     lines = labels.first()
     start = section.address
     named = {start + (place - start) // WORD * WORD for place in labels.addresses()}
-    for address, _, found in words(section, core):
+    for address, _, instruction in words(section, core):
         if address in named:
             lines += labels.lines(address, WORD)
             if labels.at(address) is not None:
-                meant.forget()
-        own = meant.line(found.found, address) if found.found is not None else None
-        line = own or INDENT + (found.text or found.text_at(core, address, exact))
-        if found.found is None:
-            lines.append(commented(line, f"# {found.reason}"))
-            meant.forget()
+                core_form.forget()
+        own = core_form.line(instruction.found, address) if instruction.found is not None else None
+        line = own or INDENT + (instruction.text or instruction.text_at(core, address, exact))
+        if instruction.found is None:
+            lines.append(commented(line, f"# {instruction.reason}"))
+            core_form.forget()
             continue
-        target = meant.see(found.found, address)
+        target = core_form.see(instruction.found, address)
         name = None if target is None else near(target)
         lines.append(line if name is None else commented(line, f"# {name}"))
     rest = start + len(_whole(section))

@@ -42,18 +42,19 @@ class Names:
         for symbol in symbols:
             self._names[symbol] = self._free(symbol.name)
 
-    def _free(self, wanted: str) -> str:
-        name = (
-            wanted if _NAME.fullmatch(wanted) else re.sub(r"[^A-Za-z0-9_.$]|^\.?[0-9]", "_", wanted)
-        )
+    def _free(self, original: str) -> str:
+        """A name like `original` that no label has; a note says where it differs."""
+        name = original
+        if not _NAME.fullmatch(name):
+            name = re.sub(r"[^A-Za-z0-9_.$]|^\.?[0-9]", "_", name)
         number = 1
         base = name
         while name in self._taken:
             number += 1
             name = f"{base}.{number}"
         self._taken.add(name)
-        if name != wanted:
-            self.notes.append(f"# {name} is called {wanted!r} in the file")
+        if name != original:
+            self.notes.append(f"# {name} is called {original!r} in the file")
         return name
 
     def of(self, symbol: Symbol) -> str:

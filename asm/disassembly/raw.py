@@ -31,10 +31,10 @@ def dump(
     """The text of the sections."""
 
     def name(address: int) -> str | None:
-        found = program.symbol_at(address)
-        if found is None:
+        place = program.symbol_at(address)
+        if place is None:
             return None
-        symbol, distance = found
+        symbol, distance = place
         return f"<{symbol.name}{f'+{distance:#x}' if distance else ''}>"
 
     lines: list[str] = []
@@ -77,23 +77,25 @@ def _line(address: int, data: str, text: str, width: int, comment: str | None) -
 
 def _code(section: Section, core: Core, labels: Labels, name: Naming) -> list[str]:
     """A section of instructions."""
-    meant = form(core.name)
+    core_form = form(core.name)
     named = {place - (place - section.address) % code.WORD for place in labels.addresses()}
     lines = []
-    for address, value, found in code.words(section, core):
+    for address, value, instruction in code.words(section, core):
         if address in named:
             lines += _names(labels, address, code.WORD)
-            meant.forget()
+            core_form.forget()
         comment = None
-        if found.found is None:
-            comment = found.reason
-            meant.forget()
-        elif found.distances:
-            comment = name(address + found.distances[0] & 0xFFFF_FFFF)
-            meant.see(found.found, address)
-        elif (target := meant.see(found.found, address)) is not None and (said := name(target)):
-            comment = f"{target:x} {said}"
-        text = found.bare or found.bare_at(address)
+        if instruction.found is None:
+            comment = instruction.reason
+            core_form.forget()
+        elif instruction.distances:
+            comment = name(address + instruction.distances[0] & 0xFFFF_FFFF)
+            core_form.see(instruction.found, address)
+        elif (target := core_form.see(instruction.found, address)) is not None and (
+            text_of_target := name(target)
+        ):
+            comment = f"{target:x} {text_of_target}"
+        text = instruction.bare or instruction.bare_at(address)
         if comment is None:
             lines.append(f"{address:8x}:  {value:08x}  {text}")
         else:
@@ -102,10 +104,12 @@ def _code(section: Section, core: Core, labels: Labels, name: Naming) -> list[st
     return lines + _data(section, labels, rest, section.end)
 
 
-def _records(section: Section, labels: Labels, found: Iterable[Record], name: Naming) -> list[str]:
+def _records(
+    section: Section, labels: Labels, records: Iterable[Record], name: Naming
+) -> list[str]:
     """The records of a part that is not fetched, and the bytes between them and behind."""
     lines, end = [], section.address
-    for record in found:
+    for record in records:
         lines += _data(section, labels, end, record.address)
         lines += _names(labels, record.address, record.size)
         end = record.address + record.size

@@ -122,11 +122,11 @@ class _Scan:
         if char in "\n;":
             self.head, self.depth, self.indices, self.named = None, 0, 0, ""
             yield at, Whitespace if char == "\n" else Punctuation, char
-        elif found := _BLANKS.match(self.text, at):
-            yield at, Whitespace, found[0]
-        elif found := _COMMENT.match(self.text, at):
-            kind = Comment.Multiline if found[0].startswith("/*") else Comment.Single
-            yield at, kind, found[0]
+        elif match := _BLANKS.match(self.text, at):
+            yield at, Whitespace, match[0]
+        elif match := _COMMENT.match(self.text, at):
+            kind = Comment.Multiline if match[0].startswith("/*") else Comment.Single
+            yield at, kind, match[0]
         elif self.head is None:
             yield from self._begin(at)
         else:
@@ -140,17 +140,17 @@ class _Scan:
                 yield label.start(2), Whitespace, label[2]
             yield label.start(3), Punctuation, ":"
             return
-        found = _HEAD.match(self.text, at)
-        if found is None:
+        match = _HEAD.match(self.text, at)
+        if match is None:
             self.head = ""
             yield self._operand(at)
             return
-        word = found[0]
-        if _ASSIGNED.match(self.text, found.end()):
+        word = match[0]
+        if _ASSIGNED.match(self.text, match.end()):
             self.head = "="
             yield at, SYMBOL, word
             return
-        if _MOVED.match(self.text, found.end()):
+        if _MOVED.match(self.text, match.end()):
             self.head = columns.ARROW
             yield at, REGISTER, word
             return
@@ -164,20 +164,20 @@ class _Scan:
         return [mine] if mine else list(every.values())
 
     def _head_kind(self, word: str) -> _TokenType:
-        known = self._known()
-        if word in words.directives() or any(word in core.directives for core in known):
+        cores = self._known()
+        if word in words.directives() or any(word in core.directives for core in cores):
             return DIRECTIVE
-        return MNEMONIC if any(word in core.mnemonics for core in known) else MACRO
+        return MNEMONIC if any(word in core.mnemonics for core in cores) else MACRO
 
     def _operand(self, at: int) -> Token:
-        found = _OPERAND.match(self.text, at)
-        if found is None:
+        match = _OPERAND.match(self.text, at)
+        if match is None:
             return at, Error, self.text[at]
-        kind, word = str(found.lastgroup), found[0]
+        kind, word = str(match.lastgroup), match[0]
         if kind == "mark":
             self._bracket(word)
         if kind == "name":
-            return at, self._name_kind(word, found.end()), word
+            return at, self._name_kind(word, match.end()), word
         if kind == "integer":
             return at, _integer_kind(word), word
         if kind == "string":

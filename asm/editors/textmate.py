@@ -82,8 +82,8 @@ def _move() -> dict[str, Any]:
     }
 
 
-def _one_of(known: Iterable[str]) -> str:
-    return rf"({words.alternatives(known)}){_END_OF_WORD}"
+def _one_of(names: Iterable[str]) -> str:
+    return rf"({words.alternatives(names)}){_END_OF_WORD}"
 
 
 def _comments() -> list[dict[str, Any]]:
@@ -115,8 +115,8 @@ def _operands() -> list[dict[str, Any]]:
     ]
 
 
-def _word(known: frozenset[str]) -> str:
-    return rf"(?<![\w.$]){_one_of(known)}"
+def _word(names: frozenset[str]) -> str:
+    return rf"(?<![\w.$]){_one_of(names)}"
 
 
 def files() -> Mapping[str, str]:

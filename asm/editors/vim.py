@@ -126,8 +126,8 @@ def _alternatives() -> str:
     return r"\|".join(FUNCTIONS)
 
 
-def _keywords(group: str, known: Iterable[str]) -> list[str]:
+def _keywords(group: str, names: Iterable[str]) -> list[str]:
     """Lines that make the words keywords within other items."""
     start = f"syntax keyword macaw{group} contained "
-    text = " ".join(sorted(known))
+    text = " ".join(sorted(names))
     return [start + line for line in textwrap.wrap(text, 100 - len(start), break_on_hyphens=False)]

@@ -75,24 +75,24 @@ def directives() -> frozenset[str]:
 @cache
 def of_directive() -> Mapping[str, frozenset[str]]:
     """What may stand behind a directive of every part, where that is one of some words."""
-    found = {
+    result = {
         row.name: frozenset(DTYPE_SIZES)
         for row in reference.directives()
         if "dtype" in row.syntax.split(", ") or " dtype" in row.syntax
     }
-    found[CORE] = frozenset(registry.names())
-    found[".device"] = frozenset(config.presets())
-    found[".type"] = frozenset((*SYMBOL_KINDS, "function"))
-    return found
+    result[CORE] = frozenset(registry.names())
+    result[".device"] = frozenset(config.presets())
+    result[".type"] = frozenset((*SYMBOL_KINDS, "function"))
+    return result
 
 
 @cache
 def operand_words() -> frozenset[str]:
     """Every word that may be an operand somewhere, registers aside."""
-    found: set[str] = set()
+    words: set[str] = set()
     for core in every().values():
-        found |= core.records.union(*core.of_mnemonic.values())
-    return frozenset(found.union(*of_directive().values()))
+        words |= core.records.union(*core.of_mnemonic.values())
+    return frozenset(words.union(*of_directive().values()))
 
 
 @cache
@@ -105,9 +105,9 @@ def registers() -> frozenset[str]:
 def terminal(name: str) -> str:
     """The regular expression of a terminal of the grammar."""
     text = (files("macaw.asm") / "grammar.lark").read_text("utf-8")
-    found = re.search(rf"^{name}(?:\.\d+)?:\s*/(.*)/\s*$", text, re.MULTILINE)
-    assert found is not None, name
-    return found[1]
+    match = re.search(rf"^{name}(?:\.\d+)?:\s*/(.*)/\s*$", text, re.MULTILINE)
+    assert match is not None, name
+    return match[1]
 
 
 def alternatives(words: Iterable[str]) -> str:

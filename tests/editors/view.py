@@ -19,7 +19,7 @@ from macaw.asm.syntax import (
     Here,
     Indexed,
     Inside,
-    Local,
+    LocalLabel,
     Mistake,
     Name,
     Named,
@@ -242,7 +242,7 @@ def _plain(node: Node) -> Iterator[tuple[int, int, str]]:
             yield node.start, node.end, "number"
         case Text():
             yield node.start, node.end, "string"
-        case Local():
+        case LocalLabel():
             yield node.start, node.end, "label"
         case Here():
             return

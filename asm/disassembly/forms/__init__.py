@@ -43,11 +43,11 @@ class Form:
     def open(self, program: Program, section: Section) -> None:
         """A section of instructions begins."""
 
-    def line(self, found: Decoded, address: int) -> str | None:
+    def line(self, instruction: Decoded, address: int) -> str | None:
         """The whole line of an instruction that the source writes otherwise than its row says."""
         return None
 
-    def see(self, found: Decoded, address: int) -> int | None:
+    def see(self, instruction: Decoded, address: int) -> int | None:
         """The address that an instruction means without naming it. Asked in the code's order."""
         return None
 
@@ -59,7 +59,7 @@ def form(core: str) -> Form:
     """A new form of the core: `CoreForm` of its module or of its base's, or the plain one."""
     for name in registry.form_modules(core):
         if find_spec(f"{__name__}.{name}") is not None:
-            found = import_module(f"{__name__}.{name}").CoreForm()
-            assert isinstance(found, Form)
-            return found
+            result = import_module(f"{__name__}.{name}").CoreForm()
+            assert isinstance(result, Form)
+            return result
     return Form()

@@ -39,15 +39,15 @@ class CoreForm(Form):
         self._functions, self._numbers = {}, set()
         try:
             check = _check(program, section.index or 0)
-            for found, address in _decoded(section):
+            for instruction, address in _decoded(section):
                 function = check.registers.get("op")
                 try:
-                    check.take(found.row, found.values, address)
+                    check.take(instruction.row, instruction.values, address)
                 except CheckError as error:
-                    if found.row.mnemonic not in _ALONE or error.mark not in (None, address):
+                    if instruction.row.mnemonic not in _ALONE or error.mark not in (None, address):
                         raise
                     self._numbers.add(address)
-                if found.row.mnemonic == "fim" and function is not None:
+                if instruction.row.mnemonic == "fim" and function is not None:
                     self._functions[address] = function
             check.finish()
         except (CheckError, config.ConfigError):
@@ -55,11 +55,11 @@ class CoreForm(Form):
         for address in _ambiguous(section):
             self._functions.pop(address, None)
 
-    def line(self, found: Decoded, address: int) -> str | None:
+    def line(self, instruction: Decoded, address: int) -> str | None:
         if self._broken or address in self._numbers:
-            word = codec.encode(found.row, found.values)
+            word = codec.encode(instruction.row, instruction.values)
             return directive(f".word {word:#010x}")
-        name, values = found.row.mnemonic, found.values
+        name, values = instruction.row.mnemonic, instruction.values
         put = in_body if self._inside else directive
         match name:
             case "block":
@@ -69,11 +69,11 @@ class CoreForm(Form):
                 self._inside = False
                 return directive(name)
             case "mmr":
-                return put(_register(found))
+                return put(_register(instruction))
             case "fim":
                 move = self._move(values, address)
-                return put(move or codec.describe(found))
-        return put(codec.describe(found)) if self._inside else None
+                return put(move or codec.describe(instruction))
+        return put(codec.describe(instruction)) if self._inside else None
 
     def _move(self, values: Mapping[str, int], address: int) -> str:
         """The operation as what it moves; empty if that cannot be written."""
@@ -108,15 +108,15 @@ def _decoded(section: Section) -> Iterator[tuple[Decoded, int]]:
 def _ambiguous(section: Section) -> Iterator[int]:
     """Operations before the first `mmr op` of a loop's body: its end speaks of them, too."""
     loops: list[tuple[int, list[int], bool]] = []  # passes, operations, whether op has been set
-    for found, address in _decoded(section):
-        match found.row.mnemonic:
+    for instruction, address in _decoded(section):
+        match instruction.row.mnemonic:
             case "loop":
-                loops.append((found.values["n"], [], False))
+                loops.append((instruction.values["n"], [], False))
             case "fim":
                 for _, operations, is_set in loops:
                     if not is_set:
                         operations.append(address)
-            case "mmr" if found.values["register"] == 0:
+            case "mmr" if instruction.values["register"] == 0:
                 loops = [(count, operations, True) for count, operations, _ in loops]
             case "endloop" if loops:
                 count, operations, is_set = loops.pop()
@@ -126,24 +126,24 @@ def _ambiguous(section: Section) -> Iterator[int]:
 
 def _ranges(mask: int) -> str:
     """The banks of a mask as `.block` takes them."""
-    found, bank = [], 0
+    ranges, bank = [], 0
     while mask >> bank:
         if mask >> bank & 1:
             first = bank
             while mask >> bank + 1 & 1:
                 bank += 1
-            found.append(f"{first}-{bank}" if bank > first else f"{bank}")
+            ranges.append(f"{first}-{bank}" if bank > first else f"{bank}")
         bank += 1
-    return found[0] if len(found) == 1 else f"({', '.join(found)})"
+    return ranges[0] if len(ranges) == 1 else f"({', '.join(ranges)})"
 
 
-def _register(found: Decoded) -> str:
+def _register(instruction: Decoded) -> str:
     """An `mmr` with the name of its value, or the address of its column."""
-    row = REGISTERS[found.values["register"]]
-    value = found.values["value"]
+    row = REGISTERS[instruction.values["register"]]
+    value = instruction.values["value"]
     text = str(value)
     if row.words:
         text = row.words[value]
     elif row.address:
         text = hex(memory_map.ISLANDS + value * COLUMN_BYTES)
-    return f"{found.row.mnemonic} {row.name}, {text}"
+    return f"{instruction.row.mnemonic} {row.name}, {text}"

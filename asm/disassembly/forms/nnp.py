@@ -35,8 +35,8 @@ class CoreForm(Form):
                     words[place] = None
                     self._refused[section.address + _WORD * place] = str(item.error)
 
-    def line(self, found: Decoded, address: int) -> str | None:
+    def line(self, instruction: Decoded, address: int) -> str | None:
         if address not in self._refused:
             return None
-        text = statement(f".word {codec.encode(found.row, found.values):#010x}")
+        text = statement(f".word {codec.encode(instruction.row, instruction.values):#010x}")
         return commented(INDENT + text, f"# {CORE.name}: {self._refused[address]}")

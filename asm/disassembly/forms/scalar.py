@@ -20,8 +20,8 @@ class CoreForm(Form):
     def forget(self) -> None:
         self._known.clear()
 
-    def see(self, found: Decoded, address: int) -> int | None:
-        values, mnemonic = found.values, found.row.mnemonic
+    def see(self, instruction: Decoded, address: int) -> int | None:
+        values, mnemonic = instruction.values, instruction.row.mnemonic
         base = self._known.get(values.get("rs1", 0))
         whole = None
         if base is not None and "imm" in values:
@@ -31,6 +31,6 @@ class CoreForm(Form):
             if mnemonic in ("lui", "auipc") and values["rd"]:
                 start = address if mnemonic == "auipc" else 0
                 self._known[values["rd"]] = (start + (values["imm"] << 12)) % _TOP
-        if found.row.flow:
+        if instruction.row.flow:
             self.forget()
         return whole

@@ -137,8 +137,8 @@ class CoreForm(CorePart):
         mask = 0
         for item in node.items if isinstance(node, Group) else (node,):
             mask |= self._range(context, item)
-        given: dict[str, Node] = {"banks": Number(node.start, node.end, mask)}
-        self._take(context, statement, BoundOperands(_ROWS["block"], given))
+        operands: dict[str, Node] = {"banks": Number(node.start, node.end, mask)}
+        self._take(context, statement, BoundOperands(_ROWS["block"], operands))
 
     def _range(self, context: StatementContext, node: Node) -> int:
         """The mask of a bank, or of those from the first of two to the other."""
@@ -166,18 +166,18 @@ class CoreForm(CorePart):
     @classmethod
     def tensor_plans(cls, core: Core, config: Configuration) -> Mapping[str, SectionPlan]:
         """`at=islandI`: the banks of an island from their begin, one tensor behind the other."""
-        found: dict[str, SectionPlan] = {}
+        plans: dict[str, SectionPlan] = {}
         for instance in range(config[f"{core.name}.{core.index}s"]):
             home = f"{core.index}{instance}"
             name = tensor_section(home)
             areas = [Area(name, zeros=True, align=COLUMN_BYTES)]
             memory = core.memories[1]
-            found[home] = SectionPlan(
+            plans[home] = SectionPlan(
                 name, OWN, "aw", areas, address=memory.start(instance),
                 limit=memory.bytes(config, instance), bound=memory.setting(instance),
                 part_section=core.section.format(instance),
             )  # fmt: skip
-        return found
+        return plans
 
     # --- the end ---
 
@@ -214,8 +214,8 @@ def _name_value(context: StatementContext, bound: BoundOperands) -> None:
         if node.text in row.words:
             bound.given["value"] = Number(node.start, node.end, row.words.index(node.text))
         elif context.scope.find(node.text) is None:
-            known = ", ".join(row.words)
-            hint = did_you_mean(node.text, row.words) or f"there are {known}"
+            choices = ", ".join(row.words)
+            hint = did_you_mean(node.text, row.words) or f"there are {choices}"
             raise Mistake(f"{row.name} has no value '{node.text}'", node, hint)
     if row.address:
         own = Checked(node.start, node.end, node, partial(_column_address, node))

@@ -37,16 +37,16 @@ def tiled(
 ) -> bytes:
     """The tiles of a matrix of `item` bytes an element, row-major; `lanes` elements a column."""
     rows, columns = shape
-    found = bytearray()
+    tiles = bytearray()
     for row, column, width in _lines(shape, layout, side, lanes):
         size = width * item
         if row >= rows or column >= columns:
-            found += bytes(size)
+            tiles += bytes(size)
             continue
         start = (row * columns + column) * item
         run = data[start : start + min(width, columns - column) * item]
-        found += run.ljust(size, b"\0")
-    return bytes(found)
+        tiles += run.ljust(size, b"\0")
+    return bytes(tiles)
 
 
 def untiled(
@@ -60,12 +60,12 @@ def untiled(
             f"tiles of a {rows} x {columns} matrix are {whole[0] * whole[1] * item} bytes,"
             f" not {len(data)}"
         )
-    found = bytearray(rows * columns * item)
+    matrix = bytearray(rows * columns * item)
     place = 0
     for row, column, width in _lines(shape, layout, side, lanes):
         count = min(width, columns - column)
         if row < rows and count > 0:
             start = (row * columns + column) * item
-            found[start : start + count * item] = data[place : place + count * item]
+            matrix[start : start + count * item] = data[place : place + count * item]
         place += width * item
-    return bytes(found)
+    return bytes(matrix)

@@ -48,8 +48,8 @@ def _tiles(context: StatementContext, statement: Statement) -> None:
     form = _DTYPES.get(array.dtype)
     kind = next(row for row in ARRANGEMENTS if row.name == layout)
     if form is None or form.name not in kind.formats:
-        known = ", ".join(name for name, x in _DTYPES.items() if x.name in kind.formats)
-        raise Mistake(f"the array holds {array.dtype}; tiles of {layout} take {known}", plain)
+        choices = ", ".join(name for name, x in _DTYPES.items() if x.name in kind.formats)
+        raise Mistake(f"the array holds {array.dtype}; tiles of {layout} take {choices}", plain)
     if len(array.shape) != 2 or not array.data:
         text = " x ".join(map(str, array.shape)) or "one number"
         raise Mistake(f"the array is {text}, tiles are made of a matrix", plain)

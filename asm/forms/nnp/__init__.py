@@ -46,12 +46,12 @@ class CoreForm(CorePart):
             offsets.append(offset)
         if len(data) in self.missing:
             words.append(None)
-        for found in broken(words, self.state.config):
-            source, place = places[offsets[found.at]]
+        for breach in broken(words, self.state.config):
+            source, place = places[offsets[breach.at]]
             end = _END.search(source.text, place)
             line = LogicalLine(source, place, source.text[place : end.start() if end else None])
-            hint = f"rule {found.error.rule}: {found.error.meaning}"
-            self.state.report.mistake(line, Mistake(str(found.error), (-1, -1), hint))
+            hint = f"rule {breach.error.rule}: {breach.error.meaning}"
+            self.state.report.mistake(line, Mistake(str(breach.error), (-1, -1), hint))
 
     def _places(self) -> dict[int, tuple[SourceText, int]]:
         """Text and place of the instruction at each offset that has one."""

@@ -196,17 +196,17 @@ class Exe:
 
     def tensors(self) -> list[Definition]:
         """The tensors that the packet names, when all sources are read. Raises `Mistake`."""
-        found = [self._tensor(segment.name) for segment in self.segments]
+        tensors = [self._tensor(segment.name) for segment in self.segments]
         if self.results is not None:
             self.results.target = self._tensor(self.results.name)
-            found.append(self.results.target)
+            tensors.append(self.results.target)
         target = self.target
         if target is not None and self._image.state.symbols.direction(target) == "input":
             message = f"'{target.name}' is an input; results in it are not copied back"
             self.context.warn(
                 message, self.results.name if self.results is not None else Node(-1, -1)
             )
-        return [definition for definition in found if definition is not None]
+        return [definition for definition in tensors if definition is not None]
 
     def _tensor(self, name: Name) -> Definition | None:
         if name.text == UNIT_WORD:
@@ -281,8 +281,8 @@ class Exe:
         buffer = self._buffer()
         while buffer is not None and buffer not in chain:
             chain.append(buffer)
-            known = self._before.names.get(buffer) if buffer not in self._before.apart else None
-            sequence = self._at(known)
+            name = self._before.names.get(buffer) if buffer not in self._before.apart else None
+            sequence = self._at(name)
             buffer = sequence.then() if sequence is not None else None
         if buffer is not None:
             where = [f"{one} ('{self._before.names[one].text}')" for one in chain]

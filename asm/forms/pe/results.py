@@ -134,8 +134,8 @@ class Results:
                 return element
         if dtype:
             # Those that the array computes with first.
-            known = ", ".join(dict.fromkeys((*OPERAND_DTYPES.values(), *DTYPES.values())))
-            raise Mistake(f"results are not written as {dtype}", self.part, f"there are {known}")
+            choices = ", ".join(dict.fromkeys((*OPERAND_DTYPES.values(), *DTYPES.values())))
+            raise Mistake(f"results are not written as {dtype}", self.part, f"there are {choices}")
         raise Mistake("the element type of the results is not known", self.part, "say type=")
 
     def _warn_of_overlap(
@@ -150,13 +150,13 @@ class Results:
         stride, step = values["stride"] * writers.apart, values["step"]
         count = writers.last // writers.apart + 1
         if stride and overlap(count, elements, stride, step, size):
-            wanted = -(-elements * step // writers.apart)
+            least = -(-elements * step // writers.apart)
             context.state.report.warning(
                 context.line,
                 self.part,
                 f"PEs write over each other's results: each writes {elements}, from one PE to the"
                 f" next are {values['stride']} bytes",
-                f"such as stride={wanted}",
+                f"such as stride={least}",
             )
 
     def _check_extent(

@@ -59,7 +59,7 @@ def segments(node: Node | None) -> list[Segment]:
 
 def _segment(item: Node) -> Segment:
     words = item.words if isinstance(item, Phrase) else (item,)
-    found: dict[str, str] = {}
+    chosen: dict[str, str] = {}
     parts: list[Name | Indexed] = []
     for word in words:
         text = word.text if isinstance(word, Name) and len(words) > 1 else ""
@@ -72,16 +72,16 @@ def _segment(item: Node) -> Segment:
                     "as in data=(x, weights w[0] sliced)",
                 )
             parts.append(word)
-        elif what in found:
+        elif what in chosen:
             raise Mistake(f"the segment says its {what} twice", word)
         else:
-            found[what] = text
+            chosen[what] = text
     if len(parts) != 1:
         raise _which_symbol(item, parts)
     part = parts[0]
     if isinstance(part, Indexed) and not isinstance(part.base, Name):
         raise Mistake("a segment is a symbol, not a file", part, "give the data a label")
-    return Segment(item, part, found.get("type", ""), found.get("mode", ""), _COMPRESS in found)
+    return Segment(item, part, chosen.get("type", ""), chosen.get("mode", ""), _COMPRESS in chosen)
 
 
 def _which_symbol(item: Node, parts: Sequence[Node]) -> Mistake:
@@ -190,11 +190,11 @@ class Places:
                     segment.node,
                 )
             return
-        wanted = (SUM_DTYPES if kind == "psums" else OPERAND_DTYPES)[element]
+        expected = (SUM_DTYPES if kind == "psums" else OPERAND_DTYPES)[element]
         raw = kind == "weights" and not segment.compress and datum.dtype == "uint8"
-        if datum.dtype != wanted and not raw:
+        if datum.dtype != expected and not raw:
             raise Mistake(
-                f"'{segment.name.text}' holds {datum.dtype}; {kind} are {wanted}"
+                f"'{segment.name.text}' holds {datum.dtype}; {kind} are {expected}"
                 f" where pe.element is {element}",
                 segment.node,
             )
@@ -251,18 +251,18 @@ class Places:
             )
         return datum.records[0]
 
-    def weight_pes(self, found: Sequence[Segment], mask: int) -> int:
+    def weight_pes(self, segments: Sequence[Segment], mask: int) -> int:
         """One more than the index of the last PE that has a row of the weights; 0: all PEs."""
-        for segment in found:
+        for segment in segments:
             datum = (
                 self.context.bytes_of(segment.part)[1] if segment.name.text != UNIT_WORD else None
             )
             if datum is not None and datum.what == "sparse":
                 pes = int(self.image.state.config["pe.pes"])
                 last = self.records(segment, datum) - 1
-                taken = [cluster for cluster in range(mask.bit_length()) if mask >> cluster & 1]
+                clusters = [cluster for cluster in range(mask.bit_length()) if mask >> cluster & 1]
                 sliced = segment.mode in ("", "sliced")
-                return taken[last // pes] * pes + last % pes + 1 if sliced else 0
+                return clusters[last // pes] * pes + last % pes + 1 if sliced else 0
         return 0
 
 

@@ -126,10 +126,10 @@ class OpenSequence:
             raise wrong_operands(statement, ".seq NAME, state=sq, pipeline=2, ...")
         named = context.named(statement.operands, _HEADER, statement.head)
         self._header = {x: Given(context, context.folded(item.value)) for x, item in named.items()}
-        for key, given in self._header.items():
+        for key, value in self._header.items():
             kind = _MEMBERS[key].legal
             if kind.by_name:
-                given.value(key, kind)  # a wrong word is known at once
+                value.value(key, kind)  # a wrong word is known at once
         state = self._header.get("state")
         sliding = state and state.value("state", _MEMBERS["state"].legal) == _WINDOW
         if state and sliding and "window" not in named:
@@ -154,8 +154,8 @@ class OpenSequence:
     @property
     def _pipeline(self) -> int:
         kind = _MEMBERS["pipeline"].legal
-        given = self._header.get("pipeline")
-        return given.value("pipeline", kind) if given else _MEMBERS["pipeline"].default
+        value = self._header.get("pipeline")
+        return value.value("pipeline", kind) if value else _MEMBERS["pipeline"].default
 
     def option(self, context: StatementContext, statement: Statement) -> None:
         """`.loop`, `.step`, `.stride` and `.then`. Raises `Mistake`."""
@@ -167,25 +167,25 @@ class OpenSequence:
             return
         names = _APART if head.text == ".stride" else _LOOP
         named = context.named(statement.operands, names, head)
-        given = {key: Given(context, context.folded(item.value)) for key, item in named.items()}
+        values = {key: Given(context, context.folded(item.value)) for key, item in named.items()}
         if head.text == ".loop":
-            if plain or not given:
+            if plain or not values:
                 raise wrong_operands(statement, ".loop inner=1, outer=1")
             if any(key in self._header for key in _LOOP):
                 raise Mistake("the sequence has two .loop", head)
-            self._header |= given
+            self._header |= values
             return
-        if len(plain) != 1 or not given:
+        if len(plain) != 1 or not values:
             usage = " ".join(f"{name}=0," for name in names).rstrip(",")
             raise wrong_operands(statement, f"{head.text} MNEMONIC[N].OPERAND, {usage}")
         if head.text == ".stride":
-            self._records.append(_Record(STRIDE, context, plain[0], given))
+            self._records.append(_Record(STRIDE, context, plain[0], values))
             return
         if not self.spoiled and self._pipeline == SHORT_PIPELINE:
             raise Mistake(
                 ".step needs the stages SU and WB", head, "say pipeline=4 in the .seq line"
             )
-        self._records.append(_Record(STEP, context, plain[0], given))
+        self._records.append(_Record(STEP, context, plain[0], values))
 
     def _then_buffer(
         self, context: StatementContext, statement: Statement, plain: list[Node]
@@ -255,9 +255,9 @@ class OpenSequence:
     def _head_bytes(self) -> bytes:
         """Header and records; a wrong value is reported at its own line."""
         values = {"count": len(self._items), "records": len(self._records)}
-        for name, given in self._header.items():
-            with given.context.state.report.catching(given.context.line):
-                values[name] = given.value(name, _MEMBERS[name].legal)
+        for name, value in self._header.items():
+            with value.context.state.report.catching(value.context.line):
+                values[name] = value.value(name, _MEMBERS[name].legal)
         if self._then is not None:
             with self._then.context.state.report.catching(self._then.context.line):
                 values["then"] = THEN + self._then.value("ib", _BUFFER)
@@ -269,8 +269,8 @@ class OpenSequence:
         values, members = {}, {member.name: member for member in record.kind.members}
         with record.context.state.report.catching(record.context.line):
             place, entry = self._target(record)
-            for name, given in record.given.items():
-                values[name] = given.value(name, members[name].legal)
+            for name, value in record.given.items():
+                values[name] = value.value(name, members[name].legal)
             if record.kind is STRIDE:
                 self._check_strided(record, place, entry)
                 entry += STRIDE_KIND
@@ -300,8 +300,8 @@ class OpenSequence:
         if self.spoiled and not 0 <= (turn or 0) < len(places):
             raise AlreadyReported
         if not places:
-            known = dict.fromkeys(item.row.mnemonic for item in self._items)
-            hint = did_you_mean(mnemonic, known) or f"it has {', '.join(known)}"
+            mnemonics = dict.fromkeys(item.row.mnemonic for item in self._items)
+            hint = did_you_mean(mnemonic, mnemonics) or f"it has {', '.join(mnemonics)}"
             raise Mistake(f"the sequence has no instruction '{mnemonic}'", step.target, hint)
         if turn is None and len(places) > 1:
             hint = f"write {mnemonic}[0].{operand} to {mnemonic}[{len(places) - 1}].{operand}"
@@ -342,19 +342,19 @@ class OpenSequence:
         """
         if self.spoiled:
             raise AlreadyReported
-        given = self._header.get("reduction")
-        reduction = given.value("reduction", _MEMBERS["reduction"].legal) if given else 0
-        found = [move(item.row, _values(item.context, item), reduction) for item in self._items]
-        return [one for one in found if one is not None]
+        value = self._header.get("reduction")
+        reduction = value.value("reduction", _MEMBERS["reduction"].legal) if value else 0
+        moves = [move(item.row, _values(item.context, item), reduction) for item in self._items]
+        return [one for one in moves if one is not None]
 
     def stores(self) -> int | None:
         """How often one run stores: st instructions by loopbacks; None if that is not known."""
         count = sum("unit" in item.row.writes.split() for item in self._items)
         for name in _LOOP:
-            given = self._header.get(name)
-            if given is not None:
+            value = self._header.get(name)
+            if value is not None:
                 try:
-                    count *= given.value(name, _MEMBERS[name].legal)
+                    count *= value.value(name, _MEMBERS[name].legal)
                 except Mistake:
                     return None
         return count

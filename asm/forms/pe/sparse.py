@@ -48,9 +48,9 @@ def sparse(array: Array, element: str, slots: int) -> Sparse:
     (r div K) mod M in round r div (K·M), which is just rows in order, `slots` =
     K·M at a time (pe.md, Data). Raises `DataError`.
     """
-    wanted = OPERAND_DTYPES[element]
-    if array.dtype != wanted:
-        raise DataError(f"holds {array.dtype}; the device's weights are {wanted} (pe.element)")
+    dtype = OPERAND_DTYPES[element]
+    if array.dtype != dtype:
+        raise DataError(f"holds {array.dtype}; the device's weights are {dtype} (pe.element)")
     if len(array.shape) != 2:
         raise DataError(f"has {len(array.shape)} dimensions, a sparse matrix has 2")
     rows, columns = array.shape
@@ -58,7 +58,7 @@ def sparse(array: Array, element: str, slots: int) -> Sparse:
         raise DataError(f"is an empty matrix, {rows} x {columns}")
     item = array.item_size
     # Bits decide what is zero; of a floating-point number not the sign.
-    mask = (1 << (8 * item - 1)) - 1 if wanted.startswith("float") else (1 << 8 * item) - 1
+    mask = (1 << (8 * item - 1)) - 1 if dtype.startswith("float") else (1 << 8 * item) - 1
     code = {1: "B", 2: "H", 4: "I"}[item]
     whole_row = struct.Struct(f"<{columns}{code}")
     body = bytearray()

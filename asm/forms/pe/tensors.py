@@ -25,8 +25,8 @@ class Tensors:
         """Slots for what the exes name, when all sources are read."""
         for exe in self._exes:
             with self._image.state.report.catching(exe.context.line):
-                for found in exe.tensors():
-                    self._give_slot(found, exe)
+                for tensor in exe.tensors():
+                    self._give_slot(tensor, exe)
 
     def _give_slot(self, tensor: Definition, exe: Exe) -> None:
         index, area = self._image.index, self._image.slots

@@ -51,9 +51,9 @@ def first_alone(moves: Sequence[Move], shift: bool, last: bool, unknown: bool) -
     last_mac = max((at for at, one in enumerate(moves) if one.mnemonic == "mac"), default=-1)
     if last_mac >= 0 and not any(one.mnemonic == "spu" for one in moves):
         return False  # each PE moves its sums out
-    held: dict[int, bool] = {}  # by block: PE 0 alone holds results there
+    first_only: dict[int, bool] = {}  # by block: PE 0 alone holds results there
     line: list[int] = []  # accumulators that wait for a special function
-    written: list[bool] = []
+    results: list[bool] = []
     for at, one in enumerate(moves):
         after = at > last_mac
         if one.mnemonic == "mac":
@@ -61,7 +61,7 @@ def first_alone(moves: Sequence[Move], shift: bool, last: bool, unknown: bool) -
                 line.append(one.source)
         elif one.mnemonic == "st":
             if not after or last != shift:
-                written.append(held.get(one.source, unknown))
+                results.append(first_only.get(one.source, unknown))
         elif not after or last or shift:
             chained = bool(line) and one.reads
             if chained:
@@ -72,12 +72,12 @@ def first_alone(moves: Sequence[Move], shift: bool, last: bool, unknown: bool) -
             if one.target is None:
                 continue
             if (one.copies or (raw and one.reads)) and not chained:
-                held[one.target] = held.get(one.source, unknown)
+                first_only[one.target] = first_only.get(one.source, unknown)
             else:
-                held[one.target] = one.first and not (raw and one.reads)
+                first_only[one.target] = one.first and not (raw and one.reads)
             if after and shift and last and not _read_later(one.target, moves[at + 1 :]):
-                written.append(held[one.target])
-    return bool(written) and all(written)
+                results.append(first_only[one.target])
+    return bool(results) and all(results)
 
 
 def _read_later(block: int, moves: Sequence[Move]) -> bool:

@@ -61,11 +61,11 @@ class _Row(NamedTuple):
     @classmethod
     def of(cls, program: Program) -> _Row:
         try:
-            found = config.parse(program.config_toml)
+            device = config.parse(program.config_toml)
         except config.ConfigError:
             return cls(pe.CLUSTERS, 1 << 16, 1 << 19)
-        clusters = found["pe.clusters"]
-        return cls(clusters, clusters * found["pe.pes"], found["mem.unit_half_bytes"])
+        clusters = device["pe.clusters"]
+        return cls(clusters, clusters * device["pe.pes"], device["mem.unit_half_bytes"])
 
 
 # --- printing -----------------------------------------------------------------------------
@@ -130,7 +130,7 @@ def _sequence_lines(sequence: Sequence, start: int, labels: Labels) -> list[str]
         lines.append(directive(_record_text(kind, record, sequence)))
     if header["then"]:
         lines.append(directive(f".then ib={header['then'] - pe.THEN}"))
-    lines += [in_body(codec.describe(found)) for found in sequence.instructions]
+    lines += [in_body(codec.describe(item)) for item in sequence.instructions]
     return [*lines, directive(".endseq")]
 
 
@@ -139,18 +139,18 @@ _IN_SEQ = ("state", "pipeline", "activation", "reduction", "shift", "window", "p
 
 def _record_text(kind: Structure, record: Mapping[str, int], sequence: Sequence) -> str:
     """`.step mac[0].base, inner=1, outer=2`; the number counts instructions of that mnemonic."""
-    found = sequence.instructions[record["instruction"]]
-    row, before = found.row, sequence.instructions[: record["instruction"]]
+    instruction = sequence.instructions[record["instruction"]]
+    row, before = instruction.row, sequence.instructions[: record["instruction"]]
     number = sum(other.row is row for other in before)
     names = [operand.name for operand in row.operands]
     places = {pe.ENTRY_OF[name]: name for name in names if name in pe.ENTRY_OF}
     strides = kind is pe.STRIDE
     entry = record["operand"] - pe.STRIDE_KIND * strides
-    if entry not in (pe.strided(row, found.values) if strides else places):
+    if entry not in (pe.strided(row, instruction.values) if strides else places):
         raise Unlike
     members = ("pe", "cluster") if strides else ("inner", "outer")
-    given = ", ".join(f"{name}={record[name]}" for name in members)
-    return f".{kind.name} {row.mnemonic}[{number}].{places[entry]}, {given}"
+    options = ", ".join(f"{name}={record[name]}" for name in members)
+    return f".{kind.name} {row.mnemonic}[{number}].{places[entry]}, {options}"
 
 
 def _packet_text(packet: Packet, start: int, labels: Labels, row: _Row) -> str:

@@ -61,23 +61,23 @@ def read(section: Section, labels: Labels) -> Image:
     """What the image holds. Raises `Unlike` and the codec's errors."""
     data, start = section.data, section.address
     lists: list[tuple[int, tuple[Packet, ...]]] = []
-    wanted: set[int] = set()  # offsets of the sequences that configs carry
+    offsets: set[int] = set()  # offsets of the sequences that configs carry
     place = end_of_lists = 0
-    while place < len(data) and not (wanted and place >= min(wanted)):
-        if not wanted and lists and not labels.symbols_at(start + place):
+    while place < len(data) and not (offsets and place >= min(offsets)):
+        if not offsets and lists and not labels.symbols_at(start + place):
             break
         try:
             packets, end = _read_list(data, place)
         except (Unlike, codec.StructureError, codec.DecodeError):
             break  # a sequence or data
         lists.append((place, packets))
-        wanted |= {segment["offset"] for packet in packets for segment in carried(packet)}
+        offsets |= {segment["offset"] for packet in packets for segment in carried(packet)}
         end_of_lists = end
         place = aligned(end, pe.PACKET_ALIGN)
-    sequences, end = _read_sequences(data, end_of_lists, wanted, labels, start)
+    sequences, end = _read_sequences(data, end_of_lists, offsets, labels, start)
     at = min(aligned(end, pe.DATA_ALIGN), len(data))
     image = Image(tuple(lists), tuple(sequences), at)
-    if written(image, data) != data[:at]:
+    if image_bytes(image) != data[:at]:
         raise Unlike
     if section.align > pe.SLOT_ALIGN and not lists:
         raise Unlike  # nothing stands at the image's begin that could be aligned
@@ -124,15 +124,15 @@ def read_packet(data: bytes, place: int) -> tuple[Packet, int]:
 
 
 def _read_sequences(
-    data: bytes, end: int, wanted: set[int], labels: Labels, start: int
+    data: bytes, end: int, offsets: set[int], labels: Labels, start: int
 ) -> tuple[list[Sequence], int]:
     """The sequences behind the lists, which end at `end`, and where they end themselves.
 
     All that a config carries must be among them; behind those, whatever has a
     name and reads as a sequence is one.
     """
-    found: list[Sequence] = []
-    last = max(wanted, default=-1)
+    sequences: list[Sequence] = []
+    last = max(offsets, default=-1)
     while True:
         place = aligned(end, pe.SEQUENCE_ALIGN)
         if place > last and not labels.symbols_at(start + place):
@@ -143,11 +143,11 @@ def _read_sequences(
             if place <= last:
                 raise
             break
-        found.append(sequence)
+        sequences.append(sequence)
         end = place + sequence.size
-    if not wanted <= {sequence.offset for sequence in found}:
+    if not offsets <= {sequence.offset for sequence in sequences}:
         raise Unlike
-    return found, end
+    return sequences, end
 
 
 def read_sequence(data: bytes, place: int) -> Sequence:
@@ -178,28 +178,28 @@ def read_sequence(data: bytes, place: int) -> Sequence:
 # --- writing, to compare ------------------------------------------------------------------
 
 
-def written(image: Image, data: bytes) -> bytes:
+def image_bytes(image: Image) -> bytes:
     """What the directives give for lists and sequences, up to where data begin."""
-    written = bytearray()
+    data = bytearray()
     for offset, packets in image.lists:
-        written += bytes(offset - len(written))
+        data += bytes(offset - len(data))
         for packet in packets:
-            written += bytes(packet.offset - len(written))
-            written += _packet_bytes(packet)
-        written += bytes(-len(written) % pe.PACKET_ALIGN)
-        written.append(pe.END_OF_LIST)
+            data += bytes(packet.offset - len(data))
+            data += _packet_bytes(packet)
+        data += bytes(-len(data) % pe.PACKET_ALIGN)
+        data.append(pe.END_OF_LIST)
     sizes = {}
     for sequence in image.sequences:
-        written += bytes(sequence.offset - len(written))
-        written += _sequence_bytes(sequence)
+        data += bytes(sequence.offset - len(data))
+        data += _sequence_bytes(sequence)
         sizes[sequence.offset] = sequence.size
     for _, packets in image.lists:
         for packet in packets:
             for segment in carried(packet):
                 if segment["length"] != sizes[segment["offset"]]:
                     raise Unlike
-    written += bytes(image.data - len(written))
-    return bytes(written)
+    data += bytes(image.data - len(data))
+    return bytes(data)
 
 
 def _packet_bytes(packet: Packet) -> bytes:
@@ -208,16 +208,18 @@ def _packet_bytes(packet: Packet) -> bytes:
         "segments": len(packet.segments),
         "clusters": packet.clusters,
     }
-    written = codec.pack(pe.PACKET, head)
+    data = codec.pack(pe.PACKET, head)
     for segment in packet.segments:
-        written += codec.pack(pe.SEGMENT, segment)
-    return written + (codec.pack(pe.OUT, packet.out) if packet.out is not None else b"")
+        data += codec.pack(pe.SEGMENT, segment)
+    return data + (codec.pack(pe.OUT, packet.out) if packet.out is not None else b"")
 
 
 def _sequence_bytes(sequence: Sequence) -> bytes:
-    written = codec.pack(pe.SEQUENCE, sequence.header)
+    data = codec.pack(pe.SEQUENCE, sequence.header)
     for kind, record in sequence.records:
-        written += codec.pack(kind, record)
-    for found in sequence.instructions:
-        written += codec.encode(found.row, found.values).to_bytes(pe.INSTRUCTION_BYTES, "little")
-    return written
+        data += codec.pack(kind, record)
+    for instruction in sequence.instructions:
+        data += codec.encode(instruction.row, instruction.values).to_bytes(
+            pe.INSTRUCTION_BYTES, "little"
+        )
+    return data

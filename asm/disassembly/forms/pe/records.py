@@ -24,14 +24,14 @@ _ERRORS = (Unlike, codec.StructureError, codec.DecodeError)
 def records(section: Section, labels: Labels) -> Iterator[Record]:
     """Packets as long as bytes read as packets, then the sequences that they and names point to."""
     data, start = section.data, section.address
-    wanted: set[int] = set()
+    offsets: set[int] = set()
     place = end = 0
-    while place < len(data) and not (wanted and place >= min(wanted)):
+    while place < len(data) and not (offsets and place >= min(offsets)):
         if data[place] == pe.END_OF_LIST:
             yield Record(start + place, 1, "end of list")
             end = place + 1
             place = aligned(end, pe.PACKET_ALIGN)
-            if not wanted and not labels.symbols_at(start + place):
+            if not offsets and not labels.symbols_at(start + place):
                 break
             continue
         try:
@@ -52,17 +52,17 @@ def records(section: Section, labels: Labels) -> Iterator[Record]:
         if packet.out is not None:
             target = start + packet.out["offset"]
             yield Record(start + place, pe.OUT.size, _text(pe.OUT, packet.out), target, begins)
-        wanted |= {segment["offset"] for segment in carried(packet)}
+        offsets |= {segment["offset"] for segment in carried(packet)}
         place = aligned(end, pe.PACKET_ALIGN)
-    yield from _sequences(section, labels, end, wanted)
+    yield from _sequences(section, labels, end, offsets)
 
 
-def _sequences(section: Section, labels: Labels, end: int, wanted: set[int]) -> Iterator[Record]:
+def _sequences(section: Section, labels: Labels, end: int, offsets: set[int]) -> Iterator[Record]:
     """Those that a packet carries, and those with a name that follow at once; from `end` on."""
     data, start = section.data, section.address
-    for offset in sorted({address - start for address in labels.addresses()} | wanted):
+    for offset in sorted({address - start for address in labels.addresses()} | offsets):
         follows = offset == aligned(end, pe.SEQUENCE_ALIGN)
-        if offset < end or not (follows or offset in wanted):
+        if offset < end or not (follows or offset in offsets):
             continue
         try:
             sequence = read_sequence(data, offset)
@@ -75,8 +75,8 @@ def _sequences(section: Section, labels: Labels, end: int, wanted: set[int]) -> 
         for kind, record in sequence.records:
             yield Record(start + end, kind.size, _text(kind, record), begins=first)
             end += kind.size
-        for found in sequence.instructions:
-            text, at = statement(codec.describe(found)), start + end
+        for instruction in sequence.instructions:
+            text, at = statement(codec.describe(instruction)), start + end
             yield Record(at, pe.INSTRUCTION_BYTES, text, begins=at)
             end += pe.INSTRUCTION_BYTES
 
@@ -87,8 +87,8 @@ def _text(structure: Structure, values: Mapping[str, int]) -> str:
 
 def _members(structure: Structure, values: Mapping[str, int], but: tuple[str, ...] = ()) -> str:
     """The members as `name=value`, reserved ones and those of `but` left out."""
-    shown = [
+    members = [
         x for x in structure.members if x.name not in but and not x.name.startswith("reserved")
     ]
-    texts = [x.kind.format(values[x.name]) if x.kind else str(values[x.name]) for x in shown]
-    return ", ".join(f"{x.name}={text}" for x, text in zip(shown, texts, strict=True))
+    texts = [x.kind.format(values[x.name]) if x.kind else str(values[x.name]) for x in members]
+    return ", ".join(f"{x.name}={text}" for x, text in zip(members, texts, strict=True))
