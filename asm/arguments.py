@@ -24,16 +24,16 @@ _NAME = re.compile(r"[A-Za-z_.$][A-Za-z0-9_.$]*")
 _NO_KEYWORD = ' \t,";()'  # what stands before a `=` that follows no keyword
 
 
-class Squeezed:
+class OperandText:
     """Operands as GNU as sees them, and where they stand in the line."""
 
     def __init__(self, text: str, offset: int) -> None:
         """`text` stands at `offset` of its line."""
         self._runs = [(0, offset)]  # offsets here and in the line, equal from there on
         self._end = offset + len(text)
-        self.text = self._squeeze(text, offset)
+        self.text = self._without_blanks(text, offset)
 
-    def _squeeze(self, text: str, offset: int) -> str:
+    def _without_blanks(self, text: str, offset: int) -> str:
         pieces: list[str] = []
         length, after_word, blank = 0, False, False
         for match in _TOKEN.finditer(text):
@@ -93,10 +93,10 @@ class Squeezed:
         """The argument that begins at a position, and where it ends."""
         position = self.blank(position)
         if self.text.startswith('"', position):
-            return self._quoted(position)
-        return self._plain(position)
+            return self._string(position)
+        return self._word(position)
 
-    def _quoted(self, position: int) -> tuple[str, int]:
+    def _string(self, position: int) -> tuple[str, int]:
         """A string: `""` in it is a quote, an escaped quote stays as it is."""
         text, pieces = self.text, []
         position += 1
@@ -114,7 +114,7 @@ class Squeezed:
             pieces.append(char)
         return "".join(pieces), position
 
-    def _plain(self, position: int) -> tuple[str, int]:
+    def _word(self, position: int) -> tuple[str, int]:
         """Up to a comma, or a blank that stands in no brackets."""
         text, start = self.text, position
         brackets: list[str] = []

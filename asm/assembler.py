@@ -166,7 +166,7 @@ class Assembly:
                 self._resolve(symbol)
         state.symbols.warn_unused()
         output.check_starts(state, self._parts)
-        if self._default is not None and not state.report.failed:
+        if self._default is not None and not state.report.has_errors:
             parts = [part for part in self._parts if part is not self._default]
             if parts:
                 output.check_outputs(state, parts)
@@ -180,7 +180,7 @@ class Assembly:
 
     def program(self) -> Program:
         """The program. Raises `AssemblyError` if there was any error."""
-        diagnostics = self.state.report.sorted()
-        if self.state.report.failed:
+        diagnostics = self.state.report.diagnostics()
+        if self.state.report.has_errors:
             raise AssemblyError(diagnostics)
         return output.program(self.state, self._parts, self.files, diagnostics)

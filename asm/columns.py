@@ -21,6 +21,6 @@ def statement(text: str, column: int = STATEMENT) -> str:
     return f"{head.ljust(OPERANDS - 1 - column)} {operands}" if blank else head
 
 
-def commented(line: str, comment: str, column: int = COMMENT) -> str:
+def with_comment(line: str, comment: str, column: int = COMMENT) -> str:
     """A line with a comment behind it."""
     return f"{line}{' ' * GAP}".ljust(column) + comment

@@ -6,24 +6,24 @@ import operator
 from collections.abc import Callable
 from functools import partial
 
-from macaw.asm.arguments import Squeezed
+from macaw.asm.arguments import OperandText
 from macaw.asm.directive import wrong_operands
 from macaw.asm.statement_context import StatementContext
 from macaw.asm.syntax import Mistake, Name, Text
 from macaw.asm.text_directive import TextDirective, statement_of
 from macaw.asm.text_stack import Command, Conditional, TextStack
 
-_Test = Callable[[TextStack, Command], bool]
+_Condition = Callable[[TextStack, Command], bool]
 
 
-def _open(test: _Test, stack: TextStack, command: Command) -> None:
-    dead = stack.skips
-    conditional = Conditional(command.line, command.name, skips=dead, is_settled=True)
+def _open(test: _Condition, stack: TextStack, command: Command) -> None:
+    is_skipped = stack.skips
+    conditional = Conditional(command.line, command.name, skips=is_skipped, is_settled=True)
     stack.conditionals.append(conditional)
-    if not dead:
+    if not is_skipped:
         # Whose condition is wrong is taken for true: a mistake there is no other's cause.
-        holds = test(stack, command)
-        conditional.skips, conditional.is_settled = not holds, holds
+        is_true = test(stack, command)
+        conditional.skips, conditional.is_settled = not is_true, is_true
 
 
 def _number(compare: Callable[[int, int], bool], stack: TextStack, command: Command) -> bool:
@@ -35,19 +35,19 @@ def _number(compare: Callable[[int, int], bool], stack: TextStack, command: Comm
     )
 
 
-def _defined(expected: bool, stack: TextStack, command: Command) -> bool:
+def _is_defined(expected: bool, stack: TextStack, command: Command) -> bool:
     statement = statement_of(stack, command)
     if len(statement.operands) != 1 or not isinstance(statement.operands[0], Name):
         raise wrong_operands(statement, f"{command.name.text} NAME")
     return (stack.state.scope.used_symbol(statement.operands[0].text) is not None) == expected
 
 
-def _blank(expected: bool, stack: TextStack, command: Command) -> bool:
+def _is_blank(expected: bool, stack: TextStack, command: Command) -> bool:
     return (not command.operands.strip()) == expected
 
 
-def _same_text(expected: bool, stack: TextStack, command: Command) -> bool:
-    first, comma, second = Squeezed(command.operands, 0).text.partition(",")
+def _are_same_texts(expected: bool, stack: TextStack, command: Command) -> bool:
+    first, comma, second = OperandText(command.operands, 0).text.partition(",")
     if not comma:
         place = (0, len(command.line.text))
         syntax = f"write {command.name.text} text, text"
@@ -55,7 +55,7 @@ def _same_text(expected: bool, stack: TextStack, command: Command) -> bool:
     return (first.strip() == second.strip()) == expected
 
 
-def _same_string(expected: bool, stack: TextStack, command: Command) -> bool:
+def _are_same_strings(expected: bool, stack: TextStack, command: Command) -> bool:
     statement = statement_of(stack, command)
     if len(statement.operands) == 2:
         first, second = statement.operands
@@ -70,7 +70,7 @@ def _innermost(stack: TextStack, command: Command) -> Conditional:
     return stack.conditionals[-1]
 
 
-def _before_else(conditional: Conditional, command: Command) -> None:
+def _check_before_else(conditional: Conditional, command: Command) -> None:
     before = conditional.else_line
     if before is not None:
         line, _ = before.source.locate(before.start)
@@ -78,7 +78,7 @@ def _before_else(conditional: Conditional, command: Command) -> None:
         raise Mistake(f"'{command.name.text}' behind '.else'", command.name, hint)
 
 
-def _alone(stack: TextStack, command: Command, level: int) -> None:
+def _check_alone(stack: TextStack, command: Command, level: int) -> None:
     """Raise `Mistake` if something follows the word, unless that many conditionals skip it."""
     if level and stack.conditionals[level - 1].skips:
         return
@@ -89,30 +89,30 @@ def _alone(stack: TextStack, command: Command, level: int) -> None:
 
 def _elseif(stack: TextStack, command: Command) -> None:
     conditional = _innermost(stack, command)
-    _before_else(conditional, command)
+    _check_before_else(conditional, command)
     if conditional.is_settled:
         conditional.skips = True
         return
     conditional.skips, conditional.is_settled = False, True
-    holds = _number(operator.ne, stack, command)
-    conditional.skips, conditional.is_settled = not holds, holds
+    is_true = _number(operator.ne, stack, command)
+    conditional.skips, conditional.is_settled = not is_true, is_true
 
 
 def _else(stack: TextStack, command: Command) -> None:
     conditional = _innermost(stack, command)
-    _before_else(conditional, command)
+    _check_before_else(conditional, command)
     conditional.skips, conditional.is_settled = conditional.is_settled, True
     conditional.else_line = command.line
-    _alone(stack, command, len(stack.conditionals) - 1)
+    _check_alone(stack, command, len(stack.conditionals) - 1)
 
 
 def _endif(stack: TextStack, command: Command) -> None:
     _innermost(stack, command)
     stack.conditionals.pop()
-    _alone(stack, command, len(stack.conditionals))
+    _check_alone(stack, command, len(stack.conditionals))
 
 
-def _row(name: str, operands: str, meaning: str, test: _Test, example: str) -> TextDirective:
+def _row(name: str, operands: str, meaning: str, test: _Condition, example: str) -> TextDirective:
     return TextDirective(
         name,
         f"{name} {operands}".rstrip(),
@@ -138,15 +138,15 @@ _COMPARISONS = {
 CONDITIONALS = (
     *(_row(name, "value", f"{_ONLY}value {what}.", partial(_number, compare), f".set n, 3\n{name} n - 3")
       for name, (what, compare) in _COMPARISONS.items()),
-    _row(".ifdef",    "NAME",             f"{_ONLY}symbol is defined before.", partial(_defined, True), ".equ SIZE, 4\n.ifdef SIZE"),
-    _row(".ifndef",   "NAME",             f"{_ONLY}symbol is not defined before.", partial(_defined, False), ".ifndef SIZE"),
-    _row(".ifnotdef", "NAME",             "As .ifndef.", partial(_defined, False), ".ifnotdef SIZE"),
-    _row(".ifb",      "text",             f"{_ONLY}text is blank.", partial(_blank, True), ".ifb"),
-    _row(".ifnb",     "text",             f"{_ONLY}text is not blank.", partial(_blank, False), ".ifnb something"),
-    _row(".ifc",      "text, text",       f"{_ONLY}texts are the same.", partial(_same_text, True), ".ifc fast, fast"),
-    _row(".ifnc",     "text, text",       f"{_ONLY}texts differ.", partial(_same_text, False), ".ifnc fast, small"),
-    _row(".ifeqs",    '"text", "text"',   f"{_ONLY}strings are the same.", partial(_same_string, True), ".ifeqs \"fast\", \"fast\""),
-    _row(".ifnes",    '"text", "text"',   f"{_ONLY}strings differ.", partial(_same_string, False), ".ifnes \"fast\", \"small\""),
+    _row(".ifdef",    "NAME",             f"{_ONLY}symbol is defined before.", partial(_is_defined, True), ".equ SIZE, 4\n.ifdef SIZE"),
+    _row(".ifndef",   "NAME",             f"{_ONLY}symbol is not defined before.", partial(_is_defined, False), ".ifndef SIZE"),
+    _row(".ifnotdef", "NAME",             "As .ifndef.", partial(_is_defined, False), ".ifnotdef SIZE"),
+    _row(".ifb",      "text",             f"{_ONLY}text is blank.", partial(_is_blank, True), ".ifb"),
+    _row(".ifnb",     "text",             f"{_ONLY}text is not blank.", partial(_is_blank, False), ".ifnb something"),
+    _row(".ifc",      "text, text",       f"{_ONLY}texts are the same.", partial(_are_same_texts, True), ".ifc fast, fast"),
+    _row(".ifnc",     "text, text",       f"{_ONLY}texts differ.", partial(_are_same_texts, False), ".ifnc fast, small"),
+    _row(".ifeqs",    '"text", "text"',   f"{_ONLY}strings are the same.", partial(_are_same_strings, True), ".ifeqs \"fast\", \"fast\""),
+    _row(".ifnes",    '"text", "text"',   f"{_ONLY}strings differ.", partial(_are_same_strings, False), ".ifnes \"fast\", \"small\""),
     TextDirective(".elseif", ".elseif value", "What follows instead, if the value is not 0.", _elseif, example=".set n, 2\n.if n == 1\n.byte 1\n.elseif n == 2\n.byte 2\n.endif", always=True),
     TextDirective(".else",   ".else",         "What follows instead.", _else, example=".if 0\n.byte 1\n.else\n.byte 2\n.endif", always=True),
     TextDirective(".endif",  ".endif",        "The end of a conditional.", _endif, example=".if 1\n.byte 1\n.endif", always=True),

@@ -73,7 +73,7 @@ class CoreParts:
         if core is None:
             hint = did_you_mean(name.text, [x.name for x in cores]) or f"there are {choices}"
             raise Mistake(f"no core that runs programs is called '{name.text}'", name, hint)
-        options = context.named(
+        options = context.named_operands(
             statement.operands, [core.index] if core.index else [], statement.head
         )
         index = None
@@ -81,7 +81,7 @@ class CoreParts:
             index = 0
             if core.index in options:
                 count = self._state.config[f"{core.name}.{core.index}s"]
-                index = context.bounded(options[core.index].value, core.index, 0, count - 1)
+                index = context.bounded_number(options[core.index].value, core.index, 0, count - 1)
         return self._part(core, index, context.line)
 
     def _part(self, core: Core, index: int | None, line: LogicalLine) -> CorePart:

@@ -35,7 +35,7 @@ _MAX_FILL = 8  # bytes that .fill repeats
 _MAX_FILL_VALUE = 4  # bytes of them that its value gives, as in GNU as
 
 
-def packed(value: int, size: int, node: Node) -> bytes:
+def pack_number(value: int, size: int, node: Node) -> bytes:
     """A number in `size` bytes, signed or not. Raises `Mistake` with the range."""
     low, high = -(1 << (8 * size - 1)), (1 << 8 * size) - 1
     if size < 8 and not low <= value <= high:
@@ -48,11 +48,11 @@ def _numbers(size: int, context: StatementContext, statement: Statement) -> None
     end = context.offset + size * len(statement.operands)
     try:
         for node in statement.operands:
-            here = context.moved()
+            here = context.at_end()
             try:
-                here.emit(packed(number(node, here), size, node))
+                here.emit(pack_number(number(node, here), size, node))
             except NotYet:
-                here.later(size, partial(late_number, here, here.folded(node), size))
+                here.emit_later(size, partial(late_number, here, here.fold(node), size))
     except (Mistake, AlreadyReported):
         context.area.grow(end - context.area.size)  # what follows keeps its place
         raise
@@ -60,7 +60,7 @@ def _numbers(size: int, context: StatementContext, statement: Statement) -> None
 
 def late_number(context: StatementContext, node: Node, size: int) -> bytes:
     """A number as data, everything being laid out. Raises as `evaluate`."""
-    return packed(number(node, context), size, node)
+    return pack_number(number(node, context), size, node)
 
 
 def _floats(form: FloatFormat, context: StatementContext, statement: Statement) -> None:
@@ -93,10 +93,10 @@ def _strings(end: bytes, context: StatementContext, statement: Statement) -> Non
 def _space(context: StatementContext, statement: Statement) -> None:
     if not 1 <= len(statement.operands) <= 2:
         raise wrong_operands(statement, ".space BYTES [, fill]")
-    count = context.bounded(statement.operands[0], "size", 0, MAX_BYTES)
+    count = context.bounded_number(statement.operands[0], "size", 0, MAX_BYTES)
     fill = 0
     if len(statement.operands) == 2:
-        fill = context.bounded(statement.operands[1], "fill", -128, 255) & 0xFF
+        fill = context.bounded_number(statement.operands[1], "fill", -128, 255) & 0xFF
     if fill:
         context.emit(bytes([fill]) * count)
     else:
@@ -111,8 +111,8 @@ def _fill(context: StatementContext, statement: Statement) -> None:
     if not 1 <= len(statement.operands) <= 3:
         raise wrong_operands(statement, ".fill REPEAT [, size [, value]]")
     nodes = statement.operands
-    repeat = context.bounded(nodes[0], "repeat", 0, MAX_BYTES)
-    size = context.bounded(nodes[1], "size", 0, _MAX_FILL) if len(nodes) > 1 else 1
+    repeat = context.bounded_number(nodes[0], "repeat", 0, MAX_BYTES)
+    size = context.bounded_number(nodes[1], "size", 0, _MAX_FILL) if len(nodes) > 1 else 1
     value = context.number(nodes[2]) if len(nodes) > 2 else 0
     if repeat * size > MAX_BYTES:
         raise Mistake(
@@ -149,16 +149,16 @@ def load_array(context: StatementContext, node: Node) -> Array:
     if len(node.subscripts) > len(array.shape):
         shape = " x ".join(map(str, array.shape))
         raise Mistake(f"'{name}' has {len(array.shape)} dimensions, {shape or 'one number'}", node)
-    cuts = [_cut(context, item, array.shape[x], x) for x, item in enumerate(node.subscripts)]
+    cuts = [_selection(context, item, array.shape[x], x) for x, item in enumerate(node.subscripts)]
     return select(array, cuts)
 
 
-def _cut(context: StatementContext, node: Node, length: int, place: int) -> Cut:
+def _selection(context: StatementContext, node: Node, length: int, place: int) -> Cut:
     what = f"dimension {place} of the array"
     if not isinstance(node, Slice):
-        return context.bounded(node, what, 0, length - 1)
-    low = 0 if node.low is None else context.bounded(node.low, what, 0, length)
-    high = length if node.high is None else context.bounded(node.high, what, 0, length)
+        return context.bounded_number(node, what, 0, length - 1)
+    low = 0 if node.low is None else context.bounded_number(node.low, what, 0, length)
+    high = length if node.high is None else context.bounded_number(node.high, what, 0, length)
     if low >= high:
         raise Mistake(f"the range {low}:{high} of {what} is empty", node)
     return slice(low, high)
@@ -173,9 +173,9 @@ def _incbin(context: StatementContext, statement: Statement) -> None:
         data = files.read(context.state.folders.find(context.line, nodes[0])[0], MAX_BYTES)
     except files.FileError as error:
         raise Mistake(str(error), nodes[0]) from None
-    skip = context.bounded(nodes[1], "skip", 0, len(data)) if len(nodes) > 1 else 0
+    skip = context.bounded_number(nodes[1], "skip", 0, len(data)) if len(nodes) > 1 else 0
     rest = len(data) - skip
-    count = context.bounded(nodes[2], "count", 0, rest) if len(nodes) > 2 else rest
+    count = context.bounded_number(nodes[2], "count", 0, rest) if len(nodes) > 2 else rest
     context.emit(data[skip : skip + count])
 
 
@@ -187,7 +187,7 @@ def one_array(
     if len(plain) != 1:
         raise wrong_operands(statement, syntax)
     assert statement.head is not None
-    context.named(statement.operands, options, statement.head)
+    context.named_operands(statement.operands, options, statement.head)
     return load_array(context, plain[0])
 
 
@@ -215,7 +215,7 @@ def typed_shape(
     element = element_type(dtype)
     if len(dimensions) > _MAX_DIMENSIONS:
         raise Mistake(f"a tensor has at most {_MAX_DIMENSIONS} dimensions", dimensions[-1])
-    shape = tuple(context.bounded(x, "dimension", 1, (1 << 31) - 1) for x in dimensions)
+    shape = tuple(context.bounded_number(x, "dimension", 1, (1 << 31) - 1) for x in dimensions)
     return element, shape, prod(shape, start=DTYPE_SIZES[element])
 
 

@@ -64,7 +64,7 @@ def write(lines: LineTable, sections: Sequence[Section]) -> dict[str, bytes]:
     }
 
 
-def encoded(text: str) -> bytes:
+def encode_text(text: str) -> bytes:
     """A name as bytes, ended by a zero byte. Names that are no UTF-8 keep their bytes."""
     try:
         data = text.encode("utf-8", "surrogateescape")
@@ -73,8 +73,8 @@ def encoded(text: str) -> bytes:
     return data.replace(b"\0", b"\\0") + b"\0"
 
 
-def decoded(data: bytes) -> str:
-    """The name of which `encoded` made these bytes; without the zero."""
+def decode_text(data: bytes) -> str:
+    """The name of which `encode_text` made these bytes; without the zero."""
     return data.decode("utf-8", "surrogateescape")
 
 
@@ -144,7 +144,7 @@ def _with_length(data: bytes) -> bytes:
 
 def _line_table(names: Sequence[str], program: bytes) -> bytes:
     """The whole of .debug_line. All files are named from the folder of the assembly, number 0."""
-    files = b"".join(encoded(name) + bytes(3) for name in names)  # folder, time, size
+    files = b"".join(encode_text(name) + bytes(3) for name in names)  # folder, time, size
     header = (
         struct.pack("<BBBbBB", 1, 1, 1, LINE_BASE, LINE_RANGE, OPCODE_BASE)
         + bytes(OPERANDS)
@@ -174,7 +174,7 @@ def _unit(name: str) -> bytes:
     """The whole of .debug_info."""
     header = struct.pack("<HIB", _VERSION, 0, _ADDRESS_SIZE)
     values = struct.pack("<III", 0, 0, 0)
-    texts = encoded(name) + encoded(PRODUCER)
+    texts = encode_text(name) + encode_text(PRODUCER)
     return _with_length(header + uleb(1) + values + texts + struct.pack("<H", LANG_ASSEMBLER))
 
 

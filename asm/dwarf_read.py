@@ -129,7 +129,7 @@ class _Reader:
             raise self.wrong("a name has no end")
         text = self.data[self.place : end]
         self.place = end + 1
-        return dwarf.decoded(text)
+        return dwarf.decode_text(text)
 
 
 def _unit(reader: _Reader) -> None:
@@ -239,7 +239,7 @@ def _form(reader: _Reader, form: int, offset: str) -> str | int | None:
         end = table.find(_NUL, place)
         if end < 0:
             raise reader.wrong(f"a name is at {place:#x} of {len(table):#x} bytes of strings")
-        return dwarf.decoded(table[place:end])
+        return dwarf.decode_text(table[place:end])
     if form == dwarf.FORM_UDATA:
         return reader.uleb()
     if form in _FIXED:

@@ -20,7 +20,7 @@ from macaw.asm.diagnostics import Diagnostic, Span
 from macaw.asm.directive import Directive
 from macaw.asm.directives import DIRECTIVES, PartDirective
 from macaw.asm.expressions import FUNCTIONS, MODIFIERS
-from macaw.asm.formatter import formatted
+from macaw.asm.formatter import format_text
 from macaw.asm.macro import Macro
 from macaw.asm.reader import DIRECTIVE_NAMES
 from macaw.asm.source import LogicalLine, SourceText, logical_lines
@@ -108,7 +108,7 @@ class Document:
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """All errors and warnings."""
-        return self.assembly.report.sorted()
+        return self.assembly.report.diagnostics()
 
     @cached_property
     def _source(self) -> SourceText:
@@ -293,9 +293,9 @@ class Document:
 
     # --- layout ---
 
-    def formatted(self) -> str:
+    def format_text(self) -> str:
         """The text in the one layout; as it is if that would change a statement."""
-        text = formatted(self.text)
+        text = format_text(self.text)
         return text if same_tokens(self.text, text) else self.text
 
     # --- outline ---

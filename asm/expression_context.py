@@ -63,16 +63,16 @@ class ExpressionContext:
         try:
             return evaluate(node, self)
         except NotYet:
-            return Deferred(self.folded(node), self, self.line)
+            return Deferred(self.fold(node), self, self.line)
 
-    def bounded(self, node: Node, what: str, low: int, high: int) -> int:
+    def bounded_number(self, node: Node, what: str, low: int, high: int) -> int:
         """A number from `low` to `high` that must be known now. Raises `Mistake`."""
         value = self.number(node)
         if not low <= value <= high:
             raise Mistake(f"{what}: {value} is out of range, {low} to {high}", node)
         return value
 
-    def folded(self, node: Node) -> Node:
+    def fold(self, node: Node) -> Node:
         """The expression with the present values of symbols that may be set again."""
         return fold(node, self._variable) if self.state.symbols.has_variables else node
 

@@ -22,9 +22,9 @@ from macaw.asm.expressions import Address
 from macaw.asm.instructions import words_after_layout
 from macaw.asm.layout import Area
 from macaw.asm.macro_body import RepeatedText
-from macaw.asm.operand_encoder import LANE, WORD_BYTES, Slot, plain_number
+from macaw.asm.operand_encoder import LANE, WORD_BYTES, OperandEncoder, plain_number
 from macaw.asm.parser import parse
-from macaw.asm.row_encoder import NOTHING, Entry, RowEncoder, entries
+from macaw.asm.row_encoder import NO_ENCODERS, Entry, RowEncoder, encoder_table
 from macaw.asm.simple_statement import NAME
 from macaw.asm.source import LogicalLine, SourceText
 from macaw.asm.statement_context import StatementContext
@@ -45,7 +45,7 @@ _LEAST_ROOM = 1 << 16  # bytes; so near to the end of memory every statement is 
 _BYTES_A_CHARACTER = 4  # `.dword 1,1,1` has the most
 
 
-class _Near(NamedTuple):
+class _LocalReference(NamedTuple):
     """`1b` or `1f`, and the statement that says it."""
 
     number: int
@@ -79,8 +79,8 @@ class FastPath:
         table = self._table()
         if table is None or not self.enabled:
             return start
-        begin, start = start, self._take(source, start, scope, macros, table)
-        self._misses, self._asks = (self._misses + 1, 0) if start == begin else (0, 0)
+        before, start = start, self._take(source, start, scope, macros, table)
+        self._misses, self._asks = (self._misses + 1, 0) if start == before else (0, 0)
         return start
 
     def _take(
@@ -92,7 +92,7 @@ class FastPath:
         table: Mapping[str, Entry],
     ) -> int:
         end = self._end(source.text, start)
-        run = _SimpleRun(self._state, self._parts.current, source, scope, table)
+        run = _SimpleLines(self._state, self._parts.current, source, scope, table)
         try:
             is_whole = start == 0 and end == len(source.text)
             if is_whole and isinstance(source, RepeatedText) and source.rounds > 1:
@@ -114,12 +114,12 @@ class FastPath:
         if area.zeros or self._state.symbols.pending:
             return None
         if part is None:
-            return NOTHING
+            return NO_ENCODERS
         if part.accepts_anything or not part.places_labels(area):
             return None
         if type(part).instruction is not CorePart.instruction:
             return None
-        return entries(part.core, part.recording)
+        return encoder_table(part.core, part.recording)
 
     def _end(self, text: str, start: int) -> int:
         """How far the text may be read without looking whether memory is full."""
@@ -129,7 +129,7 @@ class FastPath:
         return text.rfind("\n", start, start + max(0, room // _BYTES_A_CHARACTER)) + 1
 
 
-class _SimpleRun:
+class _SimpleLines:
     """Plain lines that follow one another: one part, one area, one source."""
 
     def __init__(
@@ -175,7 +175,7 @@ class _SimpleRun:
         """Take lines up to the first that is not plain, and give its offset."""
         symbols, exports = self._scope.symbols, self._scope.exports
         words, places = self._words, self._places
-        table = self._instructions if self._base % WORD_BYTES == 0 else NOTHING
+        table = self._instructions if self._base % WORD_BYTES == 0 else NO_ENCODERS
         for match in _LINE.finditer(self._source.text, start, end):
             label, head, rest = match.groups()
             here = 0
@@ -186,22 +186,22 @@ class _SimpleRun:
             if head is not None:
                 if head in macros:
                     return match.start()
-                encode, others, late = table[head]
+                encode, others, with_symbol = table[head]
                 try:
                     if encode is None:
                         raise KeyError
                     words.append(encode(rest))
                     places.append(match.start(2))
                 except (KeyError, ValueError):
-                    if others or late:
-                        bits = self._other(others, late, match)
+                    if others or with_symbol:
+                        bits = self._encode_other(others, with_symbol, match)
                         if bits is None:
                             return match.start()
                         words += bits
                         places += [match.start(2)] * len(bits)
                     elif self._data(match):
                         aligned = self._base % WORD_BYTES == 0
-                        table = self._instructions if aligned else NOTHING
+                        table = self._instructions if aligned else NO_ENCODERS
                     else:
                         return match.start()
             elif rest != "":
@@ -209,15 +209,17 @@ class _SimpleRun:
             if label is not None:
                 self._varies = True
                 value = Address(self._area, here)
-                defined = Definition(label, _logical(self._source, match), 0, len(label), value)
+                defined = Definition(
+                    label, _logical_line(self._source, match), 0, len(label), value
+                )
                 if label[0].isdigit():
                     self._scope.number(int(label), self._state.next_ordinal(), defined)
                 else:
                     symbols[label] = defined
         return max(start, end)
 
-    def _other(
-        self, others: Sequence[RowEncoder], late: Sequence[RowEncoder], match: re.Match[str]
+    def _encode_other(
+        self, others: Sequence[RowEncoder], with_symbol: Sequence[RowEncoder], match: re.Match[str]
     ) -> list[int] | None:
         """The words of a line that the first plan does not take; None: it is not plain."""
         text = match[3]
@@ -227,30 +229,30 @@ class _SimpleRun:
                 bits = plan.encode(text)
             except (KeyError, ValueError):
                 continue
-            return _split(bits, plan.words)
+            return _words_of(bits, plan.words)
         texts = text.split(",")
-        for plan in late:
-            waiting = plan.partly(texts)
+        for plan in with_symbol:
+            waiting = plan.encode_partly(texts)
             if waiting is not None:
-                return self._waiting(plan, *waiting, match)
+                return self._defer(plan, *waiting, match)
         return None
 
-    def _waiting(
+    def _defer(
         self,
         plan: RowEncoder,
         bits: int,
-        slot: Slot,
+        encoder: OperandEncoder,
         modifier: str,
         name: str,
         match: re.Match[str],
     ) -> list[int] | None:
         """The words of an instruction with a symbol, as far as they are known."""
         self._varies = True
-        reference: str | _Near = name
+        reference: str | _LocalReference = name
         if name[0].isdigit():
             if match[1] is not None and match[1][0].isdigit():
                 return None  # that label may be meant
-            reference = _Near(int(name[:-1]), self._state.next_ordinal(), name[-1] == "f")
+            reference = _LocalReference(int(name[:-1]), self._state.next_ordinal(), name[-1] == "f")
             symbol = None if reference.forward else self._scope.numbered_near(*reference)
             if not reference.forward and not self._is_label(symbol):
                 return None
@@ -262,11 +264,13 @@ class _SimpleRun:
         if symbol is not None:
             value = symbol.value
             assert isinstance(value, Address)
-            if slot.is_distance and not modifier and value.area is self._area:
-                known = slot.late("", value.offset, here)
+            if encoder.is_distance and not modifier and value.area is self._area:
+                known = encoder.bits_of_address("", value.offset, here)
                 return None if known is None else [bits | known]
-        self._deferred.items.append((here, bits, slot, modifier, reference, _begin(match)))
-        return _split(bits, plan.words)
+        self._deferred.items.append(
+            (here, bits, encoder, modifier, reference, _statement_start(match))
+        )
+        return _words_of(bits, plan.words)
 
     def _is_plain(self, name: str, symbol: Definition | None) -> bool:
         """Whether a symbol is a label, here or further on."""
@@ -293,7 +297,7 @@ class _SimpleRun:
         low, high = -(1 << (8 * size - 1)), (1 << 8 * size) - 1
         value = plain_number(match[3].strip(" \t"))
         if value is not None and low <= value <= high:  # one number: the most usual line
-            self._put(offset, (value & high).to_bytes(size, "little"), match)
+            self._put_number(offset, (value & high).to_bytes(size, "little"), match)
             return True
         data, items = bytearray(), []
         for number, text in enumerate(match[3].split(",")):
@@ -305,16 +309,16 @@ class _SimpleRun:
                 name = symbol[1]
                 if not self._is_plain(name, self._scope.symbols.get(name)):
                     return False
-                items.append((offset + len(data), number, size, "", name, _begin(match)))
+                items.append((offset + len(data), number, size, "", name, _statement_start(match)))
                 value = 0
             elif not low <= value <= high:
                 return False
             data += (value & high).to_bytes(size, "little")
-        self._put(offset, data, match)
+        self._put_number(offset, data, match)
         self._deferred.items += items
         return True
 
-    def _put(self, offset: int, data: bytes | bytearray, match: re.Match[str]) -> None:
+    def _put_number(self, offset: int, data: bytes | bytearray, match: re.Match[str]) -> None:
         """Put the numbers of a line into the area."""
         self._flush()
         if self._marks_data:
@@ -348,22 +352,22 @@ def _end_of_line(text: str, offset: int, end: int) -> int:
     return end if newline < 0 else newline + 1
 
 
-def _split(bits: int, count: int) -> list[int]:
+def _words_of(bits: int, count: int) -> list[int]:
     """The words of a plan."""
     if count == 1:
         return [bits]
     return [bits >> LANE * place & (1 << LANE) - 1 for place in range(count)]
 
 
-def _begin(match: re.Match[str]) -> int:
+def _statement_start(match: re.Match[str]) -> int:
     """Where the statement of a line begins."""
     return match.start(1) if match[1] is not None else match.start(2)
 
 
-def _logical(source: SourceText, match: re.Match[str]) -> LogicalLine:
+def _logical_line(source: SourceText, match: re.Match[str]) -> LogicalLine:
     """The line as the long way reads it."""
-    begin = _begin(match)
-    return LogicalLine(source, begin, source.text[begin : match.end(3)].rstrip(" \t"))
+    start = _statement_start(match)
+    return LogicalLine(source, start, source.text[start : match.end(3)].rstrip(" \t"))
 
 
 class DeferredFixups:
@@ -386,16 +390,18 @@ class DeferredFixups:
         self._part = part
         # Offset, bits that are known, slot, %hi or %lo, symbol, begin of the line; of a number
         # as data its place in the line instead of the bits, its size instead of the slot.
-        self.items: list[tuple[int, int, Slot | int, str, str | _Near, int]] = []
+        self.items: list[
+            tuple[int, int, OperandEncoder | int, str, str | _LocalReference, int]
+        ] = []
 
     def apply(self) -> None:
         """Put in the values, after the layout."""
         area, report = self._area, self._state.report
         following, base = self._scope.following, area.base or 0
         watch = self._state.watch
-        for offset, known_bits, slot, modifier, name, begin in self.items:
+        for offset, known_bits, encoder_or_size, modifier, name, line_start in self.items:
             watch()
-            if report.has_failed_at(self._source, begin):
+            if report.has_failed_at(self._source, line_start):
                 continue
             near = self._scope.numbered_near
             symbol = following(name) if isinstance(name, str) else near(*name)
@@ -405,34 +411,39 @@ class DeferredFixups:
                 if isinstance(value, Address) and isinstance(value.area, Area):
                     address = (value.area.base or 0) + value.offset
                     symbol.used = True
-                    if isinstance(slot, Slot):
-                        bits = slot.late(modifier, address, base + offset)
+                    if isinstance(encoder_or_size, OperandEncoder):
+                        bits = encoder_or_size.bits_of_address(modifier, address, base + offset)
                         if bits is not None:
                             bits |= known_bits
                             data = bits.to_bytes(
                                 -(-bits.bit_length() // LANE) * WORD_BYTES, "little"
                             )
-                    elif address >> 8 * slot == 0:
-                        data = address.to_bytes(slot, "little")
+                    elif address >> 8 * encoder_or_size == 0:
+                        data = address.to_bytes(encoder_or_size, "little")
             if data is None:
                 ordinal = 0 if isinstance(name, str) else name.ordinal
-                data = self._by_grammar(offset, known_bits, slot, begin, ordinal)
+                data = self._by_grammar(offset, known_bits, encoder_or_size, line_start, ordinal)
             area.data[offset : offset + len(data)] = data
 
     def _by_grammar(
-        self, offset: int, known_bits: int, slot: Slot | int, begin: int, ordinal: int
+        self,
+        offset: int,
+        known_bits: int,
+        encoder_or_size: OperandEncoder | int,
+        line_start: int,
+        ordinal: int,
     ) -> bytes:
         """What the grammar makes of a line whose symbol has no simple value."""
-        match = _LINE.match(self._source.text, self._source.text.rfind("\n", 0, begin) + 1)
+        match = _LINE.match(self._source.text, self._source.text.rfind("\n", 0, line_start) + 1)
         assert match is not None
-        line = _logical(self._source, match)
+        line = _logical_line(self._source, match)
         statement = parse(line.text)
         area = _LateArea(self._area.section, base=self._area.base)
         area.start = offset
         context = StatementContext(self._state, line, self._scope, ordinal, area)
         with self._state.report.catching(line):
-            if isinstance(slot, int):
-                return late_number(context, statement.operands[known_bits], slot)
+            if isinstance(encoder_or_size, int):
+                return late_number(context, statement.operands[known_bits], encoder_or_size)
             assert self._part is not None
             return words_after_layout(context, statement, self._part.core.rows)
         return b""

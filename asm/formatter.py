@@ -62,12 +62,12 @@ class _Line:
         return columns.STATEMENT
 
 
-def formatted(text: str) -> str:
+def format_text(text: str) -> str:
     """The source in the one layout; formatting again changes nothing."""
-    lines = list(_read(text))
+    lines = list(_read_line(text))
     _place(lines)
     paragraphs = [
-        _written(list(paragraph))
+        _lay_out(list(paragraph))
         for empty, paragraph in groupby(lines, key=lambda line: line.empty)
         if not empty
     ]
@@ -77,7 +77,7 @@ def formatted(text: str) -> str:
 # --- reading ------------------------------------------------------------------------------
 
 
-def _read(text: str) -> Iterator[_Line]:
+def _read_line(text: str) -> Iterator[_Line]:
     """The physical lines, with the blanks of the layout but not in columns yet."""
     ends = _ends_of_bodies()
     inside, end = False, ""  # in a comment over several lines; what ends the body we are in
@@ -168,7 +168,7 @@ def _statements(tokens: list[re.Match[str]]) -> list[str]:
     match = _LABELS.match(pieces[0])
     labels = re.sub(" ?: ?", ": ", match[0]).rstrip() if match else ""
     pieces[0] = pieces[0][match.end() :] if match else pieces[0]
-    return [labels, *map(_spaced, pieces)]
+    return [labels, *map(_space, pieces)]
 
 
 def _apart(before: str, after: str, *, blank: bool) -> bool:
@@ -186,7 +186,7 @@ def _apart(before: str, after: str, *, blank: bool) -> bool:
     return blank
 
 
-def _spaced(statement: str) -> str:
+def _space(statement: str) -> str:
     """A statement with one blank between its head and what follows."""
     if match := _ASSIGNMENT.fullmatch(statement):
         return f"{match[1]} = {match[2]}".rstrip()
@@ -215,7 +215,7 @@ def _place(lines: list[_Line]) -> None:
                 line.column = 0
 
 
-def _written(paragraph: list[_Line]) -> list[str]:
+def _lay_out(paragraph: list[_Line]) -> list[str]:
     """Lines with nothing empty between them, as text."""
     texts = [line.kept or _statement_text(line) for line in paragraph]
     ends = [
@@ -231,7 +231,9 @@ def _written(paragraph: list[_Line]) -> list[str]:
         alone = bool(line.comment) and not text
         goes_on = goes_on and line.stood >= _CONTINUED if alone else bool(line.comment)
         if not alone:
-            pieces.append(columns.commented(text, line.comment, column) if line.comment else text)
+            pieces.append(
+                columns.with_comment(text, line.comment, column) if line.comment else text
+            )
         elif goes_on:
             pieces.append(" " * column + line.comment)
         else:

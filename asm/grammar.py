@@ -194,7 +194,7 @@ class Builder(Transformer[Token, Node]):
 
 @lru_cache(maxsize=1)
 def _parser() -> Lark:
-    return made(text(), "line", Builder())
+    return build_parser(text(), "line", Builder())
 
 
 def text() -> str:
@@ -202,7 +202,7 @@ def text() -> str:
     return (files("macaw.asm") / "grammar.lark").read_text("utf-8")
 
 
-def made(rules: str, start: str, builder: Builder) -> Lark:
+def build_parser(rules: str, start: str, builder: Builder) -> Lark:
     """The parser of a grammar that is this one or begins with it."""
     return Lark(
         rules,
@@ -219,7 +219,7 @@ def parse(line: str) -> Statement:
     try:
         statement = _parser().parse(line)
     except UnexpectedInput as error:
-        raise explained(error, line) from None
+        raise explain(error, line) from None
     assert isinstance(statement, Statement)
     return statement
 
@@ -227,7 +227,7 @@ def parse(line: str) -> Statement:
 _BAD_NUMBER = re.compile(r"[A-Za-z0-9_.$]+")
 
 
-def explained(error: UnexpectedInput, text: str, whole: str = "") -> Mistake:
+def explain(error: UnexpectedInput, text: str, whole: str = "") -> Mistake:
     """Lark's error in words that need no grammar; of a `whole` expression what comes behind it."""
     if isinstance(error, UnexpectedCharacters):
         return _unreadable(error.pos_in_stream or 0, text)

@@ -27,7 +27,7 @@ def place_statement(
 
     `rows` are those of its mnemonic, `core_rows` those of all mnemonics of its core.
     """
-    for here, row, bound in _words(context, statement, rows, core_rows):
+    for here, row, bound in _instructions(context, statement, rows, core_rows):
         place_word(here, row, bound)
 
 
@@ -37,12 +37,12 @@ def words_after_layout(
     """The words of a statement after the layout; its area gets them too. Raises as `evaluate`."""
     assert statement.head is not None
     rows = core_rows[statement.head.text]
-    for here, row, bound in _words(context, statement, rows, core_rows):
-        context.area.append(_word(here, row, {}, bound.given))
+    for here, row, bound in _instructions(context, statement, rows, core_rows):
+        context.area.append(_word(here, row, {}, bound.nodes))
     return bytes(context.area.data)
 
 
-def _words(
+def _instructions(
     context: StatementContext,
     statement: Statement,
     rows: Sequence[Row],
@@ -56,7 +56,7 @@ def _words(
         return
     for line in _expansion(context, row, bound):
         assert line.head is not None
-        here = context.moved()
+        here = context.at_end()
         inner = choose(core_rows[line.head.text], line)
         assert isinstance(inner, Instruction)
         yield here, inner, bind(inner, line)
@@ -70,14 +70,14 @@ def place_word(context: StatementContext, row: Instruction, bound: BoundOperands
     if context.offset % size:
         message = f"the instruction does not lie on a multiple of {size}"
         context.state.report.warning(context.line, (-1, -1), message)
-    for node in bound.given.values():
+    for node in bound.nodes.values():
         if isinstance(node, Call) and node.function == "%pcrel_hi":
             context.add_pcrel_target(node.arguments[0])
     if not pending:
         context.emit(codec.encode(row, values).to_bytes(size, "little"))
         return
-    pending = {name: context.folded(node) for name, node in pending.items()}
-    context.later(size, partial(_word, context, row, values, pending))
+    pending = {name: context.fold(node) for name, node in pending.items()}
+    context.emit_later(size, partial(_word, context, row, values, pending))
 
 
 def known_values(
@@ -86,7 +86,7 @@ def known_values(
     """The field values that are known already, and the operands whose values are not."""
     values: dict[str, int] = {}
     pending: dict[str, Node] = {}
-    for name, node in bound.given.items():
+    for name, node in bound.nodes.items():
         try:
             values[name] = value_of(bound.operand(name), node, context, row)
         except NotYet:
@@ -117,7 +117,7 @@ def _expansion(context: StatementContext, row: Pseudo, bound: BoundOperands) -> 
     """The statements that a pseudo-instruction stands for, `.` in its operands being its own."""
     nodes: dict[str, Node] = {}
     for operand in row.operands:
-        node = bound.given.get(operand.name)
+        node = bound.nodes.get(operand.name)
         if node is None:
             assert operand.default is not None
             nodes[operand.name] = Number(-1, -1, operand.default)
@@ -126,7 +126,7 @@ def _expansion(context: StatementContext, row: Pseudo, bound: BoundOperands) -> 
             nodes[operand.name] = node
         else:
             nodes[operand.name] = Checked(
-                node.start, node.end, node, partial(_checked, operand, node)
+                node.start, node.end, node, partial(_check_value, operand, node)
             )
     alternative = _alternative(context, row, nodes)
     start = context.offset
@@ -142,7 +142,7 @@ def _expansion(context: StatementContext, row: Pseudo, bound: BoundOperands) -> 
         yield line
 
 
-def _checked(operand: AnyOperand, node: Node, value: int) -> int:
+def _check_value(operand: AnyOperand, node: Node, value: int) -> int:
     return check(operand.name, operand.kind, value, node)
 
 

@@ -120,7 +120,7 @@ class Layout:
     def place(self, config: Mapping[str, Any]) -> list[tuple[SectionPlan | None, str]]:
         """Give every area its address. Returns what does not fit, and whose it is."""
         problems: list[tuple[SectionPlan | None, str]] = []
-        local = self._run(LOCAL, memory_map.TEXT)
+        local = self._place_memory(LOCAL, memory_map.TEXT)
         if local > config["mem.local_bytes"]:
             text = f"the parts in local memory end at {local:#x}, the memory at"
             problems.append((None, f"{text} {config['mem.local_bytes']:#x} (mem.local_bytes)"))
@@ -128,7 +128,7 @@ class Layout:
         for plan in sorted(units, key=lambda plan: bool(plan.part_section)):
             assert plan.address is not None
             before = self.plans.get(plan.part_section)
-            end = _stack(plan, plan.address + (before.size if before is not None else 0))
+            end = _place_areas(plan, plan.address + (before.size if before is not None else 0))
             if plan.size and end - plan.address > plan.limit:
                 text = f"the image takes {plan.size} bytes"
                 if plan.part_section:
@@ -138,17 +138,17 @@ class Layout:
         for plan in self.plans.values():
             if plan.memory == OWN:
                 assert plan.address is not None
-                end = _stack(plan, plan.address)
+                end = _place_areas(plan, plan.address)
                 if end - plan.address > plan.limit:
                     text = f"{plan.name} takes {end - plan.address} bytes, its memory has"
                     problems.append((plan, f"{text} {plan.limit} ({plan.bound})"))
-        external = self._run(EXTERNAL, memory_map.EXTERNAL) - memory_map.EXTERNAL
+        external = self._place_memory(EXTERNAL, memory_map.EXTERNAL) - memory_map.EXTERNAL
         if external > config["mem.external_bytes"]:
             text = f"the program takes {external} bytes of external memory, which has"
             problems.append((None, f"{text} {config['mem.external_bytes']} (mem.external_bytes)"))
         return problems
 
-    def _run(self, memory: str, position: int) -> int:
+    def _place_memory(self, memory: str, position: int) -> int:
         """Place the sections of a memory behind one another, those of zeros last.
 
         These stand in the order of their names, whichever the source mentions first: the
@@ -159,7 +159,7 @@ class Layout:
         images = [plan for plan in units if not plan.part_section]
         filled = [plan for plan in inside if not plan.areas[0].zeros]
         for plan in filled:
-            position = _stack(plan, position)
+            position = _place_areas(plan, position)
         if memory == EXTERNAL:
             for plan in images:
                 if plan.size:  # an empty part leaves no trace
@@ -171,20 +171,20 @@ class Layout:
                 position += plan.size
         zeros = [plan for plan in inside if plan.areas[0].zeros]
         for plan in sorted(zeros, key=lambda plan: plan.name):
-            position = _stack(plan, position)
+            position = _place_areas(plan, position)
         return position
 
     def area_at(self, address: int) -> Area | None:
         """The area that holds an address; one that ends there if no other does."""
-        ending = None
+        last = None
         for plan in self.plans.values():
             for area in plan.areas:
                 assert area.base is not None
                 if area.base <= address < area.base + area.size:
                     return area
                 if address == area.base + area.size:
-                    ending = ending or area
-        return ending
+                    last = last or area
+        return last
 
     def sections(self) -> tuple[Section, ...]:
         """The sections that hold anything, in the order of their load addresses."""
@@ -216,7 +216,7 @@ class Layout:
         return tuple(sorted(sections, key=lambda section: section.load_address))
 
 
-def _stack(plan: SectionPlan, position: int) -> int:
+def _place_areas(plan: SectionPlan, position: int) -> int:
     """Place a section's areas from `position` on; gives the end."""
     plan.align = max(plan.align, *(area.align for area in plan.areas))
     position += -position % plan.align

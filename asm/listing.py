@@ -80,7 +80,7 @@ def text(program: Program, record: Record) -> str:
         entries[entry.file].append(entry)
     for file, inside in zip(record.files, entries, strict=True):
         lines += [printable(file.name), "", *_file(program, file, inside), ""]
-    lines += _others(program, record)
+    lines += _unlisted_bytes(program, record)
     lines += _sections(program)
     lines += ["", *_symbols(program)]
     return "\n".join(line.rstrip() for line in lines) + "\n"
@@ -94,12 +94,12 @@ def _file(program: Program, file: SourceText, entries: Sequence[Entry]) -> Itera
     sources = file.text.removesuffix("\n").split("\n")
     for number, source in enumerate(sources, 1):
         inside = by_line.get(number, [])
-        own: list[Chunk] = []
+        direct: list[Chunk] = []
         for item in inside:
             if not item.line.source.chain:
                 for chunk in item.chunks:
-                    _add(own, chunk.area, chunk.start, chunk.end)
-        yield from _rows(program, own, str(number), _shown(source))
+                    _add(direct, chunk.area, chunk.start, chunk.end)
+        yield from _rows(program, direct, str(number), _printed(source))
         above = file.name
         for item in inside:
             depth = len(item.line.source.chain)
@@ -111,7 +111,7 @@ def _file(program: Program, file: SourceText, entries: Sequence[Entry]) -> Itera
             if span.file != above:
                 above = span.file
                 yield from _rows(program, (), "", f"{mark} {printable(above)}:")
-            text = f"{mark} {_shown(item.line.text)}"
+            text = f"{mark} {_printed(item.line.text)}"
             yield from _rows(program, item.chunks, str(span.line), text)
 
 
@@ -121,7 +121,7 @@ def _root(line: LogicalLine) -> int:
     return chain[-1].span.line if chain else line.source.locate(line.start)[0]
 
 
-def _shown(source: str) -> str:
+def _printed(source: str) -> str:
     return printable(source.rstrip("\r").expandtabs(_TAB))
 
 
@@ -150,7 +150,7 @@ def _bytes(section: Section, address: int, size: int) -> Iterator[str]:
         yield f"{_NO_PLACE} ... {size - listed_size} more"
 
 
-def _others(program: Program, record: Record) -> Iterator[str]:
+def _unlisted_bytes(program: Program, record: Record) -> Iterator[str]:
     """The bytes that no statement has put: what the assembler adds by itself."""
     chunks = [chunk for entry in record.entries.values() for chunk in entry.chunks]
     chunks.sort(key=lambda chunk: chunk.area.section)

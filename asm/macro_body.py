@@ -88,7 +88,7 @@ class MacroBody:
             length += len(last)
         yield length
 
-    def expanded(self, values: Sequence[str]) -> str:
+    def expand(self, values: Sequence[str]) -> str:
         """The text with the values in their places."""
         return "".join([x if isinstance(x, str) else values[x] for x in self.pieces])
 
@@ -113,7 +113,7 @@ class ExpandedText(SourceText):
     def __init__(self, body: MacroBody, values: Sequence[str], caller: Caller, macro: bool) -> None:
         """`macro`: the line table shows the caller, not the body."""
         source = body.source
-        super().__init__(body.expanded(values), source.name, source.folder, caller)
+        super().__init__(body.expand(values), source.name, source.folder, caller)
         self._body, self._values = body, values
         outer = caller.line.source
         self._shown: tuple[SourceText, int] | None = None

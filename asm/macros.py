@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from macaw.asm.arguments import Squeezed
+from macaw.asm.arguments import OperandText
 from macaw.asm.diagnostics import did_you_mean
 from macaw.asm.macro import Macro, Parameter
 from macaw.asm.macro_body import NUMBER, MacroBody
@@ -36,7 +36,7 @@ class _Call:
 
     def __init__(self, macro: Macro, stack: TextStack, command: Command) -> None:
         self._macro, self._stack, self._command = macro, stack, command
-        self._text = Squeezed(command.operands, command.name.end)
+        self._text = OperandText(command.operands, command.name.end)
         self._given: dict[str, str] = {}
 
     def values(self) -> list[str]:
@@ -108,7 +108,7 @@ class _Definition:
 
     def __init__(self, stack: TextStack, command: Command) -> None:
         self._stack, self._command = stack, command
-        self._text = Squeezed(command.operands, command.name.end)
+        self._text = OperandText(command.operands, command.name.end)
         self.name = self._text.name(0)
         self.place = self._text.span(0, len(self.name))
 

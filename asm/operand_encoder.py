@@ -47,7 +47,7 @@ def plain_number(text: str) -> int | None:
     return int(text, 0) if _NUMBER.fullmatch(text) else None
 
 
-class Bits(dict[str, int]):
+class BitsByText(dict[str, int]):
     """The bits that an operand's text stands for. `KeyError`: that is not certain."""
 
     __slots__ = ("_resolve",)
@@ -66,7 +66,7 @@ class Bits(dict[str, int]):
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class WordPlace:
     """The place of a word and the value of an operand: all that an expansion asks for."""
 
     address: int = 0
@@ -94,7 +94,7 @@ class Placed:
 
 
 @dataclass(frozen=True)
-class Use:
+class OperandUse:
     """Where an operand goes: the field of a word, and the expression that holds it."""
 
     word: int
@@ -113,7 +113,7 @@ class Use:
         return None
 
     @cached_property
-    def to_place(self) -> tuple[Callable[[int], int], int] | None:
+    def to_address(self) -> tuple[Callable[[int], int], int] | None:
         """For `%lo(operand - . + 4)`: the function, and what is added to the distance."""
         if not isinstance(self.node, Call) or self.node.function not in _PARTS:
             return None
@@ -128,17 +128,17 @@ class Use:
         kind = self.operand.kind
         if self.direct is not None:
             value = check(self.operand.name, kind, self.direct(value), self.node)
-        elif self.to_place is not None:
-            part, more = self.to_place
+        elif self.to_address is not None:
+            part, more = self.to_address
             distance = value - start - WORD_BYTES * self.word + more
             value = check(self.operand.name, kind, part(distance), self.node)
         else:
-            place = Placed(start + WORD_BYTES * self.word, value)
+            place = WordPlace(start + WORD_BYTES * self.word, value)
             value = value_of(self.operand, self.node, place)
         return self.operand.field.insert(value) << LANE * self.word
 
     @property
-    def needs_place(self) -> bool:
+    def needs_address(self) -> bool:
         """Whether the bits hang on where the word lies."""
         return self.operand.kind.relative or any(isinstance(x, Here) for x in walk(self.node))
 
@@ -164,28 +164,28 @@ def walk(node: Node) -> Iterator[Node]:
     return iter(nodes)
 
 
-class Slot:
+class OperandEncoder:
     """An operand as written: one of the row's, or two for `imm(rs1)`."""
 
     def __init__(
         self,
         operand: AnyOperand,
-        uses: Sequence[Use],
-        base: Slot | None,
+        uses: Sequence[OperandUse],
+        base: OperandEncoder | None,
         accepts: Callable[[int], bool] | None,
     ) -> None:
         self._operand = operand
         self._uses = uses
         self._base = base  # what stands in the brackets
         self._accepts = accepts
-        self.needs_place = any(use.needs_place for use in uses)
+        self.needs_address = any(use.needs_address for use in uses)
         # Whether the bits are those of the distance, and nothing else.
         self.is_distance = (
             len(uses) == 1 and isinstance(uses[0].node, Name) and uses[0].operand.kind.relative
         )
         self._distances: dict[int, int] = {}
-        self._words = Bits(self._resolve)
-        self.bits = Bits(self._bracketed) if base is not None else self._words
+        self._words = BitsByText(self._resolve)
+        self.bits = BitsByText(self._bracketed) if base is not None else self._words
 
     def _bracketed(self, text: str) -> int | None:
         outer, opening, inner = text.partition("(")
@@ -199,7 +199,7 @@ class Slot:
         if _NAME.fullmatch(text):
             return self._word(kind, Name(-1, -1, text))
         value = plain_number(text)
-        if value is None or kind.by_name or self.needs_place:
+        if value is None or kind.by_name or self.needs_address:
             return None
         if self._accepts is not None and not self._accepts(value):
             return None
@@ -243,10 +243,10 @@ class Slot:
             return None
         return beside, match[1] or "", match[2]
 
-    def late(self, modifier: str, address: int, start: int) -> int | None:
+    def bits_of_address(self, modifier: str, address: int, start: int) -> int | None:
         """The bits of an address, the first word lying at `start`; None: the grammar is asked."""
         if modifier:
-            return None if self.needs_place else self._value(_PARTS[modifier](address), start)
+            return None if self.needs_address else self._value(_PARTS[modifier](address), start)
         if not self.is_distance:
             return self._value(address, start)
         distance = address - start

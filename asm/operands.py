@@ -31,7 +31,7 @@ class BoundOperands:
     """What the source gives for each operand of a row, by the operand's name."""
 
     row: Row
-    given: dict[str, Node]
+    nodes: dict[str, Node]
     extra: dict[str, Node] = field(default_factory=dict)  # operands that the row does not have
 
     def operand(self, name: str) -> AnyOperand:
@@ -119,9 +119,9 @@ def bind(
     bound = BoundOperands(row, {})
 
     def give(operand: AnyOperand, node: Node) -> None:
-        if operand.name in bound.given:
+        if operand.name in bound.nodes:
             raise Mistake(f"the operand {operand.name} is given twice", node)
-        bound.given[operand.name] = node
+        bound.nodes[operand.name] = node
 
     def place(operand: AnyOperand, node: Node) -> None:
         base = inner.get(operand.name)
@@ -160,7 +160,7 @@ def bind(
         if flag:
             give(flag, item)
             continue
-        while waiting and waiting[0].name in bound.given:
+        while waiting and waiting[0].name in bound.nodes:
             waiting.pop(0)
         if waiting:
             place(waiting.pop(0), item)
@@ -169,7 +169,7 @@ def bind(
         else:
             raise _surplus(row, statement, item, extra)
     for operand in row.operands:
-        if operand.name not in bound.given and operand.default is None:
+        if operand.name not in bound.nodes and operand.default is None:
             raise Mistake(
                 f"{head.text} needs the operand {operand.name}",
                 (head.start, statement.end),

@@ -14,7 +14,7 @@ from functools import lru_cache
 from macaw.asm import simple_statement
 from macaw.asm.syntax import Name, Number, Statement
 
-_LONGEST_REMEMBERED = 400  # characters of a line whose statement is one of many that are kept
+_LONGEST_SHORT = 400  # characters of a line whose statement is one of many that are kept
 # The labels of a line that is wrong behind them.
 _LABELS = re.compile(r"\s*([A-Za-z_$][A-Za-z0-9_.$]*|\.[A-Za-z0-9_.$]+|[0-9]+)\s*:")
 
@@ -22,11 +22,11 @@ _LABELS = re.compile(r"\s*([A-Za-z_$][A-Za-z0-9_.$]*|\.[A-Za-z0-9_.$]+|[0-9]+)\s
 def parse(text: str) -> Statement:
     """The statement of a logical line without comments. Raises `Mistake`."""
     # Repeated with other numbers, long lines would fill the memory.
-    return (_remembered if len(text) <= _LONGEST_REMEMBERED else _long_remembered)(text)
+    return (_parse_short if len(text) <= _LONGEST_SHORT else _parse_long)(text)
 
 
 def _parse(text: str) -> Statement:
-    statement = simple_statement.statement(text)
+    statement = simple_statement.split(text)
     if statement is not None:
         return statement
     from macaw.asm import grammar  # loads Lark
@@ -34,8 +34,8 @@ def _parse(text: str) -> Statement:
     return grammar.parse(text)
 
 
-_remembered = lru_cache(maxsize=8192)(_parse)
-_long_remembered = lru_cache(maxsize=4)(_parse)
+_parse_short = lru_cache(maxsize=8192)(_parse)
+_parse_long = lru_cache(maxsize=4)(_parse)
 
 
 def labels_of(text: str) -> tuple[Name | Number, ...]:

@@ -46,7 +46,7 @@ def take_hint(parts: CoreParts, context: StatementContext, statement: Statement)
 def align_power(parts: CoreParts, context: StatementContext, statement: Statement) -> None:
     """`.align POWER`: go on at a multiple of 2 to the POWER bytes. Raises `Mistake`."""
     check_count(statement, 1, 3, ".align POWER [, fill [, most]]")
-    power = context.bounded(statement.operands[0], "alignment, a power of two", 0, MAX_ALIGN)
+    power = context.bounded_number(statement.operands[0], "alignment, a power of two", 0, MAX_ALIGN)
     _align(parts, context, statement, 1 << power)
 
 
@@ -54,7 +54,7 @@ def align_bytes(parts: CoreParts, context: StatementContext, statement: Statemen
     """`.balign BYTES`: go on at a multiple of BYTES. Raises `Mistake`."""
     check_count(statement, 1, 3, ".balign BYTES [, fill [, most]]")
     first = statement.operands[0]
-    step = context.bounded(first, "alignment in bytes", 0, 1 << MAX_ALIGN) or 1
+    step = context.bounded_number(first, "alignment in bytes", 0, 1 << MAX_ALIGN) or 1
     if step & (step - 1):
         raise Mistake(f"an alignment is a power of two, not {step}", first)
     _align(parts, context, statement, step)
@@ -63,13 +63,13 @@ def align_bytes(parts: CoreParts, context: StatementContext, statement: Statemen
 def _align(parts: CoreParts, context: StatementContext, statement: Statement, step: int) -> None:
     padding = parts.padding
     if len(statement.operands) > 1:
-        fill = context.bounded(statement.operands[1], "fill", -128, 255) & 0xFF
+        fill = context.bounded_number(statement.operands[1], "fill", -128, 255) & 0xFF
 
         def padding(count: int) -> bytes:
             return bytes([fill]) * count
 
     if len(statement.operands) > 2:
-        most = context.bounded(statement.operands[2], "most bytes to skip", 0, 1 << 32)
+        most = context.bounded_number(statement.operands[2], "most bytes to skip", 0, 1 << 32)
         if most and -context.area.size % step > most:
             return
     context.align(step, padding)

@@ -13,10 +13,10 @@ from macaw.isa import registry
 from macaw.isa.model import Core
 
 # `NAME =`, in a line that cannot be parsed; and what cannot end the good begin of one.
-_ASSIGNED = re.compile(r"(?:\s*[\w.$]+\s*:)*\s*([A-Za-z_.$][\w.$]*)\s*=(?!=)", re.ASCII)
+_ASSIGNMENT = re.compile(r"(?:\s*[\w.$]+\s*:)*\s*([A-Za-z_.$][\w.$]*)\s*=(?!=)", re.ASCII)
 _DANGLING = re.compile(r"""[^\w.$):\]"']*$""", re.ASCII)
 _PARAMETER = re.compile(r"\\[\w.$]+", re.ASCII)
-_MEANT = re.compile(r"did you mean '(.+)'\?")
+_GUESS = re.compile(r"did you mean '(.+)'\?")
 _MOST_CUTS = 20  # tries to find that begin,
 _MOST_TEXT = 4000  # and characters that are read for it, all tries together
 
@@ -46,13 +46,13 @@ _ELSEWHERE = {
 }
 
 
-def assigned(text: str) -> Name | None:
+def assigned_symbol(text: str) -> Name | None:
     """The symbol that a wrong line sets, if it is an assignment."""
-    match = _ASSIGNED.match(text)
+    match = _ASSIGNMENT.match(text)
     return None if match is None else Name(*match.span(1), match[1])
 
 
-def beginning(text: str, end: int) -> Statement:
+def parsable_start(text: str, end: int) -> Statement:
     """What of a line can be parsed that is wrong at `end`; at least its labels."""
     begin = text[:end]
     budget = _MOST_TEXT
@@ -68,9 +68,9 @@ def beginning(text: str, end: int) -> Statement:
     return Statement(0, 0, labels_of(text), None, ())
 
 
-def meant(mistake: Mistake) -> str | None:
+def guessed_word(mistake: Mistake) -> str | None:
     """The word that a mistake guesses."""
-    match = _MEANT.fullmatch(mistake.hint)
+    match = _GUESS.fullmatch(mistake.hint)
     return None if match is None else match[1]
 
 
@@ -87,13 +87,13 @@ def hint_at_parameter(mistake: Mistake, text: str, names: Sequence[str]) -> None
         mistake.hint = did_you_mean(word, names)
 
 
-def no_part(head: Name) -> Mistake:
+def outside_of_parts(head: Name) -> Mistake:
     """What to say of a mnemonic before the first part."""
     hint = f"begin one, as in '.core {registry.cores()[0].name}'"
     return Mistake(f"'{head.text}' stands in no part", head, hint)
 
 
-def unknown(head: Name, core: Core, known: Iterable[str]) -> Mistake:
+def unknown_instruction(head: Name, core: Core, known: Iterable[str]) -> Mistake:
     """What to say of a mnemonic or directive that nobody knows in a core's part.
 
     `known` are the directives and macros.
@@ -106,20 +106,20 @@ def unknown(head: Name, core: Core, known: Iterable[str]) -> Mistake:
         hint = f"{' and '.join(others)} {have} it; this part is of {core.name}"
     else:
         # A name without its element: `vadd` of `vadd.b` and `vadd.h`.
-        begun = _by_begin(tuple(core.rows)).get(head.text, ())
-        there = f"there are {', '.join(begun)}" if len(begun) > 1 else ""
+        longer = _names_by_start(tuple(core.rows)).get(head.text, ())
+        there = f"there are {', '.join(longer)}" if len(longer) > 1 else ""
         hint = there or did_you_mean(head.text, [*core.rows, *known])
     return Mistake(f"{core.name} has no instruction '{head.text}'", head, hint)
 
 
 @cache
-def _by_begin(names: tuple[str, ...]) -> Mapping[str, Sequence[str]]:
+def _names_by_start(names: tuple[str, ...]) -> Mapping[str, Sequence[str]]:
     """The names with a point, by each of their parts that ends before one."""
-    names_by_begin: dict[str, list[str]] = {}
+    by_start: dict[str, list[str]] = {}
     for name in names:
         for point in re.finditer(r"\.", name):
-            names_by_begin.setdefault(name[: point.start()], []).append(name)
-    return names_by_begin
+            by_start.setdefault(name[: point.start()], []).append(name)
+    return by_start
 
 
 def unknown_directive(head: Name, known: Iterable[str]) -> Mistake:

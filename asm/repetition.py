@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from macaw.asm.arguments import Squeezed
+from macaw.asm.arguments import OperandText
 from macaw.asm.directive import wrong_operands
 from macaw.asm.macro_body import NUMBER, MacroBody
 from macaw.asm.statement_context import StatementContext
@@ -37,12 +37,12 @@ def _irpc(stack: TextStack, command: Command) -> None:
     _each(stack, command, _characters, _IRPC)
 
 
-_Values = Callable[[Squeezed, int], Iterator[str]]
+_Values = Callable[[OperandText, int], Iterator[str]]
 
 
 def _each(stack: TextStack, command: Command, values: _Values, syntax: str) -> None:
     lines = stack.collect(command, _OPENING, _END)
-    text = Squeezed(command.operands, command.name.end)
+    text = OperandText(command.operands, command.name.end)
     name = text.name(0)
     if not name:
         raise Mistake("a name for the value is needed here", command.name, f"write {syntax}")
@@ -53,14 +53,14 @@ def _each(stack: TextStack, command: Command, values: _Values, syntax: str) -> N
         stack.repeat_with(command, body, items)
 
 
-def _arguments(text: Squeezed, position: int) -> Iterator[str]:
+def _arguments(text: OperandText, position: int) -> Iterator[str]:
     while position < len(text.text):
         value, end = text.argument(position)
         yield value
         position = max(text.comma(end), position + 1)
 
 
-def _characters(text: Squeezed, position: int) -> Iterator[str]:
+def _characters(text: OperandText, position: int) -> Iterator[str]:
     """Each character; in a string blanks count too."""
     characters = text.text
     quoted = characters.startswith('"', position)

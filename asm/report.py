@@ -19,7 +19,7 @@ _LONGEST = 300  # characters of a message; the word that it quotes can be as lon
 
 
 @dataclass
-class _Repeated:
+class _SameMistake:
     """What is wrong with a line in several expansions of it."""
 
     count: int = 0
@@ -31,10 +31,10 @@ class Report:
 
     def __init__(self) -> None:
         self.errors = 0  # so far, with those that are said of several expansions together
-        self._diagnostics: list[Diagnostic] = []
+        self._items: list[Diagnostic] = []
         self._failed: set[tuple[int, int]] = set()  # the lines that have their error,
         self._texts: dict[int, SourceText] = {}  # and their texts, so that each id stays its own
-        self._repeated: dict[tuple[Span, str], _Repeated] = {}
+        self._same_mistakes: dict[tuple[Span, str], _SameMistake] = {}
         self._warned: set[tuple[Span, str]] = set()
         self._order: dict[str, int] = {}  # of files
 
@@ -97,43 +97,43 @@ class Report:
     def at_file(self, file: str, message: str) -> None:
         """Add an error that has no line."""
         message = printable(message)
-        self._diagnostics.append(Diagnostic(ERROR, message, Span(printable(file), 1, 1, 1)))
+        self._items.append(Diagnostic(ERROR, message, Span(printable(file), 1, 1, 1)))
 
     def _add(
         self, severity: str, line: LogicalLine, start: int, end: int, message: str, hint: str
     ) -> None:
         source = line.source
         span = source.span(line.start + start, line.start + end)
-        message = _cut(printable(message))
+        message = _shorten(printable(message))
         self.errors += severity == ERROR
         same = None
         if source.caller is not None:
-            same = self._repeated.setdefault((span, message), _Repeated())
+            same = self._same_mistakes.setdefault((span, message), _SameMistake())
             same.count += 1
             if len(same.places) == _MOST_REPEATED or same.count > _MOST_COMPARED:
                 return
         text = source.line(span.line)
-        diagnostic = Diagnostic(severity, message, span, hint, _short(source.chain), text)
+        diagnostic = Diagnostic(severity, message, span, hint, _shorten_chain(source.chain), text)
         if same is not None:
-            if any(self._diagnostics[place] == diagnostic for place in same.places):
+            if any(self._items[place] == diagnostic for place in same.places):
                 return
-            same.places.append(len(self._diagnostics))
-        self._diagnostics.append(diagnostic)
+            same.places.append(len(self._items))
+        self._items.append(diagnostic)
 
     @property
-    def failed(self) -> bool:
+    def has_errors(self) -> bool:
         """Whether there is an error."""
-        return any(item.severity == ERROR for item in self._diagnostics)
+        return any(item.severity == ERROR for item in self._items)
 
-    def sorted(self) -> tuple[Diagnostic, ...]:
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
         """All of them, by file, line and column of the place in the file itself."""
 
         def order(item: Diagnostic) -> tuple[int, int, int]:
             span = item.chain[-1].span if item.chain else item.span
             return self._order.get(span.file, -1), span.line, span.column
 
-        diagnostics = list(self._diagnostics)
-        for same in self._repeated.values():
+        diagnostics = list(self._items)
+        for same in self._same_mistakes.values():
             unlisted = same.count - len(same.places)
             if unlisted:
                 last = same.places[-1]
@@ -145,7 +145,7 @@ class Report:
         return tuple(sorted(diagnostics, key=order))
 
 
-def _short(chain: tuple[Link, ...]) -> tuple[Link, ...]:
+def _shorten_chain(chain: tuple[Link, ...]) -> tuple[Link, ...]:
     """The chain, of a long one its begin and end."""
     left_out = len(chain) - _MOST_LINKS
     if left_out <= 1:
@@ -155,7 +155,7 @@ def _short(chain: tuple[Link, ...]) -> tuple[Link, ...]:
     return (*chain[:half], between, *chain[-half:])
 
 
-def _cut(message: str) -> str:
+def _shorten(message: str) -> str:
     """The message, of a long one its begin and end."""
     if len(message) <= _LONGEST:
         return message

@@ -16,10 +16,10 @@ from macaw.asm.operand_encoder import (
     LANE,
     NOWHERE,
     WORD_BYTES,
-    Bits,
-    Placed,
-    Slot,
-    Use,
+    BitsByText,
+    OperandEncoder,
+    OperandUse,
+    WordPlace,
     is_name,
     walk,
 )
@@ -37,39 +37,39 @@ class RowEncoder:
     row: Row
     words: int
     base: int
-    slots: tuple[Slot, ...]
+    encoders: tuple[OperandEncoder, ...]
     encode: Callable[[str], int] | None
     chooses: bool  # by a value: it must be known
 
-    def partly(self, texts: Sequence[str]) -> tuple[int, Slot, str, str] | None:
+    def encode_partly(self, texts: Sequence[str]) -> tuple[int, OperandEncoder, str, str] | None:
         """The bits that are known, the slot that waits, and the modifier and symbol in it."""
-        if len(texts) != len(self.slots) or self.chooses:
+        if len(texts) != len(self.encoders) or self.chooses:
             return None
         bits, waiting = self.base, None
-        for slot, text in zip(self.slots, texts, strict=True):
+        for encoder, text in zip(self.encoders, texts, strict=True):
             try:
-                if slot.is_distance:
+                if encoder.is_distance:
                     raise KeyError(text)
-                bits |= slot.bits[text]
+                bits |= encoder.bits[text]
             except KeyError:
-                request = slot.symbol(text) if waiting is None else None
+                request = encoder.symbol(text) if waiting is None else None
                 if request is None:
                     return None
                 beside, modifier, name = request
                 bits |= beside
-                waiting = slot, modifier, name
+                waiting = encoder, modifier, name
         return None if waiting is None else (bits, *waiting)
 
 
-def _encoder(base: int, slots: Sequence[Slot]) -> Callable[[str], int] | None:
-    if len(slots) == 0:
+def _encoder(base: int, encoders: Sequence[OperandEncoder]) -> Callable[[str], int] | None:
+    if len(encoders) == 0:
         return partial(_encode_none, base)
-    if len(slots) == 1:
-        return partial(_encode_one, base, slots[0].bits)
-    if len(slots) == 2:
-        return _two(base, slots[0].bits, slots[1].bits)
-    if len(slots) == 3:
-        return _three(base, slots[0].bits, slots[1].bits, slots[2].bits)
+    if len(encoders) == 1:
+        return partial(_encode_one, base, encoders[0].bits)
+    if len(encoders) == 2:
+        return _two(base, encoders[0].bits, encoders[1].bits)
+    if len(encoders) == 3:
+        return _three(base, encoders[0].bits, encoders[1].bits, encoders[2].bits)
     return None
 
 
@@ -79,11 +79,11 @@ def _encode_none(base: int, text: str) -> int:
     return base
 
 
-def _encode_one(base: int, first: Bits, text: str) -> int:
+def _encode_one(base: int, first: BitsByText, text: str) -> int:
     return base | first[text]
 
 
-def _two(base: int, first: Bits, second: Bits) -> Callable[[str], int]:
+def _two(base: int, first: BitsByText, second: BitsByText) -> Callable[[str], int]:
     def encode(text: str) -> int:
         one, two = text.split(",")
         return base | first[one] | second[two]
@@ -91,7 +91,9 @@ def _two(base: int, first: Bits, second: Bits) -> Callable[[str], int]:
     return encode
 
 
-def _three(base: int, first: Bits, second: Bits, third: Bits) -> Callable[[str], int]:
+def _three(
+    base: int, first: BitsByText, second: BitsByText, third: BitsByText
+) -> Callable[[str], int]:
     def encode(text: str) -> int:
         one, two, three = text.split(",")
         return base | first[one] | second[two] | third[three]
@@ -99,24 +101,24 @@ def _three(base: int, first: Bits, second: Bits, third: Bits) -> Callable[[str],
     return encode
 
 
-def _plan(
-    core: Core, row: Row, alternative: Alternative | None, shared: dict[object, Slot]
+def _row_encoder(
+    core: Core, row: Row, alternative: Alternative | None, shared: dict[object, OperandEncoder]
 ) -> RowEncoder | None:
     """The plan of a row, or None if no plain line can be sure of it."""
-    if any(_is_free(operand) for operand in row.operands):
+    if any(_may_be_missing(operand) for operand in row.operands):
         return None
-    base, uses, words = 0, {operand.name: list[Use]() for operand in row.operands}, 1
+    base, uses, words = 0, {operand.name: list[OperandUse]() for operand in row.operands}, 1
     if isinstance(row, Instruction):
         if row.format.size != WORD_BYTES:
             return None
         base = row.match
         for operand in row.operands:
-            uses[operand.name].append(Use(0, operand, Name(-1, -1, "$" + operand.name)))
+            uses[operand.name].append(OperandUse(0, operand, Name(-1, -1, "$" + operand.name)))
     else:
         assert alternative is not None
         words = len(alternative.lines)
         for number, line in enumerate(alternative.lines):
-            bits = _expanded(core, row, line, number, uses)
+            bits = _enter_line(core, row, line, number, uses)
             if bits is None:
                 return None
             base |= bits << LANE * number
@@ -125,22 +127,24 @@ def _plan(
         accepts = partial(_is_chosen, row, alternative)
     inner = {operand.inside: operand for operand in row.operands if operand.inside}
 
-    def slot(operand: AnyOperand) -> Slot:
+    def encoder(operand: AnyOperand) -> OperandEncoder:
         brackets = inner.get(operand.name)
-        within = None if brackets is None else slot(brackets)
+        within = None if brackets is None else encoder(brackets)
         chosen = accepts if isinstance(row, Pseudo) and operand.name == row.choose else None
-        result = Slot(operand, uses[operand.name], within, chosen)
+        result = OperandEncoder(operand, uses[operand.name], within, chosen)
         if isinstance(operand, Operand) and within is None:
             # Rows of a format share their fields, and what is known of their texts.
             result = shared.setdefault((operand.field, operand.name), result)
         return result
 
-    slots = tuple(slot(operand) for operand in row.operands if not operand.inside)
-    encode = None if any(slot.needs_place for slot in slots) else _encoder(base, slots)
-    return RowEncoder(row, words, base, slots, encode, bool(accepts))
+    encoders = tuple(encoder(operand) for operand in row.operands if not operand.inside)
+    encode = (
+        None if any(encoder.needs_address for encoder in encoders) else _encoder(base, encoders)
+    )
+    return RowEncoder(row, words, base, encoders, encode, bool(accepts))
 
 
-def _is_free(operand: AnyOperand) -> bool:
+def _may_be_missing(operand: AnyOperand) -> bool:
     """Whether an operand may be missing, which brackets alone may."""
     return operand.kind.optional or (isinstance(operand, Operand) and operand.named)
 
@@ -150,8 +154,8 @@ def _is_chosen(row: Pseudo, alternative: Alternative | None, value: int) -> bool
     return (first or row.alternatives[-1]) is alternative
 
 
-def _expanded(
-    core: Core, row: Pseudo, text: str, number: int, uses: Mapping[str, list[Use]]
+def _enter_line(
+    core: Core, row: Pseudo, text: str, number: int, uses: Mapping[str, list[OperandUse]]
 ) -> int | None:
     """Enter where a line of an expansion uses the operands; gives the bits that never change."""
     line = template(text)
@@ -169,9 +173,9 @@ def _expanded(
     try:
         inner = choose(core.rows[line.head.text], example)
         assert isinstance(inner, Instruction)
-        if inner.format.size != WORD_BYTES or any(_is_free(x) for x in inner.operands):
+        if inner.format.size != WORD_BYTES or any(_may_be_missing(x) for x in inner.operands):
             return None
-        nodes = bind(inner, line).given
+        nodes = bind(inner, line).nodes
         bits = inner.match
         for operand in inner.operands:
             node = nodes.get(operand.name)
@@ -182,9 +186,9 @@ def _expanded(
             elif not used:
                 if any(isinstance(x, Here) for x in walk(node)):
                     return None
-                bits |= operand.field.insert(value_of(operand, node, Placed()))
+                bits |= operand.field.insert(value_of(operand, node, WordPlace()))
             elif len(used) == 1:
-                uses[used[0]].append(Use(number, operand, node))
+                uses[used[0]].append(OperandUse(number, operand, node))
             else:
                 return None
     except (Mistake, NotYet):
@@ -206,49 +210,51 @@ def _is_doubtful(row: Row, earlier: Sequence[Row]) -> bool:
     )
 
 
-def _plans(core: Core, rows: Sequence[Row], shared: dict[object, Slot]) -> tuple[RowEncoder, ...]:
+def _row_encoders(
+    core: Core, rows: Sequence[Row], shared: dict[object, OperandEncoder]
+) -> tuple[RowEncoder, ...]:
     encoders: list[RowEncoder | None] = []
     for place, row in enumerate(rows):
         if _is_doubtful(row, rows[:place]):
             continue
         alternatives = row.alternatives if isinstance(row, Pseudo) else (None,)
-        encoders += [_plan(core, row, alternative, shared) for alternative in alternatives]
+        encoders += [_row_encoder(core, row, alternative, shared) for alternative in alternatives]
     return tuple(plan for plan in encoders if plan is not None)
 
 
-# What `Entries` gives for a mnemonic: the first plan's `encode` if that makes one word, other
+# What `EncoderTable` gives for a mnemonic: the first plan's `encode` if that makes one word, other
 # plans for lines without symbols, plans for lines with one.
 Entry = tuple[Callable[[str], int] | None, tuple[RowEncoder, ...], tuple[RowEncoder, ...]]
 _UNKNOWN: Entry = (None, (), ())
 
 
-class Entries(dict[str, Entry]):
+class EncoderTable(dict[str, Entry]):
     """The plans of a core by mnemonic, made when they are asked for."""
 
-    def __init__(self, core: Core | None, watched: Sequence[str] = ()) -> None:
+    def __init__(self, core: Core | None, excluded: Sequence[str] = ()) -> None:
         self._core = core
-        self._watched = watched
-        self._shared: dict[object, Slot] = {}
+        self._excluded = excluded
+        self._shared: dict[object, OperandEncoder] = {}
 
     def __missing__(self, mnemonic: str) -> Entry:
         rows = self._core.rows.get(mnemonic) if self._core is not None else None
-        if self._core is None or rows is None or mnemonic in self._watched:
+        if self._core is None or rows is None or mnemonic in self._excluded:
             return _UNKNOWN
-        encoders = _plans(self._core, rows, self._shared)
+        encoders = _row_encoders(self._core, rows, self._shared)
         first = encoders[0].encode if encoders and encoders[0].words == 1 else None
         others = encoders[1:] if first is not None else encoders
         entry = self[mnemonic] = (
             first,
             tuple(plan for plan in others if plan.encode is not None),
-            tuple(plan for plan in encoders if not plan.chooses and plan.slots),
+            tuple(plan for plan in encoders if not plan.chooses and plan.encoders),
         )
         return entry
 
 
-NOTHING = Entries(None)
+NO_ENCODERS = EncoderTable(None)
 
 
 @lru_cache(maxsize=64)
-def entries(core: Core, watched: tuple[str, ...]) -> Entries:
-    """The plans of a core, for all programs of this process; none for the `watched` mnemonics."""
-    return Entries(core, watched)
+def encoder_table(core: Core, excluded: tuple[str, ...]) -> EncoderTable:
+    """The plans of a core, for all programs of this process; none for the `excluded` mnemonics."""
+    return EncoderTable(core, excluded)

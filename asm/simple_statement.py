@@ -108,7 +108,7 @@ def _sum(text: str, start: int, end: int) -> Node:
     return node
 
 
-def statement(text: str) -> Statement | None:
+def split(text: str) -> Statement | None:
     """The statement of a logical line without comments; None if the grammar has to say it."""
     labels: list[Name | Number] = []
     position = len(text) - len(text.lstrip(" \t"))

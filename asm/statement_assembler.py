@@ -90,7 +90,7 @@ class StatementAssembler:
         rows = part.core.rows.get(head.text)
         if rows is None and not part.accepts_anything:
             known = [*DIRECTIVES, *part.directives, *self._stack.known()]
-            self._guess(context, statement, recovery.unknown(head, part.core, known))
+            self._guess(context, statement, recovery.unknown_instruction(head, part.core, known))
             return
         part.instruction(context, statement, rows or ())
 
@@ -111,7 +111,7 @@ class StatementAssembler:
         """Report an unknown word, and go on as if the word that its hint names stood there."""
         line = context.line
         self._state.report.mistake(line, mistake)
-        word = recovery.meant(mistake)
+        word = recovery.guessed_word(mistake)
         if word is not None and self._stack.knows(word):
             text = word + line.text[mistake.end :]
             line = LogicalLine(line.source, line.start + mistake.start, text)
@@ -128,4 +128,4 @@ class StatementAssembler:
         if self._parts.has_reported_no_part:
             raise AlreadyReported
         self._parts.has_reported_no_part = True
-        return recovery.no_part(head)
+        return recovery.outside_of_parts(head)

@@ -29,7 +29,7 @@ class StatementContext(ExpressionContext):
         """The end of the area that the source is in; `head` is the mnemonic's place in the line."""
         return cls(state, line, state.scope, state.ordinal, state.area, head)
 
-    def moved(self, area: Area | None = None) -> StatementContext:
+    def at_end(self, area: Area | None = None) -> StatementContext:
         """The same statement at the present end of its area, or of another one."""
         return StatementContext(
             self.state, self.line, self.scope, self.ordinal, area or self.area, self.head
@@ -60,7 +60,7 @@ class StatementContext(ExpressionContext):
             raise Mistake(str(error), (-1, -1)) from None
         self.list_bytes(start)
 
-    def later(self, size: int, make: Callable[[], bytes]) -> None:
+    def emit_later(self, size: int, make: Callable[[], bytes]) -> None:
         """Reserve `size` bytes; after the layout `make` gives them. Raises `Mistake`."""
         start = self.area.size
         self.reserve(size)
@@ -148,7 +148,7 @@ class StatementContext(ExpressionContext):
             symbol.bad, symbol.is_label = True, False
 
     @contextmanager
-    def spoiling(self, name: Name) -> Iterator[None]:
+    def spoil_on_error(self, name: Name) -> Iterator[None]:
         """Spoil the symbol that the block fails to define."""
         try:
             yield
@@ -164,7 +164,9 @@ class StatementContext(ExpressionContext):
 
     # --- operands of directives ---
 
-    def named(self, operands: Sequence[Node], known: Sequence[str], head: Name) -> dict[str, Named]:
+    def named_operands(
+        self, operands: Sequence[Node], known: Sequence[str], head: Name
+    ) -> dict[str, Named]:
         """The operands with a name. Raises `Mistake` for an unknown name or one given twice."""
         items: dict[str, Named] = {}
         for item in operands:

@@ -24,8 +24,8 @@ def parse_line(state: AssemblyState, line: LogicalLine) -> Statement:
 
 def _beginning(state: AssemblyState, line: LogicalLine, mistake: Mistake) -> Statement:
     """What stands before a mistake of syntax: its labels and operands are good for other lines."""
-    assigned = recovery.assigned(line.text)
-    if assigned is not None:
-        StatementContext.current(state, line).spoil(assigned)
+    assigned_symbol = recovery.assigned_symbol(line.text)
+    if assigned_symbol is not None:
+        StatementContext.current(state, line).spoil(assigned_symbol)
         return Statement(0, 0, labels_of(line.text), None, ())
-    return recovery.beginning(line.text, mistake.start)
+    return recovery.parsable_start(line.text, mistake.start)

@@ -20,7 +20,7 @@ def set_symbol(context: StatementContext, statement: Statement) -> None:
         raise wrong_operands(statement, ".set NAME, value")
     name, value = statement.operands
     assert isinstance(name, Name)
-    with context.spoiling(name):
+    with context.spoil_on_error(name):
         context.assign(name, context.value(value))
 
 

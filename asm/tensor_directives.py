@@ -24,10 +24,10 @@ def declare_tensor(parts: CoreParts, context: StatementContext, statement: State
     if not plain or not isinstance(plain[0], Name):
         raise wrong_operands(statement, syntax)
     name = plain[0]
-    with context.spoiling(name):
+    with context.spoil_on_error(name):
         if len(plain) < 2:
             raise wrong_operands(statement, syntax)
-        at = context.named(statement.operands, ("at",), head).get("at")
+        at = context.named_operands(statement.operands, ("at",), head).get("at")
         if len(plain) < 3:
             element_type(plain[1])
             raise wrong_operands(statement, syntax)
@@ -69,10 +69,10 @@ def _declared(context: StatementContext, name: Name, datum: Datum, plan: Section
     other = context.scope.export(name.text, context.line, name.start, name.end)
     if other is not None:
         raise second_definition(name, other)
-    context.moved(area).check_room(datum.size + area.align)
+    context.at_end(area).check_room(datum.size + area.align)
     area.align_to(area.align)
-    symbol = context.moved(area).new_label(name, datum)
+    symbol = context.at_end(area).new_label(name, datum)
     area.grow(datum.size)
-    context.moved(area).list_bytes(area.size - datum.size)
+    context.at_end(area).list_bytes(area.size - datum.size)
     symbol.kind, symbol.used = "object", True
     return symbol

@@ -75,7 +75,7 @@ class _Builder(grammar.Builder):
 
 @lru_cache(maxsize=1)
 def _parser() -> Lark:
-    return grammar.made(grammar.text() + _MORE, "expression", _Builder())
+    return grammar.build_parser(grammar.text() + _MORE, "expression", _Builder())
 
 
 @lru_cache(maxsize=512)
@@ -84,7 +84,7 @@ def parse(text: str) -> Node:
     try:
         found = _parser().parse(text)
     except UnexpectedInput as error:
-        raise grammar.explained(error, text, "an operator or the end") from None
+        raise grammar.explain(error, text, "an operator or the end") from None
     except VisitError as error:
         raise error.orig_exc from None
     if isinstance(found, Token):

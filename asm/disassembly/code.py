@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from macaw.asm.columns import commented, statement
+from macaw.asm.columns import statement, with_comment
 from macaw.asm.disassembly.data import chunk
 from macaw.asm.disassembly.forms import Form, Naming
 from macaw.asm.disassembly.labels import INDENT, Labels
@@ -102,12 +102,12 @@ def section_lines(
         own = core_form.line(instruction.found, address) if instruction.found is not None else None
         line = own or INDENT + (instruction.text or instruction.text_at(core, address, exact))
         if instruction.found is None:
-            lines.append(commented(line, f"# {instruction.reason}"))
+            lines.append(with_comment(line, f"# {instruction.reason}"))
             core_form.forget()
             continue
         target = core_form.see(instruction.found, address)
         name = None if target is None else near(target)
-        lines.append(line if name is None else commented(line, f"# {name}"))
+        lines.append(line if name is None else with_comment(line, f"# {name}"))
     rest = start + len(_whole(section))
     for address in range(rest, section.end):
         lines += labels.lines(address)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from macaw.asm.columns import commented
+from macaw.asm.columns import with_comment
 from macaw.asm.disassembly import code
 from macaw.asm.disassembly.forms import Naming, Record, form
 from macaw.asm.disassembly.labels import Labels
@@ -72,7 +72,7 @@ def _names(labels: Labels, address: int, reach: int = 1) -> list[str]:
 
 def _line(address: int, data: str, text: str, width: int, comment: str | None) -> str:
     line = f"{address:8x}:  {data:{width}}  {text}".rstrip()
-    return commented(line, f"# {comment}", _COMMENT + width - 8) if comment else line
+    return with_comment(line, f"# {comment}", _COMMENT + width - 8) if comment else line
 
 
 def _code(section: Section, core: Core, labels: Labels, name: Naming) -> list[str]:

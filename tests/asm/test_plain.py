@@ -23,7 +23,7 @@ CORPUS = sorted(path for name in ("ok", "err", "gnu_sources") for path in (HERE 
 
 def taken(text: str) -> bool:
     """Whether a line is split by hand, and then as the grammar does it."""
-    found = simple_statement.statement(text)
+    found = simple_statement.split(text)
     if found is None:
         return False
     assert repr(found) == repr(grammar.parse(text)), text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from macaw.asm.columns import commented, statement
+from macaw.asm.columns import statement, with_comment
 from macaw.asm.disassembly.forms import Form
 from macaw.asm.disassembly.labels import INDENT
 from macaw.asm.program import Program, Section
@@ -39,4 +39,4 @@ class CoreForm(Form):
         if address not in self._refused:
             return None
         text = statement(f".word {codec.encode(instruction.row, instruction.values):#010x}")
-        return commented(INDENT + text, f"# {CORE.name}: {self._refused[address]}")
+        return with_comment(INDENT + text, f"# {CORE.name}: {self._refused[address]}")

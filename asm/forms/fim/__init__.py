@@ -48,13 +48,13 @@ class CoreForm(CorePart):
         able = abilities(config, self.index)
         self.check = Check(self.geometry.banks, self.geometry.rows, able)
         block = next(row for row in CORE.directives if row.name == ".block")
-        moved = "An operation by what it moves, or computes, into a register or a column."
+        meaning = "An operation by what it moves, or computes, into a register or a column."
         self.directives = table(
             [
                 Directive(
                     block.name, block.syntax, block.meaning, self._block, False, block.example
                 ),
-                Directive(ARROW, f"TO {ARROW} FROM", moved, self._move),
+                Directive(ARROW, f"TO {ARROW} FROM", meaning, self._move),
             ]
         )
         self.last: Row | None = None  # the row of the part's last word
@@ -113,8 +113,8 @@ class CoreForm(CorePart):
         place: Node | tuple[int, int] = statement.head
         if statement.head.text == ARROW:
             place = (statement.operands[0].start, statement.end)
-        if error.operand in bound.given:
-            place = bound.given[error.operand]
+        if error.operand in bound.nodes:
+            place = bound.nodes[error.operand]
         if error.mark is None or error.mark[1] is statement:
             self._refused = True
             raise Mistake(str(error), place, error.hint)
@@ -130,7 +130,7 @@ class CoreForm(CorePart):
     def _block(self, context: StatementContext, statement: Statement) -> None:
         """`.block banks=0-3`."""
         assert statement.head is not None
-        options = context.named(statement.operands, ["banks"], statement.head)
+        options = context.named_operands(statement.operands, ["banks"], statement.head)
         if len(options) != 1 or len(statement.operands) != 1:
             raise wrong_operands(statement, ".block banks=RANGE, or banks=(RANGE, ...)")
         node = options["banks"].value
@@ -144,12 +144,12 @@ class CoreForm(CorePart):
         """The mask of a bank, or of those from the first of two to the other."""
         last = self.geometry.banks - 1
         if isinstance(node, Binary) and node.operator == "-":
-            low = context.bounded(node.left, "bank", 0, last)
-            high = context.bounded(node.right, "bank", 0, last)
+            low = context.bounded_number(node.left, "bank", 0, last)
+            high = context.bounded_number(node.right, "bank", 0, last)
             if low > high:
                 raise Mistake(f"the range {low}-{high} is empty", node)
         else:
-            low = high = context.bounded(node, "bank", 0, last)
+            low = high = context.bounded_number(node, "bank", 0, last)
         return (2 << high) - (1 << low)
 
     def _move(self, context: StatementContext, statement: Statement) -> None:
@@ -190,7 +190,7 @@ class CoreForm(CorePart):
     def finish(self) -> None:
         endall = _ROWS["endall"]
         if self.last is not None and self.last is not endall:
-            context = StatementContext.current(self.state, self.line).moved(self.area())
+            context = StatementContext.current(self.state, self.line).at_end(self.area())
             context.emit(encode(endall, {}).to_bytes(endall.format.size, "little"))
 
 
@@ -205,14 +205,14 @@ def _given(statement: Statement, move: Move) -> dict[str, Node]:
 
 def _name_value(context: StatementContext, bound: BoundOperands) -> None:
     """Put a number for a word, and a column's place for its address, into the operands of `mmr`."""
-    register = bound.given["register"]
-    node = bound.given["value"]
+    register = bound.nodes["register"]
+    node = bound.nodes["value"]
     if not isinstance(register, Name) or register.text not in REGISTER_NAMES:
         return  # the kind says what is wrong
     row = REGISTERS[REGISTER_NAMES.index(register.text)]
     if row.words and isinstance(node, Name):
         if node.text in row.words:
-            bound.given["value"] = Number(node.start, node.end, row.words.index(node.text))
+            bound.nodes["value"] = Number(node.start, node.end, row.words.index(node.text))
         elif context.scope.find(node.text) is None:
             choices = ", ".join(row.words)
             hint = did_you_mean(node.text, row.words) or f"there are {choices}"
@@ -222,7 +222,7 @@ def _name_value(context: StatementContext, bound: BoundOperands) -> None:
         base = Number(node.start, node.end, memory_map.ISLANDS)
         offset = Binary(node.start, node.end, "-", own, base)
         shift = Number(node.start, node.end, COLUMN_BYTES.bit_length() - 1)
-        bound.given["value"] = Binary(node.start, node.end, ">>", offset, shift)
+        bound.nodes["value"] = Binary(node.start, node.end, ">>", offset, shift)
 
 
 def _column_address(node: Node, value: int) -> None:

@@ -119,11 +119,11 @@ def _place(context: StatementContext, node: Node) -> _Place:
 
 def _columns(context: StatementContext, node: Node) -> _Place:
     if not isinstance(node, Slice):
-        return _Place(IOSA, context.bounded(node, "column", 0, COLUMNS - 1))
+        return _Place(IOSA, context.bounded_number(node, "column", 0, COLUMNS - 1))
     if node.low is None or node.high is None:
         raise Mistake("both ends of a range of columns are needed", node)
-    low = context.bounded(node.low, "column", 0, COLUMNS - 1)
-    high = context.bounded(node.high, "column", 0, COLUMNS)
+    low = context.bounded_number(node.low, "column", 0, COLUMNS - 1)
+    high = context.bounded_number(node.high, "column", 0, COLUMNS)
     if low >= high:
         raise Mistake(f"the range {low}:{high} is empty", node)
     return _Place(IOSA, low, high - low)

@@ -37,7 +37,7 @@ def _tiles(context: StatementContext, statement: Statement) -> None:
     array = one_array(context, statement, _OPTIONS, _SYNTAX)
     assert statement.head is not None
     plain = next(item for item in statement.operands if not isinstance(item, Named))
-    options = context.named(statement.operands, _OPTIONS, statement.head)
+    options = context.named_operands(statement.operands, _OPTIONS, statement.head)
     missing = [name for name in _OPTIONS if name not in options]
     if missing:
         raise Mistake(

@@ -56,9 +56,9 @@ def _keep(
 ) -> None:
     place = BY_NAME[memory.text]
     last = _REGISTERS if place.setting and not place.queue else _TOP
-    address = context.bounded(numbers[0], "addr", 0, last)
-    rows = context.bounded(numbers[1], "rows", 1, _MOST)
-    cols = context.bounded(numbers[2], "cols", 1, _MOST)
+    address = context.bounded_number(numbers[0], "addr", 0, last)
+    rows = context.bounded_number(numbers[1], "rows", 1, _MOST)
+    cols = context.bounded_number(numbers[2], "cols", 1, _MOST)
     hint = Hint(CORE.name, name.text, place.name, address, rows, cols)
     native = context.state.config["nnp.native"]
     end = address + _entries(hint, place, native)

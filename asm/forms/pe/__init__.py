@@ -21,7 +21,7 @@ from macaw.asm.directive import Directive, table, wrong_operands
 from macaw.asm.forms.pe import image
 from macaw.asm.forms.pe.image import RowImage
 from macaw.asm.forms.pe.lists import Lists
-from macaw.asm.forms.pe.packets import Configured, Exe, place_config, place_marker
+from macaw.asm.forms.pe.packets import BufferContents, Exe, place_config, place_marker
 from macaw.asm.forms.pe.sequences import OpenSequence, SequenceTable
 from macaw.asm.forms.pe.sparse import SHARED as SHARED
 from macaw.asm.forms.pe.tensors import Tensors
@@ -46,7 +46,7 @@ class CoreForm(CorePart):
         self.tensors = Tensors(self._image, self._exes)
         self._open: OpenSequence | None = None  # between .seq and .endseq
         self._sequences = SequenceTable()
-        self._configured = Configured()  # by the packets so far
+        self._buffers = BufferContents()  # by the packets so far
         run = {
             ".seq": self._begin_sequence,
             ".list": self._lists.begin,
@@ -113,9 +113,9 @@ class CoreForm(CorePart):
             hint = f"end the sequence '{self._open.name}' with .endseq before it"
             raise Mistake(f"{row.mnemonic} stands inside of a sequence", statement.head, hint)
         self._lists.begin_packet(context, statement.head)
-        here = context.moved(self._image.lists)
+        here = context.at_end(self._image.lists)
         here.align(PACKET_ALIGN)
-        here = here.moved()
+        here = here.at_end()
         here.mark()
         self._place_packet(here, statement, row)
         self.check_group(context, statement)
@@ -124,10 +124,10 @@ class CoreForm(CorePart):
         self, context: StatementContext, statement: Statement, row: Instruction
     ) -> None:
         if row.mnemonic == "config":
-            self._configured = place_config(self._image, self._configured, context, statement, row)
+            self._buffers = place_config(self._image, self._buffers, context, statement, row)
         elif row.mnemonic == "exe":
             self._exes.append(
-                Exe(self._image, self._sequences, self._configured, context, statement, row)
+                Exe(self._image, self._sequences, self._buffers, context, statement, row)
             )
         else:
             place_marker(self._image, context, statement, row)
@@ -149,7 +149,7 @@ class CoreForm(CorePart):
 
     def _option(self, context: StatementContext, statement: Statement) -> None:
         """`.loop`, `.step`, `.stride` and `.then`."""
-        self._opened(statement).option(context, statement)
+        self._opened(statement).add_option(context, statement)
 
     def _end_sequence(self, context: StatementContext, statement: Statement) -> None:
         """`.endseq`."""
@@ -161,7 +161,7 @@ class CoreForm(CorePart):
 
     def statement_failed(self) -> None:
         if self._open is not None:
-            self._open.spoiled = True
+            self._open.is_incomplete = True
 
     # --- the end ---
 

@@ -36,7 +36,7 @@ class Lists:
             self._label(context, name)
 
     def _label(self, context: StatementContext, name: Name) -> None:
-        self._open = context.moved(self._area).new_label(name)
+        self._open = context.at_end(self._area).new_label(name)
         self._open.used = True
 
     def begin(self, context: StatementContext, statement: Statement) -> None:
@@ -47,7 +47,7 @@ class Lists:
         name = statement.operands[0]
         before, closed = self.line, not self._loose
         self._opens(context.line)
-        here = context.moved(self._area)
+        here = context.at_end(self._area)
         here.align(PACKET_ALIGN)
         self.starts.append(self._area.size)
         if not closed:
@@ -75,7 +75,7 @@ class Lists:
             raise wrong_operands(statement, ".endlist")
 
     def _close(self, context: StatementContext) -> None:
-        here = context.moved(self._area)
+        here = context.at_end(self._area)
         here.align(PACKET_ALIGN)
         here.emit(bytes([END_OF_LIST]))
         if self._open is not None:

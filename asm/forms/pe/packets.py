@@ -29,18 +29,18 @@ def _packet(command: int, clusters: int, segments: Sequence[bytes], out: bytes =
 
 def _command(context: StatementContext, row: Instruction, bound: BoundOperands) -> int:
     values = {
-        name: value_of(bound.operand(name), node, context) for name, node in bound.given.items()
+        name: value_of(bound.operand(name), node, context) for name, node in bound.nodes.items()
     }
     return codec.encode(row, values)
 
 
 def _check_now(context: StatementContext, bound: BoundOperands) -> None:
     """Refuse at once what is known to be wrong. Raises `Mistake`."""
-    for name, node in bound.given.items():
+    for name, node in bound.nodes.items():
         try:
             value_of(bound.operand(name), node, context)
         except NotYet:
-            bound.given[name] = context.folded(node)
+            bound.nodes[name] = context.fold(node)
 
 
 def clusters(image: RowImage, context: StatementContext, node: Node | None) -> int:
@@ -72,32 +72,32 @@ def place_marker(
         mask = clusters(image, context, bound.extra.get("to"))
         return _packet(_command(context, row, bound), mask, ())
 
-    context.later(PACKET.size, make)
+    context.emit_later(PACKET.size, make)
 
 
 @dataclass(frozen=True)
-class Configured:
+class BufferContents:
     """Which sequences are in the instruction buffers, by the configs up to some packet."""
 
     names: Mapping[int, Name] = field(default_factory=dict)
     apart: frozenset[int] = frozenset()  # buffers that some clusters alone have got
 
-    def put(self, buffer: int, name: Name, everywhere: bool) -> Configured:
+    def with_config(self, buffer: int, name: Name, everywhere: bool) -> BufferContents:
         """The same after one more config, to all clusters or to some."""
         apart = self.apart - {buffer} if everywhere else self.apart | {buffer}
-        return Configured({**self.names, buffer: name}, apart)
+        return BufferContents({**self.names, buffer: name}, apart)
 
 
 def place_config(
     image: RowImage,
-    configured: Configured,
+    buffers: BufferContents,
     context: StatementContext,
     statement: Statement,
     row: Instruction,
-) -> Configured:
+) -> BufferContents:
     """Put a config packet, whose segment is a sequence. Raises `Mistake`.
 
-    Returns what `configured` becomes by it.
+    Returns what `buffers` becomes by it.
     """
     bound = bind(row, statement, ("sequence", "to"), ("sequence",))
     assert statement.head is not None
@@ -107,11 +107,11 @@ def place_config(
         raise Mistake("config needs the name of a sequence", place, "write config ib=0, NAME")
     _check_now(context, bound)
     try:
-        buffer = value_of(bound.operand("ib"), bound.given["ib"], context)
+        buffer = value_of(bound.operand("ib"), bound.nodes["ib"], context)
     except NotYet:
         pass
     else:
-        configured = configured.put(buffer, name, everywhere="to" not in bound.extra)
+        buffers = buffers.with_config(buffer, name, everywhere="to" not in bound.extra)
 
     def make() -> bytes:
         definition, datum, _offset, length = context.bytes_of(name)
@@ -124,8 +124,8 @@ def place_config(
         mask = clusters(image, context, bound.extra.get("to"))
         return _packet(_command(context, row, bound), mask, [codec.pack(SEGMENT, segment)])
 
-    context.later(PACKET.size + SEGMENT.size, make)
-    return configured
+    context.emit_later(PACKET.size + SEGMENT.size, make)
+    return buffers
 
 
 class Exe:
@@ -135,7 +135,7 @@ class Exe:
         self,
         image: RowImage,
         sequences: SequenceTable,
-        configured: Configured,
+        buffers: BufferContents,
         context: StatementContext,
         statement: Statement,
         row: Instruction,
@@ -145,36 +145,36 @@ class Exe:
         self._sequences = sequences
         self.bound = bind(row, statement, ("data", "out", "to"))
         out, to = self.bound.extra.get("out"), self.bound.extra.get("to")
-        self.segments = [self._folded(x) for x in segments(self.bound.extra.get("data"))]
+        self.segments = [self._fold_part(x) for x in segments(self.bound.extra.get("data"))]
         self.results = Results(context, out) if out is not None else None
         if to is not None and not isinstance(to, Name):
-            self.bound.extra["to"] = context.folded(to)
+            self.bound.extra["to"] = context.fold(to)
         _check_now(context, self.bound)
-        self._before = configured
-        self._sequence = self._named()
+        self._before = buffers
+        self._sequence = self._expected_sequence()
         size = PACKET.size + len(self.segments) * SEGMENT.size + OUT.size
-        context.later(size, self._bytes)
+        context.emit_later(size, self._bytes)
 
-    def _folded(self, segment: Segment) -> Segment:
+    def _fold_part(self, segment: Segment) -> Segment:
         """The segment with the present values of symbols that may be set again."""
-        part = self.context.folded(segment.part) if isinstance(segment.part, Indexed) else None
+        part = self.context.fold(segment.part) if isinstance(segment.part, Indexed) else None
         return replace(segment, part=part) if isinstance(part, Indexed) else segment
 
     def _buffer(self) -> int | None:
         """The instruction buffer; None before the last pass, if it is not known."""
         try:
-            return value_of(self.bound.operand("ib"), self.bound.given["ib"], self.context)
+            return value_of(self.bound.operand("ib"), self.bound.nodes["ib"], self.context)
         except NotYet:
             return None
 
-    def _named(self) -> Name | None:
+    def _expected_sequence(self) -> Name | None:
         """The name of the sequence that will run; a warning if no config has named one."""
         buffer = self._buffer()
         if buffer is None:
             return None
         if buffer not in self._before.names:
             message = f"instruction buffer {buffer} is executed before a config fills it"
-            self.context.warn(message, self.bound.given["ib"])
+            self.context.warn(message, self.bound.nodes["ib"])
         return self._before.names.get(buffer)
 
     @property
@@ -183,9 +183,9 @@ class Exe:
         return self.results.target if self.results is not None else None
 
     @property
-    def written(self) -> tuple[int, int]:
+    def written_range(self) -> tuple[int, int]:
         """The bytes of the target that may be written, when everything is laid out."""
-        return self.results.written if self.results is not None else (0, 0)
+        return self.results.written_range if self.results is not None else (0, 0)
 
     def place_of(self, symbol: str) -> Node | tuple[int, int]:
         """Where the statement names a symbol."""
@@ -227,7 +227,7 @@ class Exe:
         out = codec.pack(OUT, {})
         if self.results is not None:
             weight_pes = places.weight_pes(self.segments, mask)
-            sequence = self._at(self._sequence)
+            sequence = self._sequence_at(self._sequence)
             stores = (sequence.stores() or None) if sequence is not None else None
             writers = self.results.writers(places, mask, weight_pes, self._first_alone(sequence))
             out = self.results.record(places, writers, stores)
@@ -239,13 +239,13 @@ class Exe:
             return False
         if self.results.name.text != UNIT_WORD and self.target is not tensor:
             return False
-        sequence = self._at(self._sequence)
-        if sequence is None or sequence.goes_on:
+        sequence = self._sequence_at(self._sequence)
+        if sequence is None or sequence.continues:
             return True
         try:
             flags = codec.decode(CORE, _command(self.context, self.row, self.bound), COMMAND_BITS)
             has_flag = bool(flags.values["shift"]) or bool(flags.values["last"])
-            return has_flag or stores_early(sequence.moves())
+            return has_flag or stores_early(sequence.queue_moves())
         except (Mistake, AlreadyReported):  # reported at its own line
             return True
 
@@ -256,16 +256,16 @@ class Exe:
         every = self._sequences.values()
         try:
             flags = codec.decode(CORE, _command(self.context, self.row, self.bound), COMMAND_BITS)
-            unknown = any(one.first for other in every for one in other.moves())
+            unknown = any(one.first for other in every for one in other.queue_moves())
             shift, last = bool(flags.values["shift"]), bool(flags.values["last"])
-            return first_alone(sequence.moves(), shift, last, unknown)
+            return first_alone(sequence.queue_moves(), shift, last, unknown)
         except (
             Mistake,
             AlreadyReported,
         ):  # reported at its own line; few writers give no second error
             return True
 
-    def _at(self, name: Name | None) -> OpenSequence | None:
+    def _sequence_at(self, name: Name | None) -> OpenSequence | None:
         """The sequence of a name; None if that is not known."""
         if name is None:
             return None
@@ -282,7 +282,7 @@ class Exe:
         while buffer is not None and buffer not in chain:
             chain.append(buffer)
             name = self._before.names.get(buffer) if buffer not in self._before.apart else None
-            sequence = self._at(name)
+            sequence = self._sequence_at(name)
             buffer = sequence.then() if sequence is not None else None
         if buffer is not None:
             where = [f"{one} ('{self._before.names[one].text}')" for one in chain]
@@ -290,4 +290,4 @@ class Exe:
             if len(chain) == 1:
                 what = f"buffer {where[0]} triggers itself"
             message = f"the {what} without end; the array refuses that"
-            self.context.warn(message, self.bound.given["ib"])
+            self.context.warn(message, self.bound.nodes["ib"])

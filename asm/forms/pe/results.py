@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from macaw.asm.diagnostics import did_you_mean
 from macaw.asm.expressions import number
-from macaw.asm.forms.pe.segments import Located, Places, symbol_of
+from macaw.asm.forms.pe.segments import Places, SegmentPlace, symbol_of
 from macaw.asm.program import DTYPE_SIZES
 from macaw.asm.statement_context import StatementContext
 from macaw.asm.symbols import Datum, Definition
@@ -53,15 +53,15 @@ class Results:
                 node,
                 "as in out=y or out=(y[0], stride=4, step=4, count=1, pes=8)",
             )
-        options = context.named(items, _OPTIONS, Name(node.start, node.end, "out"))
+        options = context.named_operands(items, _OPTIONS, Name(node.start, node.end, "out"))
         self.part: Name | Indexed = plain[0]
-        folded = context.folded(plain[0]) if isinstance(plain[0], Indexed) else plain[0]
-        if isinstance(folded, Indexed):
-            self.part = folded
+        part = context.fold(plain[0]) if isinstance(plain[0], Indexed) else plain[0]
+        if isinstance(part, Indexed):
+            self.part = part
         self.target: Definition | None = None  # the tensor, if it is one
-        self.written = (0, 0)  # its bytes that may be written
+        self.written_range = (0, 0)  # its bytes that may be written
         self._options: Mapping[str, Node] = {
-            key: item.value if key == "type" else context.folded(item.value)
+            key: item.value if key == "type" else context.fold(item.value)
             for key, item in options.items()
         }
 
@@ -91,7 +91,7 @@ class Results:
         `stores` says how often the sequence stores (None: not known).
         """
         context = places.context
-        place = places.point(self.part)
+        place = places.result_place(self.part)
         element = self._element(place.datum)
         size = DTYPE_SIZES[DTYPES[element]]
         count = self._option(context, "count", 1, _HIGH["count"])
@@ -162,7 +162,7 @@ class Results:
     def _check_extent(
         self,
         places: Places,
-        place: Located,
+        place: SegmentPlace,
         values: Mapping[str, int],
         size: int,
         writers: Writers,
@@ -171,7 +171,7 @@ class Results:
         """Refuse results that would be written behind what is named. Raises `Mistake`."""
         elements = (stores or 1) * values["count"]
         last = writers.last * values["stride"] + (elements - 1) * values["step"] + size
-        whole = places.located(self.name)
+        whole = places.place_of(self.name)
         end = whole.offset + whole.length
         if isinstance(self.part, Indexed) and isinstance(self.part.subscripts[-1], Slice):
             end = place.offset + place.length  # y[0:4] is meant to take no more
@@ -185,7 +185,7 @@ class Results:
         first = writers.first * values["stride"]
         start = place.offset - whole.offset
         high = start + last if stores is not None else whole.length
-        self.written = (min(start + first, high), high)
+        self.written_range = (min(start + first, high), high)
 
 
 def overlap(writers: int, elements: int, stride: int, step: int, size: int) -> bool:

@@ -100,7 +100,7 @@ def _which_symbol(item: Node, parts: Sequence[Node]) -> Mistake:
 
 
 @dataclass(frozen=True, slots=True)
-class Located:
+class SegmentPlace:
     """Where a symbol or a part of it lies: offset in the unit's half, and bytes.
 
     Without a symbol it is a run of bytes that the source gives.
@@ -119,23 +119,23 @@ class Places:
     image: RowImage
     context: StatementContext
 
-    def located(self, part: Name | Indexed) -> Located:
+    def place_of(self, part: Name | Indexed) -> SegmentPlace:
         """Where a segment lies. Raises `Mistake`."""
         base = symbol_of(part)
         if base.text == UNIT_WORD:
-            return Located(None, None, *self._run(part))
+            return SegmentPlace(None, None, *self._run(part))
         definition, datum, offset, length = self.context.bytes_of(part)
         slot = self.image.state.tensor_slots.address(definition, self.image.index)
         start = self.image.offset_of(definition, base) if slot is None else slot - self.image.base
-        return Located(definition, datum, start + offset, length)
+        return SegmentPlace(definition, datum, start + offset, length)
 
-    def point(self, part: Name | Indexed) -> Located:
+    def result_place(self, part: Name | Indexed) -> SegmentPlace:
         """Where results begin; `unit[offset]` has no length. Raises `Mistake`."""
         if symbol_of(part).text == UNIT_WORD and isinstance(part, Indexed):
             item = part.subscripts[0]
             if len(part.subscripts) == 1 and not isinstance(item, Slice):
-                return Located(None, None, self._offset(item), 0)
-        return self.located(part)
+                return SegmentPlace(None, None, self._offset(item), 0)
+        return self.place_of(part)
 
     def _run(self, part: Name | Indexed) -> tuple[int, int]:
         if isinstance(part, Indexed) and len(part.subscripts) == 1:
@@ -157,7 +157,7 @@ class Places:
 
     def record(self, segment: Segment, mask: int) -> bytes:
         """The record of a segment for the clusters in `mask`. Raises `Mistake`."""
-        place = self.located(segment.part)
+        place = self.place_of(segment.part)
         kind, mode = segment.type, segment.mode
         if not kind:
             kind = _type_of(segment, place.datum)
@@ -200,7 +200,7 @@ class Places:
             )
 
     def _check_slices(
-        self, segment: Segment, kind: str, mode: str, place: Located, mask: int
+        self, segment: Segment, kind: str, mode: str, place: SegmentPlace, mask: int
     ) -> None:
         """Refuse a segment that does not divide among those who get it. Raises `Mistake`."""
         slices, datum, length = self._slices(mode, mask), place.datum, place.length

@@ -56,7 +56,7 @@ _HEADER = tuple(name for name in _MEMBERS if name not in ("count", "then", "reco
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class MemberValue:
     """What the source says of a member, and where."""
 
     context: StatementContext
@@ -89,7 +89,7 @@ class _Record:
     kind: Structure
     context: StatementContext
     target: Node
-    given: dict[str, Given]
+    options: dict[str, MemberValue]
 
 
 class OpenSequence:
@@ -99,10 +99,10 @@ class OpenSequence:
         self._image = image
         self.context = context  # of `.seq`
         self.name = ""
-        self.spoiled = False  # a line of it is wrong: what seems missing may stand there
+        self.is_incomplete = False  # a line of it is wrong: what seems missing may stand there
         self.label: Definition | None = None
-        self._header: dict[str, Given] = {}
-        self._then: Given | None = None
+        self._header: dict[str, MemberValue] = {}
+        self._then: MemberValue | None = None
         self._records: list[_Record] = []
         self._items: list[_Item] = []
 
@@ -111,7 +111,7 @@ class OpenSequence:
         try:
             self._begin(statement)
         except Mistake:
-            self.spoiled = True
+            self.is_incomplete = True
             raise
 
     def _begin(self, statement: Statement) -> None:
@@ -120,12 +120,14 @@ class OpenSequence:
         plain = [item for item in statement.operands if not isinstance(item, Named)]
         if plain and isinstance(plain[0], Name):
             self.name = plain[0].text
-            with context.spoiling(plain[0]):
+            with context.spoil_on_error(plain[0]):
                 self.label = context.new_symbol(plain[0])
         if len(plain) != 1 or self.label is None:
             raise wrong_operands(statement, ".seq NAME, state=sq, pipeline=2, ...")
-        named = context.named(statement.operands, _HEADER, statement.head)
-        self._header = {x: Given(context, context.folded(item.value)) for x, item in named.items()}
+        named = context.named_operands(statement.operands, _HEADER, statement.head)
+        self._header = {
+            x: MemberValue(context, context.fold(item.value)) for x, item in named.items()
+        }
         for key, value in self._header.items():
             kind = _MEMBERS[key].legal
             if kind.by_name:
@@ -139,12 +141,12 @@ class OpenSequence:
 
     def unfinished(self) -> Mistake:
         """What to say if no `.endseq` comes."""
-        self._spoil()
+        self._mark_incomplete()
         named = f" '{self.name}'" if self.name else ""
         return Mistake(f"the sequence{named} has no .endseq", (-1, -1))
 
-    def _spoil(self) -> None:
-        self.spoiled = True
+    def _mark_incomplete(self) -> None:
+        self.is_incomplete = True
         if self.label is not None:
             self.label.bad = True
         for item in self._items:
@@ -157,7 +159,7 @@ class OpenSequence:
         value = self._header.get("pipeline")
         return value.value("pipeline", kind) if value else _MEMBERS["pipeline"].default
 
-    def option(self, context: StatementContext, statement: Statement) -> None:
+    def add_option(self, context: StatementContext, statement: Statement) -> None:
         """`.loop`, `.step`, `.stride` and `.then`. Raises `Mistake`."""
         head = statement.head
         assert head is not None
@@ -166,8 +168,10 @@ class OpenSequence:
             self._then_buffer(context, statement, plain)
             return
         names = _APART if head.text == ".stride" else _LOOP
-        named = context.named(statement.operands, names, head)
-        values = {key: Given(context, context.folded(item.value)) for key, item in named.items()}
+        named = context.named_operands(statement.operands, names, head)
+        values = {
+            key: MemberValue(context, context.fold(item.value)) for key, item in named.items()
+        }
         if head.text == ".loop":
             if plain or not values:
                 raise wrong_operands(statement, ".loop inner=1, outer=1")
@@ -181,7 +185,7 @@ class OpenSequence:
         if head.text == ".stride":
             self._records.append(_Record(STRIDE, context, plain[0], values))
             return
-        if not self.spoiled and self._pipeline == SHORT_PIPELINE:
+        if not self.is_incomplete and self._pipeline == SHORT_PIPELINE:
             raise Mistake(
                 ".step needs the stages SU and WB", head, "say pipeline=4 in the .seq line"
             )
@@ -191,13 +195,13 @@ class OpenSequence:
         self, context: StatementContext, statement: Statement, plain: list[Node]
     ) -> None:
         assert statement.head is not None
-        named = context.named(statement.operands, ("ib",), statement.head)
+        named = context.named_operands(statement.operands, ("ib",), statement.head)
         nodes = [*plain, *(item.value for item in named.values())]
         if len(nodes) != 1:
             raise wrong_operands(statement, ".then ib=N")
         if self._then is not None:
             raise Mistake("the sequence has two .then", statement.head)
-        self._then = Given(context, context.folded(nodes[0]))
+        self._then = MemberValue(context, context.fold(nodes[0]))
 
     def add(self, context: StatementContext, statement: Statement, row: Instruction) -> None:
         """Take an instruction. Raises `Mistake`."""
@@ -206,12 +210,12 @@ class OpenSequence:
         bound = None
         try:
             bound = bind(row, statement)
-            for name, node in bound.given.items():
+            for name, node in bound.nodes.items():
                 kind = bound.operand(name).kind
                 if kind.by_name:
                     value_of(bound.operand(name), node, context, row)
                 else:
-                    bound.given[name] = context.folded(node)
+                    bound.nodes[name] = context.fold(node)
         except Mistake:
             bound = None
             raise
@@ -227,30 +231,30 @@ class OpenSequence:
     def finish(self, context: StatementContext, statement: Statement, table: SequenceTable) -> None:
         """Put the sequence into the image, and enter it into `table`. Raises `Mistake`."""
         assert statement.head is not None
-        if not self._items and not self.spoiled:
-            self._spoil()
+        if not self._items and not self.is_incomplete:
+            self._mark_incomplete()
             raise Mistake("the sequence is empty", statement.head)
         if not 1 <= len(self._items) <= SEQUENCE_LENGTH:  # which has been said
-            self._spoil()
+            self._mark_incomplete()
             return
         area = self._image.sequences
-        here = context.moved(area)
+        here = context.at_end(area)
         here.align(SEQUENCE_ALIGN)
-        here = here.moved()
-        self.context.moved(area).mark()  # what is wrong with the header is wrong with `.seq`
+        here = here.at_end()
+        self.context.at_end(area).mark()  # what is wrong with the header is wrong with `.seq`
         start = area.size
         body = start + SEQUENCE.size + len(self._records) * RECORD_SIZE
         size = body - start + INSTRUCTION_BYTES * len(self._items)
         if self.label is not None:
             self.label.place(area, start, Datum("sequence", size))
         table.add(self, area, start)
-        here.later(body - start, self._head_bytes)
+        here.emit_later(body - start, self._head_bytes)
         for item in self._items:
-            place = item.context.moved(area)
+            place = item.context.at_end(area)
             for label in item.labels:
                 label.place(area, area.size, None)
             place.mark()
-            place.later(INSTRUCTION_BYTES, _instruction(place, item))
+            place.emit_later(INSTRUCTION_BYTES, _instruction(place, item))
 
     def _head_bytes(self) -> bytes:
         """Header and records; a wrong value is reported at its own line."""
@@ -269,7 +273,7 @@ class OpenSequence:
         values, members = {}, {member.name: member for member in record.kind.members}
         with record.context.state.report.catching(record.context.line):
             place, entry = self._target(record)
-            for name, value in record.given.items():
+            for name, value in record.options.items():
                 values[name] = value.value(name, members[name].legal)
             if record.kind is STRIDE:
                 self._check_strided(record, place, entry)
@@ -297,7 +301,7 @@ class OpenSequence:
         """The instruction and the operand entry that a line names. Raises `Mistake`."""
         mnemonic, turn, operand = _written_target(step)
         places = [x for x, item in enumerate(self._items) if item.row.mnemonic == mnemonic]
-        if self.spoiled and not 0 <= (turn or 0) < len(places):
+        if self.is_incomplete and not 0 <= (turn or 0) < len(places):
             raise AlreadyReported
         if not places:
             mnemonics = dict.fromkeys(item.row.mnemonic for item in self._items)
@@ -331,21 +335,23 @@ class OpenSequence:
             return None
 
     @property
-    def goes_on(self) -> bool:
+    def continues(self) -> bool:
         """Whether more follows its last instruction: another round, or another sequence."""
         return self._then is not None or any(name in self._header for name in _LOOP)
 
-    def moves(self) -> list[Move]:
+    def queue_moves(self) -> list[Move]:
         """What its instructions do to the output queue, when everything is laid out.
 
         Raises `Mistake`, as its operands do, and `AlreadyReported` if a line of it is wrong.
         """
-        if self.spoiled:
+        if self.is_incomplete:
             raise AlreadyReported
         value = self._header.get("reduction")
         reduction = value.value("reduction", _MEMBERS["reduction"].legal) if value else 0
-        moves = [move(item.row, _values(item.context, item), reduction) for item in self._items]
-        return [one for one in moves if one is not None]
+        queue_moves = [
+            move(item.row, _values(item.context, item), reduction) for item in self._items
+        ]
+        return [one for one in queue_moves if one is not None]
 
     def stores(self) -> int | None:
         """How often one run stores: st instructions by loopbacks; None if that is not known."""
@@ -413,5 +419,5 @@ def _values(context: StatementContext, item: _Item) -> dict[str, int]:
     operands = {operand.name: operand for operand in item.row.operands}
     return {
         name: value_of(operands[name], node, context, item.row)
-        for name, node in item.bound.given.items()
+        for name, node in item.bound.nodes.items()
     }

@@ -90,12 +90,12 @@ def _record(numbers: Sequence[int], mask: int, code: str, row: int) -> bytes:
 def _sparse(context: StatementContext, statement: Statement) -> None:
     array = one_array(context, statement, _OPTIONS, _SYNTAX)
     assert statement.head is not None
-    options = context.named(statement.operands, _OPTIONS, statement.head)
+    options = context.named_operands(statement.operands, _OPTIONS, statement.head)
     config, slots = context.state.config, 1
     for name in _OPTIONS:
         count = config[f"pe.{name}"]
         if name in options:
-            count = context.bounded(options[name].value, name, 1, count)
+            count = context.bounded_number(options[name].value, name, 1, count)
         slots *= count
     try:
         matrix = sparse(array, config["pe.element"], slots)

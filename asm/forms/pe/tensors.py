@@ -97,5 +97,5 @@ class Tensors:
         return any(exe.target is tensor for exe in self._exes)
 
     def _range(self, tensor: Definition) -> tuple[int, int]:
-        ranges = [exe.written for exe in self._exes if exe.target is tensor]
+        ranges = [exe.written_range for exe in self._exes if exe.target is tensor]
         return min(low for low, _ in ranges), max(high for _, high in ranges)

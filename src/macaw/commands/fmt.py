@@ -63,7 +63,7 @@ def _source_files(name: str) -> list[str]:
 
 def _format_file(path: str, *, check: bool, diff: bool) -> bool:
     """Format one file; return whether it changes. Raises `InputError`."""
-    from macaw.asm.formatter import formatted
+    from macaw.asm.formatter import format_text
     from macaw.files import read_bytes, write_bytes
     from macaw.isa import reading
     from macaw.terminal import console
@@ -75,7 +75,7 @@ def _format_file(path: str, *, check: bool, diff: bool) -> bool:
     if len(data) > most:
         raise InputError(f"{name} is longer than {most} bytes")
     before = _decode(data, name)
-    after = formatted(before)
+    after = format_text(before)
     formatted_data = after.encode()
     if diff:
         _print_diff(before, after, name)

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from macaw.asm.columns import commented
+from macaw.asm.columns import with_comment
 from macaw.asm.disassembly.data import chunk, section_lines
 from macaw.asm.disassembly.forms import Form, Record
 from macaw.asm.disassembly.forms.pe.image import (
@@ -92,7 +92,7 @@ def _lines(image: Image, section: Section, labels: Labels, row: _Row) -> list[st
             line = directive(_packet_text(packet, start, labels, row))
             names = [labels.covering(start + item["offset"]) for item in packet.segments]
             if packet.out is not None and any(names):
-                line = commented(line, f"# {', '.join(filter(None, names))}")
+                line = with_comment(line, f"# {', '.join(filter(None, names))}")
             lines.append(line)
         lines.append(directive(".endlist"))
     # Other names among lists and sequences hang on the one before them.
