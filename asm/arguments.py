@@ -1,7 +1,7 @@
-"""Arguments of macros, as GNU as takes a line apart: by commas, and by blanks between words.
+"""The operands of macros and repetitions, taken apart by commas and blanks as GNU as does.
 
-Blanks are not kept but where they separate words, strings or characters: `1 + 2, x y`
-is `1+2`, `x` and `y`. A character becomes its number, a string loses its quotes.
+A blank is kept only where it separates words, strings or characters: `1 + 2, x y` is `1+2`, `x` and
+`y`. A character becomes its number; a string loses its quotes.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _NAME = re.compile(r"[A-Za-z_.$][A-Za-z0-9_.$]*")
-_NO_KEYWORD = ' \t,";()'  # what stands before a `=` that follows no keyword
+_NO_KEYWORD = ' \t,";()'  # one of these before a `=`: no keyword
 
 
 class OperandText:
-    """Operands as GNU as sees them, and where they stand in the line."""
+    """Operands without needless blanks, and where each piece stands in the line."""
 
     def __init__(self, text: str, offset: int) -> None:
         """`text` stands at `offset` of its line."""
-        self._runs = [(0, offset)]  # offsets here and in the line, equal from there on
+        self._runs = [(0, offset)]  # where the difference of offsets here and in the line changes
         self._end = offset + len(text)
         self.text = self._without_blanks(text, offset)
 
@@ -60,7 +60,7 @@ class OperandText:
         return min(origin + position - start, self._end)
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """The place in the line of a stretch of `text`."""
+        """The place in the line of a piece of `text`."""
         first = self._place(start)
         return first, max(first + 1, self._place(end - 1) + 1 if end > start else first)
 
@@ -70,13 +70,13 @@ class OperandText:
         return match[0] if match else ""
 
     def blank(self, position: int) -> int:
-        """The position behind blanks."""
+        """The position after blanks."""
         while self.text.startswith((" ", "\t"), position):
             position += 1
         return position
 
     def comma(self, position: int) -> int:
-        """The position behind a comma, if there is one, and the blanks around it."""
+        """The position after the blanks and the comma at a position, if there are any."""
         position = self.blank(position)
         return self.blank(position + 1) if self.text.startswith(",", position) else position
 
@@ -90,14 +90,14 @@ class OperandText:
         return False
 
     def argument(self, position: int) -> tuple[str, int]:
-        """The argument that begins at a position, and where it ends."""
+        """The argument that begins at a position, and the position of its end."""
         position = self.blank(position)
         if self.text.startswith('"', position):
             return self._string(position)
         return self._word(position)
 
     def _string(self, position: int) -> tuple[str, int]:
-        """A string: `""` in it is a quote, an escaped quote stays as it is."""
+        """The text of a string: `""` in it is a quote, an escaped quote stays as it is."""
         text, pieces = self.text, []
         position += 1
         while position < len(text):
@@ -115,7 +115,7 @@ class OperandText:
         return "".join(pieces), position
 
     def _word(self, position: int) -> tuple[str, int]:
-        """Up to a comma, or a blank that stands in no brackets."""
+        """The text up to a comma, or up to a blank outside of brackets."""
         text, start = self.text, position
         brackets: list[str] = []
         while position < len(text):
@@ -136,7 +136,7 @@ class OperandText:
 
 
 def _number(character: str) -> str:
-    """The number that a character stands for; as it is, if it is none."""
+    """The number of a character, as text; the text itself if it is no character."""
     inside = character[1:-1] if len(character) > 2 and character.endswith("'") else character[1:]
     if character == "'\\'":
         inside = "\\'"

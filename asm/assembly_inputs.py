@@ -1,4 +1,4 @@
-"""What a run finds around its sources: the device, and the folders whose files it may read."""
+"""The inputs of a run besides its sources: the device, and the folders whose files it may read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DEFAULT_DEVICE = "base"
 
 
 class DeviceChoice:
-    """The device that a run is for: the caller's, else that of `.device`, else the default."""
+    """The device of a run: the caller's, else that of `.device`, else the default one."""
 
     def __init__(self, device: str | Configuration | None) -> None:
         self._config = load(device) if isinstance(device, str) else device
@@ -26,7 +26,7 @@ class DeviceChoice:
 
     @property
     def config(self) -> Configuration:
-        """Its configuration; from the first question on it is settled."""
+        """The device's configuration. After the first use `.device` cannot change it."""
         self._used = True
         if self._config is None:
             self._config = load(DEFAULT_DEVICE)
@@ -34,7 +34,7 @@ class DeviceChoice:
 
     @property
     def external_bytes(self) -> int:
-        """What external memory holds, as far as that is known; the question settles no device."""
+        """The bytes of external memory, as far as known; `.device` may still change the device."""
         if self._config is None:
             return int(settings()["mem.external_bytes"].default)
         return int(self._config["mem.external_bytes"])
@@ -47,7 +47,7 @@ class DeviceChoice:
         except (ConfigError, files.FileError) as error:
             message, _, near = str(error).partition("; did you mean")
             if near and self._config is None:
-                self._config = load(near.strip(" '?"))  # what follows was written for it
+                self._config = load(near.strip(" '?"))  # so that later lines can be checked
             raise Mistake(message, node, f"did you mean{near}" if near else "") from None
         if self._fixed or config == self._config:
             return
@@ -60,14 +60,14 @@ class DeviceChoice:
 
 
 class SourceFolders:
-    """The folders of `-I`, and the names of all files that were read, the sources too."""
+    """The folders of `-I`, and the names of all files that were read."""
 
     def __init__(self, included: Sequence[Path]) -> None:
         self._included = included
         self.read: list[str] = []
 
     def load(self, source: str | Path | Source, report: Report) -> SourceText | None:
-        """A source's text; None if it cannot be read, which is reported."""
+        """The text of a source; None if it cannot be read, which is reported."""
         if isinstance(source, Source):
             return SourceText(source.text, printable_name(source.name), source.folder)
         path = Path(source)
@@ -83,7 +83,7 @@ class SourceFolders:
         return SourceText(text, printable_name(str(source)), path.parent)
 
     def find(self, line: LogicalLine, name: Text) -> tuple[Path, str]:
-        """The file that a line names, and its name for messages. Raises `FileError`."""
+        """The path of the file that a line names, and its name for messages. Raises `FileError`."""
         own = line.source.folder
         folders = [*([own] if own is not None else []), *self._included]
         try:

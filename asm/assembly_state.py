@@ -45,8 +45,8 @@ class AssemblyState:
     cores: list[Core] = field(default_factory=list)  # the core of each part, in their order
     tensor_slots: TensorSlots = field(default_factory=TensorSlots)
 
-    # What is left to do after the layout; and by area (its id) and offset of an instruction what
-    # its `%pcrel_hi` points at.
+    # What is left to do after the layout. By the id of an area and the offset of an instruction:
+    # what its `%pcrel_hi` points at.
     fixups: list[Callable[[], None]] = field(default_factory=list)
     pcrel_targets: dict[tuple[int, int], tuple[Node, Context]] = field(default_factory=dict)
 

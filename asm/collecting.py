@@ -1,8 +1,7 @@
-"""The garbage collector while a program is made: it looks less often.
+"""The garbage collector runs less often while a program is assembled.
 
-A run makes many small objects that all live to its end, and no cycles worth
-speaking of. Looking through them again and again takes a fifth of the time of a large
-source.
+A run makes many small objects that live to its end and hardly any cycles. Looking through them
+again and again would take a fifth of the time of a large source.
 """
 
 from __future__ import annotations
@@ -12,15 +11,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
 
-_SELDOM = 20_000  # new objects between two looks
+_SELDOM = 20_000  # new objects between two runs of the collector
 
 _lock = Lock()
-_inside: list[tuple[int, int, int]] = []  # what was set before, for each run that goes on
+_inside: list[tuple[int, int, int]] = []  # the settings before each run in progress
 
 
 @contextmanager
 def collecting_seldom() -> Iterator[None]:
-    """Let the collector look seldom; what was set before returns with the last of all runs."""
+    """Make the collector run seldom in the block. The last of several runs resets it."""
     with _lock:
         before = gc.get_threshold()
         _inside.append(before if not _inside else _inside[0])

@@ -1,19 +1,19 @@
-"""The layout of source text: which column what stands in. Formatter and disassembler share it."""
+"""The columns of source text, for the formatter and the disassembler."""
 
 from __future__ import annotations
 
-STATEMENT = 8  # the column of mnemonics and directives; labels stand in column 0
-BODY = 10  # that of the instructions between a directive and the one that ends its body
-OPERANDS = 16  # that of operands, where the mnemonic leaves room
-COMMENT = 40  # that of a comment behind a statement, where the statement leaves room
-ARROW = "<-"  # behind what an instruction moves something to
-GAP = 2  # blanks before such a comment, at least
+STATEMENT = 8  # column of mnemonics and directives; labels have column 0
+BODY = 10  # column of the instructions in a directive's body
+OPERANDS = 16  # column of operands after short mnemonics
+COMMENT = 40  # column of a comment after a short statement
+ARROW = "<-"  # after the target of a move
+GAP = 2  # least blanks before a comment
 
 
 def statement(text: str, column: int = STATEMENT) -> str:
-    """A mnemonic or directive and its operands, given one blank apart, as they stand at `column`.
+    """A statement, written with single blanks, in its layout from `column` on.
 
-    Without the blanks before the column. What is written as a move or value, `a <- b`, stays so.
+    The blanks before the column are not part of it. A move, `a <- b`, stays as it is.
     """
     head, blank, operands = text.partition(" ")
     if operands.startswith(ARROW):
@@ -22,5 +22,5 @@ def statement(text: str, column: int = STATEMENT) -> str:
 
 
 def with_comment(line: str, comment: str, column: int = COMMENT) -> str:
-    """A line with a comment behind it."""
+    """A line with a comment after it."""
     return f"{line}{' ' * GAP}".ljust(column) + comment

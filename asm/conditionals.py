@@ -21,7 +21,7 @@ def _open(test: _Condition, stack: TextStack, command: Command) -> None:
     conditional = Conditional(command.line, command.name, skips=is_skipped, is_settled=True)
     stack.conditionals.append(conditional)
     if not is_skipped:
-        # Whose condition is wrong is taken for true: a mistake there is no other's cause.
+        # A wrong condition counts as true, so that it causes no error in what follows.
         is_true = test(stack, command)
         conditional.skips, conditional.is_settled = not is_true, is_true
 

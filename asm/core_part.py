@@ -34,7 +34,7 @@ def common_area(layout: Layout, section: str) -> Area | None:
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """A copy of `rows` rows of `row_bytes` bytes; a stride is the distance of rows."""
+    """A copy of `rows` rows of `row_bytes` bytes. A stride is the bytes from row to row."""
 
     dst: int
     src: int
@@ -46,7 +46,7 @@ class Transfer:
 
 @dataclass(frozen=True)
 class Startup:
-    """What the default program does for a part, in this order for all parts together."""
+    """What the default program does for a part. It does each step for all parts before the next."""
 
     loads: Sequence[Transfer] = ()
     swap: int = 0  # mask of memory units
@@ -73,14 +73,14 @@ class CorePart:
     accepts_anything = False
 
     def __post_init__(self) -> None:
-        """Set up what the core needs."""
+        """Set up what the core needs besides."""
 
     def area(self) -> Area:
-        """Where a part begins to put things."""
+        """The area of the first bytes in the part."""
         return self.section(".text") or self.state.layout.area(self.plan())
 
     def plan(self) -> SectionPlan:
-        """The part's own section; instructions are aligned to the size of one."""
+        """The part's own section, aligned to the size of an instruction if the core executes it."""
         flags = "ax" if self.core.executable else "a"
         name = self.core.section.format(self.index)
         align = max((row.format.size for row in self.core.instructions), default=1)
@@ -103,42 +103,42 @@ class CorePart:
         return common_area(self.state.layout, name)
 
     def section_names(self) -> Sequence[str]:
-        """What `.section` takes in this part."""
+        """The names that `.section` takes in this part."""
         return (".text", *COMMON_SECTIONS)
 
     def places_labels(self, area: Area) -> bool:
-        """Whether a label stands at the present end of `area`, not where the next bytes go."""
+        """Whether a label means the present end of `area`; if not, it waits for the next bytes."""
         return True
 
     def leave(self) -> None:
-        """End what is open, as the source goes on in another part or ends."""
+        """Close what is open: the source enters another part, or ends."""
 
     def instruction(
         self, context: StatementContext, statement: Statement, rows: Sequence[Row]
     ) -> None:
-        """Take an instruction."""
+        """Assemble an instruction at the end of the context's area. Raises `Mistake`."""
         if self.core.called:
             statement = without_brackets(statement)
         place_statement(context, statement, rows, self.core.rows)
         self.check_group(context, statement)
 
     def hint(self, context: StatementContext, statement: Statement) -> None:
-        """Take advice to tools (`.hint`), if it is any that the core knows."""
+        """Take a `.hint` if the core knows it. Raises `Mistake`."""
 
     def statement_failed(self) -> None:
-        """Note that the last statement of this part is wrong; its error is reported."""
+        """Note that the last statement of this part has an error, which is reported."""
 
     def padding(self, count: int) -> bytes:
-        """The bytes that an alignment skips in executable areas."""
+        """The `count` bytes with which an alignment fills executable areas."""
         return bytes(count)
 
     @cached_property
     def recording(self) -> tuple[str, ...]:
-        """Mnemonics that begin to record a register group; the part must see each statement."""
+        """The mnemonics that begin to record a register group."""
         return tuple(name for name, rows in self.core.rows.items() if any(map(_begins_group, rows)))
 
     def check_group(self, context: StatementContext, statement: Statement) -> None:
-        """Warn of a register group that a part uses a second time: its first record is lost."""
+        """Warn if a part uses a register group a second time, which loses the first record."""
         if statement.head is None or statement.head.text not in self.recording:
             return
         group = statement.operands[0] if statement.operands else None
@@ -151,17 +151,17 @@ class CorePart:
             self.groups.add(group.value)
 
     def may_write(self, _tensor: Definition) -> bool:
-        """Whether what the part says can write to a tensor, everything being laid out."""
+        """Whether the part can write to a tensor, after the layout."""
         return True
 
     def finish(self) -> None:
-        """Add what the part still needs, after all sources and before the layout."""
+        """Add what the part still needs, when all sources are read and nothing is laid out."""
 
     @classmethod
     def tensor_plans(cls, core: Core, config: Configuration) -> Mapping[str, SectionPlan]:
-        """What `at=` of a tensor may say of this core, and the section there: its windows.
+        """The sections that `at=` of a tensor can name for this core, by name: its windows.
 
-        Their tensors lie in external memory; the default program moves them through the windows.
+        The tensors of a window lie in external memory; the default program moves them through it.
         """
         return {
             name: SectionPlan(
@@ -179,10 +179,10 @@ class CorePart:
         }
 
     def startup(self, parts: Sequence[CorePart]) -> Startup:
-        """What the default program does for this part of `parts`, after the layout.
+        """What the default program does for this part, one of `parts`, after the layout.
 
-        A core that fetches its instructions is started, at `_start` or at the first one, and
-        waited for.
+        It starts a core that fetches its instructions, at `_start` or at the first one, and waits
+        for it.
         """
         entry = None
         if self.core.executable:
@@ -198,7 +198,7 @@ class CorePart:
         )
 
     def _streams(self, direction: str) -> list[Transfer]:
-        """The copies between the tensors at this part's windows and these."""
+        """The copies between this part's windows, "in" or "out", and their tensors."""
         transfers = []
         config = self.state.config
         for instance, name, window in _windows(self.core, config):
@@ -215,15 +215,15 @@ class CorePart:
         return transfers
 
     def default_source(self) -> Source | None:
-        """The program of this core if a source has none; only the control core has one."""
+        """The program of this core for a source that has none; only the control core has one."""
         return None
 
     def fill_default(self, parts: Sequence[Startup]) -> None:
-        """Give the default program its commands, everything being laid out."""
+        """Write the commands of the default program for `parts` into it, after the layout."""
 
 
 def _windows(core: Core, config: Configuration) -> Iterator[tuple[int, str, Window]]:
-    """Each window of each instance of a core: instance, name for `at=`, row."""
+    """The windows of a core: number of the instance, name for `at=`, row of the table."""
     for instance in range(config[f"{core.name}.{core.index}s"] if core.index else 1):
         for window in core.windows:
             yield instance, f"{window.name}{instance if core.index else ''}", window

@@ -1,8 +1,7 @@
-"""Arrays from .npy files. No NumPy.
+"""Arrays from .npy files, without NumPy.
 
-A reader of our own: the header is a literal that is only read, never run;
-object arrays cannot be; what is not a plain C-ordered little-endian array of a
-known element type is refused with the reason.
+The header is read as a literal and never run, so object arrays are impossible. Only C-ordered
+little-endian arrays of a known element type are accepted; the error says why another one is not.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _DTYPES = {
 
 
 class DataError(MacawError, ValueError):
-    """A file holds no array that can be used; the message is fit for a user."""
+    """A file holds no usable array; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ class Array:
 
     @property
     def item_size(self) -> int:
-        """Bytes of an element."""
+        """The bytes of an element."""
         return len(self.data) // (prod(self.shape) or 1)
 
 
@@ -106,7 +105,7 @@ def _header(raw: bytes, encoding: str) -> tuple[str, tuple[int, ...]]:
         raise DataError("has a header whose fortran_order is neither True nor False")
     if header["fortran_order"] and len(shape) > 1:
         raise DataError("is in Fortran order; save numpy.ascontiguousarray(array)")
-    # A length of 0 lets no other one off: NumPy's own limit counts them all.
+    # NumPy's limit counts all dimensions, even if one of them is 0.
     if prod(max(length, 1) for length in shape) * _item_size(dtype) > MAX_BYTES:
         raise DataError(f"is larger than {MAX_BYTES} bytes")
     return dtype, shape
@@ -130,9 +129,9 @@ Cut = int | slice
 
 
 def select(array: Array, cuts: Sequence[Cut]) -> Array:
-    """A part of an array: for each of its first dimensions an index or a range.
+    """A part of an array: an index or a range for each of its first dimensions.
 
-    Indices must lie in the array (`cut` makes them so).
+    The caller has checked that the indices lie in the array.
     """
     item = array.item_size
     strides = [item * prod(array.shape[place + 1 :]) for place in range(len(array.shape))]

@@ -1,4 +1,4 @@
-"""Directives that put data: numbers, text, space, arrays."""
+"""Directives that define data: numbers, text, space, arrays."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _MAX_FILL_VALUE = 4  # bytes of them that its value gives, as in GNU as
 
 
 def pack_number(value: int, size: int, node: Node) -> bytes:
-    """A number in `size` bytes, signed or not. Raises `Mistake` with the range."""
+    """A number, signed or not, as `size` little-endian bytes. Raises `Mistake` with the range."""
     low, high = -(1 << (8 * size - 1)), (1 << 8 * size) - 1
     if size < 8 and not low <= value <= high:
         raise Mistake(f"{value} is out of range, {low} to {high}", node)
@@ -44,7 +44,7 @@ def pack_number(value: int, size: int, node: Node) -> bytes:
 
 
 def _numbers(size: int, context: StatementContext, statement: Statement) -> None:
-    """Each operand a number of `size` bytes; each has its own address, `.`."""
+    """Emit each operand as a number of `size` bytes; `.` in it is its own address."""
     end = context.offset + size * len(statement.operands)
     try:
         for node in statement.operands:
@@ -54,12 +54,12 @@ def _numbers(size: int, context: StatementContext, statement: Statement) -> None
             except NotYet:
                 here.emit_later(size, partial(late_number, here, here.fold(node), size))
     except (Mistake, AlreadyReported):
-        context.area.grow(end - context.area.size)  # what follows keeps its place
+        context.area.grow(end - context.area.size)  # later bytes keep their places
         raise
 
 
 def late_number(context: StatementContext, node: Node, size: int) -> bytes:
-    """A number as data, everything being laid out. Raises as `evaluate`."""
+    """The `size` bytes of a number after the layout. Raises as `evaluate`."""
     return pack_number(number(node, context), size, node)
 
 
@@ -106,7 +106,7 @@ def _space(context: StatementContext, statement: Statement) -> None:
 def _fill(context: StatementContext, statement: Statement) -> None:
     """`.fill repeat, size, value`: as in GNU as the value has at most 4 bytes, the rest is zero.
 
-    What of the value is cut off is worth a warning.
+    A warning tells if the value is cut off.
     """
     if not 1 <= len(statement.operands) <= 3:
         raise wrong_operands(statement, ".fill REPEAT [, size [, value]]")
@@ -165,7 +165,7 @@ def _selection(context: StatementContext, node: Node, length: int, place: int) -
 
 
 def _incbin(context: StatementContext, statement: Statement) -> None:
-    """`.incbin "file", skip, count`: without count up to the end; a count of 0 is none."""
+    """`.incbin "file", skip, count`: `count` bytes of a file after `skip` others, or all of them."""
     nodes = statement.operands
     if not 1 <= len(nodes) <= 3 or not isinstance(nodes[0], Text):
         raise wrong_operands(statement, '.incbin "FILE" [, skip [, count]]')
@@ -182,7 +182,7 @@ def _incbin(context: StatementContext, statement: Statement) -> None:
 def one_array(
     context: StatementContext, statement: Statement, options: Sequence[str], syntax: str
 ) -> Array:
-    """The array of a statement's one operand without a name. Raises `Mistake`."""
+    """The array of a statement with one operand that has no name. Raises `Mistake`."""
     plain = [item for item in statement.operands if not isinstance(item, Named)]
     if len(plain) != 1:
         raise wrong_operands(statement, syntax)
@@ -211,7 +211,7 @@ def element_type(node: Node) -> str:
 def typed_shape(
     context: StatementContext, dtype: Node, dimensions: Sequence[Node]
 ) -> tuple[str, tuple[int, ...], int]:
-    """`int8, 4, 64` as element type, shape and bytes. Raises `Mistake`."""
+    """The element type, shape and bytes of `int8, 4, 64`. Raises `Mistake`."""
     element = element_type(dtype)
     if len(dimensions) > _MAX_DIMENSIONS:
         raise Mistake(f"a tensor has at most {_MAX_DIMENSIONS} dimensions", dimensions[-1])

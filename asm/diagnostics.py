@@ -1,8 +1,7 @@
-"""What is wrong with a source, said once: text with a caret, or JSON.
+"""Errors and warnings of a source, as text with a caret or as JSON.
 
-A diagnostic knows its place and the text of its line, so that printing needs no
-file. `pieces` gives the printed form as (style, text) pairs; whoever owns a
-screen colours them, `render` just joins them.
+A diagnostic holds its place and the text of its line, so that printing needs no file. `pieces`
+gives the printed form as (style, text) pairs, which a screen can colour and `render` joins.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ from functools import lru_cache
 from macaw.isa.errors import MacawError
 
 _WIDEST = 160  # characters of a source line that are shown
-MOST_ERRORS = 100  # that are printed unless another number is given
-_MOST_COMPARED = 200_000  # names, in a run of the assembler
+MOST_ERRORS = 100  # printed by default
+_MOST_COMPARED = 200_000  # names that a run of the assembler compares
 
 _to_compare: ContextVar[list[int] | None] = ContextVar("to_compare", default=None)
 
@@ -28,7 +27,7 @@ ERROR, WARNING = "error", "warning"
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A run of columns of one source line, counted from 1; `end_column` is the first behind it."""
+    """Columns of one source line, counted from 1; `end_column` is the first after them."""
 
     file: str
     line: int
@@ -38,7 +37,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A step of the way to a line that stands in no file itself: an expansion, an include."""
+    """A step on the way from a line to its file: an expansion or an include."""
 
     what: str  # "in expansion of macro 'dot'", "included from here"
     span: Span
@@ -46,7 +45,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One mistake. `chain` leads outwards, from the innermost expansion to the file."""
+    """An error or a warning. `chain` leads from the innermost expansion outwards to the file."""
 
     severity: str  # ERROR or WARNING
     message: str
@@ -60,7 +59,7 @@ class Diagnostic:
 
 
 class AssemblyError(MacawError):
-    """A source could not be assembled; all that is wrong with it, warnings included.
+    """A source could not be assembled: all its errors and warnings.
 
     Its text has a line for each of the first `MOST_ERRORS` errors and warnings.
     """
@@ -72,7 +71,7 @@ class AssemblyError(MacawError):
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
-        """The diagnostics without the warnings."""
+        """The errors, without the warnings."""
         return tuple(item for item in self.diagnostics if item.severity == ERROR)
 
 
@@ -81,7 +80,7 @@ def _where(span: Span) -> str:
 
 
 def printable(text: str) -> str:
-    """The text with every control character but the tab made visible as one character."""
+    """The text with each control character except the tab as one visible character."""
     if text.isprintable():
         return text
     return "".join(
@@ -90,14 +89,17 @@ def printable(text: str) -> str:
 
 
 def printable_name(name: str) -> str:
-    """As `printable`, of a file; bytes of it that are no UTF-8 stay: by them it is opened."""
+    """As `printable`, for a file's name, which must stay one that opens the file.
+
+    Bytes of it that are no UTF-8 stay as they are.
+    """
     if name.isprintable():
         return name
     return "".join(char if "\ud800" <= char <= "\udfff" else printable(char) for char in name)
 
 
 def _caret_line(source: str, span: Span) -> str:
-    """Blanks up to the span, tabs kept so that columns agree, and a run of carets."""
+    """Blanks up to the span, with the line's tabs, and a run of carets."""
     before = source[: span.column - 1].ljust(span.column - 1)
     end = min(span.end_column, len(source) + 1)
     return "".join("\t" if char == "\t" else " " for char in before) + "^" * max(
@@ -106,7 +108,7 @@ def _caret_line(source: str, span: Span) -> str:
 
 
 def _window(source: str, span: Span) -> tuple[str, Span]:
-    """A line and the span in it; of a long line what stands around the span."""
+    """A line and the span in it; of a long line only the text around the span."""
     if len(source) <= _WIDEST:
         return source, span
     start = max(0, min(span.column - 1 - _WIDEST // 3, len(source) - _WIDEST))
@@ -121,7 +123,7 @@ def _window(source: str, span: Span) -> tuple[str, Span]:
 def first(
     diagnostics: Sequence[Diagnostic], most: int = MOST_ERRORS
 ) -> tuple[Sequence[Diagnostic], str]:
-    """At most so many errors and so many warnings (0: all), and what to say of the others."""
+    """At most so many errors and so many warnings (0: all), and a line about those left out."""
     if not most or len(diagnostics) <= most:
         return diagnostics, ""
     chosen, count = [], {ERROR: 0, WARNING: 0}
@@ -173,8 +175,7 @@ def _span_object(span: Span) -> dict[str, object]:
 def to_json(diagnostics: Iterable[Diagnostic], left_out: str = "") -> str:
     """A JSON list of objects: severity, message, file, line, column, end_column, hint, chain.
 
-    What `first` says of those that are left out is one more, of the severity "note" and without a
-    place.
+    If `first` leaves some out, the last object has the severity "note" and no place.
     """
     note = Diagnostic("note", left_out, Span("", 0, 0, 0))
     return json.dumps(
@@ -194,9 +195,9 @@ def to_json(diagnostics: Iterable[Diagnostic], left_out: str = "") -> str:
 
 @contextmanager
 def guessing() -> Iterator[None]:
-    """Let `did_you_mean` look at so many names only until the block ends; then it gives no hint.
+    """Limit the names that `did_you_mean` compares in the block; after them it gives no hint.
 
-    Sources of thousands of wrong words would take minutes.
+    Sources with thousands of wrong words would take minutes.
     """
     before = _to_compare.set([_MOST_COMPARED])
     try:
@@ -206,8 +207,8 @@ def guessing() -> Iterator[None]:
 
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str:
-    """A hint that names the candidate nearest to `word`, or an empty one."""
-    # Long words are no typing mistakes, and comparing them takes quadratic time.
+    """A hint with the candidate nearest to `word`; empty if none is near."""
+    # Comparing takes quadratic time, and long words are no typing mistakes.
     if not word or len(word) > 64:
         return ""
     budget = _to_compare.get()
@@ -219,7 +220,7 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str:
     return _nearest(word, frozenset(candidates))
 
 
-@lru_cache(maxsize=256)  # an editor has the same mistake assembled again and again
+@lru_cache(maxsize=256)  # an editor assembles the same mistake again and again
 def _nearest(word: str, candidates: frozenset[str]) -> str:
     names = sorted(candidates)
     folded = {name.lower(): name for name in reversed(names)}

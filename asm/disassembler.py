@@ -1,9 +1,8 @@
-"""A program back to source: what it prints assembles to the same bytes.
+"""A program as source text that assembles to the same bytes.
 
-Addresses that instructions name get labels, bytes that are no instruction stay
-data. What a core's parts hold beside plain instructions is the business of its
-form in `asm/disassembly/forms`; where bytes are not what a core's directives
-would make, the part is data.
+Addresses that instructions name get labels; bytes that are no instruction become data. The core's
+form in `asm/disassembly/forms` prints what a part holds besides plain instructions. If its
+directives would give other bytes, the part is printed as data.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ _DATA = ".data"
 
 
 class DisassemblyError(MacawError, ValueError):
-    """What was asked for is not in the program."""
+    """The program has no part of the core that was named."""
 
 
 def disassemble(program: Program, core: str | None = None, *, raw: bool = False) -> str:
-    """Source of the program, or of the parts of `core` alone; with `raw`, a dump.
+    """The source of a program, or of the parts of `core` alone; with `raw` a dump of its bytes.
 
     Raises `DisassemblyError`.
     """
@@ -88,14 +87,14 @@ def disassemble(program: Program, core: str | None = None, *, raw: bool = False)
 
 
 def _origin(program: Program) -> list[str]:
-    """A comment on an executable that is not ours: its sections are not our assembler's."""
+    """A comment for a program that Macaw did not assemble."""
     if program.note_version:
         return []
     return ["# Another tool's executable. This is for reading: it would be laid out anew.", ""]
 
 
 def _device(program: Program) -> list[str]:
-    """`.device`, and the configuration as a comment if it is not what that name stands for."""
+    """`.device`, and the configuration as a comment if it differs from that device's."""
     if not program.device:
         return []
     try:
@@ -111,7 +110,7 @@ def _device(program: Program) -> list[str]:
 
 
 def _empty_control(program: Program) -> list[str]:
-    """The control core's part if it is empty: without it a source gets the default one."""
+    """An empty part of the control core, without which the assembler would add the default one."""
     control = registry.cores()[0]
     if not program.note_version or any(item.core == control.name for item in program.sections):
         return []
@@ -119,7 +118,7 @@ def _empty_control(program: Program) -> list[str]:
 
 
 def _tensors(program: Program, labels: Mapping[str, Labels], names: Names) -> list[str]:
-    """The declarations of named tensors, and the other names in their sections."""
+    """The declarations of named tensors, and the other symbols in their sections."""
     lines, own = [], set()
     for tensor in program.tensors:
         shape = "".join(f", {length}" for length in tensor.shape)
@@ -130,7 +129,8 @@ def _tensors(program: Program, labels: Mapping[str, Labels], names: Names) -> li
             if symbol.name == tensor.name and symbol.is_global:
                 own.add(symbol)
                 about = inside.about(symbol, tensor.size) if inside else []
-                lines += [line for line in about if ".global" not in line]  # it always is
+                # `.input` and `.output` make the symbol global.
+                lines += [line for line in about if ".global" not in line]
     groups: dict[str, list[Tensor]] = {}
     for tensor in program.tensors:
         groups.setdefault(tensor.section, []).append(tensor)
@@ -147,7 +147,7 @@ def _tensors(program: Program, labels: Mapping[str, Labels], names: Names) -> li
 
 
 def _about(section: Section) -> list[str]:
-    """A comment on where the section lies."""
+    """A comment about where the section lies."""
     text = f"# {section.name}: {section.size} bytes at {section.address:#010x}"
     if section.load_address != section.address:
         text += f", loaded at {section.load_address:#010x}"
@@ -157,7 +157,7 @@ def _about(section: Section) -> list[str]:
 def _opening(
     section: Section, table: Core | None, part: tuple[str, int | None] | None
 ) -> list[str]:
-    """The directives that lead to the section."""
+    """The directives that enter the section."""
     lines = []
     own = _DATA
     if table is not None:
@@ -171,7 +171,7 @@ def _opening(
 
 
 def _hints(program: Program, table: Core) -> list[str]:
-    """What the source said of tensors in the core's memories."""
+    """The `.hint` lines about tensors in the core's memories."""
     return [
         directive(f".hint tensor {x.name}, {x.memory}, {x.address}, {x.rows}, {x.cols}")
         for x in program.hints
@@ -180,7 +180,7 @@ def _hints(program: Program, table: Core) -> list[str]:
 
 
 def _contents(program: Program, section: Section, table: Core | None, labels: Labels) -> list[str]:
-    """The lines of a section that is no code."""
+    """The lines of a section that holds no code."""
     if table is not None and section.name == table.section.format(section.index):
         lines = form(table.name).part(program, section, labels)
         return data.section_lines(section, labels, words=False) if lines is None else lines

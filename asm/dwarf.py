@@ -1,10 +1,9 @@
 """Line information: a `LineTable` to the debug sections of an ELF file.
 
-DWARF 4, which every tool reads, and one unit for the whole assembly, as GNU as
-makes it with -g. A section is one sequence of the line table, parts of arrays
-too: their addresses are those that the array sees. File names stand as they
-were given; nothing tells where or when the file was made. The way back is
-`asm/dwarf_read.py`.
+DWARF 4, which every tool reads, with one unit for the whole assembly, as GNU as makes it with -g.
+Each section is one sequence of the line table; the addresses of array parts are those that the
+array sees. File names stand as the caller gave them; neither date nor folder is recorded.
+`asm/dwarf_read.py` reads it.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ LNS_CONST_ADD_PC, LNS_FIXED_ADVANCE_PC = 8, 9
 LNE_END_SEQUENCE, LNE_SET_ADDRESS, LNE_DEFINE_FILE = 1, 2, 3
 
 PRODUCER = "Macaw"
-_NAMELESS = "<text>"  # an empty name would end the list of names
+_NAMELESS = "<text>"  # instead of an empty name, which would end the list
 _LAST = 0xFFFF_FFFF  # the highest address, and length, that 32 bits hold
 _VERSION = 4
 _ADDRESS_SIZE = 4
@@ -44,7 +43,7 @@ OPCODE_BASE = len(OPERANDS) + 1
 def write(lines: LineTable, sections: Sequence[Section]) -> dict[str, bytes]:
     """The debug sections by name, in their order in the file; none if there are no lines.
 
-    Rows of what is no section, or outside of it, are left out.
+    Rows outside of all sections are left out.
     """
     placed = sorted((item for item in sections if item.size), key=lambda item: item.address)
     rows = {item.name: lines.rows(item.name).inside(item.address, item.end) for item in placed}
@@ -65,7 +64,7 @@ def write(lines: LineTable, sections: Sequence[Section]) -> dict[str, bytes]:
 
 
 def encode_text(text: str) -> bytes:
-    """A name as bytes, ended by a zero byte. Names that are no UTF-8 keep their bytes."""
+    """A name as bytes with a zero byte at the end. Bytes that are no UTF-8 stay as they are."""
     try:
         data = text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -74,7 +73,7 @@ def encode_text(text: str) -> bytes:
 
 
 def decode_text(data: bytes) -> str:
-    """The name of which `encode_text` made these bytes; without the zero."""
+    """The name that `encode_text` gives these bytes for, without the zero."""
     return data.decode("utf-8", "surrogateescape")
 
 
@@ -185,7 +184,7 @@ def _ranges(sections: Sequence[Section]) -> bytes:
 
 
 def _address_ranges(sections: Sequence[Section]) -> bytes:
-    """The whole of .debug_aranges: which addresses the unit speaks of."""
+    """The whole of .debug_aranges: the addresses that the unit covers."""
     header = struct.pack("<HIBB4x", 2, 0, _ADDRESS_SIZE, 0)
     pairs = b"".join(struct.pack("<II", item.address, min(item.size, _LAST)) for item in sections)
     return _with_length(header + pairs + bytes(2 * _ADDRESS_SIZE))

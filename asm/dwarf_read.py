@@ -1,7 +1,7 @@
 """Line information of an executable: the debug sections of an ELF file to a `LineTable`.
 
-Reads what `asm/dwarf.py` writes, and the line tables of DWARF 2 to 5 that other
-tools make. Nothing in them is trusted: `ElfError` says what is wrong, and where.
+Reads what `asm/dwarf.py` writes, and the line tables of DWARF 2 to 5 from other tools. Nothing in
+them is trusted: `ElfError` says what is wrong, and where.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _table(reader: _Reader, sections: Sequence[Section]) -> LineTable:
 
 
 class _Reader:
-    """A position in .debug_line, and what has been found."""
+    """A position in .debug_line, and the sequences read so far."""
 
     def __init__(self, debug: Mapping[str, bytes]) -> None:
         self.data = debug.get(".debug_line", b"")
@@ -81,7 +81,7 @@ class _Reader:
         self.sequences: list[_Sequence] = []
 
     def file(self, name: str) -> int:
-        """The number of a file among all; no control character of its name reaches a screen."""
+        """The number of a file among all; control characters in its name are made visible."""
         return self.names.setdefault(printable_name(name), len(self.names))
 
     def wrong(self, what: str) -> ElfError:
@@ -255,7 +255,7 @@ def _form(reader: _Reader, form: int, offset: str) -> str | int | None:
 
 @dataclass(slots=True)
 class _Machine:
-    """What a unit's header says of its opcodes."""
+    """The parameters of the opcodes, from a unit's header."""
 
     step: int  # bytes that an address advance counts
     line_base: int
@@ -327,7 +327,7 @@ def _rows(reader: _Reader, machine: _Machine) -> None:
 
 
 def _extended(reader: _Reader, machine: _Machine) -> tuple[int, int]:
-    """An extended opcode and, if it is an address, its operand."""
+    """An extended opcode, and its operand if that is an address."""
     length = reader.uleb()
     start = reader.place
     reader.skip(length)

@@ -1,8 +1,8 @@
-"""What an editor asks of a source: what is wrong, what stands here, what may stand here.
+"""What an editor asks of a source: its mistakes, the meaning of a word, words to complete.
 
-A `Document` is one text at one moment. Lines and columns count from 1, as in
-diagnostics. Everything said of words comes from the tables and from a run of the
-assembler over the text; nothing here knows an editor or a protocol.
+A `Document` is one text at one moment. Lines and columns count from 1, as in diagnostics. The
+answers come from the tables and from a run of the assembler over the text. Nothing here knows an
+editor or a protocol.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from macaw.asm import explaining, files
+from macaw.asm import explanations, files
 from macaw.asm.assembler import Source, analyse
 from macaw.asm.assembly_state import AssemblyState
 from macaw.asm.diagnostics import Diagnostic, Span
 from macaw.asm.directive import Directive
 from macaw.asm.directives import DIRECTIVES, PartDirective
+from macaw.asm.equivalence import same_tokens
 from macaw.asm.expressions import FUNCTIONS, MODIFIERS
 from macaw.asm.formatter import format_text
 from macaw.asm.macro import Macro
@@ -28,7 +29,6 @@ from macaw.asm.symbols import Definition, Scope
 from macaw.asm.text_directive import TextDirective
 from macaw.asm.text_directives import TEXT_DIRECTIVES
 from macaw.asm.text_stack import EDITED_CHARACTERS, EDITED_LINES, Budget
-from macaw.asm.unchanged import same_tokens
 from macaw.isa import config, manual, registry
 from macaw.isa.model import Core
 from macaw.isa.model import Directive as CoreDirective
@@ -46,7 +46,7 @@ _LOCAL = re.compile(r"([0-9]+)([bf])")
 
 @dataclass(frozen=True, slots=True)
 class Hover:
-    """An explanation in Markdown of what stands at `span`."""
+    """An explanation, in Markdown, of the word at `span`."""
 
     text: str
     span: Span
@@ -76,7 +76,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Document:
-    """A source as it stands in an editor; files are read below `folder` and `include_dirs`."""
+    """A source in an editor; its files are read below `folder` and `include_dirs`."""
 
     text: str
     name: str
@@ -87,10 +87,10 @@ class Document:
 
     @cached_property
     def assembly(self) -> AssemblyState:
-        """What a run of the assembler over this text knows at its end.
+        """The state of a run of the assembler over this text.
 
-        Expansions have less room than in a run for a program. `watch` is called again and again;
-        what it raises ends the run.
+        Expansions have smaller bounds than in a run for a program. `watch` is called again and
+        again; what it raises ends the run.
         """
         source = Source(self.text, self.name, self.folder)
         return analyse(
@@ -102,7 +102,7 @@ class Document:
         ).state
 
     def forget(self) -> None:
-        """Let the run of the assembler go; who asks has another one."""
+        """Drop the run of the assembler; the next question starts another one."""
         self.__dict__.pop("assembly", None)
 
     @property
@@ -125,13 +125,13 @@ class Document:
         return sum(len(text) + 1 for text in lines[: line - 1]) + column - 1
 
     def core_at(self, line: int) -> Core | None:
-        """The core whose part the line is in; None: no part has begun."""
+        """The core whose part the line is in; None before the first part."""
         names = _PART.findall(self.text, 0, self._offset(line, 1))
         cores = {core.name: core for core in registry.cores()}
         return cores.get(names[-1]) if names else None
 
     def _statement_at(self, line: int, column: int) -> tuple[LogicalLine | None, int]:
-        """The statement around a place and the place's offset in it; no statement in comments."""
+        """The statement at a place, and the place's offset in it; None in comments."""
         offset = self._offset(line, column)
         for item in logical_lines(self._source, lambda _offset: None):
             if item.start > offset:
@@ -155,7 +155,7 @@ class Document:
     # --- go to definition ---
 
     def definition(self, line: int, column: int) -> Span | None:
-        """Where the symbol, local label, macro or file at a place is defined."""
+        """The place where the symbol, local label, macro or file at a place is defined."""
         place = self._word_at(line, column)
         if place is None:
             return None
@@ -167,9 +167,11 @@ class Document:
             return self._local(int(local[1]), local[2] == "f", line)
         macro = self._macro(word) if word == _head(text) else None
         if macro is not None:
-            return explaining.macro_place(macro)
+            return explanations.macro_place(macro)
         symbol = self._scope.find(word)
-        return None if symbol is None or self._is_from_outside(symbol) else explaining.place(symbol)
+        return (
+            None if symbol is None or self._is_from_outside(symbol) else explanations.place(symbol)
+        )
 
     def _file(self, name: str) -> Span | None:
         folders = [*([self.folder] if self.folder else []), *map(Path, self.include_dirs)]
@@ -179,7 +181,9 @@ class Document:
             return None
 
     def _local(self, number: int, forward: bool, line: int) -> Span | None:
-        places = [explaining.place(item) for _ordinal, item in self._scope.numbered.get(number, [])]
+        places = [
+            explanations.place(item) for _ordinal, item in self._scope.numbered.get(number, [])
+        ]
         here = [span for span in places if span.file == self.name]
         if forward:
             return min((x for x in here if x.line > line), key=_by_line, default=None)
@@ -195,7 +199,7 @@ class Document:
         return None if word in DIRECTIVE_NAMES else self._macros.get(word.lower())
 
     def _parameters(self, line: int) -> Sequence[str]:
-        """The parameters of the macro, or the name of the repetition, whose body a line is in."""
+        """The parameters of the macro that a line is in, or the name of its repetition's value."""
         bodies: list[list[str]] = []
         for text in self.text.split("\n")[: line - 1]:
             begins, ends = _BODY.match(text), _BODY_END.match(text)
@@ -210,7 +214,7 @@ class Document:
     # --- hover ---
 
     def hover(self, line: int, column: int) -> Hover | None:
-        """What the word at a place means."""
+        """The meaning of the word at a place; None if it has none."""
         place = self._word_at(line, column)
         if place is None:
             return None
@@ -220,33 +224,35 @@ class Document:
         if explained is None and core is not None and head:
             rows = core.rows.get(head, ())
             named = bool(re.match(r"\s*=(?!=)", text[offset + len(word) :]))
-            explained = explaining.operand_text(word, rows, named)
+            explained = explanations.operand_text(word, rows, named)
         if explained is None:
             explained = self._explain_symbol(word)
         if explained is None and word in MODIFIERS + FUNCTIONS:
-            explained = explaining.code(f"{word}(...)")
+            explained = explanations.code(f"{word}(...)")
         return None if explained is None else Hover(explained, span)
 
     def _explain_head(self, word: str, core: Core | None) -> str | None:
         macro = self._macro(word)
         if macro is not None:
-            where = self._where(explaining.macro_place(macro))
-            return f"{explaining.macro_text(macro)}\nDefined in {where}."
+            where = self._where(explanations.macro_place(macro))
+            return f"{explanations.macro_text(macro)}\nDefined in {where}."
         if core is not None and word in core.rows:
-            return explaining.code(manual.page(core, word), "text")
+            return explanations.code(manual.page(core, word), "text")
         directive = directives(core).get(word)
         if directive is not None:
-            return f"{explaining.code(directive.syntax)}\n{directive.meaning}"
+            return f"{explanations.code(directive.syntax)}\n{directive.meaning}"
         return None
 
     def _explain_symbol(self, word: str) -> str | None:
         symbol = self._scope.find(word)
         if symbol is None:
             return None
-        explanation = explaining.code(f"{word}: {explaining.value(symbol, self.assembly.symbols)}")
+        explanation = explanations.code(
+            f"{word}: {explanations.value(symbol, self.assembly.symbols)}"
+        )
         if self._is_from_outside(symbol):
             return f"{explanation}\nDefined with -D."
-        return f"{explanation}\nDefined in {self._where(explaining.place(symbol))}."
+        return f"{explanation}\nDefined in {self._where(explanations.place(symbol))}."
 
     def _is_from_outside(self, symbol: Definition) -> bool:
         return symbol.name in self.defines and not symbol.line.text
@@ -279,29 +285,29 @@ class Document:
     def _statements(self, core: Core | None) -> Iterator[Suggestion]:
         if core is not None:
             for name, rows in core.rows.items():
-                page = explaining.code(manual.page(core, name), "text")
+                page = explanations.code(manual.page(core, name), "text")
                 yield Suggestion(name, "instruction", rows[0].meaning, page)
         for macro in self._macros.values():
-            yield Suggestion(macro.name, "macro", macro.syntax, explaining.macro_text(macro))
+            yield Suggestion(macro.name, "macro", macro.syntax, explanations.macro_text(macro))
         for name, row in directives(core).items():
             yield Suggestion(name, "directive", row.syntax, row.meaning)
 
     def _symbols(self) -> Iterator[Suggestion]:
         for name, symbol in self._scope.symbols.items():
             kind = "symbol" if symbol.is_label else "constant"
-            yield Suggestion(name, kind, explaining.value(symbol, self.assembly.symbols))
+            yield Suggestion(name, kind, explanations.value(symbol, self.assembly.symbols))
 
     # --- layout ---
 
     def format_text(self) -> str:
-        """The text in the one layout; as it is if that would change a statement."""
+        """The text in the one layout; unchanged if a statement would change with it."""
         text = format_text(self.text)
         return text if same_tokens(self.text, text) else self.text
 
     # --- outline ---
 
     def outline(self) -> list[Entry]:
-        """The symbols and macros that the source defines, those of a part beneath it."""
+        """The symbols and macros that the source defines; those of a part are its children."""
         parts = [
             (self._source.locate(match.start(1))[0], match[1], match.span(1))
             for match in _PART.finditer(self.text)
@@ -316,22 +322,22 @@ class Document:
         return entries
 
     def _defined(self) -> Iterator[Entry]:
-        """What stands in the source itself, not in what it includes or expands to."""
+        """The symbols and macros of the source itself, without includes and expansions."""
         names = self.assembly.symbols
         for symbol in self._scope.symbols.values():
-            if explaining.is_written(symbol) and symbol.line.source.text == self.text:
-                kind, value = explaining.kind(symbol, names), explaining.value(symbol, names)
-                yield Entry(symbol.name, kind, value, explaining.place(symbol))
+            if explanations.is_written(symbol) and symbol.line.source.text == self.text:
+                kind, value = explanations.kind(symbol, names), explanations.value(symbol, names)
+                yield Entry(symbol.name, kind, value, explanations.place(symbol))
         for macro in self.assembly.macros:
             if macro.line.source.text == self.text:
-                yield Entry(macro.name, "macro", macro.syntax, explaining.macro_place(macro))
+                yield Entry(macro.name, "macro", macro.syntax, explanations.macro_place(macro))
 
 
 AnyDirective = Directive | PartDirective | TextDirective | CoreDirective
 
 
 def directives(core: Core | None) -> Mapping[str, AnyDirective]:
-    """The directives that a part of a core knows, by name; None: those of every part."""
+    """The directives that the parts of a core take, by name; None: those of every part."""
     own = {row.name: row for row in core.directives} if core is not None else {}
     common = {name: row for name, row in DIRECTIVES.items() if name != "="}
     return {**common, **TEXT_DIRECTIVES, **own}
@@ -348,9 +354,9 @@ def _by_line(span: Span) -> tuple[int, int]:
 
 
 def _operand_words(rows: Iterable[Row]) -> Iterator[Suggestion]:
-    """The words that operands take, and `name=` of those that may be named."""
+    """The words that operands take, and `name=` of the operands that may be named."""
     seen = set()
-    for operand in explaining.operands(rows):
+    for operand in explanations.operands(rows):
         for word in operand.kind.words():
             if word not in seen:
                 seen.add(word)

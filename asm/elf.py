@@ -1,9 +1,8 @@
 """ELF executables: a `Program` to bytes and back.
 
-Ours are ELF32, little-endian, RISC-V, with a section a part, symbols with
-sizes, `.note.macaw` (`asm/elf_note.py`) and line information (`asm/dwarf.py`).
-`read` also takes freestanding RV32 executables of other tools. The same program
-gives the same bytes.
+Ours are ELF32, little-endian, RISC-V, with a section for each part, symbols with sizes,
+`.note.macaw` (`asm/elf_note.py`) and line information (`asm/dwarf.py`). `read` also takes
+freestanding RV32 executables of other tools. The same program gives the same bytes.
 """
 
 from __future__ import annotations
@@ -28,9 +27,8 @@ _SYMBOL_KINDS = {"notype": elf.STT_NOTYPE, "object": elf.STT_OBJECT, "func": elf
 def write(program: Program, *, lines: bool = True) -> bytes:
     """The ELF file of `program`, with its lines or without. Raises `ElfError` if none can hold it.
 
-    In file order: header, program headers, sections (each congruent to its
-    address modulo its alignment), note, line information, symbols, strings,
-    section headers.
+    In file order: header, program headers, sections (each congruent to its address modulo its
+    alignment), note, line information, symbols, strings, section headers.
     """
     _check(program)
     loaded = [section for section in program.sections if section.size]
@@ -45,7 +43,7 @@ def write(program: Program, *, lines: bool = True) -> bytes:
         for name, data in dwarf.write(program.line_table, program.sections).items():
             body.append(headers, name, elf.SHT_PROGBITS, data, 1)
     _add_symbols(body, headers, program)
-    # The names go last: the table is complete once its own name is in it.
+    # Section names go last, because they hold their own section's name.
     names_at = body.names.add(".shstrtab")
     names = body.names.bytes()
     headers.append(
@@ -93,7 +91,7 @@ def write(program: Program, *, lines: bool = True) -> bytes:
 
 
 class _Body:
-    """The file behind its first headers, and the names of its sections."""
+    """The file after its first headers, and the names of its sections."""
 
     def __init__(self, start: int) -> None:
         self._start = start
@@ -101,7 +99,7 @@ class _Body:
         self.names = Strings()
 
     def add(self, data: bytes, align: int) -> int:
-        """The file offset, a multiple of `align`, at which `data` now stand."""
+        """The file offset, a multiple of `align`, at which `data` are put."""
         place = self._start + len(self._data)
         offset = place + -place % align
         if data:  # zeros that take no room need no padding either
@@ -156,7 +154,7 @@ def _section_header(section: Section, offset: int, names: Strings) -> SectionHea
 
 
 def _add_symbols(body: _Body, headers: list[SectionHeader], program: Program) -> None:
-    """Add the symbol table and its strings; local symbols stand first (Program sorts them)."""
+    """Add the symbol table and its strings. Program has sorted the local symbols to the front."""
     numbers = {section.name: place for place, section in enumerate(program.sections, 1)}
     strings = Strings()
     table = bytearray(elf.SYMBOL.pack(0, 0, 0, 0, 0, 0))
@@ -185,7 +183,7 @@ def _add_symbols(body: _Body, headers: list[SectionHeader], program: Program) ->
 
 
 def _check(program: Program) -> None:
-    """Raise `ElfError` for what no file can hold, or what `read` would refuse."""
+    """Raise `ElfError` for a program that no file can hold, or that `read` would refuse."""
     names = [section.name for section in program.sections]
     if len(set(names)) != len(names) or elf_note.SECTION in names or "" in names:
         raise ElfError(f"two sections have the same name: {', '.join(names)}")

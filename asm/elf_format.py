@@ -39,7 +39,7 @@ _LONGEST = 300  # characters of an error; what a file names can be as long as it
 
 
 class ElfError(MacawError, ValueError):
-    """A file that is no executable we can take, or a program no file can hold."""
+    """A file is no executable that we can read, or a program fits no file."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}...")
@@ -118,7 +118,7 @@ class SymbolEntry(NamedTuple):
 
 
 class Strings:
-    """A string table that grows; equal strings share a place."""
+    """A string table that grows; equal strings share one place in it."""
 
     def __init__(self) -> None:
         self._places: dict[str, int] = {"": 0}
@@ -134,12 +134,12 @@ class Strings:
         return self._places[text]
 
     def bytes(self) -> bytes:
-        """The table."""
+        """The table as bytes."""
         return bytes(self._data)
 
 
 def string_at(table: bytes, offset: int, what: str) -> str:
-    """The string at `offset` of a string table. Raises `ElfError` that says `what` has it."""
+    """The string at `offset` of a string table. Raises `ElfError` with the name of its owner."""
     if not 0 <= offset < len(table):
         raise ElfError(
             f"the name of {what} is at {offset:#x} of a string table of {len(table):#x} bytes"

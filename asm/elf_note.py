@@ -1,10 +1,9 @@
-"""The note of our executables: what ELF has no place for, as JSON in `.note.macaw`.
+"""`.note.macaw`: what ELF has no place for, as JSON.
 
-The description is a UTF-8 JSON object: `version`, `device` (name), `config`
-(the complete effective configuration as TOML), `tensors` (name, direction,
-dtype, shape, address, at; in the order of the source), `parts` (section, core,
-index; one for each section that is a core's) and, if there are any, `hints`
-(core, name, memory, address, rows, cols).
+The description is a UTF-8 JSON object: `version`, `device` (name), `config` (the complete effective
+configuration as TOML), `tensors` (name, direction, dtype, shape, address, at; in the order of the
+source), `parts` (section, core, index; one for each section that is a core's) and, if there are
+any, `hints` (core, name, memory, address, rows, cols).
 """
 
 from __future__ import annotations
@@ -22,12 +21,12 @@ OWNER = b"Macaw\0"
 TYPE = 1
 LIMIT = 1 << 24  # bytes of a description that we read
 TOP = 1 << 32  # one past the last address
-_MAX_DIMENSIONS = 32  # as NumPy had for long; more is a mistake
+_MAX_DIMENSIONS = 32  # NumPy's own limit
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What the description says. `parts`: (core, index) by section name."""
+    """The contents of the description. `parts`: (core, index) by section name."""
 
     version: int
     device: str
@@ -42,7 +41,7 @@ def _padded(data: bytes) -> bytes:
 
 
 def write(program: Program) -> bytes:
-    """The note section's bytes."""
+    """The bytes of the note section."""
     description: dict[str, Any] = {
         "version": program.note_version or NOTE_VERSION,  # a foreign executable gets ours
         "device": program.device,
@@ -72,12 +71,12 @@ def write(program: Program) -> bytes:
         raise ElfError("a name or the configuration holds what UTF-8 cannot") from None
     header = NOTE_HEADER.pack(len(OWNER), len(text), TYPE)
     note = header + _padded(OWNER) + _padded(text)
-    _check(_parse(text))  # what cannot be read back is not written
+    _check(_parse(text))  # refuse what `read` would refuse
     return note
 
 
 def read(data: bytes) -> Note | None:
-    """Our note in a note section's bytes, or None if there is none. Raises `ElfError`."""
+    """Our note in the bytes of a note section; None if there is none. Raises `ElfError`."""
     place = 0
     while place < len(data):
         if place + NOTE_HEADER.size > len(data):

@@ -1,7 +1,7 @@
-"""Reads an ELF executable: ours in full, other tools' freestanding RV32 ones as far as they go.
+"""Reads ELF executables: ours in full, freestanding RV32 ones of other tools as far as possible.
 
-Nothing in the file is trusted: every offset, size, count, link and string is
-checked before it is used, and what is wrong is said with its place.
+Nothing in the file is trusted: every offset, size, count, link and string is checked before it is
+used, and an error says where in the file it is.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from macaw.asm.elf_note import Note
 from macaw.asm.program import MAX_ALIGN, LineTable, Program, Section, Tensor
 from macaw.isa import registry
 
-_MOST_HEADERS = 4096  # far more than any program needs; bounds the time a mad file takes
+_MOST_HEADERS = 4096  # far more than programs need; bounds the time for a malicious file
 _STRING_FLAGS = elf.SHF_MERGE | elf.SHF_STRINGS
 _OUR_FLAGS = {
     elf.SHF_ALLOC | elf.SHF_EXECINSTR: "ax",
@@ -98,7 +98,7 @@ def read(data: bytes) -> Program:
 
 
 def base_core() -> str:
-    """The core that runs executables which name none: the first that fetches instructions."""
+    """The core for executables that name none: the first one that fetches instructions."""
     return next(name for name in registry.names() if registry.core(name).executable)
 
 
@@ -119,7 +119,7 @@ def check_overlaps(sections: Iterable[Section]) -> None:
 
 
 def check_tensors(tensors: Iterable[Tensor], sections: Iterable[Section]) -> None:
-    """Raise `ElfError` unless every tensor of `at=` lies in the section of that memory."""
+    """Raise `ElfError` unless every tensor with `at=` lies in the section of that memory."""
     inside = {section.name: section for section in sections}
     for tensor in tensors:
         section = inside.get(tensor.section)
@@ -138,7 +138,7 @@ def check_core(section: str, core: str) -> None:
 
 
 def check_entry(entry: int | None, sections: Iterable[Section]) -> None:
-    """Raise `ElfError` unless `entry` is a word of an executable section."""
+    """Raise `ElfError` unless `entry` is the address of a word in an executable section."""
     if entry is None:
         return
     if not any(item.flags == "ax" and item.holds(entry) for item in sections):
@@ -198,7 +198,7 @@ def _records(
 def _check_amount(
     data: bytes, segments: tuple[Segment, ...], headers: tuple[SectionHeader, ...]
 ) -> None:
-    """Refuse a file that loads the same bytes many times over: it would fill the memory."""
+    """Refuse a file that loads the same bytes so often that they would fill the memory."""
     loaded = sum(segment.file_size for segment in segments if segment.kind == elf.PT_LOAD)
     total = sum(
         header.size
@@ -297,7 +297,7 @@ def _foreign_flags(flags: int) -> str:
 
 
 def _with_parts(sections: dict[int, Section], note: Note) -> dict[int, Section]:
-    """`sections` with the cores that the note gives them."""
+    """`sections` with the cores that the note names for them."""
     names = {section.name for section in sections.values()}
     for name, (core, _) in note.parts.items():
         if name not in names:
@@ -321,7 +321,7 @@ def _lines(
     *,
     ours: bool,
 ) -> LineTable:
-    """The source lines. Of a foreign file they are as good as none if they cannot be read."""
+    """The source lines. Those of another tool's file are left out if they cannot be read."""
     debug: dict[str, bytes] = {}
     try:
         for name, header in zip(names, headers, strict=True):

@@ -1,4 +1,4 @@
-"""Segments of an ELF executable: what can be true of one, and what it says of sections."""
+"""Segments of an ELF executable: which are valid, and the sections that they imply."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def check(data: bytes, number: int, segment: Segment) -> None:
 
 
 def load_distance(header: SectionHeader, segments: tuple[Segment, ...], what: str) -> int:
-    """What to add to a section's address for its load address: its segment says."""
+    """The difference of a section's load address and its address, by its segment."""
     if header.size == 0:
         return 0
     for segment in segments:
@@ -58,9 +58,9 @@ def load_distance(header: SectionHeader, segments: tuple[Segment, ...], what: st
 def with_bare(
     data: bytes, sections: dict[int, Section], segments: tuple[Segment, ...]
 ) -> dict[int, Section]:
-    """`sections`, and more for what segments load and no section says (a stripped file has none).
+    """`sections`, and a section for each piece of a segment that has none, as in a stripped file.
 
-    Of bytes between sections only those that are not all zero count: the rest is padding.
+    Bytes between sections count only if they are not all zero; otherwise they are padding.
     """
     result = dict(sections)
     covered = sorted((item.address, item.end) for item in sections.values())
@@ -71,7 +71,7 @@ def with_bare(
         filled = segment.address + segment.file_size
         gaps = list(_gaps(segment.address, segment.address + segment.size, covered))
         if gaps != [(segment.address, segment.address + segment.size)]:
-            flags = "a"  # what stands beside code is none: file headers and the like
+            flags = "a"  # bytes beside code, such as file headers, are not executable
         for start, end in gaps:
             # The parts of the gap that the file fills, and that it leaves zero.
             for low, high in ((start, min(end, filled)), (max(start, filled), end)):

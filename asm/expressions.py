@@ -1,8 +1,7 @@
-"""Values of expressions: 64 bits, operators as in C, their results as in GNU as.
+"""Values of expressions: 64 bits, operators as in C, results as in GNU as.
 
-Before everything is laid out an address is an area and an offset in it
-(`Address`): it can be added to and subtracted from another one of its area.
-What an expression names is asked of a `Context`.
+Before the layout an address is an area and an offset in it (`Address`). It can be added to a
+number, and subtracted from an address of the same area. A `Context` gives the values of names.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from macaw.asm.syntax import (
 
 @dataclass(frozen=True)
 class Function:
-    """An operator that is written as a function: how, and what its value is."""
+    """An operator that is written as a function: its syntax and its value."""
 
     name: str
     syntax: str
@@ -61,7 +60,7 @@ _SYNTAX = {row.name: row.syntax for row in ROWS}
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A place in an area whose own place is not known yet."""
+    """An offset in an area whose own address is not known yet."""
 
     area: object  # compared by identity
     offset: int
@@ -71,7 +70,7 @@ Value = int | Address
 
 
 class NotYet(Exception):
-    """A value that is known only when everything is laid out, and why."""
+    """A value is known only after the layout; `why` says on what it depends."""
 
     def __init__(self, node: Node, why: str) -> None:
         super().__init__(why)
@@ -79,7 +78,7 @@ class NotYet(Exception):
 
 
 class Context(Protocol):
-    """What the names in an expression stand for, where it is asked."""
+    """The values of names in an expression, at the place of its statement."""
 
     def name(self, node: Name) -> Value:
         """The value of a symbol. Raises `NotYet` or `Mistake`."""
@@ -97,11 +96,11 @@ class Context(Protocol):
         """The value of `sizeof`, `load_address`, `slot` and `%pcrel_lo`."""
 
     def warn(self, message: str, node: Node, hint: str = "") -> None:
-        """Report something doubtful."""
+        """Report a warning about a node."""
 
 
 def high_part(value: int) -> int:
-    """The upper 20 bits that with the signed lower 12 make the low 32 bits of `value`."""
+    """The upper 20 bits that together with the signed lower 12 give the low 32 bits of `value`."""
     return (value + 0x800) >> 12 & 0xFFFFF
 
 
@@ -150,8 +149,8 @@ COMPARISONS = ("==", "!=", "<>", "<", "<=", ">", ">=")
 
 
 def evaluate(node: Node, context: Context) -> Value:
-    """The value of an expression. Raises `Mistake`, and `NotYet` before the last pass."""
-    # A long sum leans to the left: walk down that side without recursion.
+    """The value of an expression. Raises `Mistake`, and before the layout `NotYet`."""
+    # Walk down the left side without recursion: a long sum is deep there.
     spine: list[Binary] = []
     while isinstance(node, Binary):
         spine.append(node)
@@ -220,7 +219,7 @@ def _apply(node: Binary, left: int, right: int, context: Context) -> int:
 
 
 def _addresses(node: Binary, left: Value, right: Value) -> Value:
-    """The value of an operator of which a side is an `Address`."""
+    """The value of an operator with an `Address` on one side or on both."""
     if node.operator == "+":
         if isinstance(right, int):
             left, right = right, left
@@ -259,9 +258,9 @@ def _call(node: Call, context: Context) -> Value:
 
 
 def fold(node: Node, replacement: Callable[[Name], Node | None]) -> Node:
-    """The expression with the symbols for which `replacement` gives a piece replaced by it.
+    """The expression with the symbols for which `replacement` gives a node replaced by that node.
 
-    A symbol that is set again later keeps here the value that it has now.
+    So a symbol that is set again later keeps its present value here.
     """
 
     def change(item: Node) -> Node | None:

@@ -1,10 +1,10 @@
-"""The short way for plain lines: statements that need no grammar, taken many at a time.
+"""The fast path: simple lines are assembled many at a time, without the grammar.
 
-The grammar stays the definition. A line is plain if it holds a label, or an
-instruction whose operands are words of their kinds, plain numbers or one symbol, or
-numbers as data; what it means is then certain, and nothing can be wrong with it.
-At the first line that is not, `take` stops and the line goes the long way. So
-does a symbol whose value makes trouble in the end: the long way says what is wrong.
+The grammar remains the definition. A line is simple if it holds a label, or an instruction whose
+operands are words of their kinds, plain numbers or one symbol, or numbers as data: its meaning is
+then certain, and it has no mistake. `take` stops at the first other line, which the reader parses.
+If the value of a symbol does not fit in the end, the grammar is asked for that line, so that it
+reports the mistake.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ from macaw.asm.symbols import Definition, Scope
 
 # Label, first word and what follows it, of a whole line. The last alternative is any other line.
 _LINE = re.compile(
-    # Without going back: of a long line that is not plain each try would read all.
+    # Without backtracking, which would read a long line again for each try.
     rf"[ \t]*+(?:((?>{NAME})|0|[1-9][0-9]{{0,8}}):[ \t]*+)?"
     rf"(?:((?>{NAME}))[ \t]*+)?([^\"'#/;\r\n]*+)"
     r"(?:(?:#|//)[^\n]*)?(?:\r?\n|\Z)|"
 )
 _SYMBOL = re.compile(rf"[ \t]*({NAME})[ \t]*")
-_MOST_MISSES = 8  # lines, one after another, that are all asked of though none is plain;
-_MOST_UNASKED = 8  # after them so many are not asked of
-_PIECE = 1 << 16  # characters that are taken at a time
-_LEAST_ROOM = 1 << 16  # bytes; so near to the end of memory every statement is asked for
-_BYTES_A_CHARACTER = 4  # `.dword 1,1,1` has the most
+_MOST_MISSES = 8  # consecutive other lines after which not every line is tried;
+_MOST_UNASKED = 8  # then at most so many lines between two tries
+_PIECE = 1 << 16  # characters between two calls of `watch`
+_LEAST_ROOM = 1 << 16  # bytes; with less room the reader takes every line, and checks it
+_BYTES_A_CHARACTER = 4  # at most, as in `.dword 1,1,1`
 
 
 class _LocalReference(NamedTuple):
-    """`1b` or `1f`, and the statement that says it."""
+    """`1b` or `1f`, and the number of its statement."""
 
     number: int
     ordinal: int
@@ -54,7 +54,7 @@ class _LocalReference(NamedTuple):
 
 
 class FastPath:
-    """Takes plain lines for an assembly."""
+    """Assembles the simple lines of a run."""
 
     enabled = True  # tests compare both ways
 
@@ -63,15 +63,15 @@ class FastPath:
         self._parts = parts
         if state.record is not None:
             self.enabled = False  # a listing needs each statement by itself
-        self._misses = 0  # lines, one after another, of which none was plain
-        self._asks = 0  # since then
+        self._misses = 0  # consecutive tries that took no line
+        self._asks = 0  # lines since the last try
 
     def take(self, source: SourceText, start: int, scope: Scope, macros: Collection[str]) -> int:
         """Assemble simple lines from the offset `start` on. Returns that of the first other line.
 
         The words of `macros` mean no instructions.
         """
-        # Where few lines are plain, asking costs more than it saves.
+        # Where few lines are simple, trying costs more than it saves.
         if self._misses > _MOST_MISSES:
             self._asks += 1
             if self._asks < min(self._misses - _MOST_MISSES, _MOST_UNASKED):
@@ -109,7 +109,7 @@ class FastPath:
             run.finish()
 
     def _table(self) -> Mapping[str, Entry] | None:
-        """The instructions that may be taken here; None: data cannot be taken either."""
+        """The encoders of the present part's instructions; None if no line can be taken here."""
         part, area = self._parts.current, self._state.area
         if area.zeros or self._state.symbols.pending:
             return None
@@ -122,7 +122,7 @@ class FastPath:
         return encoder_table(part.core, part.recording)
 
     def _end(self, text: str, start: int) -> int:
-        """How far the text may be read without looking whether memory is full."""
+        """The offset up to which text can be taken without checking that memory is full."""
         room = self._state.device.external_bytes - self._state.area.size - _LEAST_ROOM
         if (len(text) - start) * _BYTES_A_CHARACTER <= room:
             return len(text)
@@ -130,7 +130,7 @@ class FastPath:
 
 
 class _SimpleLines:
-    """Plain lines that follow one another: one part, one area, one source."""
+    """Consecutive simple lines of one source, in one part and one area."""
 
     def __init__(
         self,
@@ -150,12 +150,15 @@ class _SimpleLines:
         self._places: list[int] = []  # of their mnemonics
         plan = state.layout.plans.get(area.section)
         self._marks_data = plan is not None and plan.core is not None
-        self._has_words = False  # some of it was instructions
-        self._varies = False  # what is taken depends on its address, or defines a label
+        self._has_words = False  # some lines were instructions
+        self._varies = False  # the lines depend on their address or define labels
         self._deferred = DeferredFixups(state, source, scope, area, part)
 
     def repeat(self, source: RepeatedText, macros: Collection[str]) -> int:
-        """Take the first round, and all of them if they are the same bytes; where it goes on."""
+        """Take the first round, and the others at once if they give the same bytes.
+
+        Returns the offset at which to go on.
+        """
         area, line_table = self._area, self._state.line_table
         first_row, first = len(line_table), area.size
         end = self.take(0, source.period, macros)
@@ -172,7 +175,7 @@ class _SimpleLines:
         return len(source.text)
 
     def take(self, start: int, end: int, macros: Collection[str]) -> int:
-        """Take lines up to the first that is not plain, and give its offset."""
+        """Take lines up to the first that is not simple. Returns its offset."""
         symbols, exports = self._scope.symbols, self._scope.exports
         words, places = self._words, self._places
         table = self._instructions if self._base % WORD_BYTES == 0 else NO_ENCODERS
@@ -221,7 +224,7 @@ class _SimpleLines:
     def _encode_other(
         self, others: Sequence[RowEncoder], with_symbol: Sequence[RowEncoder], match: re.Match[str]
     ) -> list[int] | None:
-        """The words of a line that the first plan does not take; None: it is not plain."""
+        """The words of a line that the first encoder refuses; None: the line is not simple."""
         text = match[3]
         for plan in others:
             assert plan.encode is not None
@@ -246,12 +249,15 @@ class _SimpleLines:
         name: str,
         match: re.Match[str],
     ) -> list[int] | None:
-        """The words of an instruction with a symbol, as far as they are known."""
+        """The words of an instruction with a symbol, with the bits that are known.
+
+        None if the line is not simple.
+        """
         self._varies = True
         reference: str | _LocalReference = name
         if name[0].isdigit():
             if match[1] is not None and match[1][0].isdigit():
-                return None  # that label may be meant
+                return None  # it may mean the label of this line
             reference = _LocalReference(int(name[:-1]), self._state.next_ordinal(), name[-1] == "f")
             symbol = None if reference.forward else self._scope.numbered_near(*reference)
             if not reference.forward and not self._is_label(symbol):
@@ -273,14 +279,14 @@ class _SimpleLines:
         return _words_of(bits, plan.words)
 
     def _is_plain(self, name: str, symbol: Definition | None) -> bool:
-        """Whether a symbol is a label, here or further on."""
+        """Whether a symbol is a label, here or later in the file."""
         if symbol is None:
             return name not in self._scope.table.shared
         return self._is_label(symbol)
 
     @staticmethod
     def _is_label(symbol: Definition | None) -> bool:
-        """Whether a symbol is a label with a place, which is then used."""
+        """Whether a symbol is a label with a place. It then counts as used."""
         if symbol is None or symbol.bad or not symbol.is_label:
             return False
         if not isinstance(symbol.value, Address):
@@ -289,14 +295,14 @@ class _SimpleLines:
         return True
 
     def _data(self, match: re.Match[str]) -> bool:
-        """Take numbers as data, if they are plain."""
+        """Take a line of numbers as data. Returns whether it is simple."""
         size = NUMBER_SIZES.get(match[2])
         if size is None:
             return False
         offset = self._base + WORD_BYTES * len(self._words)
         low, high = -(1 << (8 * size - 1)), (1 << 8 * size) - 1
         value = plain_number(match[3].strip(" \t"))
-        if value is not None and low <= value <= high:  # one number: the most usual line
+        if value is not None and low <= value <= high:  # the most frequent line
             self._put_number(offset, (value & high).to_bytes(size, "little"), match)
             return True
         data, items = bytearray(), []
@@ -327,7 +333,7 @@ class _SimpleLines:
         self._base += len(data)
 
     def _flush(self) -> None:
-        """Put the words into their area."""
+        """Put the collected words into their area."""
         words = self._words
         if words:
             self._has_words = True
@@ -340,38 +346,38 @@ class _SimpleLines:
             self._places.clear()
 
     def finish(self) -> None:
-        """Leave everything as the long way would."""
+        """Put everything into the state, as the reader would."""
         self._flush()
         if self._deferred.items:
             self._state.fixups.append(self._deferred.apply)
 
 
 def _end_of_line(text: str, offset: int, end: int) -> int:
-    """Where the line after that of an offset begins, or the end."""
+    """The offset after the line that holds an offset, at most `end`."""
     newline = text.find("\n", offset, end)
     return end if newline < 0 else newline + 1
 
 
 def _words_of(bits: int, count: int) -> list[int]:
-    """The words of a plan."""
+    """The words of an instruction, of which the first is the lowest in `bits`."""
     if count == 1:
         return [bits]
     return [bits >> LANE * place & (1 << LANE) - 1 for place in range(count)]
 
 
 def _statement_start(match: re.Match[str]) -> int:
-    """Where the statement of a line begins."""
+    """The offset of a line's statement."""
     return match.start(1) if match[1] is not None else match.start(2)
 
 
 def _logical_line(source: SourceText, match: re.Match[str]) -> LogicalLine:
-    """The line as the long way reads it."""
+    """The line as the reader would give it."""
     start = _statement_start(match)
     return LogicalLine(source, start, source.text[start : match.end(3)].rstrip(" \t"))
 
 
 class DeferredFixups:
-    """Words and numbers of a run that wait for their symbols, and where they stand."""
+    """Words and numbers of simple lines that wait for symbols, and where they stand."""
 
     __slots__ = ("_area", "_part", "_scope", "_source", "_state", "items")
 
@@ -388,8 +394,8 @@ class DeferredFixups:
         self._scope = scope
         self._area = area
         self._part = part
-        # Offset, bits that are known, slot, %hi or %lo, symbol, begin of the line; of a number
-        # as data its place in the line instead of the bits, its size instead of the slot.
+        # Offset, known bits, encoder, %hi or %lo, symbol, offset of the line. For a number as data:
+        # its place in the line instead of the bits, its size instead of the encoder.
         self.items: list[
             tuple[int, int, OperandEncoder | int, str, str | _LocalReference, int]
         ] = []
@@ -433,7 +439,7 @@ class DeferredFixups:
         line_start: int,
         ordinal: int,
     ) -> bytes:
-        """What the grammar makes of a line whose symbol has no simple value."""
+        """The bytes of a line whose symbol has no simple value, or the report of its mistake."""
         match = _LINE.match(self._source.text, self._source.text.rfind("\n", 0, line_start) + 1)
         assert match is not None
         line = _logical_line(self._source, match)
@@ -450,7 +456,7 @@ class DeferredFixups:
 
 
 class _LateArea(Area):
-    """The bytes of one statement, at an offset of its area."""
+    """The bytes of one statement, at an offset of its area, after the layout."""
 
     start = 0
 

@@ -1,4 +1,4 @@
-"""Files that a source names: found below its folder and the `-I` folders, nowhere else."""
+"""Files that a source names. They are found only below its folder and the `-I` folders."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from macaw.isa.errors import MacawError
 
 
 class FileError(MacawError, ValueError):
-    """A file cannot be read; the message says why, fit for a user."""
+    """A file cannot be read; the message says why."""
 
 
 def find(name: str, folders: Iterable[Path]) -> Path:
     """The regular file `name` in the first folder that has it. Raises `FileError`.
 
-    The file must lie below one of the folders when all links are followed.
+    With all links followed the file must lie below one of the folders.
     """
     return find_named(name, folders)[0]
 
 
 def find_named(name: str, folders: Iterable[Path]) -> tuple[Path, str]:
-    """As `find`, and the file's name for messages: from that folder on, as the folder is called."""
+    """As `find`, with the file's name for messages, which begins with the folder as given."""
     if not name or "\0" in name:
         raise FileError("the name of a file is empty or holds a zero byte")
     if Path(name).is_absolute():

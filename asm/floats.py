@@ -24,7 +24,7 @@ class FloatFormat:
 
     @property
     def bias(self) -> int:
-        """What is added to an exponent."""
+        """The number added to an exponent."""
         return (1 << (self.exponent - 1)) - 1
 
 
@@ -34,10 +34,7 @@ DOUBLE = FloatFormat("double", 8, 52, 11)
 
 
 def bits(text: str, form: FloatFormat) -> int:
-    """The bits of a decimal number, `inf` or `nan`, with or without a sign.
-
-    Raises `FloatError`.
-    """
+    """The bits of a decimal number, `inf` or `nan`, with or without a sign. Raises `FloatError`."""
     negative = text.startswith("-")
     body = text.lstrip("+-").lower()
     sign = int(negative) << (form.size * 8 - 1)

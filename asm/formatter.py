@@ -1,9 +1,9 @@
-"""One layout for all sources. Only blanks, and lines without anything, are changed.
+"""One layout for all sources. Only blanks and empty lines are changed.
 
-The text is taken as it stands, before macros, conditionals and includes mean anything, so a
-file that is only a part of a program, or has mistakes, is laid out as well. A line that a
-comment over several lines touches, or whose string has no end, stays as it is. `macaw.asm.columns`
-has the columns; `macaw.asm.unchanged` tells whether the laid-out text still means the same.
+The text is taken as it stands, before macros, conditionals and includes mean anything. So a file
+that is only a part of a program, or has mistakes, is laid out as well. A line stays as it is if a
+comment over several lines touches it or a string in it has no end. `macaw.asm.columns` has the
+columns; `macaw.asm.equivalence` tells whether the new text means the same.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from macaw.asm import columns
 from macaw.asm.source import CHARACTER, COMMENT, STRING
 from macaw.isa import registry
 
-_LONGEST_LABEL = 24  # a longer one does not move the statements of its neighbours
-_LAST_COMMENT = 56  # a comment from here on does not move those of its neighbours
-_CONTINUED = 24  # a comment from here on, below one behind a statement, goes on with that
-_STEP = 8  # comments are moved by so many columns
+_LONGEST_LABEL = 24  # longer labels do not move the statements of their neighbours
+_LAST_COMMENT = 56  # a comment from this column on does not move its neighbours
+_CONTINUED = 24  # a comment alone from this column on continues the one above it
+_STEP = 8  # step of the columns of comments
 
 BLANKS = " \t\r\f\v"
-_NAME = r"(?:[\w.$]|\\@|\\\(\)|\\\w+)+"  # with what a macro's body says for its arguments
+_NAME = r"(?:[\w.$]|\\@|\\\(\)|\\\w+)+"  # and `\name`, the arguments in a macro's body
 TOKEN = re.compile(
     rf"(?P<comment>{COMMENT})|(?P<string>{STRING})|(?P<character>{CHARACTER})"
     rf"|(?P<blank>[{BLANKS}]+)|(?P<end>;)|(?P<word>{_NAME}|\\\()"
@@ -32,18 +32,18 @@ TOKEN = re.compile(
 _LABELS = re.compile(rf"(?:{_NAME} ?:(?!:) ?)+")
 _ASSIGNMENT = re.compile(rf"({_NAME}) ?=(?!=) ?(.*)")
 _HEAD = re.compile(r"([^ \"']+) *(.*)")
-_PART = ".core"  # begins a part: a body left open ends here at the latest
-LETTERS = ".irpc"  # goes through the letters of its operand, blanks among them
+_PART = ".core"  # begins a part, which ends an open body
+LETTERS = ".irpc"  # its operand is a run of letters, blanks count
 
 
 @dataclass(slots=True)
 class _Line:
-    """A physical line: as it stands (`kept`), empty, a comment alone, or statements."""
+    """A physical line: unchanged (`kept`), empty, a comment alone, or statements."""
 
     kept: str = ""
     labels: str = ""
     first: str = ""  # the first statement, one blank between head and operands
-    others: str = ""  # what stands behind it, from its `;` on
+    others: str = ""  # the rest of the line, from a `;` on
     comment: str = ""
     stood: int = 0  # the column of a comment alone
     body: bool = False  # between a directive and the one that ends its body
@@ -51,19 +51,19 @@ class _Line:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing stands in the line."""
+        """Whether the line is empty."""
         return not (self.kept or self.labels or self.first or self.comment)
 
     @property
     def usual_column(self) -> int:
-        """Where the statement stands if its labels leave room, or the comment that is alone."""
+        """The column of the statement after short labels, or of a comment that stands alone."""
         if self.body and not self.first.startswith("."):
             return columns.BODY
         return columns.STATEMENT
 
 
 def format_text(text: str) -> str:
-    """The source in the one layout; formatting again changes nothing."""
+    """The source in the one layout. Formatting the result again changes nothing."""
     lines = list(_read_line(text))
     _place(lines)
     paragraphs = [
@@ -78,7 +78,7 @@ def format_text(text: str) -> str:
 
 
 def _read_line(text: str) -> Iterator[_Line]:
-    """The physical lines, with the blanks of the layout but not in columns yet."""
+    """The physical lines, with single blanks but not in columns yet."""
     ends = _ends_of_bodies()
     inside, end = False, ""  # in a comment over several lines; what ends the body we are in
     for physical in text.split("\n"):
@@ -95,14 +95,14 @@ def _read_line(text: str) -> Iterator[_Line]:
 
 
 def _ends_of_bodies() -> dict[str, str]:
-    """The directives that have a body, with those that end it."""
+    """The directives that begin a body, each with the one that ends it."""
     return {
         item.name: item.end for core in registry.cores() for item in core.directives if item.end
     }
 
 
 def _tokens(physical: str, *, inside: bool) -> tuple[bool, list[re.Match[str]]]:
-    """Whether a comment goes on in the next line, and the tokens; `inside`: in one from before."""
+    """Whether a comment continues in the next line, and the tokens; `inside`: it began before."""
     start = physical.find("*/") + 2 if inside else 0
     if inside and start < 2:
         return True, []
@@ -118,7 +118,7 @@ def _tokens(physical: str, *, inside: bool) -> tuple[bool, list[re.Match[str]]]:
 
 
 def _line(tokens: list[re.Match[str]], physical: str) -> _Line | None:
-    """The line, or None if it has to stay as it is."""
+    """The line, or None if it must stay as it is."""
     while tokens and tokens[-1].lastgroup == "blank":
         tokens.pop()
     if not tokens:
@@ -146,7 +146,7 @@ def _line(tokens: list[re.Match[str]], physical: str) -> _Line | None:
 def _statements(tokens: list[re.Match[str]]) -> list[str]:
     """The labels that a line begins with, and its statements."""
     pieces = [""]
-    gap = ""  # the blanks before the token
+    gap = ""  # whether blanks stand before the token
     before = ""  # the token before in the statement
     letters = False
     for token in tokens:
@@ -172,7 +172,7 @@ def _statements(tokens: list[re.Match[str]]) -> list[str]:
 
 
 def _apart(before: str, after: str, *, blank: bool) -> bool:
-    """Whether a blank stands between two tokens; `blank`: whether one stood there."""
+    """Whether a blank separates two tokens; `blank`: whether the source has one there."""
     if before == "\\(":
         return blank  # `\()` is something else
     if after in (",", ")", "]") or before in ("(", "["):
@@ -180,14 +180,14 @@ def _apart(before: str, after: str, *, blank: bool) -> bool:
     if before == ",":
         return True
     if before == "=":
-        return blank and after.startswith("=")  # the two would be another operator
+        return blank and after.startswith("=")  # together they would be another operator
     if after == "=":
         return blank and before in ("<", ">", "!", "=")
     return blank
 
 
 def _space(statement: str) -> str:
-    """A statement with one blank between its head and what follows."""
+    """A statement with one blank between its first word and its operands."""
     if match := _ASSIGNMENT.fullmatch(statement):
         return f"{match[1]} = {match[2]}".rstrip()
     if match := _HEAD.fullmatch(statement):
@@ -203,7 +203,7 @@ def _is_assignment(statement: str) -> bool:
 
 
 def _place(lines: list[_Line]) -> None:
-    """Give the statements their columns: neighbours behind long labels stand below each other."""
+    """Set the columns of the statements; neighbours after long labels share one."""
     for labelled, group in groupby(lines, key=lambda line: bool(line.labels and line.first)):
         neighbours = list(group)
         lengths = [len(x.labels) + 1 for x in neighbours if len(x.labels) < _LONGEST_LABEL]
@@ -216,7 +216,7 @@ def _place(lines: list[_Line]) -> None:
 
 
 def _lay_out(paragraph: list[_Line]) -> list[str]:
-    """Lines with nothing empty between them, as text."""
+    """Lines without an empty one between them, as text."""
     texts = [line.kept or _statement_text(line) for line in paragraph]
     ends = [
         len(text) + columns.GAP
@@ -226,7 +226,7 @@ def _lay_out(paragraph: list[_Line]) -> list[str]:
     reach = max((end for end in ends if end <= _LAST_COMMENT), default=0)
     column = max(columns.COMMENT, reach + -reach % _STEP)
     pieces = []
-    goes_on = False  # whether a comment below could go on with the one of this line
+    goes_on = False  # whether a comment below may continue this line's
     for text, line in zip(texts, paragraph, strict=True):
         alone = bool(line.comment) and not text
         goes_on = goes_on and line.stood >= _CONTINUED if alone else bool(line.comment)

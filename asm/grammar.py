@@ -1,4 +1,4 @@
-"""The grammar of `grammar.lark`, and what its rules make: the pieces of a logical line."""
+"""The grammar of `grammar.lark`, and the nodes that its rules make of a logical line."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _place(child: _Child) -> tuple[int, int]:
 
 
 class Builder(Transformer[Token, Node]):
-    """Makes nodes while the parser runs. Every token is kept, for the places."""
+    """Makes nodes while the parser runs. It keeps every token, for their places."""
 
     @staticmethod
     def _nodes(children: list[_Child]) -> tuple[Node, ...]:
@@ -198,12 +198,12 @@ def _parser() -> Lark:
 
 
 def text() -> str:
-    """The grammar."""
+    """The grammar's text."""
     return (files("macaw.asm") / "grammar.lark").read_text("utf-8")
 
 
 def build_parser(rules: str, start: str, builder: Builder) -> Lark:
-    """The parser of a grammar that is this one or begins with it."""
+    """The parser of `rules`: this grammar, or a text that begins with it."""
     return Lark(
         rules,
         start=start,
@@ -228,7 +228,10 @@ _BAD_NUMBER = re.compile(r"[A-Za-z0-9_.$]+")
 
 
 def explain(error: UnexpectedInput, text: str, whole: str = "") -> Mistake:
-    """Lark's error in words that need no grammar; of a `whole` expression what comes behind it."""
+    """Lark's error as a `Mistake` in plain words.
+
+    `whole` names what may follow if the text is a whole expression.
+    """
     if isinstance(error, UnexpectedCharacters):
         return _unreadable(error.pos_in_stream or 0, text)
     assert isinstance(error, UnexpectedToken)

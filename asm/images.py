@@ -1,8 +1,7 @@
-"""A program as a bare image, for loaders that know no ELF: raw bytes, or Intel HEX.
+"""A program as a bare image for loaders without ELF: raw bytes, or Intel HEX.
 
-An image holds what an ELF file has bytes for, at the load addresses: what a
-loader writes, not what cores see. Sections of zeros are not in it; whoever loads
-it clears the memory before.
+An image holds the bytes that a loader writes, at load addresses. Sections of zeros are not in it;
+the loader clears the memory before.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from macaw.asm.program import Program, Section
 from macaw.isa import memory_map
 from macaw.isa.errors import MacawError
 
-# And where each begins; `cores` are the memories of cores' own.
+# The first address of each; `cores` are the memories that cores bring.
 MEMORIES = {
     "local": memory_map.LOCAL,
     "cores": memory_map.INSTRUCTIONS,
@@ -29,7 +28,7 @@ _DATA, _END, _UPPER_ADDRESS, _START = 0, 1, 4, 5  # kinds of records
 
 
 class ImageError(MacawError, ValueError):
-    """A program that is no image of the kind asked for; the message says why, the hint what is."""
+    """A program has no image of the requested kind; the hint says which kind it has."""
 
 
 def write(program: Program, kind: str, memory: str | None = None) -> bytes:
@@ -45,7 +44,7 @@ def memory_of(section: Section) -> str:
 
 
 def _sections(program: Program, memory: str | None) -> list[Section]:
-    """What an image holds, by load address."""
+    """The sections of an image, by load address."""
     sections = [
         item for item in program.sections if item.data and memory in (None, memory_of(item))
     ]
@@ -56,7 +55,7 @@ def _sections(program: Program, memory: str | None) -> list[Section]:
 
 
 def _raw(sections: Sequence[Section]) -> bytes:
-    """The bytes from the lowest address to the highest, zeros where no section is."""
+    """The bytes from the lowest address to the highest, with zeros between sections."""
     memories = list(dict.fromkeys(memory_of(item) for item in sections))
     if len(memories) > 1:
         first, second = (
@@ -98,7 +97,7 @@ def _hex(sections: Sequence[Section], entry: int | None) -> bytes:
 
 
 def _pieces(section: Section) -> Iterator[tuple[int, bytes]]:
-    """The data of records: none reaches over the addresses of one block."""
+    """Addresses and bytes of the data records; no record crosses a block of addresses."""
     address, end = section.load_address, section.load_address + len(section.data)
     while address < end:
         stop = min(end, address + _RECORD_BYTES, address - address % _BLOCK + _BLOCK)

@@ -25,7 +25,7 @@ def _include(stack: TextStack, command: Command) -> None:
         message = f"'{node.value.decode()}': byte {error.start} is not UTF-8 text"
         raise Mistake(message, node) from None
     caller = command.caller("included from here")
-    # Its own includes are found as those of the file that the run began with, as in GNU as.
+    # Its own includes are found from the folder of the run's file, as in GNU as.
     stack.include(
         SourceText(text, printable_name(name), command.line.source.folder, caller), caller
     )

@@ -1,4 +1,4 @@
-"""Instructions of one word each: rows and pseudo-instructions to bytes in an area."""
+"""Instructions and pseudo-instructions as words in an area."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def place_statement(
 def words_after_layout(
     context: StatementContext, statement: Statement, core_rows: Mapping[str, Sequence[Row]]
 ) -> bytes:
-    """The words of a statement after the layout; its area gets them too. Raises as `evaluate`."""
+    """The words of a statement after the layout, which its area gets, too. Raises as `evaluate`."""
     assert statement.head is not None
     rows = core_rows[statement.head.text]
     for here, row, bound in _instructions(context, statement, rows, core_rows):
@@ -63,7 +63,7 @@ def _instructions(
 
 
 def place_word(context: StatementContext, row: Instruction, bound: BoundOperands) -> None:
-    """Put one instruction at the end of the site's area, now or when its values are known."""
+    """Put one instruction at the end of the area, now or when its values are known."""
     values, pending = known_values(context, row, bound)
     size = row.format.size
     context.mark()
@@ -83,7 +83,7 @@ def place_word(context: StatementContext, row: Instruction, bound: BoundOperands
 def known_values(
     context: StatementContext, row: Instruction, bound: BoundOperands
 ) -> tuple[dict[str, int], dict[str, Node]]:
-    """The field values that are known already, and the operands whose values are not."""
+    """The field values that are known now, and the operands whose values are not."""
     values: dict[str, int] = {}
     pending: dict[str, Node] = {}
     for name, node in bound.nodes.items():
@@ -97,7 +97,7 @@ def known_values(
 def _word(
     context: StatementContext, row: Instruction, values: dict[str, int], pending: dict[str, Node]
 ) -> bytes:
-    """The bytes of an instruction, everything being laid out."""
+    """The bytes of an instruction after the layout."""
     operands = {operand.name: operand for operand in row.operands}
     late_values = {
         name: value_of(operands[name], node, context, row) for name, node in pending.items()
@@ -107,14 +107,14 @@ def _word(
 
 @lru_cache(maxsize=512)
 def template(text: str) -> Statement:
-    """A line of an expansion as it stands in the table, each operand as the name `$operand`."""
+    """A line of an expansion, parsed, with each operand as the name `$operand`."""
     statement = unplaced(parse(_PLACEHOLDER.sub(r"$\1", text)))
     assert isinstance(statement, Statement)
     return statement
 
 
 def _expansion(context: StatementContext, row: Pseudo, bound: BoundOperands) -> Iterator[Statement]:
-    """The statements that a pseudo-instruction stands for, `.` in its operands being its own."""
+    """The statements of a pseudo-instruction; `.` in an operand is the address of the whole."""
     nodes: dict[str, Node] = {}
     for operand in row.operands:
         node = bound.nodes.get(operand.name)
@@ -122,7 +122,7 @@ def _expansion(context: StatementContext, row: Pseudo, bound: BoundOperands) -> 
             assert operand.default is not None
             nodes[operand.name] = Number(-1, -1, operand.default)
         elif operand.kind.by_name or known_word(operand.kind, node) is not None:
-            value_of(operand, node, context)  # refuse a wrong word here, by this operand's name
+            value_of(operand, node, context)  # raises for a wrong word, with this operand's name
             nodes[operand.name] = node
         else:
             nodes[operand.name] = Checked(
@@ -151,7 +151,7 @@ def _own_here(back: int, item: Node) -> Node | None:
 
 
 def _alternative(context: StatementContext, row: Pseudo, nodes: dict[str, Node]) -> Alternative:
-    """The expansion for the operand that decides; if its value is not known yet, the last one."""
+    """The expansion that the deciding operand chooses; the last one while its value is unknown."""
     if not row.choose:
         return row.alternatives[0]
     try:

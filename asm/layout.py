@@ -1,8 +1,7 @@
 """Areas and sections: where the bytes of a program go.
 
-Statements append to areas. A section is one area, or several that follow one
-another whatever the order of their statements (packets, sequences and data of a
-row). `place` gives every area its address.
+Statements append to areas. A section is one area, or several that follow one another in a fixed
+order (packets, sequences and data of a row). `place` gives every area its address.
 """
 
 from __future__ import annotations
@@ -20,20 +19,20 @@ IMAGE_ALIGN = 64  # of tensors and of images in external memory
 
 
 class LayoutError(ValueError):
-    """Something does not fit into its memory; the message says what and where."""
+    """Something does not fit its memory; the message says what and where."""
 
 
 @dataclass(eq=False)
 class Area:
-    """Bytes that grow. `zeros` areas hold no bytes, only a size."""
+    """Bytes that grow. An area with `zeros` holds only a size."""
 
     section: str
     zeros: bool = False
     data: bytearray = field(default_factory=bytearray)
     reserved: int = 0
     align: int = 1
-    base: int | None = None  # as its core sees it, when placed
-    load_base: int = 0  # where the loader puts it
+    base: int | None = None  # address as its core sees it, after the layout
+    load_base: int = 0  # address at which the loader puts it
     discarded: bool = False  # it goes into no program
 
     @property
@@ -42,7 +41,7 @@ class Area:
         return self.reserved if self.zeros else len(self.data)
 
     def append(self, data: bytes) -> None:
-        """Add bytes; an area of zeros takes only zeros."""
+        """Add bytes. Raises `LayoutError` if they are not zeros and the area holds zeros."""
         if self.zeros:
             if any(data):
                 raise LayoutError(f"{self.section} holds zeros, no data")
@@ -58,7 +57,7 @@ class Area:
             self.data += bytes(count)
 
     def align_to(self, step: int, padding: Callable[[int], bytes] | None = None) -> None:
-        """Go on at a multiple of `step` (a power of two), which the area then keeps to."""
+        """Go on at a multiple of `step`, a power of two; the area's address will be one, too."""
         self.align = max(self.align, step)
         missing = -self.size % step
         if missing:
@@ -67,7 +66,7 @@ class Area:
 
 @dataclass(eq=False)
 class SectionPlan:
-    """A section to be: its areas in their order, its memory, and its address if that is given."""
+    """A section before the layout: its areas in order, its memory, its address if that is fixed."""
 
     name: str
     memory: str  # LOCAL, EXTERNAL, UNIT, OWN
@@ -78,8 +77,8 @@ class SectionPlan:
     address: int | None = None  # of a UNIT or OWN section
     limit: int = 0  # bytes of its memory; 0: shared with others, checked together
     bound: str = "mem.unit_half_bytes"  # the setting that gives the limit
-    step: int = 1  # bytes of which tensors in it are whole multiples
-    element: str = ""  # the one type of its tensors; empty: any
+    step: int = 1  # bytes; tensors in it are multiples of them
+    element: str = ""  # type of its tensors; empty: any
     direction: str = ""  # of its tensors, "in" or "out"; empty: both
     align: int = 1
     # Of tensors: the section of the part that works with them. A UNIT section follows it.
@@ -87,7 +86,7 @@ class SectionPlan:
 
     @property
     def size(self) -> int:
-        """Bytes, when placed."""
+        """The bytes of the section, after the layout."""
         first, last = self.areas[0], self.areas[-1]
         assert first.base is not None
         assert last.base is not None
@@ -96,12 +95,12 @@ class SectionPlan:
 
 @dataclass(eq=False)
 class Layout:
-    """The sections of a program, in the order in which they were asked for."""
+    """The sections of a program, in the order in which the source first needs them."""
 
     plans: dict[str, SectionPlan] = field(default_factory=dict)
 
     def plan(self, plan: SectionPlan) -> SectionPlan:
-        """The section of that name, made from `plan` if there is none yet."""
+        """The section with the name of `plan`, which is `plan` itself if there is none yet."""
         return self.plans.setdefault(plan.name, plan)
 
     def area(self, plan: SectionPlan) -> Area:
@@ -109,7 +108,7 @@ class Layout:
         return self.plan(plan).areas[0]
 
     def external_size(self) -> int:
-        """Bytes so far that the loader will put into external memory."""
+        """The bytes that the loader will put into external memory, so far."""
         plans = (
             plan
             for plan in self.plans.values()
@@ -118,7 +117,7 @@ class Layout:
         return sum(area.size for plan in plans for area in plan.areas)
 
     def place(self, config: Mapping[str, Any]) -> list[tuple[SectionPlan | None, str]]:
-        """Give every area its address. Returns what does not fit, and whose it is."""
+        """Give every area its address. Returns for each problem its section and a message."""
         problems: list[tuple[SectionPlan | None, str]] = []
         local = self._place_memory(LOCAL, memory_map.TEXT)
         if local > config["mem.local_bytes"]:
@@ -149,10 +148,10 @@ class Layout:
         return problems
 
     def _place_memory(self, memory: str, position: int) -> int:
-        """Place the sections of a memory behind one another, those of zeros last.
+        """Place the sections of a memory one after another, those of zeros last. Returns their end.
 
-        These stand in the order of their names, whichever the source mentions first: the
-        disassembler declares tensors at the top.
+        Sections of zeros stand in the order of their names, because the disassembler declares
+        tensors at the top of the source.
         """
         inside = [plan for plan in self.plans.values() if plan.memory == memory]
         units = (plan for plan in self.plans.values() if plan.memory == UNIT)
@@ -175,7 +174,7 @@ class Layout:
         return position
 
     def area_at(self, address: int) -> Area | None:
-        """The area that holds an address; one that ends there if no other does."""
+        """The area that holds an address, else one that ends there; None if there is none."""
         last = None
         for plan in self.plans.values():
             for area in plan.areas:
@@ -187,7 +186,7 @@ class Layout:
         return last
 
     def sections(self) -> tuple[Section, ...]:
-        """The sections that hold anything, in the order of their load addresses."""
+        """The sections that are not empty, by load address."""
         sections = []
         for plan in self.plans.values():
             if not plan.size:
@@ -217,7 +216,7 @@ class Layout:
 
 
 def _place_areas(plan: SectionPlan, position: int) -> int:
-    """Place a section's areas from `position` on; gives the end."""
+    """Place a section's areas from `position` on. Returns their end."""
     plan.align = max(plan.align, *(area.align for area in plan.areas))
     position += -position % plan.align
     for area in plan.areas:

@@ -1,4 +1,4 @@
-"""Which place of which source each byte comes from, while a program is made: few bytes a row."""
+"""The line table while the program is assembled, in a few bytes a row."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from macaw.asm.source import SourceText
 
 
 class LineTableBuilder:
-    """The rows in the order in which they were added. A run has one area and one source."""
+    """The rows in the order of the source, in runs of one area and one source."""
 
     def __init__(self) -> None:
         self._offsets = array("I")  # in the area
@@ -27,7 +27,7 @@ class LineTableBuilder:
             self._runs.append((len(self._offsets), area, source))
 
     def add(self, area: Area, offset: int, source: SourceText, place: int) -> None:
-        """Let the bytes from an offset of an area on come from a place of a source."""
+        """Map the bytes from an offset of an area on to an offset of a source."""
         self._run(area, source)
         self._offsets.append(offset)
         self._places.append(place)
@@ -35,27 +35,27 @@ class LineTableBuilder:
     def add_words(
         self, area: Area, offset: int, size: int, source: SourceText, places: Sequence[int]
     ) -> None:
-        """Add a row for each of the words of `size` bytes from `offset` on."""
+        """Map each of the words of `size` bytes from `offset` on to its offset of a source."""
         if places:
             self._run(area, source)
             self._offsets.extend(range(offset, offset + size * len(places), size))
             self._places.extend(places)
 
     def repeat(self, first: int, rounds: int, size: int) -> None:
-        """Add the rows from row `first` on again for so many rounds of `size` bytes each."""
+        """Add the rows from row `first` on again, for `rounds` rounds of `size` bytes each."""
         offsets, places = self._offsets[first:], self._places[first:]
         further = range(size, size * (rounds + 1), size)
         self._offsets.extend([offset + more for more in further for offset in offsets])
         self._places.extend(places * rounds)
 
     def runs(self) -> Iterator[tuple[Area, SourceText, array[int], array[int]]]:
-        """Area, source, offsets in the one and places in the other, run by run."""
+        """For each run: area, source, offsets in the area, offsets in the source."""
         ends = [*(run[0] for run in self._runs[1:]), len(self)]
         for (start, area, source), end in zip(self._runs, ends, strict=False):  # no runs: one end
             yield area, source, self._offsets[start:end], self._places[start:end]
 
     def table(self) -> LineTable:
-        """The line table of the program, everything being laid out."""
+        """The line table of the program, after the layout."""
         files: dict[str, int] = {}
         tables: dict[str, Rows] = {}
         for area, source, offsets, places in self.runs():

@@ -1,4 +1,4 @@
-"""The line table: which source place the bytes of a program come from."""
+"""The line table: the source place of each byte of a program."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _WIDEST = 0xFFFF_FFFF  # of a number of the table
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The source place of the bytes from `address` to the section's next line."""
+    """A source place, for the bytes from `address` to the section's next line."""
 
     section: str
     address: int
     file: str
-    line: int  # from 1; 0: no place is known from here on
+    line: int  # from 1; 0: not known
     column: int  # from 1; 0: not known
 
 
@@ -28,7 +28,7 @@ def _numbers() -> array[int]:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows of one section, a column an array."""
+    """The rows of one section, with an array for each column."""
 
     addresses: array[int] = field(default_factory=_numbers)
     files: array[int] = field(default_factory=_numbers)  # places in `LineTable.files`
@@ -36,7 +36,7 @@ class Rows:
     columns: array[int] = field(default_factory=_numbers)
 
     def add(self, address: int, file: int, line: int, column: int) -> None:
-        """Add a row at the end; what is wider than 32 bits is not known."""
+        """Add a row at the end; a number that needs more than 32 bits counts as unknown."""
         self.addresses.append(address)
         self.files.append(file)
         self.lines.append(line if line <= _WIDEST else 0)
@@ -56,7 +56,7 @@ class Rows:
         return Rows(*(column[low:high] for column in rows._arrays))
 
     def sorted(self) -> Rows:
-        """The same rows by address, equal ones as they stand."""
+        """The same rows by address; equal addresses keep their order."""
         addresses = self.addresses.tolist()
         if addresses == sorted(addresses):
             return self
@@ -72,12 +72,12 @@ class Rows:
 
 
 class LineTable(Sequence[Line]):
-    """All rows, section after section, each by address; compact, `Line` objects on demand."""
+    """The rows of all sections, by address. They are compact; `Line` objects are made on demand."""
 
     __slots__ = ("_rows", "files")
 
     def __init__(self, files: Iterable[str] = (), rows: Mapping[str, Rows] | None = None) -> None:
-        """`rows` by section, their `files` places in `files`."""
+        """`rows` by section; their `files` are places in `files`."""
         self.files = tuple(files)
         self._rows = {name: table.sorted() for name, table in (rows or {}).items() if len(table)}
 
@@ -97,11 +97,11 @@ class LineTable(Sequence[Line]):
         return tuple(self._rows)
 
     def rows(self, section: str) -> Rows:
-        """The rows of a section; none if it has none."""
+        """The rows of a section, which may be none."""
         return self._rows.get(section, Rows())
 
     def at(self, section: str, address: int) -> Line | None:
-        """The last row of the section at or before `address`; None where no place is known."""
+        """The last row of the section at or before `address`; None if there is none."""
         rows = self.rows(section)
         place = bisect_right(rows.addresses, address) - 1
         if place < 0 or not rows.lines[place]:
@@ -135,7 +135,7 @@ class LineTable(Sequence[Line]):
         raise IndexError(index)
 
     def __eq__(self, other: object) -> bool:
-        """Whether both have the same rows, in whatever order the sections and files stand."""
+        """Whether both have the same rows, in any order of sections and files."""
         if not isinstance(other, LineTable):
             return NotImplemented
         return self._by_section() == other._by_section()

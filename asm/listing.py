@@ -1,7 +1,7 @@
-"""The listing: each line of the sources with the address and bytes that it has made.
+"""The listing: each line of the sources with its address and its bytes.
 
-`Record` is what an assembly notes for it while it reads; without one it notes
-nothing. `text` prints it, as GNU as -alm does, when everything has its place.
+An assembly collects a `Record` if the caller wants a listing. `text` prints it as GNU as -alm does,
+after the layout.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from macaw.asm.source import LogicalLine, SourceText
 
 _GROUP = 4  # bytes that are printed without a space
 _ROW = 2 * _GROUP  # bytes of a row
-_MOST_ROWS = 4  # of what a statement puts into one place; what is left is counted
+_MOST_ROWS = 4  # rows of one chunk; further bytes are counted
 _TAB = 8
 _BYTES_WIDTH = 2 * _ROW + 1
 _NO_PLACE = " " * 8
@@ -25,7 +25,7 @@ _NO_PLACE = " " * 8
 
 @dataclass(slots=True)
 class Chunk:
-    """Bytes of a statement that follow one another."""
+    """Consecutive bytes of a statement."""
 
     area: Area
     start: int  # offset in the area
@@ -34,7 +34,7 @@ class Chunk:
 
 @dataclass(slots=True)
 class Entry:
-    """A statement as it was read, in the file with which the run began, and its bytes."""
+    """A statement, its file of the run, and its bytes."""
 
     line: LogicalLine
     file: int  # place in `Record.files`
@@ -42,30 +42,30 @@ class Entry:
 
 
 class Record:
-    """What an assembly notes for its listing."""
+    """What an assembly collects for its listing."""
 
     def __init__(self) -> None:
         self.files: list[SourceText] = []
         self.entries: dict[int, Entry] = {}  # by the statement's number in the run
 
     def file(self, text: SourceText) -> None:
-        """A source of the run begins."""
+        """Begin a source of the run."""
         self.files.append(text)
 
     def statement(self, number: int, line: LogicalLine) -> None:
-        """A statement is read."""
+        """Add a statement with its number in the run."""
         self.entries[number] = Entry(line, len(self.files) - 1)
 
     def put(self, number: int, line: LogicalLine, area: Area, start: int) -> None:
-        """A statement has put the bytes from `start` to the end of an area."""
+        """Add the bytes from `start` to the end of an area to a statement."""
         entry = self.entries.get(number)
         if entry is None or entry.line is not line or area.size <= start:
-            return  # what stands at the end of a part is no statement's
+            return  # bytes at the end of a part belong to no statement
         _add(entry.chunks, area, start, area.size)
 
 
 def _add(chunks: list[Chunk], area: Area, start: int, end: int) -> None:
-    """Add bytes behind others, as one run with the last if they follow it."""
+    """Add bytes; if they follow the last chunk, they extend it."""
     if chunks and chunks[-1].area is area and chunks[-1].end == start:
         chunks[-1].end = end
     else:
@@ -73,7 +73,7 @@ def _add(chunks: list[Chunk], area: Area, start: int, end: int) -> None:
 
 
 def text(program: Program, record: Record) -> str:
-    """The listing of a program, from what its assembly has noted."""
+    """The listing of a program, from the record of its assembly."""
     lines: list[str] = []
     entries: list[list[Entry]] = [[] for _ in record.files]
     for entry in record.entries.values():
@@ -87,7 +87,7 @@ def text(program: Program, record: Record) -> str:
 
 
 def _file(program: Program, file: SourceText, entries: Sequence[Entry]) -> Iterator[str]:
-    """The lines of a file; beneath each what it expands to."""
+    """The lines of a file, each followed by the lines that it expands to."""
     by_line: dict[int, list[Entry]] = {}
     for entry in entries:
         by_line.setdefault(_root(entry.line), []).append(entry)
@@ -116,7 +116,7 @@ def _file(program: Program, file: SourceText, entries: Sequence[Entry]) -> Itera
 
 
 def _root(line: LogicalLine) -> int:
-    """The number of the line in the run's own file from which a line has come."""
+    """The number of the line in the run's own file from which a line comes."""
     chain = line.source.chain
     return chain[-1].span.line if chain else line.source.locate(line.start)[0]
 
@@ -126,7 +126,7 @@ def _printed(source: str) -> str:
 
 
 def _rows(program: Program, chunks: Sequence[Chunk], number: str, source: str) -> Iterator[str]:
-    """A line of source, and beneath it what of its bytes has no room beside it."""
+    """A line of source with its first bytes, and lines for its other bytes."""
     rows = [row for chunk in chunks for row in _chunk(program, chunk)] or [""]
     yield f"{number:>6} {rows[0]:<{len(_NO_PLACE) + 1 + _BYTES_WIDTH}}  {source}"
     for row in rows[1:]:
@@ -139,7 +139,7 @@ def _chunk(program: Program, chunk: Chunk) -> Iterator[str]:
 
 
 def _bytes(section: Section, address: int, size: int) -> Iterator[str]:
-    """Rows of addresses and bytes, the last one a count if there are too many."""
+    """Rows of addresses and bytes; if there are too many, the last row is a count."""
     listed_size = min(size, _ROW * _MOST_ROWS)
     first = address - section.address
     data = section.data[first : first + listed_size].ljust(listed_size, b"\0")
@@ -151,7 +151,7 @@ def _bytes(section: Section, address: int, size: int) -> Iterator[str]:
 
 
 def _unlisted_bytes(program: Program, record: Record) -> Iterator[str]:
-    """The bytes that no statement has put: what the assembler adds by itself."""
+    """The bytes that belong to no statement: the assembler adds them by itself."""
     chunks = [chunk for entry in record.entries.values() for chunk in entry.chunks]
     chunks.sort(key=lambda chunk: chunk.area.section)
     covered = {

@@ -16,7 +16,7 @@ from macaw.asm.diagnostics import Span
 from macaw.asm.source import Caller, LogicalLine, SourceText
 
 NUMBER = "@"  # `\@`, the number of the macro call, among the names of a body's values
-# A string holds values, a character never does: `'\n'` is no parameter n, but "\n" is.
+# Values go into strings, not into characters: '\n' is no parameter n, but "\n" is.
 _PLACES = re.compile(
     r"'(?:\\(?:x[0-9a-fA-F]+|[0-7]{1,3}|[^\n])|[^\\\n])'?"
     r"|(?P<quote>\\*\")|\n"
@@ -25,7 +25,7 @@ _PLACES = re.compile(
 
 
 class MacroBody:
-    """Lines of a text that are expanded with a value for each of `names`."""
+    """Lines that are expanded with a value for each of `names`."""
 
     def __init__(
         self, source: SourceText, lines: Sequence[LogicalLine], names: Sequence[str]
@@ -34,14 +34,14 @@ class MacroBody:
         self.lines = tuple(lines)
         self.text = "\n".join(line.text for line in lines)
         self.names = tuple(names)
-        # Literal text and, where a value goes, its place among the names; where each stands.
+        # Literal texts, and for each value its place among the names; the offset of each piece.
         self.pieces: list[str | int] = []
         self.starts: list[int] = []
         self._split({name: place for place, name in enumerate(names)})
         self._fixed = sum(len(piece) for piece in self.pieces if isinstance(piece, str))
 
     def _split(self, names: dict[str, int]) -> None:
-        if not names:  # .rept takes a text as it is
+        if not names:  # of .rept
             self._add(self.text, 0)
             return
         text, done, quoted = self.text, 0, False
@@ -54,7 +54,7 @@ class MacroBody:
             elif match["quote"]:
                 quoted = quoted if quoted and len(token) % 2 == 0 else not quoted
             elif token[0] == "'":
-                if quoted:  # no character: what looks like one may hold a place
+                if quoted:  # in a string a quote begins no character
                     position = match.start() + 1
             elif match["plain"] is not None or match["name"] in names:
                 self._add(text[done : match.start()], done)
@@ -68,11 +68,11 @@ class MacroBody:
         self.starts.append(start)
 
     def size(self, values: Sequence[str]) -> int:
-        """The characters of an expansion."""
+        """The characters of the expansion with these values."""
         return self._fixed + sum([len(values[x]) for x in self.pieces if isinstance(x, int)])
 
     def longest(self, values: Sequence[str]) -> int:
-        """The characters of the longest line of an expansion."""
+        """The characters of the longest line of the expansion."""
         return max(self._lengths(values))
 
     def _lengths(self, values: Sequence[str]) -> Iterator[int]:
@@ -89,7 +89,7 @@ class MacroBody:
         yield length
 
     def expand(self, values: Sequence[str]) -> str:
-        """The text with the values in their places."""
+        """The text with the values in it."""
         return "".join([x if isinstance(x, str) else values[x] for x in self.pieces])
 
     @cached_property
@@ -108,10 +108,10 @@ class MacroBody:
 
 
 class ExpandedText(SourceText):
-    """What a body becomes in one expansion. Its places are those of the body."""
+    """The text of one expansion. Its places are those of the body."""
 
     def __init__(self, body: MacroBody, values: Sequence[str], caller: Caller, macro: bool) -> None:
-        """`macro`: the line table shows the caller, not the body."""
+        """`macro`: the line table maps the text to the call, not to the body."""
         source = body.source
         super().__init__(body.expand(values), source.name, source.folder, caller)
         self._body, self._values = body, values
@@ -156,7 +156,7 @@ class ExpandedText(SourceText):
         return self._body.source.locate(self._origin(offset))
 
     def line(self, number: int) -> str:
-        """A line of the file that the body stands in."""
+        """A line of the body's file."""
         return self._body.source.line(number)
 
     def span(self, start: int, end: int) -> Span:
@@ -165,7 +165,7 @@ class ExpandedText(SourceText):
         return self._body.source.span(first, max(first, last))
 
     def places(self, offsets: Sequence[int]) -> tuple[str, list[int], list[int]]:
-        """Of what a macro makes, the outermost call; else the body. As in GNU as."""
+        """The places for the line table: those of the outermost macro call, else in the body."""
         if self._shown is None:
             return self._body.source.places([self._origin(offset) for offset in offsets])
         source, call = self._shown
@@ -174,7 +174,7 @@ class ExpandedText(SourceText):
 
 
 class RepeatedText(ExpandedText):
-    """A body without values, `rounds` times: what is said of a line is said of it in all rounds."""
+    """A body without values, `rounds` times; a diagnostic of a line counts for all rounds."""
 
     def __init__(self, body: MacroBody, caller: Caller, rounds: int) -> None:
         super().__init__(body, (), caller, macro=False)
@@ -190,7 +190,7 @@ class RepeatedText(ExpandedText):
         return super()._origin(offset % self.period, end)
 
     def places(self, offsets: Sequence[int]) -> tuple[str, list[int], list[int]]:
-        """As of any expansion; each line of the body is looked up once."""
+        """As of any expansion; each line of the body is located once."""
         inside = [offset % self.period for offset in offsets]
         different = list(dict.fromkeys(inside))
         name, lines, columns = super().places(different)

@@ -32,7 +32,7 @@ def call_macro(stack: TextStack, command: Command, macro: Macro) -> None:
 
 
 class _Call:
-    """The arguments of a call are given to the parameters."""
+    """Assigns the arguments of a call to the parameters."""
 
     def __init__(self, macro: Macro, stack: TextStack, command: Command) -> None:
         self._macro, self._stack, self._command = macro, stack, command
@@ -71,7 +71,7 @@ class _Call:
         return self._text.argument(position)[1]
 
     def _named(self, start: int) -> int:
-        """`name=value`. Returns where it ends."""
+        """Take `name=value`. Returns the position of its end."""
         text = self._text
         name = text.name(start)
         equals = start + len(name)

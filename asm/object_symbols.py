@@ -23,7 +23,7 @@ def address_of(symbol: Definition) -> int:
 
 
 def symbols(program: ProgramSymbols, layout: Layout) -> list[Symbol]:
-    """The symbols of the object; the size is `_NATURAL` where it follows from the neighbours."""
+    """The symbols of the object; the size is `_NATURAL` if it reaches to the next symbol."""
     result = []
     for scope in program.table.scopes:
         for item in scope.symbols.values():
@@ -57,9 +57,9 @@ def _symbol(
 
 
 def sizes(layout: Layout, symbols: Sequence[Symbol]) -> dict[tuple[str, int], int]:
-    """The bytes from each symbol, by name and value, to the next one or the end of its section.
+    """By name and value the bytes from each symbol to the next one or its section's end.
 
-    Places of tensors that the assembler puts behind the rest of a section belong to no symbol.
+    Slots of tensors, which the assembler puts after the rest of a section, belong to no symbol.
     """
     inside: dict[str | None, list[Symbol]] = {}
     for symbol in symbols:
@@ -81,7 +81,7 @@ def sizes(layout: Layout, symbols: Sequence[Symbol]) -> dict[tuple[str, int], in
 
 
 def with_size(symbol: Symbol, natural: Mapping[tuple[str, int], int]) -> Symbol:
-    """The symbol with its size, given or natural."""
+    """The symbol with its own size, or that of `natural`."""
     if symbol.size != _NATURAL:
         return symbol
     size = natural.get((symbol.name, symbol.value), 0)

@@ -1,6 +1,7 @@
-"""Operands made ready for plain lines: a text leads straight to its bits.
+"""Operands of simple lines: the text of an operand leads straight to its bits.
 
-A slot knows for certain what a text means, or it says nothing and the grammar is asked.
+An encoder gives bits only if it knows for certain what a text means; otherwise the grammar is
+asked.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ from macaw.asm.syntax import (
 from macaw.isa.kinds import Kind
 from macaw.isa.rows import Operand, PseudoOperand
 
-WORD_BYTES = 4  # of every instruction that a plan makes
-LANE = 8 * WORD_BYTES  # bits of a word; several stand side by side, the first one lowest
-_MOST = 1 << 13  # texts that a slot remembers
+WORD_BYTES = 4  # of every instruction that an encoder makes
+LANE = 8 * WORD_BYTES  # bits of a word; several words stand in one number, the first one lowest
+_MOST = 1 << 13  # texts that an encoder remembers
 
 _NUMBER = re.compile(rf"-?(?:{NUMBER})")
 _NAME = re.compile(NAME)
@@ -39,16 +40,16 @@ _INSIDE = re.compile(r"(.*)\(([^()]*)\)")
 _PARTS = {"%hi": high_part, "%lo": low_part}
 assert set(_PARTS) <= set(MODIFIERS)
 
-NOWHERE = Name(-1, -1, "")  # the place of a mistake that nobody is told
+NOWHERE = Name(-1, -1, "")  # the place of a mistake that is not reported
 
 
 def plain_number(text: str) -> int | None:
-    """The value of a number that is written plainly; None for any other text."""
+    """The value of a plain number; None for any other text."""
     return int(text, 0) if _NUMBER.fullmatch(text) else None
 
 
 class BitsByText(dict[str, int]):
-    """The bits that an operand's text stands for. `KeyError`: that is not certain."""
+    """The bits of an operand by its text, for known texts. `KeyError`: it is not certain."""
 
     __slots__ = ("_resolve",)
 
@@ -67,7 +68,7 @@ class BitsByText(dict[str, int]):
 
 @dataclass(frozen=True, slots=True)
 class WordPlace:
-    """The place of a word and the value of an operand: all that an expansion asks for."""
+    """The address of a word and the value of an operand, which is all that an expansion needs."""
 
     address: int = 0
     value: int | None = None
@@ -90,12 +91,12 @@ class WordPlace:
         raise NotYet(node, "")
 
     def warn(self, message: str, node: Node, hint: str = "") -> None:
-        """Say nothing: a warning belongs to a line that is not plain."""
+        """Do nothing: only other lines can have warnings."""
 
 
 @dataclass(frozen=True)
 class OperandUse:
-    """Where an operand goes: the field of a word, and the expression that holds it."""
+    """A field of a word, and the expression with an operand that it holds."""
 
     word: int
     operand: Operand
@@ -103,7 +104,7 @@ class OperandUse:
 
     @cached_property
     def direct(self) -> Callable[[int], int] | None:
-        """The field's value by the operand's, where nothing else decides."""
+        """The function from the operand's value to the field's; None if the address counts, too."""
         if self.operand.kind.relative:
             return None
         if isinstance(self.node, Name):
@@ -114,7 +115,7 @@ class OperandUse:
 
     @cached_property
     def to_address(self) -> tuple[Callable[[int], int], int] | None:
-        """For `%lo(operand - . + 4)`: the function, and what is added to the distance."""
+        """For `%lo(operand - . + 4)`: the function, and the number added to the distance."""
         if not isinstance(self.node, Call) or self.node.function not in _PARTS:
             return None
         terms = list(_terms(self.node.arguments[0], 1))
@@ -124,7 +125,7 @@ class OperandUse:
         return (_PARTS[self.node.function], more) if plain else None
 
     def bits(self, value: int, start: int) -> int:
-        """The bits of a number; `start` is the address of the first word. Raises `Mistake`."""
+        """The field's bits for a value; the first word lies at `start`. Raises `Mistake`."""
         kind = self.operand.kind
         if self.direct is not None:
             value = check(self.operand.name, kind, self.direct(value), self.node)
@@ -139,12 +140,12 @@ class OperandUse:
 
     @property
     def needs_address(self) -> bool:
-        """Whether the bits hang on where the word lies."""
+        """Whether the bits depend on the address of the word."""
         return self.operand.kind.relative or any(isinstance(x, Here) for x in walk(self.node))
 
 
 def _terms(node: Node, sign: int) -> Iterator[tuple[int, Node]]:
-    """What a sum adds (1) and takes away (-1)."""
+    """The terms of a sum, each with its sign, 1 or -1."""
     if isinstance(node, Binary) and node.operator in "+-":
         yield from _terms(node.left, sign)
         yield from _terms(node.right, sign if node.operator == "+" else -sign)
@@ -165,7 +166,7 @@ def walk(node: Node) -> Iterator[Node]:
 
 
 class OperandEncoder:
-    """An operand as written: one of the row's, or two for `imm(rs1)`."""
+    """Encodes an operand as written: one of the row's, or the two of `imm(rs1)`."""
 
     def __init__(
         self,
@@ -176,10 +177,10 @@ class OperandEncoder:
     ) -> None:
         self._operand = operand
         self._uses = uses
-        self._base = base  # what stands in the brackets
+        self._base = base  # the operand in brackets
         self._accepts = accepts
         self.needs_address = any(use.needs_address for use in uses)
-        # Whether the bits are those of the distance, and nothing else.
+        # Whether the bits are the distance's alone.
         self.is_distance = (
             len(uses) == 1 and isinstance(uses[0].node, Name) and uses[0].operand.kind.relative
         )
@@ -194,7 +195,7 @@ class OperandEncoder:
         return self._words[outer] | self._base.bits[inner[:-1]]
 
     def _resolve(self, text: str) -> int | None:
-        """The bits of a word of the operand's kind, or of a number that may stand here."""
+        """The bits of a word of the operand's kind or of a plain number; None for other texts."""
         kind = self._operand.kind
         if _NAME.fullmatch(text):
             return self._word(kind, Name(-1, -1, text))
@@ -228,7 +229,7 @@ class OperandEncoder:
         return bits
 
     def symbol(self, text: str) -> tuple[int, str, str] | None:
-        """What a text asks of a symbol: the bits beside it, `%hi`, `%lo` or "", its name or 1b."""
+        """The parts of a text with a symbol: bits beside it, `%hi`, `%lo` or "", name or `1b`."""
         if self._operand.kind.by_name:
             return None
         beside: int | None = 0
@@ -244,7 +245,10 @@ class OperandEncoder:
         return beside, match[1] or "", match[2]
 
     def bits_of_address(self, modifier: str, address: int, start: int) -> int | None:
-        """The bits of an address, the first word lying at `start`; None: the grammar is asked."""
+        """The bits for a symbol's address; the first word lies at `start`.
+
+        None: the grammar is asked.
+        """
         if modifier:
             return None if self.needs_address else self._value(_PARTS[modifier](address), start)
         if not self.is_distance:

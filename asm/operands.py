@@ -1,4 +1,4 @@
-"""Operands of a statement to the fields of a row: by position, by name, flags by their word."""
+"""The operands of a statement as fields of a row: by position, by name, flags by their word."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ AnyOperand = Operand | PseudoOperand
 
 @dataclass(slots=True)
 class BoundOperands:
-    """What the source gives for each operand of a row, by the operand's name."""
+    """The expression for each operand of a row, by the operand's name."""
 
     row: Row
     nodes: dict[str, Node]
@@ -40,7 +40,7 @@ class BoundOperands:
 
 
 def without_brackets(statement: Statement) -> Statement:
-    """A statement that is written as a call, `name(a, b)`, as if its brackets were not there."""
+    """A statement that is written as a call, `name(a, b)`, without its brackets."""
     match statement.operands:
         case (Group(items=items),):
             return replace(statement, operands=items)
@@ -48,13 +48,13 @@ def without_brackets(statement: Statement) -> Statement:
 
 
 def forms(rows: Iterable[Row], extra: Iterable[str] = ()) -> str:
-    """How a mnemonic may be written, for a hint; `extra` are operands that its core adds."""
+    """The ways to write a mnemonic, for a hint; `extra` are operands that its core adds."""
     more = "".join(f", {name}=" for name in extra)
     return "write " + " or ".join(codec.syntax(row) + more for row in rows)
 
 
 def choose(rows: Sequence[Row], statement: Statement) -> Row:
-    """Which of a mnemonic's rows the operands ask for. Raises `Mistake` if none takes them."""
+    """The row of a mnemonic that takes the operands. Raises `Mistake` if none does."""
     if len(rows) == 1:
         return rows[0]
     names = {item.name.text for item in statement.operands if isinstance(item, Named)}
@@ -86,7 +86,7 @@ def _wrong_count(rows: Sequence[Row], statement: Statement, extra: Iterable[str]
 
 
 def _written(node: Node) -> tuple[str, str | None]:
-    """An operand as `codec.select` wants it: its text and the text in brackets behind."""
+    """An operand for `codec.select`: its text, and the text in brackets after it."""
     if isinstance(node, Inside):
         return _word(node.outer), _word(node.inner)
     if isinstance(node, Group) and len(node.items) == 1 and isinstance(node.items[0], Name):
@@ -107,10 +107,10 @@ def bind(
     extra: Sequence[str] = (),
     positional: Sequence[str] = (),
 ) -> BoundOperands:
-    """Give each operand of the statement its place in the row. Raises `Mistake`.
+    """Match each operand of the statement with one of the row. Raises `Mistake`.
 
-    `extra` are names of operands that the row does not have but its core's form
-    takes; those of them in `positional` also without their name, after the row's.
+    `extra` are names of operands that only the core's form takes. Those of them in `positional` may
+    also stand without their name, after the row's.
     """
     head = statement.head
     assert head is not None
@@ -213,7 +213,7 @@ def known_word(kind: Kind, node: Node) -> int | None:
 
 
 def unknown_word(name: str, kind: Kind, node: Node) -> Mistake:
-    """What to say of an operand that should be a word of its kind."""
+    """The mistake of an operand that should be a word of its kind."""
     text = _word(node)
     hint = kind.hint(text) or did_you_mean(text, kind.words())
     if not text:
@@ -226,7 +226,7 @@ def unknown_word(name: str, kind: Kind, node: Node) -> Mistake:
 def check(name: str, kind: Kind, value: int, node: Node) -> int:
     """`value` as the field takes it. Raises `Mistake` with the range.
 
-    A signed field takes a 32-bit number written unsigned, as in GNU as.
+    As in GNU as, a signed field takes a 32-bit number that is written unsigned.
     """
     try:
         kind.check(value)
@@ -244,9 +244,9 @@ def check(name: str, kind: Kind, value: int, node: Node) -> int:
 
 
 def value_of(operand: AnyOperand, node: Node, context: Context, row: Row | None = None) -> int:
-    """The field value of an operand. Raises `Mistake`, and `NotYet` before the last pass.
+    """The field value of an operand. Raises `Mistake`, and before the layout `NotYet`.
 
-    An unknown word may be meant as a flag of the `row`; the hint says so.
+    If an unknown word looks like a flag of the `row`, the hint says so.
     """
     kind = operand.kind
     word = known_word(kind, node)
@@ -265,7 +265,7 @@ def value_of(operand: AnyOperand, node: Node, context: Context, row: Row | None 
         if isinstance(value, Address) and isinstance(here, Address) and value.area is here.area:
             value = value.offset - here.offset
         elif isinstance(value, int) and isinstance(here, int):
-            # Addresses are 32 bits: the way around the end is as good as any other.
+            # Addresses have 32 bits, so that a distance may wrap around.
             value = (value - here + (1 << 31)) % (1 << 32) - (1 << 31)
         else:
             raise NotYet(node, "it depends on where its section lies")

@@ -1,9 +1,8 @@
 """A logical line to a statement.
 
-Parsing knows no core: it gives the pieces of the line with their places. The
-definition is the grammar of `grammar.lark` (`asm/grammar.py`); a line made of words
-and plain numbers is split by hand (`asm/simple_statement.py`), so that most programs never load
-Lark. Equal texts are parsed once.
+Parsing knows no core: it gives the pieces of the line with their places. The definition is the
+grammar of `grammar.lark` (`asm/grammar.py`). A line of words and plain numbers is split by hand
+(`asm/simple_statement.py`), so that most programs never load Lark. Equal texts are parsed once.
 """
 
 from __future__ import annotations
@@ -14,14 +13,14 @@ from functools import lru_cache
 from macaw.asm import simple_statement
 from macaw.asm.syntax import Name, Number, Statement
 
-_LONGEST_SHORT = 400  # characters of a line whose statement is one of many that are kept
-# The labels of a line that is wrong behind them.
+_LONGEST_SHORT = 400  # characters of a line whose statement is cached with many others
+# The labels of a line that is wrong after them.
 _LABELS = re.compile(r"\s*([A-Za-z_$][A-Za-z0-9_.$]*|\.[A-Za-z0-9_.$]+|[0-9]+)\s*:")
 
 
 def parse(text: str) -> Statement:
     """The statement of a logical line without comments. Raises `Mistake`."""
-    # Repeated with other numbers, long lines would fill the memory.
+    # Many long lines would fill the memory.
     return (_parse_short if len(text) <= _LONGEST_SHORT else _parse_long)(text)
 
 
@@ -39,7 +38,7 @@ _parse_long = lru_cache(maxsize=4)(_parse)
 
 
 def labels_of(text: str) -> tuple[Name | Number, ...]:
-    """The labels that a line begins with, whatever is wrong behind them."""
+    """The labels that a line begins with, even if the rest of it is wrong."""
     labels: list[Name | Number] = []
     position = 0
     while match := _LABELS.match(text, position):

@@ -1,7 +1,7 @@
 """A program as the assembler makes it and the device loads it: plain data, nothing else.
 
-Addresses are 32-bit. An object file holds all of it except what is marked
-`compare=False` (`asm/elf.py`): two programs are equal if their files are.
+Addresses are 32-bit. An object file holds all of it except the fields with `compare=False`
+(`asm/elf.py`): two programs are equal if their files are.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ DTYPE_SIZES = {
 DIRECTIONS = ("input", "output")
 SYMBOL_KINDS = ("notype", "object", "func")
 TENSORS = ".tensors"  # the section of named tensors; their declarations make it
-MAX_ALIGN = 1 << 16  # of a section, in bytes; a file's padding is bounded by it
+MAX_ALIGN = 1 << 16  # of a section, in bytes; it bounds the padding in a file
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A run of memory. `size` bytes; `data` holds them all, or is empty (zeros, no file space)."""
+    """A run of memory of `size` bytes; `data` holds them all, or is empty for zeros."""
 
     name: str
-    core: str | None  # the core whose part it is; None: data of no core
+    core: str | None  # name of the part's core; None: data of no core
     index: int | None  # row or island of the core
-    address: int  # where the core sees it
-    load_address: int  # where the loader puts it; of an empty section its address
+    address: int  # address as its core sees it
+    load_address: int  # address at which the loader puts it
     data: bytes
     size: int
     align: int
@@ -51,7 +51,7 @@ class Section:
 
     @property
     def end(self) -> int:
-        """The first address behind the section."""
+        """The first address after the section."""
         return self.address + self.size
 
     @property
@@ -66,7 +66,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A name for a value. `section` None: a number (`.equ`), not an address."""
+    """A name for a value. With `section` None it is a number (`.equ`), not an address."""
 
     name: str
     value: int  # 32 bits, unsigned
@@ -108,7 +108,7 @@ class Tensor:
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """Data of `.npy` or `.array`, with a name or without: their element type and source place."""
+    """Data of `.npy` or `.array`, with a name or without: element type and source place."""
 
     dtype: str  # a key of DTYPE_SIZES
     address: int
@@ -119,7 +119,7 @@ class Typed:
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """What a part says of a tensor in a memory of its core, for tools: `.hint tensor`.
+    """A tensor in a memory of a core, as `.hint tensor` describes it to tools.
 
     It is no input or output, and changes no bytes of any section.
     """
@@ -134,10 +134,10 @@ class Hint:
 
 @dataclass(frozen=True)
 class Program:
-    """Everything of an executable: sections, names, tensors, its device.
+    """An executable: its sections, symbols, tensors, lines and device.
 
-    Symbols take one order, whatever order they are given in: local ones first,
-    by section, value and name; so the order of definitions leaves no trace.
+    Symbols are sorted: local ones first, then by section, value and name. So equal programs do not
+    depend on the order of definitions.
     """
 
     sections: tuple[Section, ...] = ()
@@ -169,7 +169,7 @@ class Program:
 
     @property
     def line_table(self) -> LineTable:
-        """The lines as a table."""
+        """The line table, empty if the program has no lines."""
         return self.lines if isinstance(self.lines, LineTable) else LineTable.of(self.lines)
 
     @cached_property
@@ -184,7 +184,7 @@ class Program:
             if symbol.section is not None:
                 groups.setdefault(symbol.section, []).append(symbol)
         for group in groups.values():
-            # The last of equal values is found first: a global one before a local one.
+            # Of equal values the last one is taken, which is global if one is.
             group.sort(key=lambda symbol: (symbol.value, symbol.is_global))
         return {name: ([x.value for x in group], group) for name, group in groups.items()}
 
@@ -248,16 +248,15 @@ class Program:
 
 
 def tensor_section(at: str) -> str:
-    """The section of the tensors that are declared with `at=`; empty: external memory."""
+    """The section of the tensors that are declared with `at=`; empty: those in external memory."""
     return f"{TENSORS}.{at}" if at else TENSORS
 
 
 def natural_sizes(section: Section, symbols: Iterable[Symbol]) -> dict[tuple[str, int], int]:
-    """Sizes of a section's symbols by (name, value): each reaches to the next one or the end.
+    """The sizes of a section's symbols by (name, value): each reaches to the next one or the end.
 
-    The assembler gives a label this size unless `.size` says another; the
-    disassembler writes `.size` where a symbol's size is not this. Symbols at
-    the same address have the same size.
+    The assembler gives a label this size unless `.size` gives another; the disassembler writes
+    `.size` where a symbol has another size. Symbols at the same address have the same size.
     """
     inside = [item for item in symbols if item.section == section.name]
     starts = sorted({item.value for item in inside})

@@ -1,4 +1,4 @@
-"""Going on after a mistake: what of a wrong line can be taken, and what a wrong word meant."""
+"""Continuing after a mistake: the good part of a wrong line, and guesses for a wrong word."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from macaw.asm.syntax import Mistake, Name, Statement
 from macaw.isa import registry
 from macaw.isa.model import Core
 
-# `NAME =`, in a line that cannot be parsed; and what cannot end the good begin of one.
+# `NAME =` in a line that cannot be parsed; and characters that cannot end a statement.
 _ASSIGNMENT = re.compile(r"(?:\s*[\w.$]+\s*:)*\s*([A-Za-z_.$][\w.$]*)\s*=(?!=)", re.ASCII)
 _DANGLING = re.compile(r"""[^\w.$):\]"']*$""", re.ASCII)
 _PARAMETER = re.compile(r"\\[\w.$]+", re.ASCII)
 _GUESS = re.compile(r"did you mean '(.+)'\?")
-_MOST_CUTS = 20  # tries to find that begin,
-_MOST_TEXT = 4000  # and characters that are read for it, all tries together
+_MOST_CUTS = 20  # tries to find the statement before a mistake,
+_MOST_TEXT = 4000  # and characters that all tries together may read
 
-# Directives of GNU as that are not here, and what to do without them.
+# Directives of GNU as that Macaw lacks, and what to write instead.
 _LEAVE_OUT = "leave it out"
 _ELSEWHERE = {
     **dict.fromkeys((".file", ".loc", ".ident", ".attribute", ".option", ".end"), _LEAVE_OUT),
@@ -47,19 +47,22 @@ _ELSEWHERE = {
 
 
 def assigned_symbol(text: str) -> Name | None:
-    """The symbol that a wrong line sets, if it is an assignment."""
+    """The symbol that a wrong line would set, if it is an assignment."""
     match = _ASSIGNMENT.match(text)
     return None if match is None else Name(*match.span(1), match[1])
 
 
 def parsable_start(text: str, end: int) -> Statement:
-    """What of a line can be parsed that is wrong at `end`; at least its labels."""
+    """The statement before the mistake at `end`, as far as it can be parsed.
+
+    It has at least the line's labels.
+    """
     begin = text[:end]
     budget = _MOST_TEXT
     for _ in range(_MOST_CUTS):
         budget -= len(begin)
         if budget < 0:
-            break  # looking for the begin of a long line takes quadratic time
+            break  # the search takes quadratic time
         begin = _DANGLING.sub("", begin)
         try:
             return parse(begin)
@@ -69,13 +72,13 @@ def parsable_start(text: str, end: int) -> Statement:
 
 
 def guessed_word(mistake: Mistake) -> str | None:
-    """The word that a mistake guesses."""
+    """The word that a mistake's hint guesses."""
     match = _GUESS.fullmatch(mistake.hint)
     return None if match is None else match[1]
 
 
 def hint_at_parameter(mistake: Mistake, text: str, names: Sequence[str]) -> None:
-    """Let a mistake at a word that is no parameter of the macro say what may be meant."""
+    """Give a mistake at a word that is no parameter of the macro a hint at the nearest one."""
     match = _PARAMETER.match(text, mistake.start)
     if match is None:
         return
@@ -88,13 +91,13 @@ def hint_at_parameter(mistake: Mistake, text: str, names: Sequence[str]) -> None
 
 
 def outside_of_parts(head: Name) -> Mistake:
-    """What to say of a mnemonic before the first part."""
+    """The mistake of a mnemonic before the first part."""
     hint = f"begin one, as in '.core {registry.cores()[0].name}'"
     return Mistake(f"'{head.text}' stands in no part", head, hint)
 
 
 def unknown_instruction(head: Name, core: Core, known: Iterable[str]) -> Mistake:
-    """What to say of a mnemonic or directive that nobody knows in a core's part.
+    """The mistake of a word that is no mnemonic or directive in a core's part.
 
     `known` are the directives and macros.
     """
@@ -105,7 +108,7 @@ def unknown_instruction(head: Name, core: Core, known: Iterable[str]) -> Mistake
         have = "has" if len(others) == 1 else "have"
         hint = f"{' and '.join(others)} {have} it; this part is of {core.name}"
     else:
-        # A name without its element: `vadd` of `vadd.b` and `vadd.h`.
+        # A mnemonic without its element type, such as `vadd` of `vadd.b` and `vadd.h`.
         longer = _names_by_start(tuple(core.rows)).get(head.text, ())
         there = f"there are {', '.join(longer)}" if len(longer) > 1 else ""
         hint = there or did_you_mean(head.text, [*core.rows, *known])
@@ -114,7 +117,7 @@ def unknown_instruction(head: Name, core: Core, known: Iterable[str]) -> Mistake
 
 @cache
 def _names_by_start(names: tuple[str, ...]) -> Mapping[str, Sequence[str]]:
-    """The names with a point, by each of their parts that ends before one."""
+    """The names with points, by each of their beginnings that ends before a point."""
     by_start: dict[str, list[str]] = {}
     for name in names:
         for point in re.finditer(r"\.", name):
@@ -123,7 +126,7 @@ def _names_by_start(names: tuple[str, ...]) -> Mapping[str, Sequence[str]]:
 
 
 def unknown_directive(head: Name, known: Iterable[str]) -> Mistake:
-    """What to say of a directive that nobody knows here, or that parts of another core have."""
+    """The mistake of a directive that does not exist, or that only parts of other cores have."""
     cores = registry.cores()
     owners = [core.name for core in cores if any(x.name == head.text for x in core.directives)]
     hint = _ELSEWHERE.get(head.text) or did_you_mean(head.text, known)

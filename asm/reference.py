@@ -1,4 +1,4 @@
-"""What the language has beside the tables of the cores, for the reference and for editors."""
+"""The directives and functions of the language, for the reference and for editors."""
 
 from __future__ import annotations
 

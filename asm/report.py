@@ -1,4 +1,4 @@
-"""The mistakes of a run: one error a line, collected, sorted, none said twice."""
+"""The diagnostics of a run: at most one error a line, no repetitions, sorted."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from macaw.asm.parser import parse
 from macaw.asm.source import LogicalLine, SourceText
 from macaw.asm.syntax import AlreadyReported, Mistake, Node
 
-_MOST_LINKS = 8  # of a chain of expansions: what is between is counted
+_MOST_LINKS = 8  # of a chain; those between are counted
 _MOST_REPEATED = 5  # expansions of one line with the same error; the others are counted
-_MOST_COMPARED = 1000  # expansions of one line whose way to it is looked at; then all is the same
-_LONGEST = 300  # characters of a message; the word that it quotes can be as long as it likes
+_MOST_COMPARED = 1000  # expansions of one line whose chains are compared; later ones count as equal
+_LONGEST = 300  # characters of a message, which may quote a long word
 
 
 @dataclass
 class _SameMistake:
-    """What is wrong with a line in several expansions of it."""
+    """An error that a line has in several of its expansions."""
 
     count: int = 0
     places: list[int] = field(default_factory=list)  # of those that are shown
@@ -30,10 +30,12 @@ class Report:
     """Collects diagnostics while the assembler goes on."""
 
     def __init__(self) -> None:
-        self.errors = 0  # so far, with those that are said of several expansions together
+        self.errors = 0  # errors so far, including those that are only counted
         self._items: list[Diagnostic] = []
-        self._failed: set[tuple[int, int]] = set()  # the lines that have their error,
-        self._texts: dict[int, SourceText] = {}  # and their texts, so that each id stays its own
+        # Lines with an error, by the id of their text and their offset. The texts are kept so that
+        # each id stays unique.
+        self._failed: set[tuple[int, int]] = set()
+        self._texts: dict[int, SourceText] = {}
         self._same_mistakes: dict[tuple[Span, str], _SameMistake] = {}
         self._warned: set[tuple[Span, str]] = set()
         self._order: dict[str, int] = {}  # of files
@@ -63,12 +65,12 @@ class Report:
         if not self.has_failed(line):
             self.fail(line)
             start, end = mistake.start, mistake.end
-            if start < 0:  # in an expansion's own text: the statement is meant
+            if start < 0:  # a node without a place: the whole statement
                 start, end = statement_place(line)
             self._add(ERROR, line, start, end, mistake.message, mistake.hint)
 
     def fail(self, line: LogicalLine) -> None:
-        """Let a line say no more: its mistake is a consequence of another one."""
+        """Suppress later errors of a line: they would follow from another one."""
         self._texts[id(line.source)] = line.source
         self._failed.add((id(line.source), line.source.identity(line.start)))
 
@@ -83,7 +85,7 @@ class Report:
     def warning(
         self, line: LogicalLine, at: Node | tuple[int, int], message: str, hint: str = ""
     ) -> None:
-        """Add a warning, once; a line that is wrong has none."""
+        """Add a warning, once; a line with an error has none."""
         if self.has_failed(line):
             return
         start, end = at if isinstance(at, tuple) else (at.start, at.end)
@@ -146,7 +148,7 @@ class Report:
 
 
 def _shorten_chain(chain: tuple[Link, ...]) -> tuple[Link, ...]:
-    """The chain, of a long one its begin and end."""
+    """The chain; of a long one its begin and its end."""
     left_out = len(chain) - _MOST_LINKS
     if left_out <= 1:
         return chain
@@ -156,7 +158,7 @@ def _shorten_chain(chain: tuple[Link, ...]) -> tuple[Link, ...]:
 
 
 def _shorten(message: str) -> str:
-    """The message, of a long one its begin and end."""
+    """The message; of a long one its begin and its end."""
     if len(message) <= _LONGEST:
         return message
     half = (_LONGEST - 3) // 2

@@ -1,7 +1,7 @@
-"""Rows made ready for plain lines: the text of each operand leads straight to its bits.
+"""Rows for simple lines: the texts of the operands lead straight to the words.
 
-Everything is derived from the tables: a `RowEncoder` is a row (of a pseudo-instruction
-an alternative of its expansion), its slots (`asm/operand_encoder.py`) are the operands as written.
+Everything follows from the tables. A `RowEncoder` is a row, or one alternative of a
+pseudo-instruction. It has an encoder (`asm/operand_encoder.py`) for each operand as written.
 """
 
 from __future__ import annotations
@@ -39,10 +39,13 @@ class RowEncoder:
     base: int
     encoders: tuple[OperandEncoder, ...]
     encode: Callable[[str], int] | None
-    chooses: bool  # by a value: it must be known
+    chooses: bool  # the alternative by a value, which must be known
 
     def encode_partly(self, texts: Sequence[str]) -> tuple[int, OperandEncoder, str, str] | None:
-        """The bits that are known, the slot that waits, and the modifier and symbol in it."""
+        """The known bits, and encoder, modifier and symbol of the one operand that waits.
+
+        None if the texts do not fit.
+        """
         if len(texts) != len(self.encoders) or self.chooses:
             return None
         bits, waiting = self.base, None
@@ -104,7 +107,7 @@ def _three(
 def _row_encoder(
     core: Core, row: Row, alternative: Alternative | None, shared: dict[object, OperandEncoder]
 ) -> RowEncoder | None:
-    """The plan of a row, or None if no plain line can be sure of it."""
+    """The encoder of a row; None if a simple line cannot be certain of it."""
     if any(_may_be_missing(operand) for operand in row.operands):
         return None
     base, uses, words = 0, {operand.name: list[OperandUse]() for operand in row.operands}, 1
@@ -133,7 +136,7 @@ def _row_encoder(
         chosen = accepts if isinstance(row, Pseudo) and operand.name == row.choose else None
         result = OperandEncoder(operand, uses[operand.name], within, chosen)
         if isinstance(operand, Operand) and within is None:
-            # Rows of a format share their fields, and what is known of their texts.
+            # Rows of a format share their fields, and so the bits of known texts.
             result = shared.setdefault((operand.field, operand.name), result)
         return result
 
@@ -145,7 +148,7 @@ def _row_encoder(
 
 
 def _may_be_missing(operand: AnyOperand) -> bool:
-    """Whether an operand may be missing, which brackets alone may."""
+    """Whether an operand may be missing; one in brackets does not count."""
     return operand.kind.optional or (isinstance(operand, Operand) and operand.named)
 
 
@@ -157,7 +160,10 @@ def _is_chosen(row: Pseudo, alternative: Alternative | None, value: int) -> bool
 def _enter_line(
     core: Core, row: Pseudo, text: str, number: int, uses: Mapping[str, list[OperandUse]]
 ) -> int | None:
-    """Enter where a line of an expansion uses the operands; gives the bits that never change."""
+    """Enter in `uses` where a line of an expansion uses operands.
+
+    Returns the line's constant bits; None if it cannot be encoded here.
+    """
     line = template(text)
     assert line.head is not None
 
@@ -197,13 +203,13 @@ def _enter_line(
 
 
 def _shape(row: Row) -> tuple[bool, ...]:
-    """Which of the operands as written have brackets."""
+    """For each operand as written, whether it has brackets."""
     inner = {operand.inside for operand in row.operands if operand.inside}
     return tuple(operand.name in inner for operand in row.operands if not operand.inside)
 
 
 def _is_doubtful(row: Row, earlier: Sequence[Row]) -> bool:
-    """Whether a plain line cannot tell that none of the rows before is meant."""
+    """Whether a simple line with this row's shape could mean one of the rows before it."""
     return any(
         _shape(other) == _shape(row) and any(not operand.kind.by_name for operand in other.operands)
         for other in earlier
@@ -222,14 +228,14 @@ def _row_encoders(
     return tuple(plan for plan in encoders if plan is not None)
 
 
-# What `EncoderTable` gives for a mnemonic: the first plan's `encode` if that makes one word, other
-# plans for lines without symbols, plans for lines with one.
+# An entry of `EncoderTable`: the first encoder's `encode` if it makes one word, then the other
+# encoders for lines without symbols, then those for lines with a symbol.
 Entry = tuple[Callable[[str], int] | None, tuple[RowEncoder, ...], tuple[RowEncoder, ...]]
 _UNKNOWN: Entry = (None, (), ())
 
 
 class EncoderTable(dict[str, Entry]):
-    """The plans of a core by mnemonic, made when they are asked for."""
+    """The encoders of a core by mnemonic, made on demand."""
 
     def __init__(self, core: Core | None, excluded: Sequence[str] = ()) -> None:
         self._core = core
@@ -256,5 +262,5 @@ NO_ENCODERS = EncoderTable(None)
 
 @lru_cache(maxsize=64)
 def encoder_table(core: Core, excluded: tuple[str, ...]) -> EncoderTable:
-    """The plans of a core, for all programs of this process; none for the `excluded` mnemonics."""
+    """The encoders of a core, for all programs of this process; none for `excluded` mnemonics."""
     return EncoderTable(core, excluded)

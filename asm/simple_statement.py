@@ -1,7 +1,7 @@
-"""Statements of words, plain numbers and strings, split by hand: no grammar is loaded for them.
+"""Statements of words, plain numbers and strings, split by hand without the grammar.
 
-What is not certain is None; the grammar decides about it. Where this module gives a
-statement, it is the one that the grammar gives (`tests/asm/test_plain.py`).
+The result is None where the meaning is not certain; the grammar then decides. A statement from here
+is the one that the grammar gives (`tests/asm/test_plain.py`).
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from macaw.asm.syntax import (
     Unary,
 )
 
-# As in the grammar, without what it may take for a number.
+# As in the grammar, but without texts that may be numbers.
 NAME = r"[A-Za-z_$][A-Za-z0-9_.$]*|\.[A-Za-z_.$][A-Za-z0-9_.$]*"
-# Decimal ones have no leading zero: that means octal.
+# A leading zero would mean octal.
 NUMBER = r"0[xX][0-9A-Fa-f]{1,15}|[1-9][0-9]{0,17}|0"
 
 _LABEL = re.compile(rf"({NAME}|0|[1-9][0-9]{{0,17}})[ \t]*:[ \t]*")
@@ -85,7 +85,7 @@ def _named(match: re.Match[str], name: Name) -> Node:
 
 
 def _sum(text: str, start: int, end: int) -> Node:
-    """Terms with + and - between them, and maybe a - before the first."""
+    """Terms with + and - between them, and an optional - before the first."""
     node: Node | None = None
     operator, sign = "", start
     for token in _TOKEN.finditer(text, start, end):
@@ -109,7 +109,7 @@ def _sum(text: str, start: int, end: int) -> Node:
 
 
 def split(text: str) -> Statement | None:
-    """The statement of a logical line without comments; None if the grammar has to say it."""
+    """The statement of a logical line without comments; None if the grammar must decide."""
     labels: list[Name | Number] = []
     position = len(text) - len(text.lstrip(" \t"))
     while label := _LABEL.match(text, position):

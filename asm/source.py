@@ -1,8 +1,8 @@
 """Source texts and their places.
 
-Everything later carries offsets into a `SourceText`; line and column are worked
-out when a diagnostic or the line table wants them. A text that an expansion makes
-is a `SourceText` too (`asm/macro_body.py`), with the way back to its file in `chain`.
+Later stages carry offsets into a `SourceText`. Line and column are computed when a diagnostic or
+the line table needs them. The text of an expansion is a `SourceText` too (`asm/macro_body.py`); its
+`chain` leads back to a file.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from macaw.asm.diagnostics import Link, Span
 
 @dataclass(frozen=True)
 class Source:
-    """A source given as text: `name` stands in messages, files are read below `folder`."""
+    """A source given as text: messages call it `name`; files are read below `folder`."""
 
     text: str
     name: str = "<text>"
@@ -28,7 +28,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Caller:
-    """What made a text: the piece of a line from `start` up to `end`, and what that is called."""
+    """The piece of a line, from `start` up to `end`, that a text comes from; `what` it is."""
 
     what: str  # "in expansion of macro 'dot'", "included from here"
     line: LogicalLine
@@ -37,9 +37,9 @@ class Caller:
 
 
 class SourceText:
-    """A text under its name. `folder` is where its files lie; None: nowhere.
+    """A text and its name. Its files lie in `folder`; None: it reads none.
 
-    A text that a line of another one has made knows that line as its `caller`.
+    The `caller` of an included or expanded text is the line that asks for it.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class SourceText:
 
     @property
     def chain(self) -> tuple[Link, ...]:
-        """The way to the file that the run began with, from the innermost text outwards."""
+        """The way to a file of the run, from the innermost text outwards."""
         links, caller = [], self.caller
         while caller is not None:
             line = caller.line
@@ -68,9 +68,9 @@ class SourceText:
         return line, offset - self._starts[line - 1] + 1
 
     def locate_all(self, offsets: Sequence[int]) -> tuple[list[int], list[int]]:
-        """Lines and columns of many offsets; quick if they mostly rise."""
+        """Lines and columns of many offsets; fast if most are ascending."""
         lines, columns, starts = [], [], [*self._starts, len(self.text) + 1]
-        line, start, end = 0, 1, 0  # the line that was found last holds the next one, often
+        line, start, end = 0, 1, 0  # often the last line holds the next offset
         for offset in offsets:
             if not start <= offset < end:
                 if end <= offset and line + 1 < len(starts) and offset < starts[line + 1]:
@@ -97,11 +97,11 @@ class SourceText:
         return Span(self.name, line, column, max(end_column, column + 1))
 
     def identity(self, start: int) -> int:
-        """What tells the line at an offset from the others: the offset."""
+        """A number that identifies the line at an offset: the offset."""
         return start
 
     def places(self, offsets: Sequence[int]) -> tuple[str, list[int], list[int]]:
-        """The file, and the lines and columns in it, that the line table gives for offsets."""
+        """The file, lines and columns for the line table, of offsets in this text."""
         return (self.name, *self.locate_all(offsets))
 
 
@@ -114,9 +114,9 @@ class LogicalLine:
     text: str
 
 
-# What may hold a `;` or `#` that separates nothing, and what separates or is a comment. Long
-# strings and comments are matched in few steps: `re` keeps each step of a group in memory.
-STRING = r'"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*"?'  # without its end the grammar refuses it
+# Texts in which `;` and `#` mean nothing, then separators and comments. Long
+# strings and comments match in few steps, because `re` stores each step of a group.
+STRING = r'"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*"?'  # the grammar refuses one without its end
 CHARACTER = r"'(?:\\(?:x[0-9a-fA-F]+|[0-7]{1,3}|[^\n])|[^\\\n])?'?"
 COMMENT = r"/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/)?|(?:\#|//)[^\n]*"
 _SPECIAL = re.compile(f"{STRING}|{CHARACTER}|{COMMENT}|[;\n]")
@@ -125,17 +125,16 @@ _SPECIAL = re.compile(f"{STRING}|{CHARACTER}|{COMMENT}|[;\n]")
 def logical_lines(
     source: SourceText,
     unterminated: Callable[[int], None],
-    short: Callable[[SourceText, int], int] | None = None,
+    fast_path: Callable[[SourceText, int], int] | None = None,
 ) -> Iterator[LogicalLine]:
-    """The statements' texts of a source: comments blanked out, `;` and line ends separating.
+    """The text of each statement: comments are blanks, `;` and line ends separate.
 
-    A comment over several lines joins them. A comment without an end is told to
-    `unterminated` with its offset. `short` is asked at the begin of each line, when
-    all before it have been taken: it may take lines itself, and gives the offset of
-    the line to go on with.
+    A comment over several lines joins them. `unterminated` gets the offset of a comment without an
+    end. `fast_path` is called at the begin of each line, when the caller has taken all lines before
+    it: it may take lines itself, and returns the offset of the line to go on with.
     """
     text = source.text
-    start = short(source, 0) if short else 0
+    start = fast_path(source, 0) if fast_path else 0
     comments: list[tuple[int, int]] = []
 
     def piece(end: int) -> LogicalLine | None:
@@ -156,8 +155,8 @@ def logical_lines(
         if special in ";\n":
             if line := piece(match.start()):
                 yield line
-            if short and special == "\n":
-                position = short(source, position)
+            if fast_path and special == "\n":
+                position = fast_path(source, position)
             start = position
             comments.clear()
         elif special[0] in "#/":

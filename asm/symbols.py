@@ -1,7 +1,7 @@
 """Symbols: the value of a name, in its file or for all files.
 
-A symbol that is set several times has a definition each time. What names it means the latest one
-before it; what names it before the first means the first, as in GNU as.
+A symbol that is set several times has several definitions. A use means the latest one before it; a
+use before the first one means the first, as in GNU as.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from macaw.asm.syntax import Name, Node
 
 @dataclass(frozen=True, slots=True)
 class Datum:
-    """What the data at a place are, as far as their directive says it.
+    """The type of the data at a place, as their directive declares it.
 
-    A sparse matrix has `rounds`, the offset and length in bytes of each, and
-    `records`, the rows in each. An array or tensor has an element type and a shape.
+    A sparse matrix has `rounds`, the offset and length in bytes of each, and `records`, the rows in
+    each. An array or tensor has an element type and a shape.
     """
 
     what: str  # "array", "tensor", "sparse", "sequence", "list"
@@ -42,7 +42,7 @@ class Deferred:
 
 @dataclass(slots=True, eq=False)
 class Definition:
-    """One symbol. Without a value it waits for its place; `bad` if its line is wrong."""
+    """One definition of a symbol. `value` is None until it has a place; `bad`: a wrong line."""
 
     name: str
     line: LogicalLine
@@ -58,7 +58,7 @@ class Definition:
 
     @property
     def is_private(self) -> bool:
-        """Whether it stays out of the object's symbol table."""
+        """Whether the object's symbol table leaves it out."""
         return self.name.startswith(".L")
 
     @property
@@ -80,7 +80,7 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class TensorSymbol:
-    """A named tensor: its symbol, "input" or "output", what `at=` says, and its section."""
+    """A named tensor: its symbol, "input" or "output", the name after `at=`, and its section."""
 
     definition: Definition
     direction: str
@@ -95,7 +95,7 @@ class TensorSymbol:
 
 @dataclass(eq=False)
 class Scope:
-    """The symbols of one file. `exports` are its `.global` names and where they are said."""
+    """The symbols of one file. `exports` are its `.global` names with their places."""
 
     table: SymbolTable
     symbols: dict[str, Definition] = field(default_factory=dict)
@@ -115,17 +115,17 @@ class Scope:
         return symbol
 
     def following(self, name: str) -> Definition | None:
-        """The symbol of a name that is used before it is defined: its first definition."""
+        """The definition that a use before the first definition means."""
         return self.first.get(name) or self.find(name)
 
     def clash(self, name: str) -> Definition | None:
-        """The definition that forbids to define `name` here."""
+        """The definition that forbids to define `name` here; None if it is free."""
         own = self.symbols.get(name)
         symbol = self.table.shared.get(name) if own is None and name in self.exports else own
         return None if symbol is not None and symbol.bad else symbol
 
     def define(self, definition: Definition) -> None:
-        """Enter a symbol, in the place of an older definition if it was set before."""
+        """Enter a symbol; it replaces an older definition."""
         before = self.symbols.get(definition.name)
         if before is not None:
             self.first.setdefault(before.name, before)
@@ -134,7 +134,7 @@ class Scope:
             self.table.shared[definition.name] = definition
 
     def export(self, name: str, line: LogicalLine, start: int, end: int) -> Definition | None:
-        """Share `name` among all files. Returns another file's definition if that is in the way."""
+        """Share `name` among all files. Returns another file's definition if it shares the name."""
         self.exports.setdefault(name, (line, start, end))
         own, shared = self.symbols.get(name), self.table.shared.get(name)
         if own is not None and shared is not None and own is not shared:
@@ -148,7 +148,7 @@ class Scope:
         self.numbered.setdefault(number, []).append((ordinal, definition))
 
     def numbered_near(self, number: int, ordinal: int, forward: bool) -> Definition | None:
-        """What `1b` or `1f` means in the statement with that ordinal."""
+        """The definition that `1b` or `1f` means in the statement with that ordinal."""
         labels = self.numbered.get(number, [])
         place = bisect_right(labels, ordinal, key=lambda item: item[0])
         if not forward:
@@ -164,6 +164,6 @@ class SymbolTable:
     shared: dict[str, Definition] = field(default_factory=dict)
 
     def scope(self) -> Scope:
-        """A new file's symbols."""
+        """The symbols of a new file."""
         self.scopes.append(Scope(self))
         return self.scopes[-1]

@@ -1,7 +1,7 @@
-"""The pieces that a statement is made of, with their places.
+"""The nodes of a statement, with their places.
 
-`start` and `end` are offsets in the statement's text, so one parse serves every
-line with the same text.
+`start` and `end` are offsets in the statement's text, so that one parse serves every line with the
+same text.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 
 class Mistake(Exception):
-    """Something is wrong with the text of a statement from `start` up to `end`."""
+    """An error in the text of a statement, from `start` up to `end`."""
 
     def __init__(self, message: str, at: Node | tuple[int, int], hint: str = "") -> None:
         super().__init__(message)
@@ -21,12 +21,12 @@ class Mistake(Exception):
 
 
 class AlreadyReported(Exception):
-    """A statement fails because of a mistake that has been reported already."""
+    """A statement fails because of a mistake that is reported already."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Node:
-    """Base of all pieces."""
+    """Base of all nodes."""
 
     start: int
     end: int
@@ -48,7 +48,7 @@ class Real(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Text(Node):
-    """A string; escapes are worked out."""
+    """A string, as the bytes that it stands for."""
 
     value: bytes
 
@@ -62,7 +62,7 @@ class Name(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Here(Node):
-    """`.`: the address of the statement, `back` bytes before where it is asked for."""
+    """`.`: the address of the statement, or `back` bytes before it."""
 
     back: int = 0
 
@@ -118,14 +118,14 @@ class Indexed(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Group(Node):
-    """Round brackets: one expression in them is that expression, anything else a list."""
+    """Round brackets. With one expression in them they are that expression, else a list."""
 
     items: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Phrase(Node):
-    """Words beside each other: `weights w[0] sliced`."""
+    """Several words without commas: `weights w[0] sliced`."""
 
     words: tuple[Node, ...]  # Name or Indexed
 
@@ -140,7 +140,7 @@ class Named(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Inside(Node):
-    """`outer(inner)`: an offset and the register it is added to."""
+    """`outer(inner)`: an offset and a base register."""
 
     outer: Node
     inner: Node
@@ -160,21 +160,21 @@ class Statement(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FixedName(Name):
-    """A symbol that may be set again, as it was where it is named: that `definition` of it."""
+    """A symbol that may be set again, bound to its present `definition`."""
 
     definition: Any
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Checked(Node):
-    """An operand of a pseudo-instruction inside its expansion: `check` refuses bad numbers."""
+    """An operand in the expansion of a pseudo-instruction; `check` refuses bad numbers."""
 
     inner: Node
     check: Callable[[int], object]
 
 
 def map_children(node: Node, change: Callable[[Node], Node]) -> Node:
-    """The node with each piece right inside it changed."""
+    """The node with each of its children changed."""
     changes: dict[str, Any] = {}
     for cls in type(node).__mro__:
         for name in getattr(cls, "__slots__", ()):
@@ -187,11 +187,11 @@ def map_children(node: Node, change: Callable[[Node], Node]) -> Node:
 
 
 def transform(node: Node, change: Callable[[Node], Node | None]) -> Node:
-    """The tree with each node replaced by what `change` gives; None means: go on inside."""
+    """The tree with each node replaced by what `change` gives; None: its children are visited."""
     result = change(node)
     return map_children(node, lambda inner: transform(inner, change)) if result is None else result
 
 
 def unplaced(node: Node) -> Node:
-    """The tree with no places: what an expansion's text says stands nowhere in the source."""
+    """The tree without places: the text of an expansion is in no source."""
     return replace(map_children(node, unplaced), start=-1, end=-1)

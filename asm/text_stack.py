@@ -25,7 +25,7 @@ EDITED_CHARACTERS = 1 << 22
 MAX_LINE = 1 << 16  # characters of a line that an expansion makes
 _PIECE = 1 << 16  # characters of a repetition's rounds that are read as one text
 
-# What takes more time than a plain line of an expansion counts as so many more.
+# Costs, in lines, of what takes longer than a line of an expansion.
 ROUND_COST = 2  # a macro call, or a round of a repetition: an empty one, too
 COMMAND_COST = 4  # a line of an expansion that is a directive on text or a call
 ERROR_COST = 10  # an error in an expansion

@@ -1,4 +1,4 @@
-"""Words as instructions."""
+"""Sections of instructions as source lines."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ _TOP = 0xFFFF_FFFF
 
 
 class Word(NamedTuple):
-    """A word of code."""
+    """A word of a section of code, as an instruction if it is one."""
 
     found: codec.Decoded | None
-    text: str  # in columns; of an instruction that names an address empty; of none, a `.word`
-    bare: str  # the same, the instruction as it is encoded and not by a pseudo-instruction
+    text: str  # in columns; empty if the instruction names an address; a `.word` for data
+    bare: str  # as `text`, but without pseudo-instructions
     distances: tuple[int, ...] = ()  # from the instruction to the addresses that it names
-    reason: str = ""  # why there is no instruction that gives this word again
+    reason: str = ""  # why the word is data
 
     def text_at(self, core: Core, address: int, name: Naming) -> str:
-        """The source text at `address`, in columns; `name` names the addresses in it."""
+        """The source text at `address`, in columns; `name` gives the names of addresses in it."""
         if self.text or self.found is None:
             return self.text
         return statement(aliased(core, codec.describe(self.found, address, name)))
 
     def bare_at(self, address: int) -> str:
-        """The instruction as it is encoded, at `address`, in columns; addresses are numbers."""
+        """The instruction at `address` as it is encoded, in columns, with addresses as numbers."""
         if self.bare or self.found is None:
             return self.bare
         return statement(codec.describe(self.found, address))
 
 
-@lru_cache(maxsize=1 << 17)  # each word is asked for twice, and many stand more than once
+@lru_cache(maxsize=1 << 17)  # each word is decoded twice, and many words occur often
 def word(core: Core, value: int) -> Word:
-    """What the word `value` is."""
+    """The word `value` as an instruction of the core, or as data."""
     try:
         instruction = codec.decode(core, value, 8 * WORD)
     except codec.DecodeError as error:
@@ -67,7 +67,7 @@ def _no_instruction(value: int, reason: str) -> Word:
 
 
 def words(section: Section, core: Core) -> Iterator[tuple[int, int, Word]]:
-    """Address, value and meaning of the section's whole words."""
+    """Address, value and `Word` of each whole word of the section."""
     address = section.address
     for (value,) in struct.iter_unpack("<I", _whole(section)):
         yield address, value, word(core, value)
@@ -75,7 +75,7 @@ def words(section: Section, core: Core) -> Iterator[tuple[int, int, Word]]:
 
 
 def make_targets(section: Section, core: Core, labels: Labels) -> None:
-    """Give every address in the section that an instruction of it names a label."""
+    """Give a label to every address in the section that one of its instructions names."""
     for address, _, instruction in words(section, core):
         for distance in instruction.distances:
             target = address + distance & _TOP
@@ -86,10 +86,10 @@ def make_targets(section: Section, core: Core, labels: Labels) -> None:
 def section_lines(
     section: Section, core: Core, labels: Labels, exact: Naming, near: Naming, core_form: Form
 ) -> list[str]:
-    """A section of instructions; words that are none are data that say why.
+    """The lines of a section of instructions. A word that is none is data, with the reason.
 
-    `exact` names jump targets; `near` names other addresses that code means, in a comment;
-    `core_form` is the core's form, open for the section.
+    `exact` names jump targets; `near` names other addresses, in comments; `core_form` prints what
+    the core writes otherwise than by its rows.
     """
     lines = labels.first()
     start = section.address

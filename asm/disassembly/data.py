@@ -8,9 +8,9 @@ import struct
 from macaw.asm.disassembly.labels import Labels, directive
 from macaw.asm.program import Section
 
-_ZEROS = 16  # a run of at least so many zero bytes is a `.space`
+_ZEROS = 16  # least zero bytes that become a `.space`
 _STRING = re.compile(rb"[\t\n\r\x20-\x7e]{3,200}\0")
-_TEXT = re.compile(rb"[\t\n\r\x20-\x7e]{6,}")  # what may be text without a zero byte at its end
+_TEXT = re.compile(rb"[\t\n\r\x20-\x7e]{6,}")  # a text without a zero byte at its end
 _LINE = re.compile(rb"[^\n]{1,64}\n?|\n")  # of such a text, a `.ascii` each
 _ESCAPES = {"\t": "\\t", "\n": "\\n", "\r": "\\r", "\\": "\\\\", '"': '\\"'}
 _RUN = re.compile(rb"\0{%d,}" % _ZEROS)
@@ -32,14 +32,14 @@ def section_lines(section: Section, labels: Labels, *, words: bool = True) -> li
 
 
 def chunk(data: bytes, address: int, *, words: bool) -> list[str]:
-    """The directives of the bytes between two labels; with `words`, `.word` if aligned."""
+    """The directives for the bytes between two labels: `.word` if `words` and they are aligned."""
     strings = _strings(data)
     if strings:
         return strings
     lines: list[str] = []
     place = 0
     for run in _RUN.finditer(data):
-        # Zeros are cut to whole words, so that what follows them stays aligned.
+        # A `.space` takes whole words, so that what follows it stays aligned.
         start, end = run.span()
         start += -(address + start) % 4
         end -= (address + end) % 4 if end < len(data) else 0
@@ -69,7 +69,7 @@ def _rows(name: str, numbers: list[str], width: int) -> list[str]:
 
 
 def _strings(data: bytes) -> list[str]:
-    """The bytes as `.asciz` and `.ascii` lines, or nothing if they are no texts from end to end."""
+    """The bytes as `.asciz` and `.ascii` lines; no lines if they are not all text."""
     lines, place = [], 0
     while (match := _STRING.match(data, place)) is not None:
         lines.append(directive(f".asciz {_quoted(match[0][:-1])}"))

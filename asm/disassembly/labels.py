@@ -1,4 +1,4 @@
-"""Names of addresses: the program's symbols, and the labels that jump targets are given."""
+"""The names of addresses: the program's symbols, and new labels for jump targets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ INDENT = " " * columns.STATEMENT
 
 
 def default_kind(section: Section | None) -> str:
-    """The kind of a symbol that no `.type` speaks of."""
+    """The kind of a symbol without a `.type`."""
     if section is None:
         return "notype"
     return "func" if section.flags == "ax" else "object"
@@ -33,7 +33,7 @@ def in_body(text: str) -> str:
 
 
 class Names:
-    """A name of its own for every symbol, such as the grammar takes; other tools know more."""
+    """A name for each symbol: unique, and one that the grammar takes."""
 
     def __init__(self, symbols: Iterable[Symbol]) -> None:
         self._names: dict[Symbol, str] = {}
@@ -62,7 +62,7 @@ class Names:
         return self._names[symbol]
 
     def local(self, address: int) -> str:
-        """A new name for an address, one that the assembler leaves out of the symbols."""
+        """A new name for an address, which the assembler keeps out of the symbol table."""
         return self._free(f".L{address:x}")
 
 
@@ -86,12 +86,12 @@ class Labels:
         self._values = sorted(self._symbols)
 
     def make(self, address: int) -> None:
-        """Give `address` a name if it has none."""
+        """Give `address` a label if it has none."""
         if address not in self._symbols and address not in self._made:
             self._made[address] = self._names.local(address)
 
     def at(self, address: int) -> str | None:
-        """A name of exactly this address."""
+        """A name of exactly this address; None if it has none."""
         if address in self._symbols:
             return self._names.of(self._symbols[address][0])
         return self._made.get(address)
@@ -101,7 +101,7 @@ class Labels:
         return tuple(self._symbols.get(address, ()))
 
     def covering(self, address: int) -> str | None:
-        """`name` or `name + 4` of the nearest symbol before, if its bytes hold `address`."""
+        """`name` or `name + 4`, of the nearest symbol before `address` if its bytes reach it."""
         place = bisect_right(self._values, address) - 1
         if place < 0:
             return None
@@ -112,11 +112,11 @@ class Labels:
         return self._names.of(symbol) + (f" + {distance}" if distance else "")
 
     def addresses(self) -> list[int]:
-        """Every address that has a name, ascending."""
+        """All addresses that have a name, ascending."""
         return sorted({*self._symbols, *self._made})
 
     def first(self) -> list[str]:
-        """Lines before the section's contents: symbols whose value lies outside of it."""
+        """The lines before the section's contents: its symbols whose values lie outside of it."""
         lines = []
         for symbol in self._outside:
             lines += self._about(symbol, size=0)
@@ -127,7 +127,7 @@ class Labels:
     def lines(self, address: int, reach: int = 1) -> list[str]:
         """The lines that define the names from `address` to before `address + reach`.
 
-        A name inside (of an instruction, say) is set from the address before it.
+        A name inside of an instruction is set from the address before it.
         """
         lines = []
         for place in range(address, address + reach):
@@ -141,7 +141,7 @@ class Labels:
         return lines
 
     def about(self, symbol: Symbol, size: int | None = None) -> list[str]:
-        """The lines that say of a symbol what its definition does not; that gives it `size`."""
+        """The lines that a symbol needs besides its definition, which gives it `size`."""
         return self._about(symbol, self._sizes[symbol.name, symbol.value] if size is None else size)
 
     def derived(self, symbol: Symbol, base: int) -> list[str]:
@@ -161,7 +161,7 @@ class Labels:
 
 
 def numbers(program: Program, names: Names) -> list[str]:
-    """The lines of symbols that are numbers."""
+    """The lines that define symbols which are numbers."""
     lines = []
     for symbol in program.symbols:
         if symbol.section is None:

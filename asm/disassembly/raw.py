@@ -1,7 +1,7 @@
-"""The bytes of a program as they lie in memory, each with what it is: `macaw dis --raw`.
+"""The bytes of a program as they lie in memory, with what they are: `macaw dis --raw`.
 
-Nothing is made up: instructions stand as they are, addresses are numbers, names stand in
-comments, and what is no instruction or record of a core is bytes and characters.
+Nothing is invented: instructions are printed as encoded, addresses are numbers, names stand in
+comments. What is no instruction or record of a core is printed as bytes and characters.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from macaw.isa.model import Core
 _ROW = 16  # bytes of a line of data
 _PIECE = 8  # bytes of a record in a line
 _ZEROS = " " * 11 + "..."
-_COMMENT = 48  # the column of a name behind an instruction; as wide as the bytes in front need
+_COMMENT = 48  # column of a name after an instruction
 
 
 def dump(
@@ -76,7 +76,7 @@ def _line(address: int, data: str, text: str, width: int, comment: str | None) -
 
 
 def _code(section: Section, core: Core, labels: Labels, name: Naming) -> list[str]:
-    """A section of instructions."""
+    """The lines of a section of instructions."""
     core_form = form(core.name)
     named = {place - (place - section.address) % code.WORD for place in labels.addresses()}
     lines = []
@@ -107,7 +107,7 @@ def _code(section: Section, core: Core, labels: Labels, name: Naming) -> list[st
 def _records(
     section: Section, labels: Labels, records: Iterable[Record], name: Naming
 ) -> list[str]:
-    """The records of a part that is not fetched, and the bytes between them and behind."""
+    """The lines of a part that is not fetched: its records, and all other bytes."""
     lines, end = [], section.address
     for record in records:
         lines += _data(section, labels, end, record.address)
@@ -124,7 +124,7 @@ def _records(
 
 
 def _data(section: Section, labels: Labels, start: int, end: int) -> list[str]:
-    """Bytes as hexadecimal numbers and characters; what is only zeros is left out as `...`."""
+    """Lines of bytes as hexadecimal numbers and characters; a run of zeros is one `...`."""
     inside = [place for place in labels.addresses() if start <= place < end]
     lines: list[str] = []
     for low, high in pairwise(sorted({start, *inside, end})):
@@ -134,7 +134,7 @@ def _data(section: Section, labels: Labels, start: int, end: int) -> list[str]:
 
 
 def _rows(section: Section, low: int, high: int) -> Iterator[str]:
-    """The lines of the bytes from `low` to `high`; two lines of zeros or more are one."""
+    """The lines of the bytes from `low` to `high`; two or more lines of zeros become one."""
     zeros: list[str] = []
     for place in range(low, high, _ROW):
         data = section.data[place - section.address : min(place + _ROW, high) - section.address]
@@ -154,5 +154,5 @@ def _shortened(zeros: list[str]) -> list[str]:
 
 
 def _groups(data: bytes) -> str:
-    """Hexadecimal numbers, four bytes together, in the order of memory."""
+    """Hexadecimal numbers in groups of four bytes, in the order of memory."""
     return data.hex(" ", -4)

@@ -1,7 +1,7 @@
 """A Pygments lexer: `pygmentize -l macaw`, Sphinx, and our own listings on a terminal.
 
-It follows the source from statement to statement and knows which core's part it is in,
-so a word is coloured as what it is there.
+It follows the source from statement to statement and knows the core of each part, so that a word
+gets the colour of what it means there.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ _PLAIN = {
 
 
 class MacawLexer(Lexer):
-    """Assembly of Macaw. Option `core`: whose part an extract of a source is from."""
+    """Assembly of Macaw. The option `core` names the core of an extract that has no `.core`."""
 
     name = "Macaw assembly"
     aliases: ClassVar[list[str]] = ["macaw"]
@@ -94,7 +94,7 @@ class MacawLexer(Lexer):
 
     @staticmethod
     def analyse_text(text: str) -> float:
-        """How sure it is that a text is one of ours: parts of our cores."""
+        """How likely a text is Macaw's, from 0 to 1: whether it has parts of our cores."""
         cores = "|".join(words.every())
         return 0.9 if re.search(rf"^\s*\.core\s+({cores})\b", text, re.MULTILINE) else 0.0
 
@@ -133,7 +133,7 @@ class _Scan:
             yield self._operand(at)
 
     def _begin(self, at: int) -> Iterator[Token]:
-        """A label, or what a statement begins with."""
+        """A label, or the first word of a statement."""
         if label := _LABEL.match(self.text, at):
             yield at, LABEL, label[1]
             if label[2]:
@@ -158,7 +158,7 @@ class _Scan:
         yield at, self._head_kind(word), word
 
     def _known(self) -> list[words.CoreWords]:
-        """The words of the part, or of every core where no part has begun."""
+        """The words of the part's core; before the first part, those of every core."""
         every = words.every()
         mine = every.get(self.core or "")
         return [mine] if mine else list(every.values())
@@ -186,7 +186,7 @@ class _Scan:
         return at, _PLAIN[kind], word
 
     def _bracket(self, mark: str) -> None:
-        """Know where an operand ends."""
+        """Count brackets, to find the end of an operand."""
         self.depth += (mark in "([") - (mark in ")]")
         self.indices += (mark == "[") - (mark == "]")
         if mark == "," and self.depth <= 0:

@@ -1,4 +1,4 @@
-"""A TextMate grammar and the folder of a Visual Studio Code extension around it."""
+"""A TextMate grammar, and the Visual Studio Code extension with it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LABEL = "entity.name.function.label"
 
 
 def grammar() -> Mapping[str, Any]:
-    """The grammar: statements by their first word, operands inside of them."""
+    """The grammar as JSON data: statements by their first word, with operands in them."""
     return {
         "$schema": "https://raw.githubusercontent.com/martinring/tmlanguage/master/tmlanguage.json",
         "name": "Macaw assembly",
@@ -33,7 +33,7 @@ def grammar() -> Mapping[str, Any]:
 
 
 def _rule(match: str, *scopes: str) -> dict[str, Any]:
-    """A pattern whose groups have these scopes; the whole has the one if it is alone."""
+    """A pattern whose groups have these scopes; with one scope the whole match has it."""
     if len(scopes) == 1:
         return {"match": match, "name": f"{scopes[0]}.macaw"}
     captures = {str(place): {"name": f"{scope}.macaw"} for place, scope in enumerate(scopes, 1)}
@@ -41,7 +41,7 @@ def _rule(match: str, *scopes: str) -> dict[str, Any]:
 
 
 def _statement(begin: str, scope: str) -> dict[str, Any]:
-    """A statement from its first word to its end; a comment does not end it."""
+    """A statement from its first word to its end, which no comment is."""
     return {
         "begin": begin,
         "beginCaptures": {"1": {"name": f"{scope}.macaw"}},
@@ -51,7 +51,7 @@ def _statement(begin: str, scope: str) -> dict[str, Any]:
 
 
 def _heads() -> list[dict[str, Any]]:
-    """What a statement may begin with."""
+    """The first words of statements."""
     mnemonics = [
         _statement(_one_of(core.mnemonics), f"keyword.mnemonic.{name}")
         for name, core in words.every().items()
@@ -68,7 +68,7 @@ def _heads() -> list[dict[str, Any]]:
 
 
 def _move() -> dict[str, Any]:
-    """An instruction by what it moves: registers, places in brackets, functions."""
+    """An instruction that is written as a move: registers, places in brackets, functions."""
     operand = {"include": "#operand"}
     return {
         **_statement(rf"({_NAME})(?=(?:[ \t]*\[[^\]]*\])?[ \t]*{columns.ARROW})", _REGISTER),

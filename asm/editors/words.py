@@ -1,4 +1,4 @@
-"""The words of the language and how its tokens look, for every editor alike."""
+"""The words of the language and the patterns of its tokens, for every editor."""
 
 from __future__ import annotations
 
@@ -68,13 +68,13 @@ def every() -> Mapping[str, CoreWords]:
 
 @cache
 def directives() -> frozenset[str]:
-    """The directives that every part takes; `=` is none to look at."""
+    """The directives that every part takes, without `=`."""
     return frozenset(row.name for row in reference.directives() if row.name.startswith("."))
 
 
 @cache
 def of_directive() -> Mapping[str, frozenset[str]]:
-    """What may stand behind a directive of every part, where that is one of some words."""
+    """The words that may follow a directive, for directives that take one of some words."""
     result = {
         row.name: frozenset(DTYPE_SIZES)
         for row in reference.directives()
@@ -88,7 +88,7 @@ def of_directive() -> Mapping[str, frozenset[str]]:
 
 @cache
 def operand_words() -> frozenset[str]:
-    """Every word that may be an operand somewhere, registers aside."""
+    """Every word that an operand may be, without registers."""
     words: set[str] = set()
     for core in every().values():
         words |= core.records.union(*core.of_mnemonic.values())

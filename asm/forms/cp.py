@@ -1,4 +1,4 @@
-"""cp: words in local memory, data beside them, and the program that a source without one gets."""
+"""cp: code and data in local memory, and the default program of sources without a cp part."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from macaw.asm.source import Source
 
 
 class Command(IntEnum):
-    """What the default program can be told; its label `default.` for each has the same name.
+    """The commands of the default program; its label `default.` for each has the same name.
 
-    A command is eight words, the first says which (default_cp.s).
+    A command is eight words, of which the first is its number (default_cp.s).
     """
 
     END = 0
@@ -38,7 +38,7 @@ def _default_text() -> str:
 
 
 class CoreForm(scalar.CoreForm):
-    """A cp part. `.text` and `.data.cp` lie in local memory, other sections outside."""
+    """A cp part. `.text` and `.data.cp` lie in local memory, other sections in external memory."""
 
     def plan(self) -> SectionPlan:
         return SectionPlan(
@@ -70,7 +70,7 @@ class CoreForm(scalar.CoreForm):
 
 
 def _commands(parts: Sequence[Startup]) -> Iterable[tuple[int, ...]]:
-    """What the default program has to do, in the order of the walk."""
+    """The commands that run all parts, in the order of `Startup`."""
 
     def copies(transfers: Iterable[Transfer]) -> Iterable[tuple[int, ...]]:
         for item in transfers:
@@ -95,7 +95,7 @@ def _commands(parts: Sequence[Startup]) -> Iterable[tuple[int, ...]]:
         yield from (*loads, (Command.COPIED,))
     if swap:
         yield Command.SWAP, swap
-    # The first lists of all parts, then the second ones: rows run side by side.
+    # First the first list of each part, so that rows run in parallel.
     for turn in range(max((len(part.dispatches) for part in parts), default=0)):
         for part in parts:
             if turn < len(part.dispatches):

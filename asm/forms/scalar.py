@@ -1,18 +1,18 @@
-"""What the parts of all cores of the scalar base share: words, and how an alignment fills."""
+"""What the parts of all scalar cores share: the padding of an alignment."""
 
 from __future__ import annotations
 
 from macaw.asm.core_part import CorePart
 from macaw.isa import codec
 
-_HALF_NOP = (0x01).to_bytes(2, "little")  # GNU as fills two bytes with a compressed one
+_HALF_NOP = (0x01).to_bytes(2, "little")  # GNU as fills two bytes with a compressed nop
 
 
 class CoreForm(CorePart):
     """A part of a core with the rows of `macaw.isa.scalar`."""
 
     def padding(self, count: int) -> bytes:
-        """As GNU as pads: what nothing can execute, then whole instructions."""
+        """Fill as GNU as does: bytes that nothing can execute, then whole instructions."""
         addi = next(row for row in self.core.instructions if row.mnemonic == "addi")
         word = codec.encode(addi, {"rd": 0, "rs1": 0, "imm": 0})  # which is nop
         nop = word.to_bytes(addi.format.size, "little")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from macaw.asm.editing import Document, Suggestion
-from macaw.asm.formatter import formatted
+from macaw.asm.formatter import format_text
 from macaw.isa import registry
 
 TEXT = """\
@@ -138,8 +138,10 @@ def test_suggestions_of_cores_and_devices() -> None:
 
 
 def test_formatted() -> None:
-    assert Document(".core cp\n li  a0,1", "t.s").formatted() == formatted(".core cp\n li  a0,1")
-    assert Document(TEXT, "t.s").formatted().count("\n") == TEXT.count("\n")
+    assert Document(".core cp\n li  a0,1", "t.s").format_text() == format_text(
+        ".core cp\n li  a0,1"
+    )
+    assert Document(TEXT, "t.s").format_text().count("\n") == TEXT.count("\n")
 
 
 def test_outline(document: Document) -> None:

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from macaw.asm import text_stack
-from macaw.asm.arguments import Squeezed
+from macaw.asm.arguments import OperandText
 from macaw.asm.assembler import analyse, assemble
 from macaw.asm.diagnostics import AssemblyError, render, to_json
 from macaw.asm.source import Source
@@ -394,7 +394,7 @@ def test_a_macro_s_name_in_any_case_hides_a_mnemonic() -> None:
 
 @given(st.text("ab1 \t,=()[]'\"\\+-.:~%é", max_size=20))
 def test_what_is_squeezed_keeps_its_places(text: str) -> None:
-    squeezed = Squeezed(text, 5)
+    squeezed = OperandText(text, 5)
     for position, char in enumerate(squeezed.text):
         start, end = squeezed.span(position, position + 1)
         assert 5 <= start < end <= len(text) + 6

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from macaw.asm.assembler import Source, assemble
 from macaw.asm.diagnostics import AssemblyError
 from macaw.asm.disassembler import disassemble
-from macaw.asm.formatter import formatted
+from macaw.asm.formatter import format_text
 from macaw.asm.forms.fim.tiles import tiled, untiled
 from macaw.isa import codec
 from macaw.isa.fim import CORE
@@ -128,7 +128,7 @@ def test_programs_come_back_from_their_words(blocks):
             wrong = {item.span.line - 3 for item in error.errors}
             lines = [line for place, line in enumerate(lines) if place not in wrong]
     text = disassemble(program)
-    assert formatted(text) == text
+    assert format_text(text) == text
     again = assemble(Source(text, "d.s"))
     assert words(again) == words(program)
     assert disassemble(again) == text

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from macaw.asm.assembler import assemble
 from macaw.asm.diagnostics import AssemblyError
-from macaw.asm.formatter import formatted
+from macaw.asm.equivalence import same_program, same_tokens
+from macaw.asm.formatter import format_text
 from macaw.asm.parser import parse
 from macaw.asm.source import Source, SourceText, logical_lines
 from macaw.asm.syntax import Mistake, unplaced
-from macaw.asm.unchanged import same_program, same_tokens
 from tests.asm import sources
 from tests.fuzz.source_text import PIECES
 from tests.fuzzing import EXAMPLES, fuzz
@@ -162,8 +162,8 @@ first:    mac   base=0, acc=1
 
 @pytest.mark.parametrize(("text", "expected"), CASES.values(), ids=CASES)
 def test_layout(text: str, expected: str) -> None:
-    assert formatted(text) == expected
-    assert formatted(expected) == expected
+    assert format_text(text) == expected
+    assert format_text(expected) == expected
     assert same_tokens(text, expected)
 
 
@@ -189,8 +189,8 @@ def outside(text: str) -> str:
 
 def check(text: str) -> str:
     """What holds for every text; the formatted one."""
-    after = formatted(text)
-    assert formatted(after) == after
+    after = format_text(text)
+    assert format_text(after) == after
     assert same_tokens(text, after)
     assert re.sub(r"\s", "", after) == re.sub(r"\s", "", text)
     assert not after or after.endswith("\n")
@@ -231,7 +231,7 @@ def test_the_samples_are_formatted() -> None:
     paths = [path for path in SOURCES if path.parts[-3] == "programs" or path.parent.name == "asm"]
     assert len(paths) >= 4
     for path in paths:
-        assert formatted(path.read_text("utf-8")) == path.read_text("utf-8"), path
+        assert format_text(path.read_text("utf-8")) == path.read_text("utf-8"), path
 
 
 # --- random ------------------------------------------------------------------------------
@@ -289,7 +289,7 @@ PROGRAMS = sources.cp_source() | sources.pe_source()
 @given(PROGRAMS.flatmap(lambda text: st.tuples(st.just(text), other_blanks(text))))
 def test_one_layout_whatever_the_blanks_were(pair: tuple[str, str]) -> None:
     text, other = pair
-    assert formatted(other) == formatted(text)
+    assert format_text(other) == format_text(text)
 
 
 @some

@@ -16,7 +16,7 @@ from macaw.asm.assembler import assemble
 from macaw.asm.disassembler import disassemble
 from macaw.asm.editing import Document
 from macaw.asm.elf_format import ElfError
-from macaw.asm.formatter import formatted
+from macaw.asm.formatter import format_text
 from macaw.asm.program import Hint, Program
 from macaw.asm.source import Source
 from macaw.isa import codec
@@ -52,7 +52,7 @@ def there_and_back(program: Program) -> str:
     assert again == program
     text = disassemble(again)
     assert assemble(Source(text, "again.s")) == program, text
-    assert formatted(text) == text
+    assert format_text(text) == text
     return text
 
 
@@ -135,7 +135,7 @@ def test_a_call_is_the_instruction(call: str, plain: str) -> None:
 
 def test_the_formatter_leaves_calls_together() -> None:
     text = f"{HEAD}        SetRowsCols(2, 3)\n        v_rd    NetInQ\n        v_wr(NetOutQ)\n{END}"
-    assert formatted(text) == text
+    assert format_text(text) == text
 
 
 def test_the_part_lies_in_the_instruction_memory() -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from macaw.asm import elf
 from macaw.asm.assembler import assemble
 from macaw.asm.disassembler import disassemble
-from macaw.asm.formatter import formatted
+from macaw.asm.formatter import format_text
 from macaw.asm.source import Source
 from macaw.isa import config
 from tests.asm import sources
@@ -47,7 +47,7 @@ def there_and_back(source: str, folder: Path | None = None) -> str:
     assert again.symbols == program.symbols, text
     assert again.tensors == program.tensors, text
     assert elf.write(again, lines=False) == first, text
-    assert formatted(text) == text
+    assert format_text(text) == text
     return re.sub(r"(?<=\S) +", " ", text)
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.sources import assembly
-from macaw.asm import assembler, elf, fast_path
+from macaw.asm import elf, fast_path, statement_parser
 from macaw.asm.assembler import assemble
 from macaw.asm.diagnostics import AssemblyError
 from macaw.asm.source import Source
@@ -229,8 +229,10 @@ def test_every_row(mnemonic: str) -> None:
 def test_all_of_a_program_is_plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """Both ways agree on nothing in particular if the short one takes nothing."""
     asked: list[str] = []
-    parse = assembler.parse
-    monkeypatch.setattr(assembler, "parse", lambda text: [asked.append(text), parse(text)][1])
+    parse = statement_parser.parse
+    monkeypatch.setattr(
+        statement_parser, "parse", lambda text: [asked.append(text), parse(text)][1]
+    )
     assemble(Source(assembly(1000), "plain.s"))
     assert {text.split()[0] for text in asked if not text.startswith("default.")} <= {
         ".core", ".text", ".data", ".asciz", ".balign", ".section",

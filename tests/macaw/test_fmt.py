@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from macaw.asm import unchanged
+from macaw.asm import equivalence
 from macaw.cli import run_command
 from tests.macaw.conftest import ROOT, Macaw
 
@@ -132,7 +132,7 @@ def test_what_would_change_is_not_written(
 ) -> None:
     """The two proofs are asked, and a file without them stays."""
     one = source(LOOSE, "one.s")
-    monkeypatch.setattr(unchanged, name, lambda *_: False)
+    monkeypatch.setattr(equivalence, name, lambda *_: False)
     assert run_command(["fmt", str(one)]) == 2
     assert "its layout would change what it means" in capsys.readouterr().err
     assert one.read_text() == LOOSE

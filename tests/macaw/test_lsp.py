@@ -14,7 +14,7 @@ import pytest
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
-from macaw.asm.formatter import formatted
+from macaw.asm.formatter import format_text
 from macaw.language_server.open_file import Cancelled, ClientOptions, OpenFile
 from macaw.language_server.positions import Positions
 from macaw.language_server.server import LanguageServer
@@ -161,13 +161,13 @@ def test_formatting(tmp_path: Path) -> None:
         edits = await editor.client.text_document_formatting_async(params)
         assert edits is not None
         (edit,) = edits
-        assert edit.new_text == formatted(GOOD)
+        assert edit.new_text == format_text(GOOD)
         assert edit.range.end == types.Position(GOOD.count("\n"), 0)
         lines = GOOD.split("\n")
         await editor.change(0, 0, len(lines[0]), "")  # the next version has another layout
         again = await editor.client.text_document_formatting_async(params)
         assert again
-        assert again[0].new_text == formatted("\n".join(["", *lines[1:]]))
+        assert again[0].new_text == format_text("\n".join(["", *lines[1:]]))
 
     talk(tmp_path / "t.s", conversation)
 
@@ -440,7 +440,7 @@ def test_formatting_replaces_the_whole_text(text: str) -> None:
     file = OpenFile(ClientOptions(), "file:///a.s", 1, text)
     (edit,) = file.formatting()
     change = types.TextDocumentContentChangePartial(edit.range, edit.new_text)
-    assert file.positions.apply(change) == formatted(text)
+    assert file.positions.apply(change) == format_text(text)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])

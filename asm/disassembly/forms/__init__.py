@@ -1,7 +1,7 @@
-"""What a core's disassembly needs beyond rows: one module a core or base, as its table's.
+"""What a core's disassembly needs beyond its rows: one module a core or base.
 
-The way back of `asm/forms`. They stand here and not there because a form of the
-assembler needs the grammar, and disassembling must not load it.
+It reverses `asm/forms`. The modules are separate because those of the assembler load the grammar,
+which disassembling does not need.
 """
 
 from __future__ import annotations
@@ -20,43 +20,46 @@ Naming = Callable[[int], str | None]  # the name of an address, if it has one
 
 
 class Record(NamedTuple):
-    """A piece of a part that is not fetched, as it lies in memory."""
+    """A record of a part that is not fetched as instructions."""
 
     address: int
     size: int  # bytes
-    text: str  # what it is, in columns
+    text: str  # its description, in columns
     target: int | None = None  # the address that it means
-    begins: int | None = None  # where the core begins with what it belongs to, if it does
+    begins: int | None = None  # address of the whole that it belongs to, if the core starts there
 
 
 class Form:
-    """A section of a core's part. This base suits a core that has nothing but words."""
+    """Prints a section of a core's part. This base suits a core that has nothing but words."""
 
     def part(self, program: Program, section: Section, labels: Labels) -> list[str] | None:
-        """The lines of a part that is not fetched; None if directives do not give its bytes."""
+        """The lines of a part that is not fetched; None if directives cannot give its bytes."""
         return None
 
     def records(self, section: Section, labels: Labels) -> Iterator[Record]:
-        """What the bytes of such a part are, ascending; what lies between is data."""
+        """The records of a part that is not fetched, in the order of their addresses."""
         return iter(())
 
     def open(self, program: Program, section: Section) -> None:
-        """A section of instructions begins."""
+        """Prepare for a section of instructions."""
 
     def line(self, instruction: Decoded, address: int) -> str | None:
-        """The whole line of an instruction that the source writes otherwise than its row says."""
+        """The whole line of an instruction that is not written as its row says; None: it is."""
         return None
 
     def see(self, instruction: Decoded, address: int) -> int | None:
-        """The address that an instruction means without naming it. Asked in the code's order."""
+        """The address that an instruction completes without naming it, if any.
+
+        The caller passes the instructions in the order of their addresses.
+        """
         return None
 
     def forget(self) -> None:
-        """The instruction asked for next can be jumped to."""
+        """Forget what earlier instructions did: code may jump to the next one."""
 
 
 def form(core: str) -> Form:
-    """A new form of the core: `CoreForm` of its module or of its base's, or the plain one."""
+    """A new form for the core: `CoreForm` of its module or of its base's, else `Form`."""
     for name in registry.form_modules(core):
         if find_spec(f"{__name__}.{name}") is not None:
             result = import_module(f"{__name__}.{name}").CoreForm()

@@ -1,7 +1,7 @@
-"""Source of a fim part: blocks by their banks, operations by what they move, named values.
+"""A fim part as source: blocks with their banks, operations as moves, named values.
 
-A word that breaks a rule of `macaw.isa.fim_check`, which source cannot, is a number; where blocks
-or loops are not what they must be, all words are.
+A word that breaks a rule of `macaw.isa.fim_check` is printed as a number, because source may not
+break it. If the blocks or loops are wrong, all words are numbers.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from macaw.isa.fim_islands import abilities, geometry
 from macaw.isa.fim_moves import spelt
 
 _WORD = 4
-_ALONE = ("act", "fim", "mmr")  # what is wrong with these is wrong with no other word
+_ALONE = ("act", "fim", "mmr")  # a broken rule about these concerns one word only
 
 
 class CoreForm(Form):
-    """A part of an island."""
+    """Prints a part of an island."""
 
     def __init__(self) -> None:
         self._broken = False  # blocks or loops
@@ -76,7 +76,7 @@ class CoreForm(Form):
         return put(codec.describe(instruction)) if self._inside else None
 
     def _move(self, values: Mapping[str, int], address: int) -> str:
-        """The operation as what it moves; empty if that cannot be written."""
+        """The operation as a move; empty if it cannot be written as one."""
         column, step, count = values["col"], values["inc"], values["repeat"]
         if count == 1 and step == 0:
             columns = str(column)
@@ -96,7 +96,7 @@ def _check(program: Program, island: int) -> Check:
 
 
 def _decoded(section: Section) -> Iterator[tuple[Decoded, int]]:
-    """The instructions of a section with their addresses; other words are left out."""
+    """The instructions of a section with their addresses, without other words."""
     whole = len(section.data) // _WORD * _WORD
     address = section.address
     for (word,) in struct.iter_unpack("<I", section.data[:whole]):
@@ -106,7 +106,10 @@ def _decoded(section: Section) -> Iterator[tuple[Decoded, int]]:
 
 
 def _ambiguous(section: Section) -> Iterator[int]:
-    """Operations before the first `mmr op` of a loop's body: its end speaks of them, too."""
+    """The addresses of operations in a loop before its first `mmr op`.
+
+    In later rounds the `mmr op` at the end of the loop's body decides what they mean.
+    """
     loops: list[tuple[int, list[int], bool]] = []  # passes, operations, whether op has been set
     for instruction, address in _decoded(section):
         match instruction.row.mnemonic:
@@ -125,7 +128,7 @@ def _ambiguous(section: Section) -> Iterator[int]:
 
 
 def _ranges(mask: int) -> str:
-    """The banks of a mask as `.block` takes them."""
+    """The banks of a mask as `.block` writes them."""
     ranges, bank = [], 0
     while mask >> bank:
         if mask >> bank & 1:
@@ -138,7 +141,7 @@ def _ranges(mask: int) -> str:
 
 
 def _register(instruction: Decoded) -> str:
-    """An `mmr` with the name of its value, or the address of its column."""
+    """The operands of an `mmr`, with the name of its value or the address of its column."""
     row = REGISTERS[instruction.values["register"]]
     value = instruction.values["value"]
     text = str(value)

@@ -1,4 +1,4 @@
-"""nnp: words that are no source of an assembler that holds chains to their rules."""
+"""Source of an nnp part; chains that the assembler would refuse are printed as data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WORD = 4  # bytes of an instruction
 
 
 class CoreForm(Form):
-    """Instructions; those of a chain that breaks a rule are printed as data."""
+    """Prints the instructions of nnp; those of a chain that breaks a rule are data."""
 
     def __init__(self) -> None:
         self._refused: dict[int, str] = {}  # why, by address
@@ -29,7 +29,7 @@ class CoreForm(Form):
             sizes = config.parse("")
         whole = section.data[: len(section.data) // _WORD * _WORD]
         words: list[int | None] = [word for (word,) in struct.iter_unpack("<I", whole)]
-        while wrong := list(broken(words, sizes)):  # without them others may mean other things
+        while wrong := list(broken(words, sizes)):  # without it others may break rules
             for item in wrong:
                 for place in item.words:
                     words[place] = None

@@ -1,4 +1,4 @@
-"""What code of the scalar base means beside its words: addresses that two instructions make."""
+"""Addresses that two instructions of the scalar base make together."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _TOP = 1 << 32
 class CoreForm(Form):
     """Follows `lui` and `auipc` to the instruction that completes the address.
 
-    It knows a straight run of code only.
+    It follows straight code only.
     """
 
     def __init__(self) -> None:

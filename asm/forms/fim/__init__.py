@@ -34,7 +34,7 @@ from macaw.isa.rows import Instruction, Row
 
 _MAP_END = memory_map.ISLANDS + (ISLANDS << memory_map.ISLAND_SHIFT)
 _ROWS = CORE.by_mnemonic
-# Without one of these the rules do not know any more where they are.
+# If one of these is wrong, later words cannot be checked.
 _RULED = ("block", "end", "endall", "loop", "endloop", "mmr")
 
 
@@ -58,8 +58,8 @@ class CoreForm(CorePart):
             ]
         )
         self.last: Row | None = None  # the row of the part's last word
-        # A statement could not be taken: up to the next block nobody knows what the rules see;
-        # and whether the present one can be wrong without that.
+        # A statement is missing, so that words up to the next block are not checked;
+        # and the present one can be wrong without that effect.
         self._lost = self._refused = False
 
     # --- statements ---
@@ -84,15 +84,15 @@ class CoreForm(CorePart):
         bound: BoundOperands,
         expected: int | None = None,
     ) -> None:
-        """Check a word and put it down; one that breaks a rule keeps its place."""
+        """Place a word, which keeps its place even if it breaks a rule. Raises `Mistake` then."""
         row = bound.row
         assert isinstance(row, Instruction)
         assert statement.head is not None
         values, pending = known_values(context, row, bound)
         if row.mnemonic == "mmr":
-            pending.pop("value", None)  # an address that is not known yet; no rule asks for it
+            pending.pop("value", None)  # an address that is not known yet, which no rule needs
         for node in pending.values():
-            context.number(node)  # says why it is not known
+            context.number(node)  # raises the reason why it is not known
         defaults = {x.name: x.default for x in row.operands if x.default is not None}
         place_word(context, row, bound)
         self.last = row
@@ -108,7 +108,7 @@ class CoreForm(CorePart):
         self._refused = False
 
     def _refuse(self, error: CheckError, statement: Statement, bound: BoundOperands) -> None:
-        """Raise the mistake of a broken rule, or report it where another statement broke it."""
+        """Raise the mistake of a broken rule, or report it at the statement that broke it."""
         assert statement.head is not None
         place: Node | tuple[int, int] = statement.head
         if statement.head.text == ARROW:
@@ -121,14 +121,14 @@ class CoreForm(CorePart):
         self._report(error)
 
     def _report(self, error: CheckError) -> None:
-        """Report a broken rule at the statement that the error's mark says."""
+        """Report a broken rule at the statement in the error's mark."""
         context, statement = error.mark
         first = statement.operands[0] if statement.head.text == ARROW else statement.head
         mistake = Mistake(str(error), (first.start, statement.end), error.hint)
         self.state.report.mistake(context.line, mistake)
 
     def _block(self, context: StatementContext, statement: Statement) -> None:
-        """`.block banks=0-3`."""
+        """`.block banks=0-3`. Raises `Mistake`."""
         assert statement.head is not None
         options = context.named_operands(statement.operands, ["banks"], statement.head)
         if len(options) != 1 or len(statement.operands) != 1:
@@ -141,7 +141,7 @@ class CoreForm(CorePart):
         self._take(context, statement, BoundOperands(_ROWS["block"], operands))
 
     def _range(self, context: StatementContext, node: Node) -> int:
-        """The mask of a bank, or of those from the first of two to the other."""
+        """The mask of one bank, or of a range `0-3`. Raises `Mistake`."""
         last = self.geometry.banks - 1
         if isinstance(node, Binary) and node.operator == "-":
             low = context.bounded_number(node.left, "bank", 0, last)
@@ -153,7 +153,7 @@ class CoreForm(CorePart):
         return (2 << high) - (1 << low)
 
     def _move(self, context: StatementContext, statement: Statement) -> None:
-        """`rop <- iosa[3]`, `rz <- rop * iosa[4]`."""
+        """`rop <- iosa[3]` or `rz <- rop * iosa[4]`. Raises `Mistake`."""
         self._refused = True
         move = move_of(context, statement)
         self._take(
@@ -165,7 +165,7 @@ class CoreForm(CorePart):
 
     @classmethod
     def tensor_plans(cls, core: Core, config: Configuration) -> Mapping[str, SectionPlan]:
-        """`at=islandI`: the banks of an island from their begin, one tensor behind the other."""
+        """`at=islandI`: the banks of an island from their begin, one tensor after another."""
         plans: dict[str, SectionPlan] = {}
         for instance in range(config[f"{core.name}.{core.index}s"]):
             home = f"{core.index}{instance}"
@@ -204,11 +204,11 @@ def _given(statement: Statement, move: Move) -> dict[str, Node]:
 
 
 def _name_value(context: StatementContext, bound: BoundOperands) -> None:
-    """Put a number for a word, and a column's place for its address, into the operands of `mmr`."""
+    """Turn a name into its number, and an address into its column, in the operands of `mmr`."""
     register = bound.nodes["register"]
     node = bound.nodes["value"]
     if not isinstance(register, Name) or register.text not in REGISTER_NAMES:
-        return  # the kind says what is wrong
+        return  # the operand's kind reports it
     row = REGISTERS[REGISTER_NAMES.index(register.text)]
     if row.words and isinstance(node, Name):
         if node.text in row.words:
@@ -226,7 +226,7 @@ def _name_value(context: StatementContext, bound: BoundOperands) -> None:
 
 
 def _column_address(node: Node, value: int) -> None:
-    """Raise `Mistake` unless a column of an island begins at the address."""
+    """Raise `Mistake` unless the address is that of a column of an island."""
     if not memory_map.ISLANDS <= value < _MAP_END:
         message = f"{value:#x} is out of range, {memory_map.ISLANDS:#x} to {_MAP_END - 1:#x}"
         raise Mistake(f"value: {message}", node, "the address of a column of an island")

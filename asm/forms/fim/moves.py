@@ -1,4 +1,4 @@
-"""Operations as the source writes what they move: `rop <- iosa[3]`, `rz <- rop * iosa[4]`."""
+"""Operations that are written as moves: `rop <- iosa[3]`, `rz <- rop * iosa[4]`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _CALLED = {row.name: n for n, row in enumerate(FUNCTIONS) if row.operands == 1}
 
 @dataclass(frozen=True)
 class Move:
-    """The word that a move stands for, and the function that it says."""
+    """The number of an operation, its columns, and the function that it must compute."""
 
     number: int
     column: int = 0
@@ -73,7 +73,7 @@ def move_of(context: StatementContext, statement: Statement) -> Move:
 
 
 def _called(node: Node) -> int:
-    """The function of `relu(...)`."""
+    """The function of `relu(...)`, and its operand."""
     if not isinstance(node, Name):
         raise Mistake("the name of a function is needed here", node)
     if node.text not in _CALLED:
@@ -98,7 +98,7 @@ def _found(statement: Statement, to: _Place, places: list[_Place], function: int
 
 
 def _place(context: StatementContext, node: Node) -> _Place:
-    """A register by its name, `iosa` with a column or a range of columns."""
+    """The place that a node names: a register, or `iosa` with a column or a range of columns."""
     name = node.base if isinstance(node, Indexed) else node
     if not isinstance(name, Name) or name.text not in _REGISTERS:
         text = name.text if isinstance(name, Name) else ""

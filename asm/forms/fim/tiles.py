@@ -1,7 +1,7 @@
 """A matrix as tiles, in the order in which circuits take them (seed 004 Fig. 3), and back.
 
-Groups of 4 x 4 tiles follow one another row by row; so do the tiles of a group, and the numbers
-of a tile. Where the matrix ends inside a group, zeros fill it.
+Groups of 4 x 4 tiles follow one another row by row; so do the tiles of a group, and the numbers of
+a tile. Where the matrix ends inside of a group, zeros fill it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def padded_shape(shape: tuple[int, int], layout: str, side: str, lanes: int) -> 
 def _lines(
     shape: tuple[int, int], layout: str, side: str, lanes: int
 ) -> Iterator[tuple[int, int, int]]:
-    """Row, first column and width of each run of a row, in the order of the tiles."""
+    """Row, first column and width of each piece of a row, in the order of the tiles."""
     height, width = tile_shape(layout, side, lanes)
     rows, columns = padded_shape(shape, layout, side, lanes)
     for group_row in range(0, rows, GROUP_SIDE * height):
@@ -35,7 +35,7 @@ def _lines(
 def tiled(
     data: bytes, shape: tuple[int, int], item: int, layout: str, side: str, lanes: int
 ) -> bytes:
-    """The tiles of a matrix of `item` bytes an element, row-major; `lanes` elements a column."""
+    """The tiles of a row-major matrix: `item` bytes an element, `lanes` elements a column."""
     rows, columns = shape
     tiles = bytearray()
     for row, column, width in _lines(shape, layout, side, lanes):
@@ -52,7 +52,7 @@ def tiled(
 def untiled(
     data: bytes, shape: tuple[int, int], item: int, layout: str, side: str, lanes: int
 ) -> bytes:
-    """The matrix whose tiles are `data`, row-major. Raises `ValueError` for another length."""
+    """The row-major matrix whose tiles are `data`. Raises `ValueError` for another length."""
     rows, columns = shape
     whole = padded_shape(shape, layout, side, lanes)
     if len(data) != whole[0] * whole[1] * item:

@@ -1,4 +1,4 @@
-"""`.tiles`: a matrix as the arrangements of fim take it; any part may hold one."""
+"""`.tiles`: a matrix in the order that an arrangement of fim takes. Any part may hold one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from macaw.isa.fim_circuit import ARRANGEMENTS, COLUMN_BYTES, FORMATS, SIDES
 
 _SYNTAX = '.tiles "file.npy" [[rows, ...]], layout=LAYOUT, side=a|b|c'
 _OPTIONS = ("layout", "side")
-# Bits are moved, not numbers: integers of a lane's width are for the logical functions.
+# Integers of a lane's width are for the logical functions; only their bits are moved.
 _DTYPES = {
     dtype: form
     for form in FORMATS
@@ -22,7 +22,7 @@ _DTYPES = {
 
 
 def _word(context: StatementContext, option: Named, words: tuple[str, ...]) -> str:
-    """The word of an option. Raises `Mistake`."""
+    """The value of an option, one of `words`. Raises `Mistake`."""
     node, what = option.value, option.name.text
     text = node.text if isinstance(node, Name) else ""
     if text not in words:

@@ -1,4 +1,4 @@
-"""nnp: instructions whose chains are held to their rules, and hints about tensors."""
+"""nnp: chains of instructions are checked against their rules; hints describe tensors."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from macaw.asm.syntax import Mistake, Statement
 from macaw.isa.nnp_walk import broken
 
 _WORD = 4  # bytes of an instruction
-_END = re.compile(r"[;\r\n#]|//|/\*")  # of a statement of this core: strings have no place in it
+_END = re.compile(r"[;\r\n#]|//|/\*")  # of a statement; this core has no strings
 
 
 @dataclass
 class CoreForm(CorePart):
-    """A part of nnp. Words that stand as data are held to no rule."""
+    """A part of nnp. Words that are written as data are not checked."""
 
-    missing: set[int] = field(default_factory=set)  # where a wrong statement has left no word
+    missing: set[int] = field(default_factory=set)  # offsets of words missing by an error
 
     def statement_failed(self) -> None:
         self.missing.add(self.area().size)
@@ -29,7 +29,7 @@ class CoreForm(CorePart):
         hints.take(context, statement)
 
     def finish(self) -> None:
-        """Have the rules asked when every word is known."""
+        """Check the chains after the layout, when every word is known."""
         if self.area().size:
             StatementContext.current(self.state, self.line).after_layout(self._check_rules)
 
@@ -41,7 +41,7 @@ class CoreForm(CorePart):
                 words.append(None)
                 offsets.append(offset)
             word = int.from_bytes(data[offset : offset + _WORD], "little")
-            # An instruction without a word has its error; of data only a 0 means something.
+            # An instruction without a word has an error; other data than 0 are unknown words.
             words.append((word or None) if offset in places else None if word else 0)
             offsets.append(offset)
         if len(data) in self.missing:
@@ -54,7 +54,7 @@ class CoreForm(CorePart):
             self.state.report.mistake(line, Mistake(str(breach.error), (-1, -1), hint))
 
     def _places(self) -> dict[int, tuple[SourceText, int]]:
-        """Text and place of the instruction at each offset that has one."""
+        """By offset the source and the place of each instruction."""
         return {
             offset: (source, place)
             for area, source, offsets, places in self.state.line_table.runs()

@@ -1,15 +1,14 @@
 """pe: packet lists, instruction sequences and data, the image of a row's memory unit.
 
-Wherever a statement stands, its bytes go to one of four areas that follow one
-another in the image: packet lists, sequences, data, places of tensors.
+The bytes of a statement go to one of four areas that follow one another in the image: packet lists,
+sequences, data, places of tensors.
 
-Beyond the rows: `config ib=0, SEQUENCE`, `exe ..., data=(SEGMENT, ...), out=...`,
-and for both `to=all`, `to=1` or `to=(0, 1)`, the clusters. A segment is a symbol or
-a part of one, `w[0]`, `x[2:4]`, with words beside it where its declaration does not
-say them: what it holds (weights, activations, psums), who gets it (broadcast,
-sliced, by_cluster, by_pe), and compress. `unit[0x40:0x60]` is any run of bytes of
-the unit's half. `out=(y[0], stride=4, step=4, count=1, pes=8, type=int32)`: what is
-left out comes from the symbol and from the weights.
+Beyond the rows: `config ib=0, SEQUENCE`, `exe ..., data=(SEGMENT, ...), out=...`, and for both
+`to=all`, `to=1` or `to=(0, 1)`, the clusters. A segment is a symbol or a part of one, `w[0]`,
+`x[2:4]`. Words beside it say what its declaration does not: its contents (weights, activations,
+psums), who gets it (broadcast, sliced, by_cluster, by_pe), and compress. `unit[0x40:0x60]` is any
+run of bytes of the unit's half. `out=(y[0], stride=4, step=4, count=1, pes=8, type=int32)`: options
+that are left out follow from the symbol and from the weights.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from macaw.isa.rows import Instruction, Row
 
 
 class CoreForm(CorePart):
-    """A row of the PE array."""
+    """The part of a row of the PE array."""
 
     def __post_init__(self) -> None:
         assert self.index is not None

@@ -54,7 +54,7 @@ def unit_base(row: int) -> int:
 
 
 def tensor_plans(config: Configuration) -> dict[str, SectionPlan]:
-    """By `unitR` the section of tensors after the image of row R, at the addresses of half 0."""
+    """By `unitR` the section of tensors that follows the image of row R, in half 0."""
     plans = {}
     for row in range(config[f"{CORE.name}.{CORE.index}s"]):
         name = tensor_section(unit_name(row))

@@ -1,4 +1,4 @@
-"""Packet lists: `.list`, `.endlist`, and the one list of a part that has none."""
+"""Packet lists: `.list`, `.endlist`, and the one list of a part without them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Lists:
         self._loose = False  # packets stand outside of lists
 
     def begin_packet(self, context: StatementContext, head: Name) -> None:
-        """Let a packet stand in the open list, or in the one list of the part. Raises `Mistake`."""
+        """Begin the part's only list if it has none and no list is open. Raises `Mistake`."""
         if self.line is not None:
             return
         if self.starts and not self._loose:
@@ -85,18 +85,18 @@ class Lists:
         self._state.area = self._image.data
 
     def leave(self) -> None:
-        """The part is left for another one: no list goes on behind that."""
+        """Close an open list, with an error: the source enters another part."""
         if self.line is not None:
             line = self.line
             self._unfinished(line)
             self._close(StatementContext.current(self._state, line))
 
     def finish(self) -> None:
-        """All sources are read."""
+        """Close the part's only list, when all sources are read."""
         if self._loose:
             self._close(StatementContext.current(self._state, self._part_line))
 
     def dispatches(self, row: int) -> list[tuple[int, int]]:
-        """Mask of rows and offset in the image of each list, for the start of a program."""
+        """For each list the mask `row` and its address, for the default program."""
         assert self._area.base is not None
         return [(row, self._area.base + start) for start in self.starts]

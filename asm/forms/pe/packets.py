@@ -35,7 +35,7 @@ def _command(context: StatementContext, row: Instruction, bound: BoundOperands) 
 
 
 def _check_now(context: StatementContext, bound: BoundOperands) -> None:
-    """Refuse at once what is known to be wrong. Raises `Mistake`."""
+    """Raise the `Mistake` of each operand whose value is known; fix symbols in the others."""
     for name, node in bound.nodes.items():
         try:
             value_of(bound.operand(name), node, context)
@@ -44,7 +44,7 @@ def _check_now(context: StatementContext, bound: BoundOperands) -> None:
 
 
 def clusters(image: RowImage, context: StatementContext, node: Node | None) -> int:
-    """The mask of `to=`. Raises `Mistake`."""
+    """The mask of clusters that `to=` names; all without it. Raises `Mistake`."""
     count = image.state.config["pe.clusters"]
     if node is None or (isinstance(node, Name) and node.text == "all"):
         return int((1 << count) - 1)
@@ -64,7 +64,7 @@ def clusters(image: RowImage, context: StatementContext, node: Node | None) -> i
 def place_marker(
     image: RowImage, context: StatementContext, statement: Statement, row: Instruction
 ) -> None:
-    """Put a packet that is a command alone. Raises `Mistake`."""
+    """Place a packet that is only a command. Raises `Mistake`."""
     bound = bind(row, statement, ("to",))
     _check_now(context, bound)
 
@@ -77,13 +77,13 @@ def place_marker(
 
 @dataclass(frozen=True)
 class BufferContents:
-    """Which sequences are in the instruction buffers, by the configs up to some packet."""
+    """The names of the sequences in the instruction buffers, after some of the configs."""
 
     names: Mapping[int, Name] = field(default_factory=dict)
-    apart: frozenset[int] = frozenset()  # buffers that some clusters alone have got
+    apart: frozenset[int] = frozenset()  # buffers that only some clusters have
 
     def with_config(self, buffer: int, name: Name, everywhere: bool) -> BufferContents:
-        """The same after one more config, to all clusters or to some."""
+        """The contents after one more config, to all clusters or only to some."""
         apart = self.apart - {buffer} if everywhere else self.apart | {buffer}
         return BufferContents({**self.names, buffer: name}, apart)
 
@@ -95,9 +95,9 @@ def place_config(
     statement: Statement,
     row: Instruction,
 ) -> BufferContents:
-    """Put a config packet, whose segment is a sequence. Raises `Mistake`.
+    """Place a config packet, whose segment is a sequence. Raises `Mistake`.
 
-    Returns what `buffers` becomes by it.
+    Returns the buffers after it.
     """
     bound = bind(row, statement, ("sequence", "to"), ("sequence",))
     assert statement.head is not None
@@ -140,7 +140,7 @@ class Exe:
         statement: Statement,
         row: Instruction,
     ) -> None:
-        """Put the packet. Raises `Mistake`."""
+        """Place the packet. Raises `Mistake`."""
         self._image, self.context, self.row = image, context, row
         self._sequences = sequences
         self.bound = bind(row, statement, ("data", "out", "to"))
@@ -161,14 +161,14 @@ class Exe:
         return replace(segment, part=part) if isinstance(part, Indexed) else segment
 
     def _buffer(self) -> int | None:
-        """The instruction buffer; None before the last pass, if it is not known."""
+        """The number of the instruction buffer; None if it is not known yet."""
         try:
             return value_of(self.bound.operand("ib"), self.bound.nodes["ib"], self.context)
         except NotYet:
             return None
 
     def _expected_sequence(self) -> Name | None:
-        """The name of the sequence that will run; a warning if no config has named one."""
+        """The name of the sequence that will run. Warns if no config has filled the buffer."""
         buffer = self._buffer()
         if buffer is None:
             return None
@@ -179,16 +179,16 @@ class Exe:
 
     @property
     def target(self) -> Definition | None:
-        """The tensor that results go to."""
+        """The tensor of the results, if they go to one."""
         return self.results.target if self.results is not None else None
 
     @property
     def written_range(self) -> tuple[int, int]:
-        """The bytes of the target that may be written, when everything is laid out."""
+        """The first byte of the target that may be written and the end, after the layout."""
         return self.results.written_range if self.results is not None else (0, 0)
 
     def place_of(self, symbol: str) -> Node | tuple[int, int]:
-        """Where the statement names a symbol."""
+        """The operand that names a symbol, for a message."""
         parts: list[Name | Indexed] = [segment.part for segment in self.segments]
         if self.results is not None:
             parts.append(self.results.part)
@@ -213,7 +213,7 @@ class Exe:
             return None
         try:
             definition = self.context.definition(name)
-        except AlreadyReported:  # the other tensors have their places all the same
+        except AlreadyReported:  # the other tensors keep their places
             return None
         if definition is None or definition.datum is None or definition.datum.what != "tensor":
             return None
@@ -234,7 +234,7 @@ class Exe:
         return _packet(_command(self.context, self.row, self.bound), mask, records, out)
 
     def may_write(self, tensor: Definition) -> bool:
-        """Whether results can go to a tensor, everything being laid out."""
+        """Whether results can go to a tensor, after the layout."""
         if self.results is None:
             return False
         if self.results.name.text != UNIT_WORD and self.target is not tensor:
@@ -250,7 +250,7 @@ class Exe:
             return True
 
     def _first_alone(self, sequence: OpenSequence | None) -> bool:
-        """Whether PE 0 of each cluster alone has results to write."""
+        """Whether only PE 0 of each cluster has results to write."""
         if sequence is None:
             return False
         every = self._sequences.values()
@@ -262,11 +262,11 @@ class Exe:
         except (
             Mistake,
             AlreadyReported,
-        ):  # reported at its own line; few writers give no second error
+        ):  # reported at its own line; with few writers it causes no second error
             return True
 
     def _sequence_at(self, name: Name | None) -> OpenSequence | None:
-        """The sequence of a name; None if that is not known."""
+        """The sequence with that name; None if it is not known."""
         if name is None:
             return None
         try:

@@ -1,4 +1,4 @@
-"""Where the results of an exe packet go: `out=y`, or with more said in brackets."""
+"""The operand `out=` of an exe packet: where its results go."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _HIGH = {
 
 
 class Writers(NamedTuple):
-    """The PEs that write results, by PE index (cluster times PEs of a cluster, plus PE)."""
+    """The PEs that write results, by index: cluster times PEs of a cluster, plus PE."""
 
     limit: int  # pes=: those below it, 0: all
     first: int
     last: int
-    apart: int  # from one to the next: 1, or the PEs of a cluster if PE 0 of each writes alone
+    apart: int  # step of the index: 1, or the PEs of a cluster if only PE 0 of each writes
 
     @property
     def words(self) -> str:
-        """Who they are, for a message; PEs that `to=` leaves out count, for they have places."""
+        """A description for a message. PEs that `to=` leaves out count: they have places."""
         if self.apart == 1:
             return f"{self.last + 1} PEs"
         last = self.last // self.apart
@@ -44,7 +44,7 @@ class Results:
     """The operand `out=`."""
 
     def __init__(self, context: StatementContext, node: Node) -> None:
-        """Read it. Raises `Mistake`."""
+        """Read the operand. Raises `Mistake`."""
         items = node.items if isinstance(node, Group) else (node,)
         plain = [item for item in items if not isinstance(item, Named)]
         if len(plain) != 1 or not isinstance(plain[0], Name | Indexed):
@@ -71,10 +71,10 @@ class Results:
         return symbol_of(self.part)
 
     def writers(self, places: Places, mask: int, weight_pes: int, first_alone: bool) -> Writers:
-        """Who writes: the clusters in `mask`, PEs below pes=, or PE 0 of each cluster alone.
+        """The writing PEs: of the clusters in `mask` those below pes=, or only PE 0 of each.
 
-        `weight_pes` are the PEs that have a row of weights (0: all), for want of pes=.
-        Raises `Mistake`.
+        Without pes= the limit is `weight_pes`, the PEs that have a row of weights (0: all). Raises
+        `Mistake`.
         """
         config = places.image.state.config
         pes = int(config["pe.pes"])
@@ -86,9 +86,9 @@ class Results:
         return Writers(limit, clusters[0] * pes, last, pes if first_alone else 1)
 
     def record(self, places: Places, writers: Writers, stores: int | None) -> bytes:
-        """The packet's out record. Raises `Mistake`.
+        """The bytes of the packet's out record. Raises `Mistake`.
 
-        `stores` says how often the sequence stores (None: not known).
+        `stores` is the number of times that the sequence stores (None: not known).
         """
         context = places.context
         place = places.result_place(self.part)
@@ -133,7 +133,7 @@ class Results:
             if DTYPES[element] == dtype:
                 return element
         if dtype:
-            # Those that the array computes with first.
+            # The types of operands first.
             choices = ", ".join(dict.fromkeys((*OPERAND_DTYPES.values(), *DTYPES.values())))
             raise Mistake(f"results are not written as {dtype}", self.part, f"there are {choices}")
         raise Mistake("the element type of the results is not known", self.part, "say type=")
@@ -146,7 +146,7 @@ class Results:
         writers: Writers,
         elements: int,
     ) -> None:
-        """Warn of results of a PE that lie over those of another one."""
+        """Warn if results of two PEs overlap."""
         stride, step = values["stride"] * writers.apart, values["step"]
         count = writers.last // writers.apart + 1
         if stride and overlap(count, elements, stride, step, size):
@@ -168,13 +168,13 @@ class Results:
         writers: Writers,
         stores: int | None,
     ) -> None:
-        """Refuse results that would be written behind what is named. Raises `Mistake`."""
+        """Refuse results that would reach past the end of the symbol. Raises `Mistake`."""
         elements = (stores or 1) * values["count"]
         last = writers.last * values["stride"] + (elements - 1) * values["step"] + size
         whole = places.place_of(self.name)
         end = whole.offset + whole.length
         if isinstance(self.part, Indexed) and isinstance(self.part.subscripts[-1], Slice):
-            end = place.offset + place.length  # y[0:4] is meant to take no more
+            end = place.offset + place.length  # y[0:4] excludes what follows it
         if place.offset + last > end:
             raise Mistake(
                 f"results of {writers.words} reach {place.offset + last - end} bytes behind"

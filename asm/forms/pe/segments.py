@@ -1,4 +1,4 @@
-"""Segments of an exe packet: what the source says of them, and what symbols say."""
+"""Segments of an exe packet, by the words in the source and the declarations of symbols."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _COMPRESS = "compress"
 
 
 def symbol_of(part: Node) -> Name:
-    """The symbol of which a part is named."""
+    """The symbol that a node names, or names a part of."""
     base = part.base if isinstance(part, Indexed) else part
     assert isinstance(base, Name)
     return base
@@ -35,7 +35,7 @@ def symbol_of(part: Node) -> Name:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A segment as the source writes it; empty words come from the symbol."""
+    """A segment as the source writes it; an empty `type` or `mode` follows from the symbol."""
 
     node: Node
     part: Name | Indexed
@@ -85,7 +85,7 @@ def _segment(item: Node) -> Segment:
 
 
 def _which_symbol(item: Node, parts: Sequence[Node]) -> Mistake:
-    """What to say of a segment with no symbol, or with two words that could be it."""
+    """The mistake of a segment without a symbol, or with two words that could be it."""
     if not parts:
         return Mistake("the segment names no symbol", item)
     words = [*_TYPES, *MODES, _COMPRESS]
@@ -101,9 +101,9 @@ def _which_symbol(item: Node, parts: Sequence[Node]) -> Mistake:
 
 @dataclass(frozen=True, slots=True)
 class SegmentPlace:
-    """Where a symbol or a part of it lies: offset in the unit's half, and bytes.
+    """The place of a symbol or a part of it: offset in the unit's half, and bytes.
 
-    Without a symbol it is a run of bytes that the source gives.
+    `unit[a:b]` has no symbol.
     """
 
     symbol: Definition | None
@@ -114,13 +114,13 @@ class SegmentPlace:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Finds the operands of an exe packet in its unit, everything being laid out."""
+    """Finds the operands of an exe packet in its unit, after the layout."""
 
     image: RowImage
     context: StatementContext
 
     def place_of(self, part: Name | Indexed) -> SegmentPlace:
-        """Where a segment lies. Raises `Mistake`."""
+        """The place of a segment. Raises `Mistake`."""
         base = symbol_of(part)
         if base.text == UNIT_WORD:
             return SegmentPlace(None, None, *self._run(part))
@@ -130,7 +130,7 @@ class Places:
         return SegmentPlace(definition, datum, start + offset, length)
 
     def result_place(self, part: Name | Indexed) -> SegmentPlace:
-        """Where results begin; `unit[offset]` has no length. Raises `Mistake`."""
+        """The place where results begin; `unit[offset]` has no length. Raises `Mistake`."""
         if symbol_of(part).text == UNIT_WORD and isinstance(part, Indexed):
             item = part.subscripts[0]
             if len(part.subscripts) == 1 and not isinstance(item, Slice):
@@ -156,7 +156,7 @@ class Places:
         return value
 
     def record(self, segment: Segment, mask: int) -> bytes:
-        """The record of a segment for the clusters in `mask`. Raises `Mistake`."""
+        """The bytes of a segment's record, for the clusters in `mask`. Raises `Mistake`."""
         place = self.place_of(segment.part)
         kind, mode = segment.type, segment.mode
         if not kind:
@@ -202,7 +202,7 @@ class Places:
     def _check_slices(
         self, segment: Segment, kind: str, mode: str, place: SegmentPlace, mask: int
     ) -> None:
-        """Refuse a segment that does not divide among those who get it. Raises `Mistake`."""
+        """Refuse a segment that cannot be divided among those who get it. Raises `Mistake`."""
         slices, datum, length = self._slices(mode, mask), place.datum, place.length
         name = segment.name.text
         if datum is not None and datum.what == "sparse":
@@ -214,7 +214,7 @@ class Places:
                 )
             return
         if kind == "weights" and not segment.compress:
-            return  # records, whose lengths differ
+            return  # records differ in length
         item = max(1, length // _elements(datum, length))
         if length % (slices * item):
             raise Mistake(
@@ -239,7 +239,7 @@ class Places:
         return {"broadcast": 1, "by_cluster": count, "by_pe": pes, "sliced": count * pes}[mode]
 
     def records(self, segment: Segment, datum: Datum) -> int:
-        """Rows of the round that a segment names. Raises `Mistake`."""
+        """The number of rows in the round that a segment names. Raises `Mistake`."""
         if isinstance(segment.part, Indexed):
             return datum.records[number(segment.part.subscripts[0], self.context)]
         if len(datum.rounds) > 1:
@@ -252,7 +252,7 @@ class Places:
         return datum.records[0]
 
     def weight_pes(self, segments: Sequence[Segment], mask: int) -> int:
-        """One more than the index of the last PE that has a row of the weights; 0: all PEs."""
+        """The index after the last PE that has a row of the weights; 0: all PEs have one."""
         for segment in segments:
             datum = (
                 self.context.bytes_of(segment.part)[1] if segment.name.text != UNIT_WORD else None
@@ -267,7 +267,7 @@ class Places:
 
 
 def _type_of(segment: Segment, datum: Datum | None) -> str:
-    """What a segment holds whose source does not say it. Raises `Mistake`."""
+    """The type of a segment for which the source gives none. Raises `Mistake`."""
     if datum is None:
         raise Mistake(
             f"what '{segment.name.text}' holds is not known",
@@ -278,7 +278,7 @@ def _type_of(segment: Segment, datum: Datum | None) -> str:
 
 
 def _elements(datum: Datum | None, length: int) -> int:
-    """Elements in `length` bytes of a datum; its bytes if it has no type."""
+    """The elements in `length` bytes of a datum; the bytes if it has no type."""
     if datum is None or not datum.dtype or datum.what == "sparse":
         return max(length, 1)
     whole = 1

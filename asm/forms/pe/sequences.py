@@ -57,13 +57,13 @@ _HEADER = tuple(name for name in _MEMBERS if name not in ("count", "then", "reco
 
 @dataclass(frozen=True, slots=True)
 class MemberValue:
-    """What the source says of a member, and where."""
+    """An expression for a member of a record, and its context."""
 
     context: StatementContext
     node: Node
 
     def value(self, name: str, kind: Kind) -> int:
-        """The value. Raises `Mistake`, and `NotYet` before the last pass."""
+        """The value of the member `name`. Raises `Mistake`, and before the layout `NotYet`."""
         word = known_word(kind, self.node)
         if word is not None:
             return word
@@ -74,7 +74,7 @@ class MemberValue:
 
 @dataclass(slots=True)
 class _Item:
-    """An instruction of the sequence, and the labels that stand before it."""
+    """An instruction of the sequence, and the labels before it."""
 
     context: StatementContext
     row: Instruction
@@ -93,13 +93,13 @@ class _Record:
 
 
 class OpenSequence:
-    """A sequence between `.seq` and `.endseq`; then what is known of it."""
+    """A sequence between `.seq` and `.endseq`, and afterwards its contents."""
 
     def __init__(self, image: RowImage, context: StatementContext) -> None:
         self._image = image
         self.context = context  # of `.seq`
         self.name = ""
-        self.is_incomplete = False  # a line of it is wrong: what seems missing may stand there
+        self.is_incomplete = False  # a line of it is wrong and may hold what is missing
         self.label: Definition | None = None
         self._header: dict[str, MemberValue] = {}
         self._then: MemberValue | None = None
@@ -107,7 +107,7 @@ class OpenSequence:
         self._items: list[_Item] = []
 
     def begin(self, statement: Statement) -> None:
-        """The operands of `.seq`. Raises `Mistake`."""
+        """Take the operands of `.seq`. Raises `Mistake`."""
         try:
             self._begin(statement)
         except Mistake:
@@ -131,7 +131,7 @@ class OpenSequence:
         for key, value in self._header.items():
             kind = _MEMBERS[key].legal
             if kind.by_name:
-                value.value(key, kind)  # a wrong word is known at once
+                value.value(key, kind)  # raises for a wrong word
         state = self._header.get("state")
         sliding = state and state.value("state", _MEMBERS["state"].legal) == _WINDOW
         if state and sliding and "window" not in named:
@@ -140,7 +140,7 @@ class OpenSequence:
             )
 
     def unfinished(self) -> Mistake:
-        """What to say if no `.endseq` comes."""
+        """The mistake of a sequence without `.endseq`."""
         self._mark_incomplete()
         named = f" '{self.name}'" if self.name else ""
         return Mistake(f"the sequence{named} has no .endseq", (-1, -1))
@@ -160,7 +160,7 @@ class OpenSequence:
         return value.value("pipeline", kind) if value else _MEMBERS["pipeline"].default
 
     def add_option(self, context: StatementContext, statement: Statement) -> None:
-        """`.loop`, `.step`, `.stride` and `.then`. Raises `Mistake`."""
+        """Take `.loop`, `.step`, `.stride` or `.then`. Raises `Mistake`."""
         head = statement.head
         assert head is not None
         plain = [item for item in statement.operands if not isinstance(item, Named)]
@@ -220,7 +220,7 @@ class OpenSequence:
             bound = None
             raise
         finally:
-            if bound is None:  # its place counts all the same
+            if bound is None:  # a wrong instruction counts, too
                 bound = BoundOperands(row, {})
             self._items.append(_Item(context, row, bound, labels))
         if len(self._items) == SEQUENCE_LENGTH + 1:
@@ -234,14 +234,14 @@ class OpenSequence:
         if not self._items and not self.is_incomplete:
             self._mark_incomplete()
             raise Mistake("the sequence is empty", statement.head)
-        if not 1 <= len(self._items) <= SEQUENCE_LENGTH:  # which has been said
+        if not 1 <= len(self._items) <= SEQUENCE_LENGTH:  # reported already
             self._mark_incomplete()
             return
         area = self._image.sequences
         here = context.at_end(area)
         here.align(SEQUENCE_ALIGN)
         here = here.at_end()
-        self.context.at_end(area).mark()  # what is wrong with the header is wrong with `.seq`
+        self.context.at_end(area).mark()  # errors of the header belong to `.seq`
         start = area.size
         body = start + SEQUENCE.size + len(self._records) * RECORD_SIZE
         size = body - start + INSTRUCTION_BYTES * len(self._items)
@@ -257,7 +257,7 @@ class OpenSequence:
             place.emit_later(INSTRUCTION_BYTES, _instruction(place, item))
 
     def _head_bytes(self) -> bytes:
-        """Header and records; a wrong value is reported at its own line."""
+        """The header and the records. A wrong value is reported at its own line."""
         values = {"count": len(self._items), "records": len(self._records)}
         for name, value in self._header.items():
             with value.context.state.report.catching(value.context.line):
@@ -279,12 +279,12 @@ class OpenSequence:
                 self._check_strided(record, place, entry)
                 entry += STRIDE_KIND
             values["instruction"], values["operand"] = place, entry
-        if "operand" not in values:  # what is wrong with it has been said
+        if "operand" not in values:  # its error is reported
             return bytes(RECORD_SIZE)
         return codec.pack(record.kind, values)
 
     def _check_strided(self, record: _Record, place: int, entry: int) -> None:
-        """Refuse a stride of what is the same in all PEs. Raises `Mistake`."""
+        """Refuse a stride for an operand that is the same in all PEs. Raises `Mistake`."""
         item = self._items[place]
         try:
             values = _values(item.context, item)
@@ -298,7 +298,7 @@ class OpenSequence:
             )
 
     def _target(self, step: _Record) -> tuple[int, int]:
-        """The instruction and the operand entry that a line names. Raises `Mistake`."""
+        """The instruction's index and the operand's entry that a line names. Raises `Mistake`."""
         mnemonic, turn, operand = _written_target(step)
         places = [x for x, item in enumerate(self._items) if item.row.mnemonic == mnemonic]
         if self.is_incomplete and not 0 <= (turn or 0) < len(places):
@@ -326,23 +326,23 @@ class OpenSequence:
         return place, ENTRY_OF[operand]
 
     def then(self) -> int | None:
-        """The buffer that it triggers, if that is known. When everything is laid out."""
+        """The number of the buffer that it triggers, after the layout; None if it is not known."""
         if self._then is None:
             return None
         try:
             return self._then.value("ib", _BUFFER)
-        except Mistake:  # which is reported where it stands
+        except Mistake:  # reported at its own line
             return None
 
     @property
     def continues(self) -> bool:
-        """Whether more follows its last instruction: another round, or another sequence."""
+        """Whether something follows its last instruction: another round, or another sequence."""
         return self._then is not None or any(name in self._header for name in _LOOP)
 
     def queue_moves(self) -> list[Move]:
-        """What its instructions do to the output queue, when everything is laid out.
+        """What its instructions do to the output queue, after the layout.
 
-        Raises `Mistake`, as its operands do, and `AlreadyReported` if a line of it is wrong.
+        Raises `Mistake` for a wrong operand, `AlreadyReported` if one of its lines is wrong.
         """
         if self.is_incomplete:
             raise AlreadyReported
@@ -354,7 +354,7 @@ class OpenSequence:
         return [one for one in queue_moves if one is not None]
 
     def stores(self) -> int | None:
-        """How often one run stores: st instructions by loopbacks; None if that is not known."""
+        """The stores of one run: its st instructions times its loopbacks; None if not known."""
         count = sum("unit" in item.row.writes.split() for item in self._items)
         for name in _LOOP:
             value = self._header.get(name)
@@ -367,7 +367,7 @@ class OpenSequence:
 
 
 class SequenceTable:
-    """The finished sequences of a row, by the place of their headers."""
+    """The finished sequences of a row, by the places of their headers."""
 
     def __init__(self) -> None:
         self._by_place: dict[tuple[int, int], OpenSequence] = {}  # the area's id, the offset
@@ -389,7 +389,7 @@ class SequenceTable:
 
 
 def _written_target(step: _Record) -> tuple[str, int | None, str]:
-    """Mnemonic, number and operand of `mac.base` or `mac[1].base`. Raises `Mistake`."""
+    """The mnemonic, number and operand of `mac.base` or `mac[1].base`. Raises `Mistake`."""
     match step.target:
         case Name(text=text) if "." in text[1:]:
             mnemonic, _, operand = text.rpartition(".")
@@ -405,7 +405,7 @@ def _written_target(step: _Record) -> tuple[str, int | None, str]:
 
 
 def _instruction(context: StatementContext, item: _Item) -> Callable[[], bytes]:
-    """What gives an instruction's bytes when everything is laid out."""
+    """A function that gives the bytes of an instruction after the layout."""
 
     def make() -> bytes:
         word = codec.encode(item.row, _values(context, item))
@@ -415,7 +415,7 @@ def _instruction(context: StatementContext, item: _Item) -> Callable[[], bytes]:
 
 
 def _values(context: StatementContext, item: _Item) -> dict[str, int]:
-    """What the source gives for the operands of an instruction. Raises `Mistake` and `NotYet`."""
+    """The values of an instruction's operands. Raises `Mistake` and `NotYet`."""
     operands = {operand.name: operand for operand in item.row.operands}
     return {
         name: value_of(operands[name], node, context, item.row)

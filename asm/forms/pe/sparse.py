@@ -1,4 +1,4 @@
-"""`.sparse`: a matrix as the PE array takes it; any part may hold one."""
+"""`.sparse`: a matrix as the PE array takes it. Any part may hold one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OPTIONS = ("clusters", "pes")
 
 
 def _greatest(structure: Structure) -> int:
-    """What the one member of a record can hold."""
+    """The greatest value that the one member of a record can hold."""
     (member,) = structure.members
     assert isinstance(member.legal, Immediate)
     return member.legal.high
@@ -33,7 +33,7 @@ _MAX_COUNT, _MAX_INDEX = _greatest(WEIGHTS_RECORD), _greatest(ENTRY)
 
 @dataclass(frozen=True)
 class Sparse:
-    """Rows of index + value: the bytes, and each round's offset, length and rows."""
+    """The bytes of a sparse matrix, and for each round its offset, length and rows."""
 
     data: bytes
     rounds: tuple[tuple[int, int], ...]
@@ -42,11 +42,10 @@ class Sparse:
 
 
 def sparse(array: Array, element: str, slots: int) -> Sparse:
-    """The rows of a matrix as records of weights; `slots` rows a round.
+    """The rows of a matrix as records of weights, `slots` rows in a round.
 
-    `element` is the device's type of weights. Row r goes to PE r mod K of cluster
-    (r div K) mod M in round r div (K·M), which is just rows in order, `slots` =
-    K·M at a time (pe.md, Data). Raises `DataError`.
+    `element` is the device's type of weights. Row r goes to PE r mod K of cluster (r div K) mod M
+    in round r div (K·M): rows in order, `slots` = K·M at a time (pe.md, Data). Raises `DataError`.
     """
     dtype = OPERAND_DTYPES[element]
     if array.dtype != dtype:
@@ -57,7 +56,7 @@ def sparse(array: Array, element: str, slots: int) -> Sparse:
     if not rows or not columns:
         raise DataError(f"is an empty matrix, {rows} x {columns}")
     item = array.item_size
-    # Bits decide what is zero; of a floating-point number not the sign.
+    # The bits decide what is zero, without the sign of a floating-point number.
     mask = (1 << (8 * item - 1)) - 1 if dtype.startswith("float") else (1 << 8 * item) - 1
     code = {1: "B", 2: "H", 4: "I"}[item]
     whole_row = struct.Struct(f"<{columns}{code}")

@@ -1,4 +1,4 @@
-"""Tensors that a row's packets name: places in its unit, and what is copied there and back."""
+"""Tensors that a row's packets name: their slots in its unit, and the copies there and back."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Tensors:
         self._slots = image.state.tensor_slots
 
     def give_slots(self) -> None:
-        """Slots for what the exes name, when all sources are read."""
+        """Give a slot to each tensor that the exes name, when all sources are read."""
         for exe in self._exes:
             with self._image.state.report.catching(exe.context.line):
                 for tensor in exe.tensors():
@@ -45,7 +45,7 @@ class Tensors:
         area.grow(tensor.datum.size)
 
     def copies(self, rows: Sequence[Tensors]) -> tuple[list[Transfer], list[Transfer]]:
-        """What is copied into the unit before the lists run, and what back afterwards.
+        """The copies into the unit before the lists run, and those back afterwards.
 
         `rows` are the tensors of all rows, in the order of their parts.
         """
@@ -64,11 +64,11 @@ class Tensors:
                 stores.append(Transfer(outside + low, inside + low, high - low))
         for tensor in {exe.target for exe in self._exes if exe.target is not None}:
             if self._slots.lies_in(tensor, image.index):
-                self._written(tensor, rows)  # in its place, but another row may write it too
+                self._written(tensor, rows)  # reports another row that writes it, too
         return loads, stores
 
     def _written(self, tensor: Definition, rows: Sequence[Tensors]) -> tuple[int, int]:
-        """The bytes of an output that this row has to copy back; all if it is the only one."""
+        """The bytes of an output that this row must copy back; all if only this row writes it."""
         others = [row for row in rows if row is not self and row.writes(tensor)]
         if not self.writes(tensor):
             return 0, 0

@@ -1,4 +1,4 @@
-"""Which PEs have results to write: all, or after a reduction PE 0 of each cluster alone."""
+"""Which PEs have results to write: all, or after a reduction only PE 0 of each cluster."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Move(NamedTuple):
 
 
 def move(row: Instruction, values: Mapping[str, int], reduction: int) -> Move | None:
-    """The move of an instruction with these operands; None: it touches no block here."""
+    """The move of an instruction with these operands; None: it leaves the output queue alone."""
     if row.mnemonic == "mac":
         return Move("mac", values.get("acc", 0), chains=bool(values.get("sfu")))
     if row.mnemonic == "st":
@@ -38,15 +38,15 @@ def move(row: Instruction, values: Mapping[str, int], reduction: int) -> Move | 
 
 
 def stores_early(moves: Sequence[Move]) -> bool:
-    """Whether something is stored before the last mac: without `shift` and `last`, too."""
+    """Whether a result is stored before the last mac, which needs no `shift` or `last`."""
     macs = [at for at, one in enumerate(moves) if one.mnemonic == "mac"]
     return any(one.mnemonic == "st" for one in moves[: macs[-1] if macs else 0])
 
 
 def first_alone(moves: Sequence[Move], shift: bool, last: bool, unknown: bool) -> bool:
-    """Whether all results that an exe with these flags writes are those of PEs 0 alone.
+    """Whether only PEs 0 have the results that an exe with these flags writes.
 
-    `unknown` is the answer for a block that no instruction of the sequence writes before.
+    `unknown` is the answer for a block that no earlier instruction of the sequence writes.
     """
     last_mac = max((at for at, one in enumerate(moves) if one.mnemonic == "mac"), default=-1)
     if last_mac >= 0 and not any(one.mnemonic == "spu" for one in moves):
@@ -81,5 +81,5 @@ def first_alone(moves: Sequence[Move], shift: bool, last: bool, unknown: bool) -
 
 
 def _read_later(block: int, moves: Sequence[Move]) -> bool:
-    """Whether a special function to come reads a block, so that it is not streamed."""
+    """Whether a later special function reads a block, so that it is not streamed."""
     return any(one.reads and one.source == block for one in moves)

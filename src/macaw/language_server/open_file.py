@@ -90,7 +90,7 @@ class OpenFile:
             return [types.Diagnostic(types.Range(start, start), text, source="macaw")]
         assembly = self.document.assembly
         self.sources = frozenset(map(resolve, assembly.folders.read))
-        shown, left_out = first(assembly.report.sorted(), _MOST_SHOWN)
+        shown, left_out = first(assembly.report.diagnostics(), _MOST_SHOWN)
         diagnostics = [self._diagnostic(item) for item in shown]
         if left_out:
             place = diagnostics[-1].range
@@ -152,7 +152,7 @@ class OpenFile:
         """The edit that lays the file out as `macaw fmt` does."""
         if self.is_too_long:
             return []
-        text = self.document.formatted()
+        text = self.document.format_text()
         if text == self.text:
             return []
         end = self.positions.position(len(self.text))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable
 
-from macaw.asm.formatter import formatted
+from macaw.asm.formatter import format_text
 
 _LABEL = 8  # a longer one stands on a line of its own
 WIDTH = 98  # of comments
@@ -47,4 +47,4 @@ class Listing:
 
     def text(self) -> str:
         """The source."""
-        return formatted("\n".join(self._lines).strip("\n") + "\n")
+        return format_text("\n".join(self._lines).strip("\n") + "\n")

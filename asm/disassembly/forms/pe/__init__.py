@@ -1,8 +1,8 @@
 """Source of a pe part from its image: packet lists, sequences, data.
 
-Every list and sequence is encoded again as it is read; only if the directives
-would give the image's bytes is the part printed with them (`asm/forms/pe`
-is the other direction). `image` reads, `records` is for `macaw dis --raw`.
+Every list and sequence is encoded again as it is read; the part is printed with directives only if
+they give the image's bytes (`asm/forms/pe` is the other direction). `image` reads, `records` is for
+`macaw dis --raw`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from macaw.isa.model import Structure
 
 
 class CoreForm(Form):
-    """A row's image."""
+    """Prints the image of a row."""
 
     def part(self, program: Program, section: Section, labels: Labels) -> list[str] | None:
         if section.nobits:
@@ -47,12 +47,12 @@ class CoreForm(Form):
 
 
 def _alignment(section: Section) -> list[str]:
-    """What the first bytes of an image say for its alignment, if that is not the usual one."""
+    """An alignment directive for the image, if its alignment is not the usual one."""
     return [directive(f".balign {section.align}")] if section.align > pe.SLOT_ALIGN else []
 
 
 class _Row(NamedTuple):
-    """What a row of the program's device has; the most there can be if the program does not say."""
+    """The counts of a row's device; if the program does not say, the greatest possible ones."""
 
     clusters: int
     pes: int  # of all clusters
@@ -95,7 +95,7 @@ def _lines(image: Image, section: Section, labels: Labels, row: _Row) -> list[st
                 line = with_comment(line, f"# {', '.join(filter(None, names))}")
             lines.append(line)
         lines.append(directive(".endlist"))
-    # Other names among lists and sequences hang on the one before them.
+    # Other names of lists and sequences are defined by the name before them.
     places = labels.addresses()
     for place in places[: bisect_left(places, start + image.data)]:
         base = max(address for address in ends if address <= place)
@@ -110,7 +110,7 @@ def _lines(image: Image, section: Section, labels: Labels, row: _Row) -> list[st
 
 
 def _named(address: int, labels: Labels, size: int) -> list[str]:
-    """Lines about the symbol that a directive defines with `size`, the first of its address."""
+    """The lines of a symbol that a directive defines with `size`, the first at its address."""
     symbols = labels.symbols_at(address)[:1]
     return [line for symbol in symbols for line in labels.about(symbol, size)]
 
@@ -169,7 +169,7 @@ def _packet_text(packet: Packet, start: int, labels: Labels, row: _Row) -> str:
 
 
 def _exe_text(segments: tuple[Mapping[str, int], ...], out: Mapping[str, int], row: _Row) -> str:
-    """The operands of an exe behind its flags, every one in its explicit form."""
+    """The operands of an exe after its flags, all of them written out."""
     text = ""
     ends = [segment["offset"] + segment["length"] for segment in segments]
     if max(*ends, out["offset"], 0) > row.half or out["pes"] > row.pes:

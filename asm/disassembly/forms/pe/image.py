@@ -1,6 +1,6 @@
-"""What an image of a row holds: packet lists, then sequences, then data.
+"""The contents of a row's image: packet lists, then sequences, then data.
 
-`read` takes bytes apart, `written` puts them together again as the directives would.
+`read` takes bytes apart; `image_bytes` puts them together as the directives would.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from macaw.isa.model import Structure
 
 
 class Unlike(Exception):
-    """Bytes that no directive of ours gives."""
+    """The bytes are not what the directives would give."""
 
 
 class Packet(NamedTuple):
@@ -42,7 +42,7 @@ class Sequence:
 
 
 class Image(NamedTuple):
-    """What the image holds; data begin at `data`."""
+    """The contents of an image; its data begin at offset `data`."""
 
     lists: tuple[tuple[int, tuple[Packet, ...]], ...]  # offset and packets
     sequences: tuple[Sequence, ...]
@@ -50,7 +50,7 @@ class Image(NamedTuple):
 
 
 def aligned(offset: int, align: int) -> int:
-    """The first multiple of `align` at or behind `offset`."""
+    """The first multiple of `align` that is not less than `offset`."""
     return offset + -offset % align
 
 
@@ -58,7 +58,7 @@ def aligned(offset: int, align: int) -> int:
 
 
 def read(section: Section, labels: Labels) -> Image:
-    """What the image holds. Raises `Unlike` and the codec's errors."""
+    """The contents of an image. Raises `Unlike` and the codec's errors."""
     data, start = section.data, section.address
     lists: list[tuple[int, tuple[Packet, ...]]] = []
     offsets: set[int] = set()  # offsets of the sequences that configs carry
@@ -80,17 +80,17 @@ def read(section: Section, labels: Labels) -> Image:
     if image_bytes(image) != data[:at]:
         raise Unlike
     if section.align > pe.SLOT_ALIGN and not lists:
-        raise Unlike  # nothing stands at the image's begin that could be aligned
+        raise Unlike  # no list at the begin that `.align` could precede
     return image
 
 
 def carried(packet: Packet) -> tuple[Mapping[str, int], ...]:
-    """The segment of a config: its sequence."""
+    """The segments of a config packet: its sequence."""
     return packet.segments if packet.out is None else ()
 
 
 def _read_list(data: bytes, place: int) -> tuple[tuple[Packet, ...], int]:
-    """The packets from `place` on, and the offset behind the end mark."""
+    """The packets from `place` on, and the offset after the end mark."""
     packets: list[Packet] = []
     while True:
         if place >= len(data):
@@ -103,7 +103,7 @@ def _read_list(data: bytes, place: int) -> tuple[tuple[Packet, ...], int]:
 
 
 def read_packet(data: bytes, place: int) -> tuple[Packet, int]:
-    """The packet at `place`, and the offset behind it. Raises as `read` does."""
+    """The packet at `place`, and the offset after it. Raises as `read`."""
     head = codec.unpack(pe.PACKET, data, place)
     command = codec.decode(pe.CORE, head["command"], pe.COMMAND_BITS, place)
     end = place + pe.PACKET.size
@@ -126,10 +126,10 @@ def read_packet(data: bytes, place: int) -> tuple[Packet, int]:
 def _read_sequences(
     data: bytes, end: int, offsets: set[int], labels: Labels, start: int
 ) -> tuple[list[Sequence], int]:
-    """The sequences behind the lists, which end at `end`, and where they end themselves.
+    """The sequences after the lists, which end at `end`, and the offset of their own end.
 
-    All that a config carries must be among them; behind those, whatever has a
-    name and reads as a sequence is one.
+    All sequences that a config carries must be among them. After those, what has a label and can be
+    read as a sequence is one.
     """
     sequences: list[Sequence] = []
     last = max(offsets, default=-1)
@@ -151,7 +151,7 @@ def _read_sequences(
 
 
 def read_sequence(data: bytes, place: int) -> Sequence:
-    """The sequence at `place`. Raises as `read` does."""
+    """The sequence at `place`. Raises as `read`."""
     header = codec.unpack(pe.SEQUENCE, data, place)
     end = place + pe.SEQUENCE.size
     records, instructions = [], []
@@ -179,7 +179,7 @@ def read_sequence(data: bytes, place: int) -> Sequence:
 
 
 def image_bytes(image: Image) -> bytes:
-    """What the directives give for lists and sequences, up to where data begin."""
+    """The bytes that the directives give for lists and sequences, up to the data."""
     data = bytearray()
     for offset, packets in image.lists:
         data += bytes(offset - len(data))

@@ -1,4 +1,4 @@
-"""The records of a row's image, each by itself: what `macaw dis --raw` shows of it."""
+"""The records of a row's image one by one, for `macaw dis --raw`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ERRORS = (Unlike, codec.StructureError, codec.DecodeError)
 
 
 def records(section: Section, labels: Labels) -> Iterator[Record]:
-    """Packets as long as bytes read as packets, then the sequences that they and names point to."""
+    """The packets at the image's begin, then the sequences that packets or labels point to."""
     data, start = section.data, section.address
     offsets: set[int] = set()
     place = end = 0
@@ -58,7 +58,7 @@ def records(section: Section, labels: Labels) -> Iterator[Record]:
 
 
 def _sequences(section: Section, labels: Labels, end: int, offsets: set[int]) -> Iterator[Record]:
-    """Those that a packet carries, and those with a name that follow at once; from `end` on."""
+    """The sequences from `end` on: those that packets carry, and those with a label that follow."""
     data, start = section.data, section.address
     for offset in sorted({address - start for address in labels.addresses()} | offsets):
         follows = offset == aligned(end, pe.SEQUENCE_ALIGN)
@@ -86,7 +86,7 @@ def _text(structure: Structure, values: Mapping[str, int]) -> str:
 
 
 def _members(structure: Structure, values: Mapping[str, int], but: tuple[str, ...] = ()) -> str:
-    """The members as `name=value`, reserved ones and those of `but` left out."""
+    """The members as `name=value`, without reserved ones and those of `but`."""
     members = [
         x for x in structure.members if x.name not in but and not x.name.startswith("reserved")
     ]

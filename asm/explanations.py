@@ -1,4 +1,4 @@
-"""What an editor says of symbols, macros and operands: where they are, what they mean."""
+"""What an editor shows of symbols, macros and operands: their places and meanings."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _MOST_LINES = 12  # of a macro that are shown
 
 
 def place(symbol: Definition) -> Span:
-    """Where a symbol is defined; one that an expansion defines, where that is asked for."""
+    """The place of a symbol's definition; for one from an expansion, the line that it expands."""
     return _in_a_file(symbol.line, symbol.start, symbol.end)
 
 
 def macro_place(macro: Macro) -> Span:
-    """Where a macro is defined; one that an expansion defines, where that is asked for."""
+    """The place of a macro's definition; for one from an expansion, the line that it expands."""
     return _in_a_file(macro.line, macro.start, macro.end)
 
 
 def _in_a_file(line: LogicalLine, start: int, end: int) -> Span:
-    """A piece of a line, or what led to it in a file: an expansion has no place of its own."""
+    """The place of a piece of a line in a file; of an expansion, that of the call."""
     while isinstance(line.source, ExpandedText) and line.source.caller is not None:
         caller = line.source.caller
         line, start, end = caller.line, caller.start, caller.end
@@ -37,12 +37,12 @@ def _in_a_file(line: LogicalLine, start: int, end: int) -> Span:
 
 
 def is_written(symbol: Definition) -> bool:
-    """Whether the symbol's name stands in its line: not that of `-D`, nor one of several words."""
+    """Whether the symbol's name stands in its line, which it does not with `-D`."""
     return symbol.line.text[symbol.start : symbol.end] == symbol.name
 
 
 def macro_text(macro: Macro) -> str:
-    """A macro as it is called, and its first lines."""
+    """A macro's `.macro` line and first lines, in Markdown."""
     lines = [line.text for line in macro.body.lines] if macro.body is not None else []
     body = [f"        {line}" for line in lines[:_MOST_LINES]]
     if len(lines) > _MOST_LINES:
@@ -61,7 +61,7 @@ def kind(symbol: Definition, names: ProgramSymbols) -> str:
 
 
 def value(symbol: Definition, names: ProgramSymbols) -> str:
-    """What a symbol stands for, in a line."""
+    """The value of a symbol, in one line."""
     if isinstance(symbol.value, int):
         return f"{symbol.value} ({symbol.value & 0xFFFF_FFFF_FFFF_FFFF:#x})"
     if not isinstance(symbol.value, Address) or not isinstance(symbol.value.area, Area):
@@ -82,7 +82,7 @@ def code(text: str, language: str = "macaw") -> str:
 
 
 def operands(rows: Iterable[Row]) -> Iterator[Operand | PseudoOperand]:
-    """Each operand of a mnemonic's rows once."""
+    """The operands of a mnemonic's rows, each name once."""
     seen = set()
     for row in rows:
         for operand in row.operands:
@@ -92,7 +92,7 @@ def operands(rows: Iterable[Row]) -> Iterator[Operand | PseudoOperand]:
 
 
 def operand_text(word: str, rows: Iterable[Row], named: bool) -> str | None:
-    """What an operand's name, or a word that it takes, means."""
+    """The meaning of an operand's name, or of a word that it takes; None if it has none."""
     for operand in operands(rows):
         if named and operand.name == word:
             return f"**{word}**: {operand.kind.describe()}"

@@ -1,4 +1,4 @@
-"""Whether a laid-out source still means what it did: by its tokens, and by the bytes it gives."""
+"""Whether a formatted source means the same: by its tokens, and by the bytes that it gives."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from macaw.asm.diagnostics import AssemblyError
 from macaw.asm.formatter import LETTERS, TOKEN
 from macaw.asm.source import LogicalLine, Source, SourceText, logical_lines
 
-_LOOSE_BEFORE = {",", "=", ":", "(", "["}  # a blank behind these separates nothing
+_LOOSE_BEFORE = {",", "=", ":", "(", "["}  # a blank after these separates nothing
 _LOOSE_AFTER = {",", "=", ":", ")", "]"}  # nor one before these
 
 
 def same_tokens(before: str, after: str) -> bool:
-    """Whether the statements of two texts are the same but for blanks that separate nothing."""
+    """Whether the statements of two texts differ only in blanks that separate nothing."""
     pairs = zip_longest(_lines(before), _lines(after))
     return all(
         one is not None and other is not None and _tokens(one) == _tokens(other)
@@ -24,7 +24,7 @@ def same_tokens(before: str, after: str) -> bool:
 
 
 def same_program(source: Source, after: str) -> bool | None:
-    """Whether both texts assemble to one program; None if `source` does not assemble by itself."""
+    """Whether both texts give the same program; None if `source` cannot be assembled alone."""
     try:
         program = assemble(source)
     except AssemblyError:
@@ -40,7 +40,7 @@ def _lines(text: str) -> list[LogicalLine]:
 
 
 def _tokens(line: LogicalLine) -> list[tuple[str, bool]]:
-    """The tokens, each with whether a blank sets it apart from the one before."""
+    """The tokens, each with whether a blank before it matters."""
     tokens: list[tuple[str, bool]] = []
     before, blank = "", False
     for token in TOKEN.finditer(line.text):
