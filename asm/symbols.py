@@ -7,7 +7,7 @@ use before the first one means the first, as in GNU as.
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from macaw.asm.expressions import Address, Context
 from macaw.asm.layout import Area, SectionPlan
@@ -75,7 +75,10 @@ class Definition:
 
     def with_value(self, value: int | Address | Deferred) -> Definition:
         """The same symbol with another value."""
-        return replace(self, value=value)
+        return Definition(
+            self.name, self.line, self.start, self.end, value, self.is_label, self.bad, self.used,
+            self.size, self.kind, self.datum,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

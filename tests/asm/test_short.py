@@ -226,6 +226,33 @@ def test_every_row(mnemonic: str) -> None:
             both(f".core cp\none: two: nop\n{instruction(row, chance)}\n.Lthree: a1: add:\nnop\n")
 
 
+COUNTED = (
+    ".set n, n + 1", ".set n, n - 0x10", ".set n,0", ".set m, n", ".set m, -5", ".equ k , m+1", ".set n, later",
+    ".set later, 1", ".set label, 2", ".set n, n * 2", "m = n + 1", ".global m", ".set n, 9223372036854775807",
+    ".word n, m", ".byte n", ".half m - 1, 7", ".dword n + 1", ".word label + 1", "label: nop", "x: .word n",
+    "addi a0, a0, n", "lw a0, m(a1)", "lui a0, %hi(m)", "addi a0, a0, %lo(n)", "li a0, n", "j n", "beq a0, a1, m",
+    ".rept 3\n.word n\n.set n, n + 1\n.endr", ".rept 2\naddi a0, a0, n\n.set n, n + 1000\n.endr", ".data", ".text",
+)  # fmt: skip
+
+
+@fewer
+@given(st.lists(st.sampled_from(COUNTED), max_size=12), st.booleans())
+def test_counted_symbols(lines: list[str], are_defined: bool) -> None:
+    before = [".core cp", *([".set n, 1", ".set m, 2", ".set k, 3"] if are_defined else [])]
+    both("\n".join([*before, *lines]) + "\n")
+
+
+def test_a_counted_repetition_needs_no_grammar(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = ".rept 100\n.word n\naddi a0, a0, n\n.set n, n + 1\n.endr\n"
+    texts: list[str] = []
+    parse = statement_parser.parse
+    monkeypatch.setattr(
+        statement_parser, "parse", lambda text: [texts.append(text), parse(text)][1]
+    )
+    assemble(Source(f".core cp\n.set n, 0\n{body}", "counted.s"))
+    assert not [text for text in texts if "n + 1" in text or text.startswith((".word", "addi"))]
+
+
 def test_all_of_a_program_is_plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """Both ways agree on nothing in particular if the short one takes nothing."""
     asked: list[str] = []

@@ -1,0 +1,133 @@
+"""Simple lines with symbols: their words and numbers are completed after the layout."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from macaw.asm.assembly_state import AssemblyState
+from macaw.asm.core_part import CorePart
+from macaw.asm.data_directives import late_number
+from macaw.asm.expressions import Address
+from macaw.asm.instructions import words_after_layout
+from macaw.asm.layout import Area
+from macaw.asm.operand_encoder import LANE, WORD_BYTES, OperandEncoder
+from macaw.asm.parser import parse
+from macaw.asm.simple_statement import NAME
+from macaw.asm.source import LogicalLine, SourceText
+from macaw.asm.statement_context import StatementContext
+from macaw.asm.symbols import Scope
+
+# Label, first word and what follows it, of a whole line. The last alternative is any other line.
+LINE = re.compile(
+    # Without backtracking, which would read a long line again for each try.
+    rf"[ \t]*+(?:((?>{NAME})|0|[1-9][0-9]{{0,8}}):[ \t]*+)?"
+    rf"(?:((?>{NAME}))[ \t]*+)?([^\"'#/;\r\n]*+)"
+    r"(?:(?:#|//)[^\n]*)?(?:\r?\n|\Z)|"
+)
+
+
+class LocalReference(NamedTuple):
+    """`1b` or `1f`, and the number of its statement."""
+
+    number: int
+    ordinal: int
+    forward: bool
+
+
+def statement_start(match: re.Match[str]) -> int:
+    """The offset of a line's statement."""
+    return match.start(1) if match[1] is not None else match.start(2)
+
+
+def logical_line(source: SourceText, match: re.Match[str]) -> LogicalLine:
+    """The line as the reader would give it."""
+    start = statement_start(match)
+    return LogicalLine(source, start, source.text[start : match.end(3)].rstrip(" \t"))
+
+
+class DeferredFixups:
+    """Words and numbers of simple lines that wait for symbols, and where they stand."""
+
+    __slots__ = ("_area", "_part", "_scope", "_source", "_state", "items")
+
+    def __init__(
+        self,
+        state: AssemblyState,
+        source: SourceText,
+        scope: Scope,
+        area: Area,
+        part: CorePart | None,
+    ) -> None:
+        self._state = state
+        self._source = source
+        self._scope = scope
+        self._area = area
+        self._part = part
+        # Offset, known bits, encoder, %hi or %lo, symbol, offset of the line. For a number as data:
+        # its place in the line instead of the bits, its size instead of the encoder.
+        self.items: list[tuple[int, int, OperandEncoder | int, str, str | LocalReference, int]] = []
+
+    def apply(self) -> None:
+        """Put in the values, after the layout."""
+        area, report = self._area, self._state.report
+        following, base = self._scope.following, area.base or 0
+        watch = self._state.watch
+        for offset, known_bits, encoder_or_size, modifier, name, line_start in self.items:
+            watch()
+            if report.has_failed_at(self._source, line_start):
+                continue
+            near = self._scope.numbered_near
+            symbol = following(name) if isinstance(name, str) else near(*name)
+            data = None
+            if symbol is not None and not symbol.bad:
+                value = symbol.value
+                if isinstance(value, Address) and isinstance(value.area, Area):
+                    address = (value.area.base or 0) + value.offset
+                    symbol.used = True
+                    if isinstance(encoder_or_size, OperandEncoder):
+                        bits = encoder_or_size.bits_of_address(modifier, address, base + offset)
+                        if bits is not None:
+                            bits |= known_bits
+                            data = bits.to_bytes(
+                                -(-bits.bit_length() // LANE) * WORD_BYTES, "little"
+                            )
+                    elif address >> 8 * encoder_or_size == 0:
+                        data = address.to_bytes(encoder_or_size, "little")
+            if data is None:
+                ordinal = 0 if isinstance(name, str) else name.ordinal
+                data = self._by_grammar(offset, known_bits, encoder_or_size, line_start, ordinal)
+            area.data[offset : offset + len(data)] = data
+
+    def _by_grammar(
+        self,
+        offset: int,
+        known_bits: int,
+        encoder_or_size: OperandEncoder | int,
+        line_start: int,
+        ordinal: int,
+    ) -> bytes:
+        """The bytes of a line whose symbol has no simple value, or the report of its mistake."""
+        match = LINE.match(self._source.text, self._source.text.rfind("\n", 0, line_start) + 1)
+        assert match is not None
+        line = logical_line(self._source, match)
+        statement = parse(line.text)
+        area = _LateArea(self._area.section, base=self._area.base)
+        area.start = offset
+        context = StatementContext(self._state, line, self._scope, ordinal, area)
+        with self._state.report.catching(line):
+            if isinstance(encoder_or_size, int):
+                return late_number(context, statement.operands[known_bits], encoder_or_size)
+            assert self._part is not None
+            return words_after_layout(context, statement, self._part.core.rows)
+        return b""
+
+
+class _LateArea(Area):
+    """The bytes of one statement, at an offset of its area, after the layout."""
+
+    start = 0
+
+    @property
+    def size(self) -> int:
+        return self.start + len(self.data)
