@@ -118,8 +118,8 @@ class Assembly:
         try:
             value = value if isinstance(value, int) else int(value or "1", 0)
         except ValueError:
-            message = f"-D {name}={value}: the value is no number"
-            self.state.report.at_file(text.name, message)
+            report = self.state.report
+            report.at_file(text.name, f"-D {name}={value}: the value is no number")
             return
         line = LogicalLine(text, 0, "")
         symbol = Definition(name, line, 0, 0, value=value, is_label=False, used=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from macaw.asm.disassembly import code, data
-from macaw.asm.disassembly.forms import form
+from macaw.asm.disassembly.forms import printer_of
 from macaw.asm.disassembly.labels import Labels, Names, directive, numbers
 from macaw.asm.disassembly.raw import dump
 from macaw.asm.program import TENSORS, Program, Section, Tensor
@@ -76,9 +76,9 @@ def disassemble(program: Program, core: str | None = None, *, raw: bool = False)
         own = labels[section.name]
         if table is not None and section.flags == "ax" and not section.nobits:
             lines += [directive(f".balign {section.align}")] if section.align > code.WORD else []
-            core_form = form(table.name)
-            core_form.open(program, section)
-            lines += code.section_lines(section, table, own, exact, near, core_form)
+            printer = printer_of(table.name)
+            printer.open(program, section)
+            lines += code.section_lines(section, table, own, exact, near, printer)
         else:
             lines += _contents(program, section, table, own)
     if core is None:
@@ -182,7 +182,7 @@ def _hints(program: Program, table: Core) -> list[str]:
 def _contents(program: Program, section: Section, table: Core | None, labels: Labels) -> list[str]:
     """The lines of a section that holds no code."""
     if table is not None and section.name == table.section.format(section.index):
-        lines = form(table.name).part(program, section, labels)
+        lines = printer_of(table.name).part(program, section, labels)
         return data.section_lines(section, labels, words=False) if lines is None else lines
     align = [directive(f".balign {section.align}")] if section.align > 1 else []
     return align + data.section_lines(section, labels)

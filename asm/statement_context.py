@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from typing import ParamSpec
 
 from macaw.asm.assembly_state import AssemblyState
 from macaw.asm.diagnostics import did_you_mean
@@ -16,6 +17,7 @@ from macaw.asm.source import LogicalLine
 from macaw.asm.symbols import Datum, Deferred, Definition
 from macaw.asm.syntax import AlreadyReported, Mistake, Name, Named, Node
 
+_Arguments = ParamSpec("_Arguments")
 _LARGE = 1 << 24  # bytes of one statement from which on the whole program's size is checked
 
 
@@ -39,26 +41,30 @@ class StatementContext(ExpressionContext):
 
     def emit(self, data: bytes) -> None:
         """Add bytes at the end of the area. Raises `Mistake`."""
-        self._grow(len(data), lambda area: area.append(data))
+        self._grow(len(data), self.area.append, data)
 
     def reserve(self, count: int) -> None:
         """Add `count` zero bytes at the end of the area. Raises `Mistake`."""
-        self._grow(count, lambda area: area.grow(count))
+        self._grow(count, self.area.grow, count)
 
     def align(self, step: int, padding: Callable[[int], bytes] | None = None) -> None:
         """Go on at a multiple of `step` bytes. Raises `Mistake`."""
-        self._grow(step, lambda area: area.align_to(step, padding))
+        self._grow(step, self.area.align_to, step, padding)
 
-    def _grow(self, most: int, change: Callable[[Area], None]) -> None:
-        """Place the pending labels and let `change` add at most `most` bytes. Raises `Mistake`."""
+    def _grow(
+        self, most: int, add: Callable[_Arguments, None],
+        *arguments: _Arguments.args, **named: _Arguments.kwargs,
+    ) -> None:  # fmt: skip
+        """Place the pending labels and let `add` put at most `most` bytes. Raises `Mistake`."""
         self.state.symbols.place_labels(self.area)
         self.check_room(most)
         start = self.area.size
         try:
-            change(self.area)
+            add(*arguments, **named)
         except LayoutError as error:
             raise Mistake(str(error), (-1, -1)) from None
-        self.list_bytes(start)
+        if self.state.record is not None:
+            self.list_bytes(start)
 
     def emit_later(self, size: int, make: Callable[[], bytes]) -> None:
         """Reserve `size` bytes; after the layout `make` gives them. Raises `Mistake`."""

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
-from macaw.asm.disassembly.forms import Record, form
+from macaw.asm.disassembly.forms import Record, printer_of
 from macaw.asm.disassembly.labels import Labels, Names
 from macaw.debugger.expressions import ExpressionError, compile_expression
 from macaw.debugger.where import where_of
@@ -107,7 +107,8 @@ def _begins(debuggee: Debuggee, section: Section) -> dict[int, int]:
 def records_of(program: Program, name: str, core: str) -> tuple[Record, ...]:
     """What the bytes of a part that is not fetched are, as the program has them."""
     section = program.section(name)
-    return tuple(form(core).records(section, Labels(section, program, Names(program.symbols))))
+    labels = Labels(section, program, Names(program.symbols))
+    return tuple(printer_of(core).records(section, labels))
 
 
 class Target(NamedTuple):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from macaw.asm.columns import statement, with_comment
 from macaw.asm.disassembly.data import chunk
-from macaw.asm.disassembly.forms import Form, Naming
+from macaw.asm.disassembly.forms import Naming, PartPrinter
 from macaw.asm.disassembly.labels import INDENT, Labels
 from macaw.asm.program import Section
 from macaw.isa import codec
@@ -23,7 +23,7 @@ _TOP = 0xFFFF_FFFF
 class Word(NamedTuple):
     """A word of a section of code, as an instruction if it is one."""
 
-    found: codec.Decoded | None
+    instruction: codec.Decoded | None
     text: str  # in columns; empty if the instruction names an address; a `.word` for data
     bare: str  # as `text`, but without pseudo-instructions
     distances: tuple[int, ...] = ()  # from the instruction to the addresses that it names
@@ -31,15 +31,15 @@ class Word(NamedTuple):
 
     def text_at(self, core: Core, address: int, name: Naming) -> str:
         """The source text at `address`, in columns; `name` gives the names of addresses in it."""
-        if self.text or self.found is None:
+        if self.text or self.instruction is None:
             return self.text
-        return statement(aliased(core, codec.describe(self.found, address, name)))
+        return statement(aliased(core, codec.describe(self.instruction, address, name)))
 
     def bare_at(self, address: int) -> str:
         """The instruction at `address` as it is encoded, in columns, with addresses as numbers."""
-        if self.bare or self.found is None:
+        if self.bare or self.instruction is None:
             return self.bare
-        return statement(codec.describe(self.found, address))
+        return statement(codec.describe(self.instruction, address))
 
 
 @lru_cache(maxsize=1 << 17)  # each word is decoded twice, and many words occur often
@@ -76,36 +76,36 @@ def words(section: Section, core: Core) -> Iterator[tuple[int, int, Word]]:
 
 def make_targets(section: Section, core: Core, labels: Labels) -> None:
     """Give a label to every address in the section that one of its instructions names."""
-    for address, _, instruction in words(section, core):
-        for distance in instruction.distances:
+    for address, _, item in words(section, core):
+        for distance in item.distances:
             target = address + distance & _TOP
             if section.holds(target) and target % WORD == 0:
                 labels.make(target)
 
 
 def section_lines(
-    section: Section, core: Core, labels: Labels, exact: Naming, near: Naming, core_form: Form
+    section: Section, core: Core, labels: Labels, exact: Naming, near: Naming, printer: PartPrinter
 ) -> list[str]:
     """The lines of a section of instructions. A word that is none is data, with the reason.
 
-    `exact` names jump targets; `near` names other addresses, in comments; `core_form` prints what
+    `exact` names jump targets; `near` names other addresses, in comments; `printer` prints what
     the core writes otherwise than by its rows.
     """
     lines = labels.first()
     start = section.address
     named = {start + (place - start) // WORD * WORD for place in labels.addresses()}
-    for address, _, instruction in words(section, core):
+    for address, _, item in words(section, core):
         if address in named:
             lines += labels.lines(address, WORD)
             if labels.at(address) is not None:
-                core_form.forget()
-        own = core_form.line(instruction.found, address) if instruction.found is not None else None
-        line = own or INDENT + (instruction.text or instruction.text_at(core, address, exact))
-        if instruction.found is None:
-            lines.append(with_comment(line, f"# {instruction.reason}"))
-            core_form.forget()
+                printer.forget()
+        own = printer.line(item.instruction, address) if item.instruction is not None else None
+        line = own or INDENT + (item.text or item.text_at(core, address, exact))
+        if item.instruction is None:
+            lines.append(with_comment(line, f"# {item.reason}"))
+            printer.forget()
             continue
-        target = core_form.see(instruction.found, address)
+        target = printer.target_of(item.instruction, address)
         name = None if target is None else near(target)
         lines.append(line if name is None else with_comment(line, f"# {name}"))
     rest = start + len(_whole(section))

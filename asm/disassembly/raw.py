@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from macaw.asm.columns import with_comment
 from macaw.asm.disassembly import code
-from macaw.asm.disassembly.forms import Naming, Record, form
+from macaw.asm.disassembly.forms import Naming, Record, printer_of
 from macaw.asm.disassembly.labels import Labels
 from macaw.asm.program import Program, Section
 from macaw.isa.model import Core
@@ -47,7 +47,7 @@ def dump(
         elif table is not None and section.flags == "ax":
             lines += _code(section, table, own, name)
         elif table is not None and section.name == table.section.format(section.index):
-            lines += _records(section, own, form(table.name).records(section, own), name)
+            lines += _records(section, own, printer_of(table.name).records(section, own), name)
         else:
             lines += _data(section, own, section.address, section.end)
     return "\n".join(lines[1:]) + "\n"
@@ -77,25 +77,25 @@ def _line(address: int, data: str, text: str, width: int, comment: str | None) -
 
 def _code(section: Section, core: Core, labels: Labels, name: Naming) -> list[str]:
     """The lines of a section of instructions."""
-    core_form = form(core.name)
+    printer = printer_of(core.name)
     named = {place - (place - section.address) % code.WORD for place in labels.addresses()}
     lines = []
-    for address, value, instruction in code.words(section, core):
+    for address, value, item in code.words(section, core):
         if address in named:
             lines += _names(labels, address, code.WORD)
-            core_form.forget()
+            printer.forget()
         comment = None
-        if instruction.found is None:
-            comment = instruction.reason
-            core_form.forget()
-        elif instruction.distances:
-            comment = name(address + instruction.distances[0] & 0xFFFF_FFFF)
-            core_form.see(instruction.found, address)
-        elif (target := core_form.see(instruction.found, address)) is not None and (
+        if item.instruction is None:
+            comment = item.reason
+            printer.forget()
+        elif item.distances:
+            comment = name(address + item.distances[0] & 0xFFFF_FFFF)
+            printer.target_of(item.instruction, address)
+        elif (target := printer.target_of(item.instruction, address)) is not None and (
             text_of_target := name(target)
         ):
             comment = f"{target:x} {text_of_target}"
-        text = instruction.bare or instruction.bare_at(address)
+        text = item.bare or item.bare_at(address)
         if comment is None:
             lines.append(f"{address:8x}:  {value:08x}  {text}")
         else:

@@ -1,6 +1,6 @@
 """What a core's source needs beyond its rows: one module a core or base, named as its table's.
 
-A module's `CoreForm` is the core's `CorePart`; its `SHARED` are directives that every part takes.
+A module's `PART` is the core's class of parts; its `SHARED` are directives that every part takes.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from macaw.isa import registry
 
 
 def part_class(core: str) -> type[CorePart]:
-    """The class of a core's parts: `CoreForm` of its module, or of its base's, or `CorePart`."""
+    """The class of a core's parts: `PART` of its module, or of its base's, or `CorePart`."""
     for name in _modules(core):
-        form: type[CorePart] = import_module(name).CoreForm
-        return form
+        part: type[CorePart] = import_module(name).PART
+        return part
     return CorePart
 
 

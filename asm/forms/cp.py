@@ -37,7 +37,7 @@ def _default_text() -> str:
     return (files("macaw.asm.forms") / "default_cp.s").read_text("utf-8")
 
 
-class CoreForm(scalar.CoreForm):
+class CpPart(scalar.ScalarPart):
     """A cp part. `.text` and `.data.cp` lie in local memory, other sections in external memory."""
 
     def plan(self) -> SectionPlan:
@@ -111,3 +111,6 @@ def _commands(parts: Sequence[Startup]) -> Iterable[tuple[int, ...]]:
     if drains or feeds or stores:
         yield (Command.COPIED,)
     yield (Command.END,)
+
+
+PART = CpPart

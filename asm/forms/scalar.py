@@ -8,7 +8,7 @@ from macaw.isa import codec
 _HALF_NOP = (0x01).to_bytes(2, "little")  # GNU as fills two bytes with a compressed nop
 
 
-class CoreForm(CorePart):
+class ScalarPart(CorePart):
     """A part of a core with the rows of `macaw.isa.scalar`."""
 
     def padding(self, count: int) -> bytes:
@@ -17,3 +17,6 @@ class CoreForm(CorePart):
         word = codec.encode(addi, {"rd": 0, "rs1": 0, "imm": 0})  # which is nop
         nop = word.to_bytes(addi.format.size, "little")
         return bytes(count & 1) + _HALF_NOP * (count >> 1 & 1) + nop * (count // len(nop))
+
+
+PART = ScalarPart

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from macaw.asm.disassembly import code
-from macaw.asm.disassembly.forms import form
+from macaw.asm.disassembly.forms import printer_of
 from macaw.debugger.commands.line import CommandError
 from macaw.debugger.commands.operands import symbol_at
 from macaw.debugger.locations import records_of, targets
@@ -107,17 +107,17 @@ def _words(
     def name(place: int) -> str | None:
         return symbol_at(session, place) or None
 
-    meant = form(table.name)
-    meant.open(session.program, section)
+    printer = printer_of(table.name)
+    printer.open(session.program, section)
     for at in range(address // code.WORD * code.WORD, section.end, code.WORD):
         try:
             data = session.device.memory.peek(at, code.WORD)
         except Fault:
             return
         word = code.word(table, int.from_bytes(data, "little"))
-        own = meant.line(word.found, at) if word.found is not None else None
-        if word.found is not None:
-            meant.see(word.found, at)
+        own = printer.line(word.instruction, at) if word.instruction is not None else None
+        if word.instruction is not None:
+            printer.target_of(word.instruction, at)
         yield at, code.WORD, " ".join((own or word.text_at(table, at, name)).split())
 
 

@@ -29,7 +29,7 @@ class Record(NamedTuple):
     begins: int | None = None  # address of the whole that it belongs to, if the core starts there
 
 
-class Form:
+class PartPrinter:
     """Prints a section of a core's part. This base suits a core that has nothing but words."""
 
     def part(self, program: Program, section: Section, labels: Labels) -> list[str] | None:
@@ -47,7 +47,7 @@ class Form:
         """The whole line of an instruction that is not written as its row says; None: it is."""
         return None
 
-    def see(self, instruction: Decoded, address: int) -> int | None:
+    def target_of(self, instruction: Decoded, address: int) -> int | None:
         """The address that an instruction completes without naming it, if any.
 
         The caller passes the instructions in the order of their addresses.
@@ -58,11 +58,11 @@ class Form:
         """Forget what earlier instructions did: code may jump to the next one."""
 
 
-def form(core: str) -> Form:
-    """A new form for the core: `CoreForm` of its module or of its base's, else `Form`."""
+def printer_of(core: str) -> PartPrinter:
+    """A new printer for the core: `PRINTER` of its module or of its base's, else `PartPrinter`."""
     for name in registry.form_modules(core):
         if find_spec(f"{__name__}.{name}") is not None:
-            result = import_module(f"{__name__}.{name}").CoreForm()
-            assert isinstance(result, Form)
+            result = import_module(f"{__name__}.{name}").PRINTER()
+            assert isinstance(result, PartPrinter)
             return result
-    return Form()
+    return PartPrinter()

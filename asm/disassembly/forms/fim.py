@@ -10,7 +10,7 @@ import struct
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
-from macaw.asm.disassembly.forms import Form
+from macaw.asm.disassembly.forms import PartPrinter
 from macaw.asm.disassembly.labels import directive, in_body
 from macaw.asm.program import Program, Section
 from macaw.isa import codec, config, memory_map
@@ -25,7 +25,7 @@ _WORD = 4
 _ALONE = ("act", "fim", "mmr")  # a broken rule about these concerns one word only
 
 
-class CoreForm(Form):
+class FimPrinter(PartPrinter):
     """Prints a part of an island."""
 
     def __init__(self) -> None:
@@ -150,3 +150,6 @@ def _register(instruction: Decoded) -> str:
     elif row.address:
         text = hex(memory_map.ISLANDS + value * COLUMN_BYTES)
     return f"{instruction.row.mnemonic} {row.name}, {text}"
+
+
+PRINTER = FimPrinter

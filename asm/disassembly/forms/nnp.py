@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 
 from macaw.asm.columns import statement, with_comment
-from macaw.asm.disassembly.forms import Form
+from macaw.asm.disassembly.forms import PartPrinter
 from macaw.asm.disassembly.labels import INDENT
 from macaw.asm.program import Program, Section
 from macaw.isa import codec, config
@@ -16,7 +16,7 @@ from macaw.isa.nnp_walk import broken
 _WORD = 4  # bytes of an instruction
 
 
-class CoreForm(Form):
+class NnpPrinter(PartPrinter):
     """Prints the instructions of nnp; those of a chain that breaks a rule are data."""
 
     def __init__(self) -> None:
@@ -40,3 +40,6 @@ class CoreForm(Form):
             return None
         text = statement(f".word {codec.encode(instruction.row, instruction.values):#010x}")
         return with_comment(INDENT + text, f"# {CORE.name}: {self._refused[address]}")
+
+
+PRINTER = NnpPrinter

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from macaw.asm.disassembly.forms import Form
+from macaw.asm.disassembly.forms import PartPrinter
 from macaw.isa.codec import Decoded
 
 _TOP = 1 << 32
 
 
-class CoreForm(Form):
+class ScalarPrinter(PartPrinter):
     """Follows `lui` and `auipc` to the instruction that completes the address.
 
     It follows straight code only.
@@ -20,7 +20,7 @@ class CoreForm(Form):
     def forget(self) -> None:
         self._known.clear()
 
-    def see(self, instruction: Decoded, address: int) -> int | None:
+    def target_of(self, instruction: Decoded, address: int) -> int | None:
         values, mnemonic = instruction.values, instruction.row.mnemonic
         base = self._known.get(values.get("rs1", 0))
         whole = None
@@ -34,3 +34,6 @@ class CoreForm(Form):
         if instruction.row.flow:
             self.forget()
         return whole
+
+
+PRINTER = ScalarPrinter

@@ -38,7 +38,7 @@ _ROWS = CORE.by_mnemonic
 _RULED = ("block", "end", "endall", "loop", "endloop", "mmr")
 
 
-class CoreForm(CorePart):
+class FimPart(CorePart):
     """A part of an island."""
 
     def __post_init__(self) -> None:
@@ -232,3 +232,6 @@ def _column_address(node: Node, value: int) -> None:
         raise Mistake(f"value: {message}", node, "the address of a column of an island")
     if value % COLUMN_BYTES:
         raise Mistake(f"value: {value:#x} is not a multiple of {COLUMN_BYTES}", node)
+
+
+PART = FimPart

@@ -17,7 +17,7 @@ _END = re.compile(r"[;\r\n#]|//|/\*")  # of a statement; this core has no string
 
 
 @dataclass
-class CoreForm(CorePart):
+class NnpPart(CorePart):
     """A part of nnp. Words that are written as data are not checked."""
 
     missing: set[int] = field(default_factory=set)  # offsets of words missing by an error
@@ -62,3 +62,6 @@ class CoreForm(CorePart):
             for offset, place in zip(offsets, places, strict=True)
             if not source.text.startswith(".", place)
         }
+
+
+PART = NnpPart

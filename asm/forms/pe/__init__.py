@@ -34,7 +34,7 @@ from macaw.isa.pe import CORE, PACKET_ALIGN
 from macaw.isa.rows import Instruction, Row
 
 
-class CoreForm(CorePart):
+class PePart(CorePart):
     """The part of a row of the PE array."""
 
     def __post_init__(self) -> None:
@@ -177,7 +177,10 @@ class CoreForm(CorePart):
     def startup(self, parts: Sequence[CorePart]) -> Startup:
         assert self.index is not None
         row = 1 << self.index
-        rows = [part.tensors for part in parts if isinstance(part, CoreForm)]
+        rows = [part.tensors for part in parts if isinstance(part, PePart)]
         loads, stores = self.tensors.copies(rows)
         waits = 1 << (self.core.number + self.index) if self._lists.starts else 0
         return Startup(loads, row if loads else 0, self._lists.dispatches(row), (), waits, stores)
+
+
+PART = PePart

@@ -104,8 +104,8 @@ def _decode(data: bytes, name: str) -> str:
 
 def _check_same_program(before: str, after: str, path: str) -> None:
     """Raise `InputError` if the new layout changes the meaning of the source."""
-    from macaw.asm.source import Source
     from macaw.asm.equivalence import same_program, same_tokens
+    from macaw.asm.source import Source
 
     if before == after:
         return

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from macaw.asm.columns import with_comment
 from macaw.asm.disassembly.data import chunk, section_lines
-from macaw.asm.disassembly.forms import Form, Record
+from macaw.asm.disassembly.forms import PartPrinter, Record
 from macaw.asm.disassembly.forms.pe.image import (
     Image,
     Packet,
@@ -30,7 +30,7 @@ from macaw.isa import codec, config, pe
 from macaw.isa.model import Structure
 
 
-class CoreForm(Form):
+class PePrinter(PartPrinter):
     """Prints the image of a row."""
 
     def part(self, program: Program, section: Section, labels: Labels) -> list[str] | None:
@@ -192,3 +192,6 @@ def _exe_text(segments: tuple[Mapping[str, int], ...], out: Mapping[str, int], r
             f" count={out['count']}, pes={out['pes']}, type={pe.ELEMENTS[out['element']]})"
         )
     return text
+
+
+PRINTER = PePrinter
