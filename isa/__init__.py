@@ -1,1 +1,1 @@
-"""What the machine is: formats, fields, registers and instructions as data. No behaviour."""
+"""The machine as data: formats, fields, registers and instructions. No behaviour."""

@@ -1,7 +1,7 @@
-"""Instructions as the pseudo-instructions that stand for them: `jalr zero, 0(ra)` is `ret`.
+"""Instructions as pseudo-instructions: `jalr zero, 0(ra)` is `ret`.
 
-Derived from the tables' expansions: of those that are one instruction and fix at least one of
-its operands, the one that fixes most is taken, and of equals the first.
+Derived from the tables' expansions that are one instruction and fix at least one of its operands.
+The one that fixes most is taken, and of equals the first.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class _Alias(NamedTuple):
     when: Callable[[int], bool] | None
 
     def replaced(self, text: str) -> str | None:
-        """The pseudo-instruction for the text of an instruction, if it is that."""
+        """The pseudo-instruction for the text of an instruction; None if it does not fit."""
         match = self.pattern.fullmatch(text) if self.word in text else None
         if match is None or (self.when is not None and not self.when(int(match[self.number], 0))):
             return None
@@ -35,7 +35,7 @@ class _Alias(NamedTuple):
 
 
 def aliased(core: Core, text: str) -> str:
-    """The text of an instruction as `codec.describe` gives it, as its alias if it has one."""
+    """The text of an instruction from `codec.describe`, or its alias if it has one."""
     for alias in _aliases(core).get(text.partition(" ")[0], ()):
         result = alias.replaced(text)
         if result is not None:
@@ -45,7 +45,7 @@ def aliased(core: Core, text: str) -> str:
 
 @cache
 def _aliases(core: Core) -> dict[str, list[_Alias]]:
-    """The aliases by the mnemonic that they stand for, those that fix most first."""
+    """The aliases by the mnemonic of their instruction, those that fix most first."""
     by_mnemonic: dict[str, list[_Alias]] = {}
     own = {row.mnemonic for row in core.instructions}
     for pseudo in core.pseudos:

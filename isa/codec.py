@@ -1,4 +1,4 @@
-"""Encode, decode and describe words and structures; all of it derived from the tables."""
+"""Encode, decode and describe words and structures, by the tables alone."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from macaw.isa.rows import Instruction, Operand, Row
 
 
 class DecodeError(ValueError):
-    """A word that is no instruction of the core.
+    """A word is no instruction of the core.
 
-    `kind` is the fault it causes, "illegal instruction" or "reserved bit set".
+    `kind` is the fault that it causes, "illegal instruction" or "reserved bit set".
     """
 
     def __init__(self, core: str, word: int, kind: str, detail: str, address: int | None) -> None:
@@ -26,22 +26,22 @@ class DecodeError(ValueError):
 
 
 class StructureError(ValueError):
-    """A record in memory that cannot be: too short, a reserved member set, a value out of kind."""
+    """A record in memory is invalid: too short, a reserved member set, or a wrong value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """An instruction found in a word, with its operands' field values by name."""
+    """The instruction of a word, with its operands' field values by name."""
 
     row: Instruction
     values: Mapping[str, int]
 
 
 def encode(row: Instruction, values: Mapping[str, int]) -> int:
-    """The word of `row` with field `values` by operand name; defaults fill what is absent.
+    """The word of `row` with field `values` by operand name; missing ones take their defaults.
 
-    Relative operands are given as the distance from the instruction. Raises
-    `OperandError` with the operand's name and range.
+    A relative operand is the distance from the instruction. Raises `OperandError` with the
+    operand's name and range.
     """
     word = row.match
     for operand in row.operands:
@@ -121,12 +121,11 @@ def syntax(row: Row) -> str:
 
 
 def select(rows: Sequence[Row], written: Sequence[tuple[str, str | None]]) -> tuple[Row, bool]:
-    """Which of a mnemonic's rows the written operands ask for, and whether they fit it.
+    """The row of a mnemonic for operands as written, and whether they fit it.
 
-    Each written operand is its text and the text in brackets behind it, or None
-    (`8(sp)` is `("8", "sp")`). The first row wins whose operands have this number
-    and shape, and whose by-name operands know their words. If there is none, the
-    row that comes nearest is given, so that an error can be said about it.
+    Each written operand is its text and the text in brackets after it, or None (`8(sp)` is `("8",
+    "sp")`). The first row is taken whose operands have this number and shape and know the words. If
+    there is none, the nearest row is returned, for the error message.
     """
 
     def score(row: Row) -> tuple[bool, int]:
@@ -156,9 +155,9 @@ _CODES = {"u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i32": "i"}
 
 @cache
 def codes(structure: Structure) -> str:
-    """The members' formats as the module `struct` and NumPy name them, a letter a member.
+    """The formats of the members, one letter each, as `struct` and NumPy name them.
 
-    For records that lie in great numbers beside other data.
+    For records that are read in great numbers.
     """
     return "".join(_CODES[member.type] for member in structure.members)
 

@@ -1,7 +1,6 @@
-"""Rows that every core shares: faults, traffic counters, memory-mapped registers.
+"""Rows that all cores share: faults, traffic counters, memory-mapped registers.
 
-The settings of the memory are in `isa/config.py`; what only one core has stands
-in that core's module.
+Settings of the memory are in `isa/config.py`, rows of a single core in its module.
 """
 
 from __future__ import annotations

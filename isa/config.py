@@ -1,8 +1,8 @@
 """A device's configuration: every number of the machine, by dotted name.
 
-The fields are the `Setting` rows below and those of every core's table. A file
-is TOML whose tables nest to the dotted names; it gives what differs from the
-defaults. `name` alone is no setting: it says what the device is called.
+The fields are the `Setting` rows below and those of every core's table. A file is TOML whose tables
+nest to the dotted names; it holds what differs from the defaults. `name` is no setting but the
+device's name.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ _TYPES = {bool: "true or false", int: "a whole number", float: "a number", str: 
 
 
 class ConfigError(MacawError, ValueError):
-    """A configuration that cannot be; the message names field, value and range."""
+    """A configuration is invalid; the message names field, value and range."""
 
 
 class Configuration(Mapping[str, Any]):
     """Every field of a device by its dotted name: `config["pe.clusters"]`. Immutable."""
 
     def __init__(self, name: str, values: Mapping[str, Value]) -> None:
-        """`values` give what differs from the defaults. Raises `ConfigError`."""
+        """`values` are those that differ from the defaults. Raises `ConfigError`."""
         named = isinstance(values, Mapping) and all(isinstance(field, str) for field in values)
         if not isinstance(name, str) or not named:
             raise ConfigError("a configuration is made of a name and the values of fields by name")
@@ -104,7 +104,7 @@ class Configuration(Mapping[str, Any]):
         return Configuration(self.name, {**self._values, **values})
 
     def to_toml(self, comments: bool = True) -> str:
-        """The whole configuration as TOML; each field's comment is its meaning, unit and range.
+        """The whole configuration as TOML; comments give each field's meaning, unit and range.
 
         Object files hold it without comments, so that better words change no bytes.
         """
@@ -122,7 +122,7 @@ class Configuration(Mapping[str, Any]):
 
 @cache
 def settings() -> Mapping[str, Setting]:
-    """Every field by name, those of one TOML table together."""
+    """Every field by name, in the order of the TOML tables."""
     rows = [*COMMON, *trace.SETTINGS, *(row for core in registry.cores() for row in core.settings)]
     tables = {row.name.rpartition(".")[0]: None for row in rows}
     ordered = {
@@ -134,20 +134,20 @@ def settings() -> Mapping[str, Setting]:
 
 
 def describe(setting: Setting) -> str:
-    """Meaning, unit and legal range of a field, in a line."""
+    """Meaning, unit and legal range of a field, in one line."""
     what = f" [{setting.unit}]" if setting.unit else ""
     return f"{setting.meaning}{what}; {legal(setting)}"
 
 
 @cache
 def presets() -> tuple[str, ...]:
-    """The names of the devices that are shipped."""
+    """The names of the devices that Macaw brings."""
     names = (file.name for file in (files("macaw.isa") / "presets").iterdir())
     return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
 
 
 def load(name_or_path: str | Path) -> Configuration:
-    """The configuration of a preset's name, or of a TOML file. Raises `ConfigError`."""
+    """The configuration of a preset or of a TOML file. Raises `ConfigError`."""
     text = str(name_or_path)
     if text in presets():
         return parse((files("macaw.isa") / "presets" / f"{text}.toml").read_text("utf-8"), text)
@@ -181,7 +181,7 @@ def _is_file(path: Path) -> bool:
 
 
 def parse(text: str, name: str = "device") -> Configuration:
-    """The configuration that TOML `text` gives; its own `name` wins. Raises `ConfigError`."""
+    """The configuration of TOML `text`. Its own `name` precedes the argument. Raises `ConfigError`."""
     try:
         tree = tomllib.loads(text)
     except ValueError as error:
@@ -239,7 +239,7 @@ def _check(setting: Setting, value: object) -> None:
 
 
 def _check_words(setting: Setting, words: Sequence[str]) -> None:
-    """Raise `ConfigError` unless each word is one of the field's, and stands once."""
+    """Raise `ConfigError` unless each word is one of the field's and occurs once."""
     for place, word in enumerate(words):
         if word in words[:place]:
             raise ConfigError(f"{setting.name}: {_text(word)} stands twice")
@@ -255,7 +255,7 @@ def _refuse(setting: Setting, value: object) -> None:
 
 
 def legal(setting: Setting) -> str:
-    """The legal values of a field in words."""
+    """The legal values of a field, in words."""
     if setting.several:
         return "words, with blanks between, of " + ", ".join(setting.choices)
     if setting.choices:
@@ -271,14 +271,14 @@ def _bound(number: float | None) -> str:
 
 
 def shown(value: Value) -> str:
-    """A value as TOML writes it."""
+    """A value in TOML."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return f'"{value}"' if isinstance(value, str) else str(value)
 
 
 def _text(value: object) -> str:
-    """A value as an error message shows it, cut short."""
+    """A value for an error message, shortened."""
     if isinstance(value, dict):
         return "a table"
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""The bits of an instruction drawn as boxes."""
+"""The bits of an instruction as a drawing of boxes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _boxes(pieces: Sequence[tuple[int, int, str]]) -> tuple[str, ...]:
 
 
 def _content(row: Instruction, item: Field, low: int, width: int) -> str:
-    """What stands in one piece of a field: bits if the row fixes them, else its name."""
+    """The text in a piece of a field: its bits if the row fixes them, else its name."""
     if item.name in row.fixed:
         return f"{row.fixed[item.name] >> low & (1 << width) - 1:0{width}b}"
     if item.name.startswith("reserved"):

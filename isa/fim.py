@@ -1,9 +1,9 @@
 """fim: banks with function-in-memory circuits (seed 004): the words of their programs.
 
-A program is one word after another: blocks, each from `block` to `end`, and `endall` behind the
-last. The seed's host sends the number of an operation on four spare bits of a DRAM command
-(¶46); words, registers and pointers are ours. What the circuits can do stands in
-`isa/fim_circuit.py`, what islands there are in `isa/fim_islands.py`.
+A program is a sequence of words: blocks, each from `block` to `end`, and `endall` after the last.
+The seed's host sends the number of an operation on four spare bits of a DRAM command (¶46); words,
+registers and pointers are ours. The abilities of the circuits are in `isa/fim_circuit.py`, the
+islands in `isa/fim_islands.py`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _MAPPED = tuple((row.name, number) for number, row in REGISTERS.items())
 
 @dataclass(frozen=True)
 class Operation(OperationNumber):
-    """One of the ten operations, which may be written as what they move instead."""
+    """One of the ten operations. Source may write it as a move instead."""
 
     def stands_for(self, value: int, written: bool = False) -> tuple[str, ...]:
         operation = OPERATIONS[value]
@@ -63,7 +63,7 @@ class Operation(OperationNumber):
 
 @dataclass(frozen=True)
 class MappedValue(Immediate):
-    """What a memory-mapped register takes."""
+    """The value of a memory-mapped register."""
 
     def describe(self) -> str:
         words = (f"{row.name}: {', '.join(row.words)}" for row in REGISTERS.values() if row.words)
@@ -79,7 +79,7 @@ class MappedNames(Named):
 
 
 def _format(name: str, *fields: Field) -> Format:
-    """A word that is no mmr: bit 31 is clear, bits 30 to 26 say which; the rest is reserved."""
+    """A word that is no mmr: bit 31 is 0, bits 30 to 26 are the opcode, the rest is reserved."""
     used = sum(field.mask for field in fields)
     assert used < 1 << 26
     free = [bit for bit in range(25, -1, -1) if not used >> bit & 1]
@@ -221,7 +221,7 @@ MEMORIES = (
 
 
 def _numbered(words: tuple[str, ...]) -> str:
-    """The words of a register's values with their numbers, which the host writes."""
+    """The words of a register's values, with the numbers that the host writes."""
     named = ", ".join(f"{number} {word}" for number, word in enumerate(words))
     return f" ({named})" if words else ""
 

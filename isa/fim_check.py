@@ -1,7 +1,7 @@
-"""What a program of fim may be beyond its words: blocks, loops, columns, abilities of the island.
+"""The rules for programs of fim: blocks, loops, columns, abilities of the island.
 
-One set of rules over decoded rows, for the assembler (errors at the statement), the disassembler
-(whether source can say it) and the emulator (faults before anything runs).
+The assembler reports broken rules at the statement. The disassembler prints words that break one as
+data. The emulator raises a fault before anything runs.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ _OUTSIDE = ("block", "endall")
 
 
 class CheckError(ValueError):
-    """A rule is broken; `operand` is the one that is wrong, `mark` the statement if another."""
+    """A rule is broken; `operand` is the wrong one, `mark` the statement at fault.
+
+    `mark` is None if the statement is the present one.
+    """
 
     fault = "bad block"
 
@@ -31,14 +34,14 @@ class CheckError(ValueError):
 
 
 class AbilityError(CheckError):
-    """The island cannot do it."""
+    """The island's circuits cannot do an operation."""
 
     fault = "not available"
 
 
 @dataclass(frozen=True)
 class _Use:
-    """An operation of the ALU in a loop: what the loop's body had set before it."""
+    """An operation of the ALU in a loop, with the registers that the body had set before it."""
 
     mark: Any
     expected: int | None  # the function that the source says it is
@@ -54,10 +57,13 @@ class _Loop:
 
 
 class Check:
-    """Takes a program's rows in their order. What it refuses changes nothing, but opens and ends."""
+    """Checks a program's rows in their order. A refused row changes nothing, except for block ends."""
 
     def __init__(self, banks: int, rows: int, able: Abilities | None) -> None:
-        """For an island of so many banks and rows a bank; without abilities these are not asked."""
+        """For an island with so many banks, and rows in a bank.
+
+        Without `abilities` operations are not checked against them.
+        """
         self._banks, self._rows, self._able = banks, rows, able
         self._taken = 0  # banks of the program's blocks
         self.opened: Any = None  # the mark of the open block
@@ -71,7 +77,7 @@ class Check:
         mark: Any,
         expected: int | None = None,
     ) -> None:
-        """The next row; `mark` is given back in errors. Raises `CheckError`."""
+        """Check the next row; `mark` identifies it in errors. Raises `CheckError`."""
         name = row.mnemonic
         if name in _OUTSIDE:
             self._outside(name, values, mark)
@@ -101,12 +107,12 @@ class Check:
                 self._endloop()
 
     def finish(self) -> None:
-        """Nothing follows. Raises `CheckError`."""
+        """Check the end of the program. Raises `CheckError`."""
         if self.opened is not None:
             raise self.unfinished()
 
     def unfinished(self) -> CheckError:
-        """What to say of the open block if no `end` comes; it is taken as ended."""
+        """The error of an open block without `end`; the block is then closed."""
         mark, self.opened = self.opened, None
         self._loops.clear()
         return CheckError("a block without its end", mark=mark)

@@ -1,7 +1,7 @@
-"""What a function-in-memory circuit can do, as data: operations, functions, arrangements, registers.
+"""The function-in-memory circuit as data: operations, functions, arrangements, registers.
 
-The ten operations are those of seed 004, Fig. 1C; their numbers, the codes of functions and the
-map of memory-mapped registers are ours. `macaw.isa.fim` is the table that uses them.
+The ten operations are those of seed 004, Fig. 1C. Their numbers, the codes of functions and the map
+of memory-mapped registers are ours. `macaw.isa.fim` uses these tables.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ class Operation:
 
     @cached_property
     def computes(self) -> bool:
-        """Whether it goes through the ALU."""
+        """Whether the operation goes through the ALU."""
         return bool(self.right)
 
     @cached_property
     def has_column(self) -> bool:
-        """Whether it reads or writes a column of the open row."""
+        """Whether the operation reads or writes a column of the open row."""
         return IOSA in (self.to, self.left, self.right)
 
     @cached_property
     def reads(self) -> tuple[str, ...]:
-        """The registers that it reads, without those of the ALU's accumulation."""
+        """The registers that the operation reads, without the ALU's accumulator."""
         return tuple(filter(None, (self.left, self.right)))
 
 
@@ -62,7 +62,7 @@ OPERATIONS = (
 
 @dataclass(frozen=True)
 class Function:
-    """What the ALU computes (`mmr op`): of two operands, or of the left one alone."""
+    """A function of the ALU (`mmr op`), of two operands or of the left one alone."""
 
     name: str
     symbol: str  # between two operands, before one; empty: the name with the operand in brackets
@@ -111,7 +111,7 @@ FORMAT_NAMES = tuple(row.name for row in FORMATS)
 
 
 class Work(NamedTuple):
-    """What one operation of an arrangement takes and yields, in numbers."""
+    """The numbers that one operation of an arrangement takes and yields."""
 
     products: int
     results: int
@@ -162,7 +162,7 @@ SLICED = ("rz_slot",)
 
 
 def factors(arrange: int, number: int, lanes: int, transpose: int) -> Iterator[tuple[int, int]]:
-    """The lanes of left and right that make a number of a result, pair by pair (Fig. 3)."""
+    """Pairs of lanes of left and right whose products make a number of the result (Fig. 3)."""
     if arrange == ELEMENTWISE:
         yield number, number
     elif arrange == DOT:
@@ -200,7 +200,7 @@ class MappedRegister:
 
     @property
     def greatest(self) -> int:
-        """The greatest value that it takes."""
+        """The greatest value of the register."""
         return len(self.words) - 1 if self.words else self.high
 
 
@@ -243,10 +243,10 @@ GROUP_SIDE = 4  # tiles of a half of a row: 4 x 4 of a matrix (Fig. 3A)
 
 
 def tile_shape(layout: str, side: str, lanes: int) -> tuple[int, int]:
-    """Rows and columns of the matrix in a tile, which an arrangement takes or yields (Fig. 3).
+    """The rows and columns of a matrix in a tile that an arrangement takes or yields (Fig. 3).
 
-    A tile of `a` or `b` is a column of memory; of `c` what is in Rz behind a whole tile: of dot 16
-    numbers, of outer `lanes` columns.
+    A tile of `a` or `b` is a column of memory. A tile of `c` is the contents of Rz after a whole
+    tile: for dot 16 numbers, for outer `lanes` columns.
     """
     row, column, block = (1, lanes), (lanes, 1), (TENSOR_SIDE, TENSOR_SIDE)
     shapes = {

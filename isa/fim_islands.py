@@ -1,7 +1,7 @@
-"""What islands there are and how their memory is made: settings, abilities, geometry, timing.
+"""The islands and their memory: settings, abilities, geometry, timing.
 
-Islands differ (seed 004 ¶53, ¶61): the defaults are those of `base`; a device of more islands has
-slower ones behind them.
+Islands differ (seed 004 ¶53, ¶61): the defaults are those of `base`; further islands of a device
+are slower.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ HBM, DIMM = ORGANISATIONS = ("hbm", "dimm")
 
 @dataclass(frozen=True)
 class Timing:
-    """A constraint of the memory: its setting and what it stands between."""
+    """A constraint of the memory: its setting, and the two commands between which it holds."""
 
     name: str
     default: int
@@ -147,7 +147,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Geometry:
-    """How an island's memory is made; addresses are linear: bank, row, column, byte."""
+    """The structure of an island's memory. Addresses are linear: bank, row, column, byte."""
 
     ranks: int
     groups: int  # of a rank
@@ -159,7 +159,7 @@ class Geometry:
 
     @property
     def banks(self) -> int:
-        """Banks of an island, those of all ranks; of a DIMM megabanks."""
+        """The banks of an island in all ranks; in a DIMM these are megabanks."""
         return self.ranks * self.groups * self.group_banks
 
     @property
@@ -186,19 +186,19 @@ class Geometry:
         return bank // (self.groups * self.group_banks)
 
     def place(self, offset: int) -> Place:
-        """Where the byte at an offset of the island lies."""
+        """The place of the byte at an offset of the island."""
         bank, rest = divmod(offset, self.bank_bytes)
         row, rest = divmod(rest, self.row_bytes)
         column, byte = divmod(rest, COLUMN_BYTES)
         return Place(bank, row, column, byte)
 
     def offset(self, place: Place) -> int:
-        """The offset in the island of a place."""
+        """The offset of a place in the island."""
         within = place.row * self.row_bytes + place.column * COLUMN_BYTES + place.byte
         return place.bank * self.bank_bytes + within
 
     def chip(self, byte: int) -> int:
-        """Which chip of its rank gives a byte of a column: each beat is of all of them."""
+        """The chip of its rank that holds a byte of a column; each beat comes from all chips."""
         width = self.chip_bits // 8
         return byte % (self.chips * width) // width
 
@@ -214,7 +214,7 @@ def geometry(config: Mapping[str, Any]) -> Geometry:
 
 
 def unfit(config: Mapping[str, Any]) -> str:
-    """One sentence if settings of islands cannot be together: too many banks, or chips that divide no column."""
+    """A sentence about settings of islands that contradict each other; empty if none do."""
     memory = geometry(config)
     if memory.banks > MAX_BANKS:
         return (
@@ -231,7 +231,7 @@ def unfit(config: Mapping[str, Any]) -> str:
 
 
 def timings(config: Mapping[str, Any]) -> dict[str, int]:
-    """The constraints of the memory by name; of a DIMM the chips say how long a column's data take."""
+    """The constraints of the memory by name. In a DIMM the chips determine the time of a column."""
     values = {row.name: int(config[f"fim.{row.name}"]) for row in TIMINGS}
     memory = geometry(config)
     if memory.one_bus:
@@ -240,7 +240,7 @@ def timings(config: Mapping[str, Any]) -> dict[str, int]:
 
 
 class BankMemory(Memory):
-    """The memory of an island, as large as its banks are together."""
+    """The memory of an island, of the size of all its banks together."""
 
     def bytes(self, config: Mapping[str, Any], instance: int = 0) -> int:
         return geometry(config).size
@@ -253,7 +253,7 @@ def island_address(island: int) -> int:
 
 @dataclass(frozen=True)
 class Abilities:
-    """What the circuits of an island can do, from its settings."""
+    """The abilities of an island's circuits, from its settings."""
 
     island: int
     divider: int
@@ -264,7 +264,7 @@ class Abilities:
     functions: frozenset[str]
 
     def lacks(self, function: int, arrangement: int, form: int, transpose: int = 0) -> str:
-        """Why circuits cannot do an operation; empty if they can. Numbers are those of `mmr`."""
+        """Why the circuits cannot do an operation; empty if they can. Numbers are those of `mmr`."""
         kind, numbers = ARRANGEMENTS[arrangement], FORMATS[form]
         name = FUNCTIONS[function].name
         if name not in self.functions:

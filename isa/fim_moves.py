@@ -1,4 +1,4 @@
-"""The ten operations as what they move: `rop <- iosa[3]`, `rz <- rop * iosa[4]`."""
+"""The ten operations written as moves: `rop <- iosa[3]`, `rz <- rop * iosa[4]`."""
 
 from __future__ import annotations
 
@@ -27,10 +27,9 @@ class OperationNumber(Immediate):
 
 
 def spelt(number: int, column: str, function: int | None) -> str:
-    """An operation as a move; `column` stands in the brackets.
+    """An operation as a move, with `column` in its brackets.
 
-    Empty if it cannot be written so: it computes and the function is not known, or it has a
-    second operand that the function does not take.
+    Empty if it has no such form: its function is not known, or does not take its second operand.
     """
     row = OPERATIONS[number]
     names = {IOSA: f"{IOSA}[{column}]"}

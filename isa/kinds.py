@@ -1,9 +1,9 @@
-"""Operand kinds: what a source operand may be, and how it is printed.
+"""Operand kinds: what a source may write for an operand, and how it is printed.
 
-Each kind is a small class shared by both directions: the assembler asks it what
-to accept, the disassembler how to print. A kind whose `by_name` is true reads
-the operand's text itself (`parse`); any other takes the value of an expression.
-`check` raises `OperandError` with a message that states the range.
+Each kind is a small class for both directions: the assembler asks it what to accept, the
+disassembler how to print. A kind with `by_name` reads the operand's text itself (`parse`); the
+others take the value of an expression. `check` raises `OperandError` with a message that states the
+range.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from functools import cached_property
 
 
 class OperandError(ValueError):
-    """An operand does not fit its kind; the message is fit for a user."""
+    """An operand does not fit its kind; the message says why."""
 
     fault = "illegal instruction"  # of a word that holds such a value
 
 
 class ReservedBitError(OperandError):
-    """A bit of an operand's field is set that must be zero."""
+    """A bit of an operand's field that must be zero is set."""
 
     fault = "reserved bit set"
 
@@ -44,26 +44,26 @@ class Kind:
         return str(value)
 
     def describe(self) -> str:
-        """What is accepted, for the manual and for error messages."""
+        """The accepted texts in words, for the manual and for error messages."""
         return "a number"
 
     def words(self) -> tuple[str, ...]:
-        """Words that this kind knows, for completion and did-you-mean."""
+        """The words that this kind accepts, for completion and hints."""
         return ()
 
     def stands_for(self, value: int, written: bool = False) -> tuple[str, ...] | None:
-        """The registers that it is about, each by one of its names; None: it is about none ever.
+        """The registers that a value means, each by one name; None: it never means registers.
 
-        `written` says whether those that are written are asked for, where that makes a difference.
+        `written` asks for those that are written, where this makes a difference.
         """
         return None
 
     def about(self, word: str) -> str:
-        """What one of its words means, in a sentence, if the word by itself does not say it."""
+        """The meaning of one of its words, in a sentence; empty if the word says it."""
         return ""
 
     def hint(self, text: str) -> str:
-        """What to say of a word that this kind refuses for a reason of its own; else nothing."""
+        """A hint for a word that this kind refuses for a reason of its own; else empty."""
         return ""
 
 
@@ -71,8 +71,8 @@ class Kind:
 class Immediate(Kind):
     """A number of `bits` bits, `signed` or not, a multiple of `step`.
 
-    `also` widens the accepted range downwards for fields that GNU as lets one
-    write in either signedness (the stored bits are the same).
+    `also` extends the range downwards, for fields that GNU as accepts signed and unsigned (the
+    stored bits are the same).
     """
 
     bits: int
@@ -163,7 +163,7 @@ class Register(Kind):
 
 @dataclass(frozen=True)
 class Choice(Kind):
-    """One word of a short list; its place is its value."""
+    """One word of a list; its index is the value."""
 
     choices: tuple[str, ...]  # an empty string is a value that has no word
     by_name = True
@@ -212,7 +212,7 @@ class Flag(Kind):
 
 @dataclass(frozen=True)
 class Letters(Kind):
-    """A set of one-letter flags, first letter the highest bit (`iorw` of fence)."""
+    """A set of one-letter flags; the first letter is the highest bit (`iorw` of fence)."""
 
     letters: str
     by_name = True
@@ -244,7 +244,7 @@ class Letters(Kind):
 
 @dataclass(frozen=True)
 class Named(Immediate):
-    """A number that has names for some values (a CSR): a name or an expression."""
+    """A number with names for some values (a CSR): a name or an expression."""
 
     names: tuple[tuple[str, int], ...] = field(default=())
 

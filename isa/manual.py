@@ -30,7 +30,7 @@ def render(core: Core, row: Row | Structure) -> str:
 
 
 def page(core: Core, name: str) -> str:
-    """The pages of every row of a mnemonic, or of the structure `name`.
+    """The pages of all rows of a mnemonic, or of the structure `name`.
 
     Raises `UnknownRowError`.
     """
@@ -47,9 +47,9 @@ def names(core: Core) -> tuple[str, ...]:
 
 
 def find(pages: Iterable[Page], name: str) -> list[Page]:
-    """The pages of what is called `name`, in any case, then of what is also called so.
+    """The pages of things called `name`, in any case, then of those with it as another name.
 
-    What several own in the same words has one page.
+    Pages with the same text are given once.
     """
     word = _folded(name)
     listed = list(pages)
@@ -87,7 +87,7 @@ def text(item: Page) -> str:
 
 
 def summary(core: Core) -> str:
-    """A line for each thing of a core: instructions by family, registers, counters, ..."""
+    """A line for each thing of a core: instructions by family, registers, counters and so on."""
     lines = [f"{core.name}: {core.title}"]
     families = dict.fromkeys((*core.order, *(row.family for row in core.instructions)))
     for family in families:
@@ -113,7 +113,7 @@ def summary(core: Core) -> str:
 
 
 def _list(title: str, entries: Iterable[tuple[str, str]]) -> list[str]:
-    """A heading and its entries; nothing if there are none."""
+    """A heading and its entries; no lines if there are no entries."""
     column = 26
     lines = []
     for name, meaning in entries:
@@ -130,7 +130,7 @@ def _list(title: str, entries: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def _heading(left: str, right: str) -> str:
-    """What is described, and at the right edge what it is; on two lines if one is too short."""
+    """A name with its kind at the right edge; two lines if they do not fit in one."""
     if len(left) + 2 + len(right) > WIDTH:
         lines = _fill(left, WIDTH, subsequent_indent="  ")
         return "\n".join([*lines, f"{right:>{WIDTH}}"])
@@ -142,6 +142,6 @@ def _wrapped(text: str) -> list[str]:
 
 
 def _entry(title: str, text: str) -> list[str]:
-    """A paragraph; the indent of a line of code is kept."""
+    """A paragraph; a line of code keeps its indent."""
     first = f"  {title:<12}" + " " * (len(text) - len(text.lstrip()))
     return _fill(text.lstrip(), WIDTH, initial_indent=first, subsequent_indent=" " * 14)

@@ -1,7 +1,7 @@
-"""The reference as Markdown, for docs/isa: a file a core, readable where it is stored.
+"""The reference as Markdown for docs/isa: a file for each core.
 
-An instruction, pseudo-instruction, structure or directive has a heading of its own; what is
-one of many of a kind (registers, counters, faults, settings) stands in a table.
+An instruction, pseudo-instruction, structure or directive has its own heading. Registers, counters,
+faults and settings stand in tables.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _LINE, _CELL = 120, 150  # characters
 
 
 def slug(heading: str) -> str:
-    """The anchor that GitHub gives a heading, the first of its words in a file."""
+    """The anchor that GitHub gives a heading if it is the first with these words in a file."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 def wrap(block: str) -> str:
-    """A paragraph or a list with its lines cut at 120 characters; other blocks as they are."""
+    """A paragraph or a list in lines of at most 120 characters; other blocks are unchanged."""
     if block.startswith(("#", "|", "<", "```", "    ")):
         return block
     lines = []
@@ -46,14 +46,14 @@ def wrap(block: str) -> str:
 
 
 def _cell(text: str) -> str:
-    """A cell of a table: a long one has a line for each of its sentences or clauses."""
+    """A cell of a table; a long one has a line for each sentence or clause."""
     if len(text) <= _CELL:
         return text
     return "<br>".join(re.split(r"(?<=[.;:]) ", text))
 
 
 class Sheet:
-    """A Markdown file while it is written; it knows the anchor of each of its headings."""
+    """A Markdown file that is being written, with the anchors of its headings."""
 
     def __init__(self, title: str, settings: Sequence[str] = ()) -> None:
         self.blocks = [f"# {title}", MADE]
@@ -101,7 +101,7 @@ def core_file(core: Core) -> tuple[str, Mapping[str, str]]:
 
 
 def device_file() -> str:
-    """The file of what belongs to no core alone."""
+    """The file of things that belong to no single core."""
     sheet = Sheet("Every core, memory and the device")
     everything = list(pages.of_device())
     for name in dict.fromkeys(_chapter(item) for item in everything):
@@ -186,14 +186,14 @@ def _address(rows: Iterable[SpecialRegister], name: str) -> str:
 
 
 def _reached(cores: Sequence[Core]) -> str:
-    """How the registers of a block are reached, as the tables say."""
+    """The ways to the registers of a block, by the tables."""
     rows = set(trace.csrs())
     as_csrs = " and ".join(core.name for core in cores if rows <= set(core.specials)) or "no core"
     return f"Its registers are memory-mapped; as CSRs, at the addresses below, {as_csrs} has them."
 
 
 def directives_file(pages: Iterable[Page], others: Mapping[str, Mapping[str, str]]) -> str:
-    """The file of the directives and functions `pages`; `others`: a core's own, with anchors."""
+    """The file of the directives and functions `pages`; `others` are those of cores, with anchors."""
     everything = list(pages)
     sheet = Sheet("Directives and functions of every part")
     own = [
@@ -212,7 +212,7 @@ def directives_file(pages: Iterable[Page], others: Mapping[str, Mapping[str, str
 
 
 def index_file(cores: Sequence[Core], anchors: Mapping[str, Mapping[str, str]]) -> str:
-    """The first page: the files, and every mnemonic with a link."""
+    """The first page: a list of the files, and every mnemonic with a link."""
     sheet = Sheet("Reference")
     sheet.blocks.append(
         "What `macaw isa NAME` says, as pages: bits, operands, meaning, cycles and an example of"
@@ -233,7 +233,7 @@ def index_file(cores: Sequence[Core], anchors: Mapping[str, Mapping[str, str]]) 
 
 
 def _chapter(item: Page) -> str:
-    """Under which heading of the second level a page stands."""
+    """The heading of the second level for a page."""
     if item.kind == "instruction" and item.detail:
         return f"Instructions: {item.detail}"
     plural = f"{item.kind[:-1]}ies" if item.kind.endswith("y") else f"{item.kind}s"
@@ -248,7 +248,7 @@ def _contents(sheet: Sheet, chapters: Mapping[str, Sequence[Page]]) -> None:
 
 
 def _described(sheet: Sheet, item: Page) -> None:
-    """A page under a heading of its own."""
+    """The text of a page below its own heading."""
     anchor = sheet.heading(3, item.name if slug(item.name) else item.title)
     sheet.anchors.setdefault(item.name, anchor)
     if item.title != item.name:
@@ -271,7 +271,7 @@ def _described(sheet: Sheet, item: Page) -> None:
 
 
 def _entry(sheet: Sheet, heading: str, text: str) -> str:
-    """A paragraph of an entry; what is source is shown as that."""
+    """A paragraph of an entry; source text is set as code."""
     if heading == "Stands for" and text != "or":
         mnemonic, _, rest = text.partition(" ")  # instructions stand in front of these
         link = f"[`{mnemonic}`](#{sheet.anchors[mnemonic]})"
@@ -283,7 +283,7 @@ def _entry(sheet: Sheet, heading: str, text: str) -> str:
 
 
 def _rows(sheet: Sheet, members: Sequence[Page]) -> None:
-    """Pages of a kind as a table, a column for each of their headings."""
+    """Pages of one kind as a table with a column for each heading."""
     if members[0].kind == "register":
         sheet.blocks.append(_escaped(members[0].meaning))
     headings = list(dict.fromkeys(heading for item in members for heading, _ in item.entries))
@@ -304,7 +304,7 @@ def _rows(sheet: Sheet, members: Sequence[Page]) -> None:
 
 
 def _linked(sheet: Sheet, text: str) -> str:
-    """Markdown in which the names of the core's settings lead to their table."""
+    """Markdown in which the names of the core's settings are links to their table."""
     names = "|".join(map(re.escape, sheet.settings))
     return re.sub(rf"(?<![\w.])({names})\b", rf"[\1](#{slug(_SETTINGS)})", text) if names else text
 

@@ -1,4 +1,4 @@
-"""Where memory lies: the one list of addresses for layout and emulator (device.md, ours)."""
+"""The addresses of all memories, for the assembler's layout and the emulator (device.md, ours)."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """The shape of an instruction table: frozen rows from which everything else derives.
 
-A core is one `Core`, declared once in a module of its own (`isa/cp.py`,
-`isa/pe.py`). Rows are compared by identity: two rows are never the same row. Encoder, decoder, disassembler, operand checks, `macaw isa`, the
-debugger's panels and the manual read these rows; none of them repeats one.
-`checked` refuses a table with overlapping patterns, unspecified bits or
-duplicate names before anybody uses it.
+A core is one `Core`, declared once in a module of its own (`isa/cp.py`, `isa/pe.py`). Rows are
+compared by identity: two rows are never the same row. Encoder, decoder, disassembler, operand
+checks, `macaw isa`, the debugger's panels and the manual read these rows; none of them repeats one.
+`checked` refuses a table with overlapping patterns, unspecified bits or duplicate names before it
+is used.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ _MEMBER_SIZES = {"u8": 1, "i8": 1, "u16": 2, "i16": 2, "u32": 4, "i32": 4}
 class Structure:
     """A record in memory, little-endian, members in order and without gaps.
 
-    A member whose name starts with `reserved` must be zero. What follows the
-    record (`then`) is said in words; its count stands in a member.
+    A member whose name starts with `reserved` must be zero. `then` says in words what follows the
+    record; a member counts it.
     """
 
     name: str
@@ -77,9 +77,9 @@ class Structure:
 
 @dataclass(frozen=True)
 class RegisterFile:
-    """Registers of one kind: `names[i]` holds the printed name, then the aliases.
+    """Registers of one kind: `names[i]` are the printed name of register i, then its aliases.
 
-    `name` is also that of the field of the core's state that holds them.
+    `name` is also the name of the field of the core's state that holds them.
     """
 
     name: str
@@ -92,7 +92,7 @@ class RegisterFile:
 
 @dataclass(frozen=True)
 class SpecialRegister:
-    """A register with an address of its own: a CSR, a memory-mapped register."""
+    """A register with an address: a CSR or a memory-mapped register."""
 
     name: str
     address: int
@@ -103,10 +103,10 @@ class SpecialRegister:
 
 @dataclass(frozen=True)
 class Memory:
-    """A memory of a core's own: that of instance i begins at `base + (i << shift)`.
+    """A memory of a core; that of instance i begins at `base + (i << shift)`.
 
-    `capacity` names the setting that says how many units of `unit` bytes it has; `{}` in it
-    stands for the instance. With `instructions`, the core's parts lie there, where the loader puts them.
+    `capacity` names the setting with its size in units of `unit` bytes; `{}` in it stands for the
+    instance. With `instructions` the loader puts the core's parts there.
     """
 
     name: str
@@ -132,13 +132,13 @@ class Memory:
 
 @dataclass(frozen=True)
 class Window:
-    """A run of addresses behind which a core takes bytes (`in`) or gives them (`out`).
+    """A run of addresses at which a core takes bytes (`in`) or gives them (`out`).
 
-    They pass in the order of the accesses; which of its addresses one names is all the same.
-    Who comes when the core can not take or give any waits. Tensors may be declared there
-    (`at=NAME`), inputs where it takes and outputs where it gives, of whole multiples of
-    `step(configuration)` bytes and of the type `element(configuration)` (empty: of any).
-    That of instance i begins at `base + (i << shift)`.
+    Bytes pass in the order of the accesses, whatever the address in the window. An access waits if
+    the core cannot take or give bytes. Tensors may be declared there with `at=NAME`: inputs where
+    it takes bytes, outputs where it gives them, in multiples of `step(configuration)` bytes and of
+    the type `element(configuration)` (empty: any type). The window of instance i begins at `base +
+    (i << shift)`.
     """
 
     name: str
@@ -157,7 +157,7 @@ class Window:
 
 @dataclass(frozen=True)
 class Queue:
-    """A bounded queue; `capacity` names the configuration field that bounds it."""
+    """A bounded queue; `capacity` names the setting that bounds it."""
 
     name: str
     capacity: str
@@ -170,7 +170,7 @@ class Queue:
 
 @dataclass(frozen=True)
 class Counter:
-    """A number that only grows while a program runs; a `peak` is the highest value so far."""
+    """A number that only grows while a program runs; a `peak` is a highest value."""
 
     name: str
     meaning: str
@@ -180,11 +180,11 @@ class Counter:
 
 @dataclass(frozen=True)
 class Event:
-    """Something that a debugger can wait for (`catch NAME`).
+    """An occurrence that a debugger can wait for (`catch NAME`).
 
-    `announced` is the kind of the announcement that says it (`macaw.emu.core`); empty: what changes in
-    the state says it, by rules of the debugger. Of a `late` one fast engines tell when they get
-    there, the reference in its own cycle.
+    `announced` is the kind of the announcement in `macaw.emu.core`; if it is empty, rules of the
+    debugger find the event in changes of the state. Of a `late` event a fast engine tells only at
+    its next stop, the reference engine in its own cycle.
     """
 
     name: str
@@ -203,7 +203,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Rule:
-    """What instructions that follow one another have to keep."""
+    """A condition that consecutive instructions must meet."""
 
     name: str
     meaning: str
@@ -213,9 +213,9 @@ class Rule:
 class Setting:
     """A field of a device configuration: dotted name, default, unit, legal range.
 
-    `default` gives the type: bool, int, float or str. `low` and `high` bound a
-    number, which is a multiple of `step`; `choices` are the words of a str, or, with `several`,
-    of a set of them, blanks between.
+    The type of `default` is that of the field: bool, int, float or str. `low` and `high` bound a
+    number, which is a multiple of `step`. `choices` are the words of a str; with `several` it is a
+    set of them, separated by blanks.
     """
 
     name: str
@@ -231,7 +231,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Directive:
-    """A directive that only this core's parts know; `asm/forms` holds its code."""
+    """A directive of this core's parts; `asm/forms` holds its code."""
 
     name: str
     syntax: str
@@ -242,7 +242,7 @@ class Directive:
 
 @dataclass(frozen=True, eq=False)
 class Core:
-    """Everything that is known about a core as data."""
+    """A core as data."""
 
     name: str
     title: str
@@ -285,7 +285,7 @@ class Core:
 
     @cached_property
     def rows(self) -> Mapping[str, tuple[Row, ...]]:
-        """Every row of a mnemonic, the instruction first; most have just one."""
+        """The rows of each mnemonic, instructions first; most mnemonics have one."""
         by_mnemonic: dict[str, list[Row]] = {}
         everything: tuple[Row, ...] = self.instructions + self.pseudos
         for row in everything:
@@ -294,7 +294,7 @@ class Core:
 
     @property
     def instruction_memory(self) -> Memory | None:
-        """The memory in which the core's parts lie; None: in memory that all share."""
+        """The memory that holds the core's parts; None: they lie in shared memory."""
         return next((item for item in self.memories if item.instructions), None)
 
     def structure(self, name: str) -> Structure:
@@ -321,7 +321,7 @@ def _check_forms(core: Core, mnemonic: str, rows: tuple[Row, ...]) -> None:
 
 
 def checked(core: Core) -> Core:
-    """Return `core`, or raise `TableError`: overlaps, unspecified bits, duplicates, no meaning."""
+    """Return `core`. Raises `TableError` for overlaps, unspecified bits, duplicates and the like."""
 
     def unique(what: str, names: Iterable[str]) -> None:
         seen: set[str] = set()

@@ -1,9 +1,9 @@
 """nnp: the block-floating-point matrix-vector processor (seed 003).
 
-Instructions make chains: a read, products and functions on what was read, writes. `STEPS`
-says of each row what it is in a chain and which block of which unit it takes; what a chain
-may be follows from that alone (`isa/nnp_chains.py`). Where the seed is silent (its tables
-were lost) names, numbers and packing are ours.
+Instructions make chains: a read, products and functions of what was read, writes. `STEPS` gives the
+role of each row in a chain, and the block of a unit that it takes; the rules for chains follow from
+them (`isa/nnp_chains.py`). Where the seed is silent (its tables were lost) names, numbers and
+packing are ours.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from macaw.isa.rows import Alternative, Field, Format, Instruction, Pseudo
 
 @dataclass(frozen=True)
 class Scalar:
-    """A register that s_wr sets; it stays until the next one."""
+    """A register that s_wr sets; it keeps its value until the next s_wr."""
 
     name: str
     code: int
@@ -84,7 +84,7 @@ FILE = RegisterFile(
 
 
 class ScalarKind(Register):
-    """A register of s_wr by its name; there is none with the number 0."""
+    """A register of s_wr by its name; the number 0 is none."""
 
     def check(self, value: int) -> None:
         super().check(value)
@@ -125,7 +125,7 @@ BEGIN, STAGE, WRITE, BETWEEN, FINISH = "begin", "stage", "write", "between", "fi
 
 @dataclass(frozen=True)
 class Step:
-    """What a row is in a chain."""
+    """The role of a row in a chain."""
 
     does: str  # the plain form's mnemonic: what it does, whichever way its address moves
     role: str  # BEGIN, STAGE, WRITE; BETWEEN chains; FINISH
@@ -167,7 +167,7 @@ def _row(
     mnemonic: str, step: Step, form: Format, fixed: dict[str, int], syntax: str, meaning: str,
     reads: str, writes: str, family: str, cycles: str, example: str, source: str = "ours",
 ) -> Instruction:  # fmt: skip
-    """An instruction, with what it is in a chain."""
+    """An instruction with its role in a chain."""
     STEPS[mnemonic] = step
     return Instruction(
         mnemonic, form, fixed, syntax, meaning, reads, writes, family, cycles,
@@ -179,9 +179,9 @@ def _addressed(
     mnemonic: str, op: int, op_inc: int | None, step: Step, kind: MemoryKind | str, meaning: str,
     reads: str, writes: str, family: str, cycles: str, example: str,
 ) -> Iterable[Instruction]:  # fmt: skip
-    """The plain form and, unless `op_inc` is None, the one whose address advances.
+    """The plain form and, unless `op_inc` is None, the form with an advancing address.
 
-    `kind` is that of the operand `mem`, or the name of the address if there is one memory alone.
+    `kind` is that of the operand `mem`, or the name of the address if there is only one memory.
     """
     name = kind if isinstance(kind, str) else "a"
     plain = own(name) if isinstance(kind, str) else at(kind)
@@ -257,7 +257,7 @@ def _set_all(mnemonic: str, names: Iterable[str], meaning: str, example: str) ->
 
 
 def _queued(mnemonic: str, kind: MemoryKind, meaning: str) -> Pseudo:
-    """A queue has no addresses: the form that names none."""
+    """The form for queues, which have no addresses."""
     queue = queue_alone(kind, f"{mnemonic} mem, a")
     (name,) = queue.words()
     return Pseudo(
@@ -297,7 +297,7 @@ def vector_bytes(config: Mapping[str, Any]) -> int:
 
 
 def too_many_tiles(config: Mapping[str, Any]) -> str:
-    """One sentence if MatrixRf of such a device would be more than can be simulated."""
+    """A sentence if the MatrixRf of a device is too large to simulate; else empty."""
     tiles, native = config["nnp.matrix_rf"], config["nnp.native"]
     if 2 * tiles * native * native <= MOST_TILE_BYTES:
         return ""

@@ -1,7 +1,7 @@
-"""nnp: which instructions make a chain, and in which unit each of them is done.
+"""nnp: the instructions of a chain, and the unit that executes each of them.
 
-It follows from the rows alone (`macaw.isa.nnp.STEPS`); assembler and emulator ask the same
-functions. What a chain may read and write is in `isa/nnp_entries.py`.
+This follows from the rows alone (`macaw.isa.nnp.STEPS`); assembler and emulator use the same
+functions. `isa/nnp_entries.py` has the rules for what a chain reads and writes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _BY_CODE = {scalar.code: scalar.name for scalar in SCALARS}
 
 
 class ChainError(ValueError):
-    """A chain that breaks a rule; `at` is the place in it of the instruction that does."""
+    """A chain breaks a rule; `at` is the index of the instruction that does."""
 
     def __init__(self, rule: str, at: int, message: str) -> None:
         super().__init__(message)
@@ -26,12 +26,12 @@ class ChainError(ValueError):
 
 
 def step(instruction: Decoded) -> Step:
-    """What an instruction is in a chain."""
+    """The role of an instruction in a chain."""
     return STEPS[instruction.row.mnemonic]
 
 
 def memory(instruction: Decoded) -> Memory | None:
-    """The memory that an instruction works with, if it has one."""
+    """The memory that an instruction works with; None if it has none."""
     code = instruction.values.get("mem")
     if code is not None:
         return BY_CODE[code]
@@ -56,14 +56,14 @@ def scalar(instruction: Decoded) -> tuple[str, int]:
 
 
 def goes_on(instruction: Decoded) -> bool:
-    """Whether an instruction belongs to the chain before it; any other one ends that chain."""
+    """Whether an instruction continues the chain before it; any other one ends that chain."""
     return step(instruction).role in (STAGE, WRITE)
 
 
 def follow(rows: Sequence[Decoded]) -> tuple[str, ...]:
-    """The unit that does each instruction of a chain, or of its begin; none for reads and writes.
+    """The unit of each instruction of a chain or of its begin; None for reads and writes.
 
-    An instruction goes into the first unit that can take it: what is behind it has most room so.
+    An instruction goes into the first unit that can take it, which leaves most room for the next.
     Raises `ChainError`.
     """
     first = step(rows[0])
@@ -93,7 +93,7 @@ def follow(rows: Sequence[Decoded]) -> tuple[str, ...]:
 
 
 def complete(rows: Sequence[Decoded], ender: str = "") -> None:
-    """Raise `ChainError` unless the chain is written; `ender` is what ends it."""
+    """Raise `ChainError` unless the chain writes its result. `ender` is what ends it."""
     if step(rows[-1]).role != WRITE:
         write = "m_wr" if step(rows[0]).elements == TILE else "v_wr"
         before = f" before {ender}" if ender else ""
@@ -107,7 +107,7 @@ def name(instruction: Decoded) -> str:
 
 
 def _unit(rows: Sequence[Decoded], units: Sequence[str], at: int) -> str:
-    """The unit that does the instruction `at` of a chain, those before it having theirs."""
+    """The unit of instruction `at` of a chain, when those before it have theirs."""
     this, place = step(rows[at]), memory(rows[at])
     can = [place.unit] if place is not None and place.unit else list(this.units)
     last = max((_PLACE[unit] for unit in units if unit), default=0)
@@ -132,7 +132,7 @@ def _is(unit: str, place: int) -> bool:
 
 
 def _check_sides(rows: Sequence[Decoded]) -> None:
-    """Tiles go from or to MatrixRf."""
+    """Raise `ChainError` unless tiles go from or to MatrixRf."""
     sides = [place for place in map(memory, rows) if place is not None]
     if len(sides) == 2 and sum(side.unit == "mvm" for side in sides) != 1:
         text = f"tiles go between Dram or NetInQ and MatrixRf, not from {sides[0].name}"

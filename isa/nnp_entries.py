@@ -1,8 +1,8 @@
-"""nnp: which entries of which memories a chain reads and writes, and the rules about them.
+"""nnp: the entries of memories that a chain reads and writes, and the rules about them.
 
-The assembler asks with what it knows of the registers that s_wr sets, the emulator with
-their values: a register that is missing in the mapping is unknown, and of what depends on
-it the least is taken, so that a rule is broken for certain where one is said to be.
+The assembler passes the values of s_wr's registers that it knows, the emulator all of them. A
+register that is missing in the mapping is unknown; then the least possible effect is assumed, so
+that a reported rule is broken for certain.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ class Volume:
 
     @property
     def across(self) -> int:
-        """Windows beside each other; below 1: there is no room for one."""
+        """The windows in a row; below 1: no window fits."""
         return (self.width + 2 * self.pad - self.kernel) // self.stride + 1
 
     @property
     def down(self) -> int:
-        """Windows below each other; below 1: there is no room for one."""
+        """The windows in a column; below 1: no window fits."""
         return (self.height + 2 * self.pad - self.kernel) // self.stride + 1
 
     @property
@@ -46,7 +46,7 @@ class Volume:
         return self.kernel * self.kernel * self.depth
 
     def misfit(self) -> str:
-        """Why there is no window."""
+        """Why no window fits the volume; empty if one does."""
         around = f" with {self.pad} of padding around it" if self.pad else ""
         return (
             f"a window of {self.kernel} x {self.kernel} positions"
@@ -54,12 +54,12 @@ class Volume:
         )
 
     def stepped(self, iteration: int) -> int:
-        """How far an operand of an _inc form is in an iteration, in steps of its inc."""
+        """The offset of an operand of an _inc form in an iteration, in steps of its inc."""
         y, x = divmod(iteration, self.across)
         return (y * self.width + x) * self.stride
 
     def window(self, iteration: int) -> tuple[int | None, ...]:
-        """The distance of each vector of a window from the volume's begin; None in the padding."""
+        """The offset of each vector of a window in the volume; None in the padding."""
         down, over = divmod(iteration, self.across)
         top, left = down * self.stride - self.pad, over * self.stride - self.pad
         return tuple(
@@ -72,7 +72,7 @@ class Volume:
         )
 
     def spans(self, iterations: int) -> Iterator[tuple[int, int]]:
-        """The vectors that the windows of that many iterations read, as runs; some overlap."""
+        """The vectors that the windows of so many iterations read, as ranges that may overlap."""
         for first in range(0, iterations, self.across):
             row = range(min(self.across, iterations - first))
             joined = self.stride <= self.kernel
@@ -90,10 +90,10 @@ class Volume:
 
 @dataclass(frozen=True)
 class Access:
-    """What an instruction of a chain reads or writes in every iteration.
+    """The entries that an instruction of a chain reads or writes in every iteration.
 
-    `count` elements from an address on: `base` and, in iteration i, `inc` * i more, or, `sliding`
-    over a volume, inc * (oy * stride * width + ox * stride). A `window` is a plain v_rd's.
+    `count` elements from an address on: `base`, plus `inc` * i in iteration i, or with `sliding`
+    plus inc * (oy * stride * width + ox * stride). A `window` belongs to a plain v_rd.
     """
 
     at: int  # the place of the instruction in its chain
@@ -106,7 +106,7 @@ class Access:
     window: bool = False
 
     def begin(self, iteration: int, vectors: Volume | None) -> int:
-        """Its first address in an iteration; `vectors` is the volume that is set, if one is."""
+        """The first address in an iteration; `vectors` is the volume, if one is set."""
         if self.sliding and vectors is not None:
             return self.base + self.inc * vectors.stepped(iteration)
         return self.base + self.inc * iteration
@@ -121,13 +121,13 @@ class Access:
 
 
 def volume(scalars: Scalars) -> Volume | None:
-    """The volume that is set; None: none is. KeyError: that is not known."""
+    """The volume that the registers describe; None: none. Raises `KeyError` if that is not known."""
     values = [scalars[name] for name in WINDOW]
     return None if values == [RESET[name] for name in WINDOW] else Volume(*values)
 
 
 def flow(rows: Sequence[Decoded], scalars: Scalars) -> tuple[int | None, ...]:
-    """How many native vectors each instruction of a chain takes or reads; None: not known."""
+    """The native vectors that each instruction of a chain takes or reads; None: not known."""
     counts: list[int | None] = []
     count = _read(rows[0], scalars)
     for item in rows:
@@ -138,7 +138,7 @@ def flow(rows: Sequence[Decoded], scalars: Scalars) -> tuple[int | None, ...]:
 
 
 def _read(first: Decoded, scalars: Scalars) -> int | None:
-    """The vectors with which a chain begins; None: not known."""
+    """The number of vectors with which a chain begins; None: not known."""
     if not _is_plain(first):
         return scalars.get("cols")
     if any(name not in scalars for name in WINDOW):
@@ -148,13 +148,13 @@ def _read(first: Decoded, scalars: Scalars) -> int | None:
 
 
 def _is_plain(instruction: Decoded) -> bool:
-    """Whether an instruction reads windows where they are set."""
+    """Whether an instruction reads windows if they are set."""
     this = step(instruction)
     return this.role == BEGIN and this.elements == VECTOR and "inc" not in instruction.values
 
 
 def accesses(rows: Sequence[Decoded], scalars: Scalars) -> tuple[Access, ...]:
-    """What a chain reads and writes. Of what is not known the least is taken."""
+    """The reads and writes of a chain; what depends on unknown registers counts with its least."""
     has_window = all(name in scalars for name in WINDOW)
     slides = has_window and volume(scalars) is not None
     matrix = scalars.get("rows", 1) * scalars.get("cols", 1)
@@ -182,7 +182,7 @@ def accesses(rows: Sequence[Decoded], scalars: Scalars) -> tuple[Access, ...]:
 
 
 def runs(access: Access, scalars: Scalars) -> list[tuple[int, int]]:
-    """The entries that an access has in all iterations: runs from an entry to before another."""
+    """The entries of an access in all iterations, as pairs of first entry and end."""
     iterations = scalars.get("iterations", 1)
     has_window = all(name in scalars for name in WINDOW)
     vectors = volume(scalars) if has_window else None
@@ -212,7 +212,7 @@ def _joined(ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _common(first: Sequence[tuple[int, int]], second: Sequence[tuple[int, int]]) -> int | None:
-    """The first entry that is in a run of both."""
+    """The first entry that is in ranges of both; None if there is none."""
     one = two = 0
     while one < len(first) and two < len(second):
         begin = max(first[one][0], second[two][0])
@@ -226,9 +226,9 @@ def _common(first: Sequence[tuple[int, int]], second: Sequence[tuple[int, int]])
 
 
 def check(rows: Sequence[Decoded], scalars: Scalars, sizes: Mapping[str, int]) -> None:
-    """Hold the entries that a whole chain reads and writes to the rules.
+    """Check the entries that a whole chain reads and writes. Raises `ChainError`.
 
-    `sizes` are fields of the configuration by their names. Raises `ChainError`.
+    `sizes` are fields of the configuration by their names.
     """
     _check_windows(rows, scalars)
     all_accesses = accesses(rows, scalars)
@@ -271,7 +271,7 @@ def _check_size(rows: Sequence[Decoded], access: Access, end: int, size: int) ->
 
 
 def _check_windows(rows: Sequence[Decoded], scalars: Scalars) -> None:
-    """Windows lie in the volume, and their vectors are what the product takes."""
+    """Raise `ChainError` unless windows lie in the volume and their vectors fit the product."""
     if step(rows[0]).elements == TILE or any(name not in scalars for name in WINDOW):
         return
     vectors, place = volume(scalars), memory(rows[0])
@@ -303,7 +303,7 @@ def _check_windows(rows: Sequence[Decoded], scalars: Scalars) -> None:
 def _check_valid(
     rows: Sequence[Decoded], vectors: Sequence[int | None], scalars: Scalars, native: int
 ) -> None:
-    """v_softmax is over no more elements than the chain has."""
+    """Raise `ChainError` if v_softmax covers more elements than the chain has."""
     for at, count in enumerate(vectors):
         if step(rows[at]).does == "v_softmax" and count is not None:
             valid, have = scalars.get("valid", 1), count * native

@@ -1,4 +1,4 @@
-"""nnp: its memories, units and word formats, which the rows of `macaw.isa.nnp` are made of.
+"""nnp: memories, units and word formats, from which the rows of `macaw.isa.nnp` are made.
 
 A word is `op[31:24] opd0[23:16] opd1[15:0]`; numbers and packing are ours.
 """
@@ -44,7 +44,7 @@ BY_CODE = {memory.code: memory for memory in MEMORIES}
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit that a chain goes through, with the blocks that it can use once each."""
+    """A unit in the way of a chain; a chain can use each of its blocks once."""
 
     name: str
     title: str
@@ -61,7 +61,7 @@ UNITS = (
 
 @dataclass(frozen=True)
 class MemoryKind(Choice):
-    """A memory by its name; of those that an instruction cannot have, `hint` says why."""
+    """A memory by its name; `hint` says why an instruction cannot have another one."""
 
     use: str = ""  # what is not done there, of a memory that is refused
     longer: tuple[str, ...] = ()  # memories that another form of the instruction takes
@@ -79,13 +79,16 @@ class MemoryKind(Choice):
 
 
 def memories(use: str, *names: str) -> MemoryKind:
-    """The kind of an operand that may be one of the memories of these names."""
+    """The operand kind for one of the memories of these names."""
     words = {BY_NAME[name].code: name for name in names}
     return MemoryKind(tuple(words.get(code, "") for code in range(max(words) + 1)), use)
 
 
 def queue_alone(kind: MemoryKind, form: str) -> MemoryKind:
-    """Of the memories of a kind those without addresses; `form` is how the others are written."""
+    """The operand kind for those memories of a kind that have no addresses.
+
+    `form` is how an instruction on the others is written.
+    """
     queues = {name for name in kind.words() if BY_NAME[name].queue}
     words = tuple(word if word in queues else "" for word in kind.choices)
     others = tuple(name for name in kind.words() if name not in queues)

@@ -1,7 +1,7 @@
-"""nnp: the words of a program in their order, and what of them breaks a rule.
+"""nnp: the rules for a part's words, in their order.
 
-What s_wr sets is followed from the begin, where the registers are as after reset. Behind the
-end of a program, a word 0, nobody knows them: another entry is there.
+The values of s_wr's registers are followed from reset. After the end of a program, a word 0, they
+are unknown, because another entry may be there.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from macaw.isa.nnp_entries import check
 
 @dataclass(frozen=True)
 class Broken:
-    """What breaks a rule: the error, the place of its word, and the words that it is about."""
+    """A broken rule: the error, the index of its word, and the words of the chain."""
 
     error: ChainError
     at: int
@@ -25,10 +25,10 @@ class Broken:
 
 
 def broken(words: Sequence[int | None], sizes: Mapping[str, int]) -> Iterator[Broken]:
-    """What breaks a rule in the words of a part, once a chain.
+    """The broken rules in the words of a part, at most one for each chain.
 
-    None is a word that is not known; nothing is said of its chain. `sizes` are fields of the
-    configuration by their names.
+    None is an unknown word; its chain is not checked. `sizes` are fields of the configuration by
+    their names.
     """
     return _Walk(words, sizes).run()
 
@@ -84,7 +84,7 @@ class _Walk:
                 yield Broken(error, place, range(place, place + 1))
 
     def _stop(self, place: int, ended: bool) -> Iterator[Broken]:
-        """The program ends before a place."""
+        """End the program before a word."""
         yield from self._close("")
         self._scalars.clear()
         if not ended:
@@ -92,7 +92,7 @@ class _Walk:
             yield Broken(error, place - 1, range(place - 1, place))
 
     def _close(self, ender: str) -> Iterator[Broken]:
-        """Judge the chain, if there is one."""
+        """Check the chain, if one is open."""
         chain, self._chain = self._chain, []
         lost, self._lost = self._lost, False
         if lost or not chain:

@@ -1,7 +1,7 @@
-"""What the reference says of each thing in the tables, before it is text or Markdown.
+"""The contents of the reference, before they become text or Markdown.
 
-A `Page` has the same headings for everything of a kind. Pages of the directives that
-every part knows are made by who knows them, from `directive`.
+A `Page` has the same headings for everything of a kind. The assembler makes the pages of directives
+that every part takes, with `directive`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Described(Protocol):
 
 @dataclass(frozen=True)
 class Page:
-    """A thing of the reference: what it is, in a sentence, and what else is known of it."""
+    """A page of the reference: a name, a sentence, and entries below headings."""
 
     name: str  # by which it is found
     title: str  # how it is written
@@ -67,7 +67,7 @@ class Page:
 
 
 def _entries(**texts: str | Sequence[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Headings with what is not empty; `Stands_for` is the heading "Stands for"."""
+    """Headings with texts that are not empty; `Stands_for` is the heading "Stands for"."""
     entries = {
         name.replace("_", " "): (text,) if isinstance(text, str) else tuple(text)
         for name, text in texts.items()
@@ -136,7 +136,7 @@ def _operands(operands: Sequence[Operand] | Sequence[PseudoOperand]) -> list[str
 
 
 def _cycles(core: Core, text: str) -> str:
-    """The cycles with the settings by their full names and defaults."""
+    """The cycles, with full names and defaults of the settings."""
     for setting in core.settings:
         prefix, _, short = setting.name.rpartition(".")
         named = re.escape(setting.name)
@@ -227,7 +227,7 @@ def mapped(owner: str, item: SpecialRegister, core: Core | None = None) -> Page:
 
 
 def _place(core: Core, item: Memory | Window) -> str:
-    """Where a memory or window of a core begins."""
+    """The address at which a memory or window of a core begins."""
     step = f" + ({core.index} << {item.shift})" if core.index else ""
     return f"{item.base:#x}{step}"
 
@@ -285,7 +285,7 @@ def stop(item: Fault) -> Page:
 
 
 def setting(item: Setting) -> Page:
-    """The page of a field of the configuration, with its value on the devices that are shipped."""
+    """The page of a field of the configuration, with its values on the presets."""
     table, _, key = item.name.rpartition(".")
     values = (f"{config.shown(item.default)} by default", *_of_presets(item))
     return Page(
@@ -310,7 +310,7 @@ def _shipped() -> Mapping[str, config.Configuration]:
 
 
 def _of_presets(item: Setting) -> list[str]:
-    """The values on the devices that are shipped where they are not the default."""
+    """The values on the presets where they differ from the default."""
     return [
         f"{config.shown(device[item.name])} on {name}"
         for name, device in _shipped().items()
@@ -325,7 +325,7 @@ def _sentence(text: str) -> str:
 
 
 def words(core: Core) -> Iterator[Page]:
-    """A page for each word that an operand or a member of a structure may be."""
+    """A page for each word that an operand or a member of a structure accepts."""
     texts: dict[str, list[str]] = {}
     users: dict[tuple[str, str, str], list[str]] = {}  # of words that say what they mean
     for instruction in core.instructions:
@@ -382,7 +382,7 @@ def of_core(core: Core) -> Iterator[Page]:
 
 
 def of_device() -> Iterator[Page]:
-    """Every page of what belongs to no core alone."""
+    """The pages of things that belong to no single core."""
     yield from (mapped("every core", item) for item in common.REGISTERS)
     yield from (counter("every core", item) for item in common.TRAFFIC)
     yield from (stop(item) for item in common.STOPS)

@@ -144,16 +144,16 @@ ENTRY_OF = {"base": 0, "src": 0, "acc": 1, "dst": 1}
 
 
 def record_kind(data: bytes, offset: int = 0) -> Structure:
-    """What a record of a sequence is, by its second byte; a step if it is nothing known."""
+    """The structure of a sequence's record, by its second byte; a step if it is unknown."""
     kind = data[offset + 1 : offset + 2]
     return STRIDE if kind and STRIDE_KIND <= kind[0] < STRIDE_KIND + 2 else STEP
 
 
 def strided(row: Instruction, values: Mapping[str, int]) -> tuple[int, ...]:
-    """Which entries of an instruction may differ by PE: the places in its buffers and queues.
+    """The entries of an instruction that may differ by PE: places in its buffers and queues.
 
-    The number of an accumulator is that of the MAC unit's control signal, the same in all PEs; what
-    goes to the scalar unit, or to PE 0 alone, has one place.
+    The number of an accumulator is a control signal of the MAC unit, which all PEs share. What goes
+    to the scalar unit, or to PE 0 alone, has one place.
     """
     if row.mnemonic == "spu":
         function = FUNCTIONS[values["function"]]
@@ -241,7 +241,7 @@ class Payload:
     out: bool = False  # an out record follows them
 
     def fits(self, types: Sequence[int]) -> bool:
-        """Whether the segments may be of these types (places in SEGMENT_TYPES)."""
+        """Whether the segments may have these types (indices of SEGMENT_TYPES)."""
         is_known = all(SEGMENT_TYPES[kind] in self.types for kind in types)
         return is_known and self.count in (None, len(types))
 

@@ -1,6 +1,7 @@
-"""pe: the words of commands and instructions, which the rows of `macaw.isa.pe` are made of.
+"""pe: the words of commands and instructions, from which the rows of `macaw.isa.pe` are made.
 
-Bit 7 of a command and bit 11 of an instruction are the seed's first bits (seed 000, Tables 1 and 2).
+Bit 7 of a command and bit 11 of an instruction are the seed's first bits (seed 000, Tables 1 and
+2).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ SUMS = tuple(f"acc{number}" for number in range(ACCUMULATORS))
 
 @dataclass(frozen=True)
 class Sums(Immediate):
-    """What may be the number of an accumulator; a step may make it another one."""
+    """The number of an accumulator, which a step may change."""
 
     def stands_for(self, value: int, written: bool = False) -> tuple[str, ...]:
         return SUMS
@@ -28,7 +29,7 @@ class Sums(Immediate):
 
 @dataclass(frozen=True)
 class Destination(Choice):
-    """Where an ld puts its segment."""
+    """The buffer or queue to which an ld moves its segment."""
 
     def stands_for(self, value: int, written: bool = False) -> tuple[str, ...]:
         return SUMS if self.choices[value] == "psums" else ()

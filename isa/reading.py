@@ -1,8 +1,8 @@
-"""The bytes of a file that a user names. Every room reads them here, and nowhere else.
+"""Reads the bytes of a file that a user names; all rooms use it.
 
-A plain file is read up to a limit. What is none may have no end, or wait for a writer for ever: it
-is refused before it is read. Only a pipe that the shell has opened for the command may be read
-(`/dev/stdin`, and `/dev/fd/63` of a process substitution).
+A regular file is read up to a limit. Other files may have no end, or wait for a writer for ever,
+and are refused. Only a pipe that the shell has opened for the command may be read (`/dev/stdin`,
+and `/dev/fd/63` of a process substitution).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _OPEN_PIPES = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
 
 
 class UnreadableError(Exception):
-    """A file cannot be read; the message is the reason alone."""
+    """A file cannot be read; the message is the reason."""
 
 
 def read(path: str | os.PathLike[str], limit: int = MOST_BYTES) -> bytes:
@@ -42,7 +42,7 @@ def read(path: str | os.PathLike[str], limit: int = MOST_BYTES) -> bytes:
 
 
 def is_pipe(path: str | os.PathLike[str]) -> bool:
-    """Whether this is a pipe that may be read: once."""
+    """Whether this is a pipe that may be read, which works once."""
     try:
         return _is_open_pipe(Path(path).stat(), os.fspath(path))
     except (OSError, ValueError):
@@ -54,7 +54,7 @@ def _is_open_pipe(status: os.stat_result, path: str) -> bool:
 
 
 def _check(status: os.stat_result, path: str, limit: int) -> None:
-    """Raise `UnreadableError` for what is not to be read."""
+    """Raise `UnreadableError` for a file that must not be read."""
     mode = status.st_mode
     if stat.S_ISDIR(mode):
         raise UnreadableError("Is a directory")

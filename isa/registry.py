@@ -1,4 +1,4 @@
-"""Which cores there are: the modules of `isa` that have a `CORE`. Nothing lists them."""
+"""The cores: the modules of `isa` that have a `CORE`. No list names them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def module(name: str) -> str:
 
 
 def form_modules(name: str) -> tuple[str, ...]:
-    """What modules may hold the form of a core, the first one first: its own, that of its base.
+    """The modules that may hold a core's forms: its own, then that of its base.
 
     Raises `UnknownCoreError`.
     """

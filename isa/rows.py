@@ -30,9 +30,9 @@ class Slice:
 class Field:
     """A named part of a word, in one piece or (RISC-V immediates) in several.
 
-    `place` says where: `"11:7"`, or pieces with the value bits that they hold,
-    `"31=12 30:25=10:5 11:8=4:1 7=11"`. `kind` is what a source may write there;
-    a field without a kind is an opcode part or reserved, fixed by each row.
+    `place` gives its bits: `"11:7"`, or pieces with the value bits that they hold, `"31=12
+    30:25=10:5 11:8=4:1 7=11"`. `kind` is what a source may write there. A field without a kind is
+    an opcode part or reserved, and fixed by each row.
     """
 
     name: str
@@ -110,7 +110,7 @@ class Format:
 
 @dataclass(frozen=True)
 class Operand:
-    """An operand as the source writes it, in the order of the row's syntax."""
+    """An operand of an instruction, in the order of the row's syntax."""
 
     name: str
     field: Field
@@ -126,12 +126,11 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 @dataclass(frozen=True, eq=False)
 class Instruction:
-    """One row: its bits, its operands and what it does, in a sentence.
+    """One row: its bits, its operands and its meaning in a sentence.
 
-    `fixed` gives the fields that are the same in every such word. `syntax` lists
-    the operands in source order: `rd, imm(rs1)`; `base=0` is printed with its
-    name and has a default; `[balance]` is a flag. `reads` and `writes` name
-    operands or other state, separated by spaces.
+    `fixed` gives the fields that are the same in every such word. `syntax` lists the operands in
+    source order: `rd, imm(rs1)`; `base=0` is printed with its name and has a default; `[balance]`
+    is a flag. `reads` and `writes` name operands or other state, separated by spaces.
     """
 
     mnemonic: str
@@ -185,7 +184,7 @@ class Instruction:
 
     @cached_property
     def mask(self) -> int:
-        """Bits that tell this row from others: the non-reserved fixed fields."""
+        """The bits that distinguish this row from others: the fixed fields that are not reserved."""
         return sum(
             self.format.by_name[name].mask for name in self.fixed if not name.startswith("reserved")
         )
@@ -200,7 +199,7 @@ class Instruction:
 
     @cached_property
     def reserved(self) -> int:
-        """Bits that must be zero; a word that sets one is refused by name."""
+        """The bits that must be zero; a word with one of them set is refused by the field's name."""
         return sum(
             item.mask
             for item in self.format.fields
@@ -232,7 +231,7 @@ class Instruction:
 
 @dataclass(frozen=True)
 class Alternative:
-    """One expansion of a pseudo-instruction, taken if `when` holds for its number."""
+    """One expansion of a pseudo-instruction, taken if `when` accepts the deciding value."""
 
     lines: tuple[str, ...]  # source lines; {name} stands for an operand's text
     when: Callable[[int], bool] | None = None  # of the operand `choose`; None: always
@@ -240,7 +239,7 @@ class Alternative:
 
 @dataclass(frozen=True)
 class PseudoOperand:
-    """An operand of a pseudo-instruction: as `Operand`, but of no word."""
+    """An operand of a pseudo-instruction, which is in no word itself."""
 
     name: str
     kind: Kind
@@ -288,7 +287,7 @@ class Pseudo:
         return tuple(operands)
 
     def check(self, mnemonics: Collection[str]) -> None:
-        """Raise `TableError` unless the expansions use just its operands and known mnemonics."""
+        """Raise `TableError` unless the expansions use exactly its operands, and known mnemonics."""
         names = {operand.name for operand in self.operands}
         if not self.alternatives:
             raise TableError(f"{self.mnemonic}: has no expansion")

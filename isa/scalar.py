@@ -391,7 +391,10 @@ MARKER_TYPE = Format(
 
 
 def markers(family: str) -> tuple[Instruction, ...]:
-    """The markers of a core's trace (seed 001) as rows of this family, an ALU instruction each."""
+    """The markers of a core's trace (seed 001) as rows of this family.
+
+    Each is executed as an ALU instruction.
+    """
     return (
         _marker("trace_begin", 1, "Begin to record a register group.", family),
         _marker("trace_end", 0, "End the recording of a register group.", family),

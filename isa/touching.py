@@ -1,8 +1,8 @@
-"""Which registers an instruction reads and writes: what `reads` and `writes` of its row mean.
+"""The registers that an instruction reads and writes, by `reads` and `writes` of its row.
 
-A word there is an operand that is about registers (`Kind.stands_for`), a register by its name, a
-whole register file, or something else. Of what is named, an operand that is about registers and
-stands in neither chooses: `push rz` reads rz alone.
+A word there is an operand that means registers (`Kind.stands_for`), a register by its name, a whole
+register file, or other state. An operand that means registers but is in neither list selects among
+the named ones: `push rz` reads rz alone.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Touched(NamedTuple):
 
 
 def touched(core: Core, instruction: Decoded) -> Touched:
-    """The registers of an instruction; of what only a run decides, all that it may be."""
+    """The registers of an instruction; those that depend on the run are all included."""
     return Touched(
         frozenset(_places(core, instruction, instruction.row.reads.split(), False)),
         frozenset(_places(core, instruction, instruction.row.writes.split(), True)),

@@ -1,8 +1,8 @@
-"""The trace block that every core carries (seed 001): register groups, configuration, records.
+"""The trace block of every core (seed 001): register groups, configuration, records.
 
 Addresses, the order of registers and the record in memory are ours; the seed names the counters,
-the modes and the parameters. A group is recorded by `macaw.emu.trace`; which core reaches its registers how
-(as CSRs, memory-mapped) stands in that core's table.
+the modes and the parameters. `macaw.emu.trace` records a group. A core's table says how its program
+reaches the registers (as CSRs, memory-mapped).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ INSTRUCTION = "instruction"
 
 @dataclass(frozen=True)
 class Occurrence:
-    """Something that a core does and its trace block may record."""
+    """An occurrence on a core that its trace block may record."""
 
     name: str  # of traffic: the name of its counter in `macaw.isa.common.TRAFFIC`
     meaning: str
@@ -29,7 +29,7 @@ class Occurrence:
 
 @dataclass(frozen=True)
 class GroupRegister:
-    """A counter of a register group: what it takes of which occurrence.
+    """A counter of a register group: the occurrence, and what is taken of it.
 
     `takes` is "first" (the cycle in which the first one begins), "last" (the first cycle after the
     last one) or "count".
@@ -186,7 +186,7 @@ def places() -> Mapping[str, tuple[int, int]]:
 
 
 def _check() -> None:
-    """Raise `TableError` for what the rows must not be."""
+    """Raise `TableError` for rows that contradict each other."""
     names = {row.name for row in OCCURRENCES}
     for row in GROUP:
         if row.of not in names or row.takes not in ("first", "last", "count"):

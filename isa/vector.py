@@ -48,7 +48,7 @@ from macaw.isa.vector_layouts import (
 
 
 class Operation(NamedTuple):
-    """What an instruction of Xvc does: `emu/vector` has a function of this name."""
+    """The operation of an instruction of Xvc; a function of `emu/vector` has its name."""
 
     name: str
     element: str  # a key of ELEMENTS, or a format of pmac
@@ -58,7 +58,7 @@ OPERATIONS: dict[str, Operation] = {}
 
 
 def _words(row_format: Format, syntax: str) -> tuple[list[str], str]:
-    """Names of the register operands in source order, and operands of an example."""
+    """The names of the register operands in source order, and operands of an example."""
     names, texts = [], []
     for item in syntax.replace("(", ", ").replace(")", "").split(", "):
         kind = row_format.by_name[item.strip("[]")].kind
@@ -78,7 +78,7 @@ def _each(
     name: str, elements: str, layout: Layout, code: int, syntax: str, family: str, meaning: str,
     cycles: str = "vector_cycles", reads: str = "", writes: str = "rd", source: str = "ours",
 ) -> Iterable[Instruction]:  # fmt: skip
-    """A row for each of the `elements`, named `name.element`; `name` alone if it has none."""
+    """A row for each of the `elements`, named `name.element`; just `name` without elements."""
     for key in elements.split() or [""]:
         element = ELEMENTS[key]
         mnemonic = f"{name}.{key}".rstrip(".")
@@ -223,10 +223,10 @@ GROUP = 4  # products that pmac adds to one result (seed 002 ¶68)
 
 
 def units_used(row: Instruction) -> int:
-    """How many of the vector unit's `VECTOR_BYTES` lanes of a byte an instruction uses.
+    """How many of the vector unit's `VECTOR_BYTES` one-byte lanes an instruction uses.
 
-    Those that a lane of its own names use that lane's, pmac.gr those of a general register,
-    all others of Xvc but accesses to memory every one; the scalar base none.
+    Instructions on one lane use that lane's bytes, pmac.gr those of a general register, all others
+    of Xvc except memory accesses use every lane; the scalar base uses none.
     """
     operation = OPERATIONS.get(row.mnemonic)
     if operation is None or row.family == "vector memory":

@@ -1,6 +1,6 @@
-"""What the rows of vc are made of: elements, operand kinds, formats, and layouts of operations.
+"""The parts of vc's rows: elements, operand kinds, formats, and layouts of operations.
 
-A layout gives format and fixed fields of an operation (a code of it) on an element.
+A layout gives the format and the fixed fields of an operation (by its code) on an element.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ REGISTERS = RegisterFile(
 
 
 class Element(NamedTuple):
-    """What a vector register is an array of."""
+    """The element type of a vector register."""
 
     name: str
     bits: int
@@ -55,7 +55,7 @@ ELEMENTS = {
 
 @dataclass(frozen=True)
 class VectorRegister(Register):
-    """A field of five bits, of which the highest must be 0."""
+    """A field of five bits of which the highest must be 0."""
 
     def check(self, value: int) -> None:
         if value >> 4:
@@ -64,7 +64,7 @@ class VectorRegister(Register):
 
 
 def _odd(text: str) -> str:
-    """What to say of an odd register where a pair is named."""
+    """The hint for an odd register where a pair is needed."""
     number = scalar.REGISTER.parse(text)
     if number is None or not number & 1:
         return ""
@@ -78,7 +78,7 @@ def _pair(number: int) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Pair(Register):
-    """An even general register that stands for itself (low word) and the next one (high word)."""
+    """An even general register, for the low word, with the next one, for the high word."""
 
     def check(self, value: int) -> None:
         super().check(value)
@@ -97,7 +97,7 @@ class Pair(Register):
 
 @dataclass(frozen=True)
 class Order(Register):
-    """A vector register, or (32 + its number) a general one; `paired`: that and the next one."""
+    """A vector register, or (32 + its number) a general one; if `paired`, with the next one."""
 
     paired: bool = False
 
@@ -140,7 +140,7 @@ _ACC = Field("acc", "25", Flag("acc"))
 
 
 def _places(**kinds: Kind) -> tuple[Field, ...]:
-    """Register fields at the places that they have in RISC-V."""
+    """Register fields in RISC-V's places."""
     where = {"rd": "11:7", "rs1": "19:15", "rs2": "24:20", "rs3": "31:27"}
     return tuple(Field(name, where[name], kind) for name, kind in kinds.items())
 
@@ -191,7 +191,7 @@ def _lane_field(element: Element) -> Field:
 
 
 def _general(element: Element) -> Kind:
-    """What holds an element in general registers."""
+    """The operand kind of an element in general registers."""
     return PAIR if element.bits == 64 else GENERAL_REGISTER
 
 
