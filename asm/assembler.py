@@ -104,7 +104,7 @@ class Assembly:
             return
         state.report.add_source(text)
         if state.record is not None:
-            state.record.file(text)
+            state.record.add_file(text)
         state.scope = state.symbols.table.scope()
         if not is_default:
             self.files.append(text.name)
@@ -122,7 +122,7 @@ class Assembly:
             report.at_file(text.name, f"-D {name}={value}: the value is no number")
             return
         line = LogicalLine(text, 0, "")
-        symbol = Definition(name, line, 0, 0, value=value, is_label=False, used=True)
+        symbol = Definition(name, line, 0, 0, value=value, is_label=False, is_used=True)
         self.state.scope.define(symbol)
         self.state.symbols.has_variables = True
 
@@ -174,7 +174,7 @@ class Assembly:
 
     def _resolve(self, symbol: Definition) -> None:
         """Resolve a symbol, so that its mistake is reported even if nothing uses it."""
-        if isinstance(symbol.value, Deferred) and not symbol.bad:
+        if isinstance(symbol.value, Deferred) and not symbol.is_bad:
             with self.state.report.catching(symbol.line), suppress(AlreadyReported):
                 self.state.symbols.resolve(symbol, Name(symbol.start, symbol.end, symbol.name))
 

@@ -133,13 +133,13 @@ class CorePart:
         return bytes(count)
 
     @cached_property
-    def recording(self) -> tuple[str, ...]:
+    def group_starters(self) -> tuple[str, ...]:
         """The mnemonics that begin to record a register group."""
         return tuple(name for name, rows in self.core.rows.items() if any(map(_begins_group, rows)))
 
     def check_group(self, context: StatementContext, statement: Statement) -> None:
         """Warn if a part uses a register group a second time, which loses the first record."""
-        if statement.head is None or statement.head.text not in self.recording:
+        if statement.head is None or statement.head.text not in self.group_starters:
             return
         group = statement.operands[0] if statement.operands else None
         if isinstance(group, Named):

@@ -125,10 +125,10 @@ def _dtype(description: object) -> str:
     return _DTYPES[code]
 
 
-Cut = int | slice
+Selection = int | slice
 
 
-def select(array: Array, cuts: Sequence[Cut]) -> Array:
+def select(array: Array, selections: Sequence[Selection]) -> Array:
     """A part of an array: an index or a range for each of its first dimensions.
 
     The caller has checked that the indices lie in the array.
@@ -137,18 +137,20 @@ def select(array: Array, cuts: Sequence[Cut]) -> Array:
     strides = [item * prod(array.shape[place + 1 :]) for place in range(len(array.shape))]
 
     def pieces(offset: int, place: int) -> Iterator[bytes]:
-        if place == len(cuts):
+        if place == len(selections):
             size = item * prod(array.shape[place:])
             yield array.data[offset : offset + size]
             return
-        cut, stride = cuts[place], strides[place]
-        if isinstance(cut, int):
-            yield from pieces(offset + cut * stride, place + 1)
-        elif place + 1 == len(cuts):
-            yield array.data[offset + cut.start * stride : offset + cut.stop * stride]
+        selection, stride = selections[place], strides[place]
+        if isinstance(selection, int):
+            yield from pieces(offset + selection * stride, place + 1)
+        elif place + 1 == len(selections):
+            yield array.data[offset + selection.start * stride : offset + selection.stop * stride]
         else:
-            for index in range(cut.start, cut.stop):
+            for index in range(selection.start, selection.stop):
                 yield from pieces(offset + index * stride, place + 1)
 
-    shape = tuple(cut.stop - cut.start for cut in cuts if isinstance(cut, slice))
-    return Array(array.dtype, shape + array.shape[len(cuts) :], b"".join(pieces(0, 0)))
+    shape = tuple(
+        selection.stop - selection.start for selection in selections if isinstance(selection, slice)
+    )
+    return Array(array.dtype, shape + array.shape[len(selections) :], b"".join(pieces(0, 0)))

@@ -7,7 +7,7 @@ from functools import partial
 from math import prod
 
 from macaw.asm import files
-from macaw.asm.data import MAX_BYTES, Array, Cut, DataError, read_npy, select
+from macaw.asm.data import MAX_BYTES, Array, DataError, Selection, read_npy, select
 from macaw.asm.diagnostics import did_you_mean
 from macaw.asm.directive import Directive, name_of, wrong_operands
 from macaw.asm.expressions import NotYet, number
@@ -149,11 +149,13 @@ def load_array(context: StatementContext, node: Node) -> Array:
     if len(node.subscripts) > len(array.shape):
         shape = " x ".join(map(str, array.shape))
         raise Mistake(f"'{name}' has {len(array.shape)} dimensions, {shape or 'one number'}", node)
-    cuts = [_selection(context, item, array.shape[x], x) for x, item in enumerate(node.subscripts)]
-    return select(array, cuts)
+    selections = [
+        _selection(context, item, array.shape[x], x) for x, item in enumerate(node.subscripts)
+    ]
+    return select(array, selections)
 
 
-def _selection(context: StatementContext, node: Node, length: int, place: int) -> Cut:
+def _selection(context: StatementContext, node: Node, length: int, place: int) -> Selection:
     what = f"dimension {place} of the array"
     if not isinstance(node, Slice):
         return context.bounded_number(node, what, 0, length - 1)

@@ -80,11 +80,11 @@ class DeferredFixups:
             near = self._scope.numbered_near
             symbol = following(name) if isinstance(name, str) else near(*name)
             data = None
-            if symbol is not None and not symbol.bad:
+            if symbol is not None and not symbol.is_bad:
                 value = symbol.value
                 if isinstance(value, Address) and isinstance(value.area, Area):
                     address = (value.area.base or 0) + value.offset
-                    symbol.used = True
+                    symbol.is_used = True
                     if isinstance(encoder_or_size, OperandEncoder):
                         bits = encoder_or_size.bits_of_address(modifier, address, base + offset)
                         if bits is not None:

@@ -80,7 +80,7 @@ class ExpressionContext:
         symbol = self.scope.find(node.text)
         if symbol is None or symbol.is_label:
             return None
-        symbol.used = True
+        symbol.is_used = True
         if isinstance(symbol.value, int):
             return Number(node.start, node.end, symbol.value)
         return FixedName(node.start, node.end, node.text, symbol)
@@ -103,8 +103,8 @@ class ExpressionContext:
                 return None
             hint = self.state.symbols.hint(node.text, self.scope, self.state.cores)
             raise Mistake(f"undefined symbol '{node.text}'", node, hint)
-        symbol.used = True
-        if symbol.bad:
+        symbol.is_used = True
+        if symbol.is_bad:
             raise AlreadyReported
         return symbol
 
@@ -143,8 +143,8 @@ class ExpressionContext:
             raise Mistake(f"there is no local label '{node.number}:' {where} this line", node)
         if not self.state.is_placed and node.forward:
             raise NotYet(node, "it is a label that follows")
-        label.used = True
-        if label.bad:
+        label.is_used = True
+        if label.is_bad:
             raise AlreadyReported
         if not isinstance(label.value, Address):
             raise NotYet(node, "it has no place yet")

@@ -93,7 +93,7 @@ class FastPath:
             return None
         if type(part).instruction is not CorePart.instruction:
             return None
-        return encoder_table(part.core, part.recording)
+        return encoder_table(part.core, part.group_starters)
 
     def _end(self, text: str, start: int) -> int:
         """The offset up to which text can be taken without checking that memory is full."""

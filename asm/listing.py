@@ -48,15 +48,15 @@ class Record:
         self.files: list[SourceText] = []
         self.entries: dict[int, Entry] = {}  # by the statement's number in the run
 
-    def file(self, text: SourceText) -> None:
+    def add_file(self, text: SourceText) -> None:
         """Begin a source of the run."""
         self.files.append(text)
 
-    def statement(self, number: int, line: LogicalLine) -> None:
+    def add_statement(self, number: int, line: LogicalLine) -> None:
         """Add a statement with its number in the run."""
         self.entries[number] = Entry(line, len(self.files) - 1)
 
-    def put(self, number: int, line: LogicalLine, area: Area, start: int) -> None:
+    def add_bytes(self, number: int, line: LogicalLine, area: Area, start: int) -> None:
         """Add the bytes from `start` to the end of an area to a statement."""
         entry = self.entries.get(number)
         if entry is None or entry.line is not line or area.size <= start:

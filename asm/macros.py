@@ -47,7 +47,7 @@ class _Call:
             start = position
             if text.is_keyword(position):
                 named = True
-                position = self._named(position)
+                position = self._keyword_argument(position)
             elif named:
                 raise self._mistake(
                     "an argument by position behind one by name", start, self._after(start)
@@ -70,7 +70,7 @@ class _Call:
     def _after(self, position: int) -> int:
         return self._text.argument(position)[1]
 
-    def _named(self, start: int) -> int:
+    def _keyword_argument(self, start: int) -> int:
         """Take `name=value`. Returns the position of its end."""
         text = self._text
         name = text.name(start)

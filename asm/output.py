@@ -85,7 +85,7 @@ def check_outputs(state: AssemblyState, parts: Sequence[CorePart]) -> None:
     for tensor in state.symbols.tensors:
         symbol = tensor.definition
         is_apart = tensor.plan.part_section and tensor.plan.part_section not in state.layout.plans
-        if tensor.direction != "output" or symbol.bad or is_apart:
+        if tensor.direction != "output" or symbol.is_bad or is_apart:
             continue
         if not any(part.may_write(symbol) for part in parts):
             message = f"nothing in the program writes to the output '{symbol.name}'"
@@ -98,7 +98,7 @@ def check_starts(state: AssemblyState, parts: Iterable[CorePart]) -> None:
     executable = [part.plan().name for part in parts if part.core.executable]
     for section in executable:
         start = start_of(state.symbols.table, section)
-        if start is None or start.bad:
+        if start is None or start.is_bad:
             continue
         assert start.area is not None
         address = address_of(start)

@@ -47,12 +47,12 @@ class ProgramSymbols:
         ordinal: int,
         line: LogicalLine,
         names: Sequence[Name | Number],
-        bad: bool,
+        is_bad: bool,
     ) -> list[Definition]:
-        """Define the labels of a line, pending. `bad` ones cause no further errors."""
+        """Define the labels of a line, pending. `is_bad` ones cause no further errors."""
         labels = []
         for name in names:
-            label = Definition("", line, name.start, name.end, bad=bad)
+            label = Definition("", line, name.start, name.end, is_bad=is_bad)
             if isinstance(name, Number):
                 label.name = str(name.value)
                 scope.number(name.value, ordinal, label)
@@ -93,7 +93,7 @@ class ProgramSymbols:
         try:
             result = number(value.node, value.context)
         except Mistake as mistake:
-            symbol.bad = True
+            symbol.is_bad = True
             self._report.mistake(value.line, mistake)
             raise AlreadyReported from None
         finally:
@@ -140,7 +140,7 @@ class ProgramSymbols:
             numbered = [item[1] for group in scope.numbered.values() for item in group]
             private = [item for item in scope.symbols.values() if item.is_private and item.is_label]
             for label in [*private, *numbered]:
-                if not label.used and not label.bad:
+                if not label.is_used and not label.is_bad:
                     at = (label.start, label.end)
                     self._report.warning(label.line, at, f"label '{label.name}' is not used")
 

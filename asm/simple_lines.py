@@ -108,8 +108,8 @@ class SimpleLines:
                         if not self._assign(match):
                             return match.start()
                     elif self._data(match):
-                        aligned = self._base % WORD_BYTES == 0
-                        table = self._instructions if aligned else NO_ENCODERS
+                        is_aligned = self._base % WORD_BYTES == 0
+                        table = self._instructions if is_aligned else NO_ENCODERS
                     else:
                         return match.start()
             elif rest != "":
@@ -117,11 +117,11 @@ class SimpleLines:
             if label is not None:
                 self._varies = True
                 value = Address(self._area, here)
-                defined = Definition(label, logical_line(self._source, match), 0, len(label), value)
+                symbol = Definition(label, logical_line(self._source, match), 0, len(label), value)
                 if label[0].isdigit():
-                    self._scope.number(int(label), self._state.next_ordinal(), defined)
+                    self._scope.number(int(label), self._state.next_ordinal(), symbol)
                 else:
-                    symbols[label] = defined
+                    symbols[label] = symbol
         return max(start, end)
 
     def _encode_other(
@@ -196,18 +196,18 @@ class SimpleLines:
     @staticmethod
     def _is_label(symbol: Definition | None) -> bool:
         """Whether a symbol is a label with a place. It then counts as used."""
-        if symbol is None or symbol.bad or not symbol.is_label:
+        if symbol is None or symbol.is_bad or not symbol.is_label:
             return False
         if not isinstance(symbol.value, Address):
             return False
-        symbol.used = True
+        symbol.is_used = True
         return True
 
     def _variable(self, symbol: Definition | None) -> int | None:
         """The number that a symbol which may be set again has now; None: it is none."""
-        if symbol is None or symbol.is_label or symbol.bad or not isinstance(symbol.value, int):
+        if symbol is None or symbol.is_label or symbol.is_bad or not isinstance(symbol.value, int):
             return None
-        symbol.used = self._varies = True
+        symbol.is_used = self._varies = True
         return symbol.value
 
     def _sum(self, name: str, sign: str | None, number: str | None) -> int | None:
@@ -224,7 +224,9 @@ class SimpleLines:
             return False
         name, number, *terms = parts.groups()
         before = self._scope.symbols.get(name)
-        if name in self._scope.exports or (before is not None and (before.is_label or before.bad)):
+        if name in self._scope.exports or (
+            before is not None and (before.is_label or before.is_bad)
+        ):
             return False
         value = int(number, 0) if number is not None else self._sum(*terms)
         if value is None:

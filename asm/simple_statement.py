@@ -57,7 +57,7 @@ def _operand(text: str, match: re.Match[str]) -> Node:
         case "number":
             return Number(start, end, int(match[kind], 0))
         case "key":
-            return _named(match, Name(start, end, match[kind]))
+            return _named_operand(match, Name(start, end, match[kind]))
         case "text":
             return Text(start - 1, end + 1, match[kind].encode("utf-8", "surrogatepass"))
         case "local":
@@ -75,7 +75,7 @@ def _operand(text: str, match: re.Match[str]) -> Node:
     return Inside(outer.start, end + 1, outer, Name(start, end, match["inner"]))
 
 
-def _named(match: re.Match[str], name: Name) -> Node:
+def _named_operand(match: re.Match[str], name: Name) -> Node:
     value: Node
     if match["word"] is not None:
         value = Name(*match.span("word"), match["word"])

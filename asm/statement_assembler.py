@@ -42,7 +42,7 @@ class StatementAssembler:
         state = self._state
         state.next_ordinal()
         if state.record is not None:
-            state.record.statement(state.ordinal, line)
+            state.record.add_statement(state.ordinal, line)
         statement = parse_line(state, line)
         labels = self._labels(line, statement) if statement.labels else []
         if statement.head is None:
@@ -62,13 +62,13 @@ class StatementAssembler:
             self._parts.current.statement_failed()
         if self._directive(head) is not None:
             for label in [*labels, *self._state.symbols.pending]:
-                label.bad = True  # what should stand there is not known
+                label.is_bad = True  # what should stand there is not known
 
     def _labels(self, line: LogicalLine, statement: Statement) -> list[Definition]:
         part, state = self._parts.current, self._state
-        bad = part is not None and part.accepts_anything
+        is_bad = part is not None and part.accepts_anything
         labels = state.symbols.define_labels(
-            state.scope, state.ordinal, line, statement.labels, bad
+            state.scope, state.ordinal, line, statement.labels, is_bad
         )
         if part is None or part.places_labels(state.area):
             state.symbols.place_labels(state.area)

@@ -90,7 +90,7 @@ class StatementContext(ExpressionContext):
     def list_bytes(self, start: int) -> None:
         """Let the listing show the bytes from `start` to the area's end at this line."""
         if self.state.record is not None:
-            self.state.record.put(self.ordinal, self.line, self.area, start)
+            self.state.record.add_bytes(self.ordinal, self.line, self.area, start)
 
     def mark(self) -> None:
         """Let the line table map the bytes from here on to this line."""
@@ -151,7 +151,7 @@ class StatementContext(ExpressionContext):
         """Let a symbol whose line is wrong cause no further errors."""
         if self.scope.clash(name.text) is None:
             symbol = self.new_symbol(name)
-            symbol.bad, symbol.is_label = True, False
+            symbol.is_bad, symbol.is_label = True, False
 
     @contextmanager
     def spoil_on_error(self, name: Name) -> Iterator[None]:

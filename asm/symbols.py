@@ -42,7 +42,7 @@ class Deferred:
 
 @dataclass(slots=True, eq=False)
 class Definition:
-    """One definition of a symbol. `value` is None until it has a place; `bad`: a wrong line."""
+    """One definition of a symbol. `value` is None until it has a place; `is_bad`: a wrong line."""
 
     name: str
     line: LogicalLine
@@ -50,8 +50,8 @@ class Definition:
     end: int
     value: int | Address | Deferred | None = None
     is_label: bool = True  # else it may be set again
-    bad: bool = False
-    used: bool = False
+    is_bad: bool = False
+    is_used: bool = False
     size: int | None = None  # bytes, as its directive or `.size` says; None: up to the next symbol
     kind: str = ""  # "func", "object", "notype"; empty: by its section
     datum: Datum | None = None
@@ -76,8 +76,8 @@ class Definition:
     def with_value(self, value: int | Address | Deferred) -> Definition:
         """The same symbol with another value."""
         return Definition(
-            self.name, self.line, self.start, self.end, value, self.is_label, self.bad, self.used,
-            self.size, self.kind, self.datum,
+            self.name, self.line, self.start, self.end, value, self.is_label, self.is_bad,
+            self.is_used, self.size, self.kind, self.datum,
         )  # fmt: skip
 
 
@@ -114,7 +114,7 @@ class Scope:
         """The file's own symbol of that name, which then counts as used."""
         symbol = self.symbols.get(name)
         if symbol is not None:
-            symbol.used = True
+            symbol.is_used = True
         return symbol
 
     def following(self, name: str) -> Definition | None:
@@ -125,7 +125,7 @@ class Scope:
         """The definition that forbids to define `name` here; None if it is free."""
         own = self.symbols.get(name)
         symbol = self.table.shared.get(name) if own is None and name in self.exports else own
-        return None if symbol is not None and symbol.bad else symbol
+        return None if symbol is not None and symbol.is_bad else symbol
 
     def define(self, definition: Definition) -> None:
         """Enter a symbol; it replaces an older definition."""

@@ -39,7 +39,7 @@ def declare_tensor(parts: CoreParts, context: StatementContext, statement: State
         if home is not None and plan.element not in ("", dtype):
             message = f"'{name.text}' is {dtype}, {home.text} of this device is for {plan.element}"
             raise Mistake(message, plain[1])
-        symbol = _declared(context, name, datum, plan)
+        symbol = _declare(context, name, datum, plan)
         context.state.symbols.tensors.append(TensorSymbol(symbol, direction, home, plan))
 
 
@@ -63,7 +63,7 @@ def _home(
     return plan
 
 
-def _declared(context: StatementContext, name: Name, datum: Datum, plan: SectionPlan) -> Definition:
+def _declare(context: StatementContext, name: Name, datum: Datum, plan: SectionPlan) -> Definition:
     """The symbol of a tensor, shared among all files. Raises `Mistake`."""
     area = context.state.layout.area(plan)
     other = context.scope.export(name.text, context.line, name.start, name.end)
@@ -74,5 +74,5 @@ def _declared(context: StatementContext, name: Name, datum: Datum, plan: Section
     symbol = context.at_end(area).new_label(name, datum)
     area.grow(datum.size)
     context.at_end(area).list_bytes(area.size - datum.size)
-    symbol.kind, symbol.used = "object", True
+    symbol.kind, symbol.is_used = "object", True
     return symbol

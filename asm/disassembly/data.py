@@ -72,15 +72,15 @@ def _strings(data: bytes) -> list[str]:
     """The bytes as `.asciz` and `.ascii` lines; no lines if they are not all text."""
     lines, place = [], 0
     while (match := _STRING.match(data, place)) is not None:
-        lines.append(directive(f".asciz {_quoted(match[0][:-1])}"))
+        lines.append(directive(f".asciz {_quote(match[0][:-1])}"))
         place = match.end()
     rest = data[place:]
     if _TEXT.fullmatch(rest):
-        return lines + [directive(f".ascii {_quoted(line)}") for line in _LINE.findall(rest)]
+        return lines + [directive(f".ascii {_quote(line)}") for line in _LINE.findall(rest)]
     if not lines or any(rest):
         return []
     return lines + ([directive(f".space {len(rest)}")] if rest else [])
 
 
-def _quoted(text: bytes) -> str:
+def _quote(text: bytes) -> str:
     return f'"{"".join(_ESCAPES.get(x, x) for x in text.decode("ascii"))}"'

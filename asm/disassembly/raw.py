@@ -143,13 +143,13 @@ def _rows(section: Section, low: int, high: int) -> Iterator[str]:
         if not any(data):
             zeros = [*zeros[:1], line]
             continue
-        yield from _shortened(zeros)
+        yield from _shorten(zeros)
         zeros = []
         yield line
-    yield from [_ZEROS] if section.nobits and high > low else _shortened(zeros)
+    yield from [_ZEROS] if section.nobits and high > low else _shorten(zeros)
 
 
-def _shortened(zeros: list[str]) -> list[str]:
+def _shorten(zeros: list[str]) -> list[str]:
     return [_ZEROS] if len(zeros) > 1 else zeros
 
 

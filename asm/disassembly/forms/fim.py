@@ -39,7 +39,7 @@ class FimPrinter(PartPrinter):
         self._functions, self._numbers = {}, set()
         try:
             check = _check(program, section.index or 0)
-            for instruction, address in _decoded(section):
+            for instruction, address in _instructions(section):
                 function = check.registers.get("op")
                 try:
                     check.take(instruction.row, instruction.values, address)
@@ -95,7 +95,7 @@ def _check(program: Program, island: int) -> Check:
     return Check(memory.banks, memory.rows, abilities(device, island))
 
 
-def _decoded(section: Section) -> Iterator[tuple[Decoded, int]]:
+def _instructions(section: Section) -> Iterator[tuple[Decoded, int]]:
     """The instructions of a section with their addresses, without other words."""
     whole = len(section.data) // _WORD * _WORD
     address = section.address
@@ -111,7 +111,7 @@ def _ambiguous(section: Section) -> Iterator[int]:
     In later rounds the `mmr op` at the end of the loop's body decides what they mean.
     """
     loops: list[tuple[int, list[int], bool]] = []  # passes, operations, whether op has been set
-    for instruction, address in _decoded(section):
+    for instruction, address in _instructions(section):
         match instruction.row.mnemonic:
             case "loop":
                 loops.append((instruction.values["n"], [], False))

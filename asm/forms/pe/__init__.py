@@ -139,7 +139,7 @@ class PePart(CorePart):
             self.state.report.mistake(before.context.line, before.unfinished())
         self._open.begin(statement)
 
-    def _opened(self, statement: Statement) -> OpenSequence:
+    def _open_sequence(self, statement: Statement) -> OpenSequence:
         """The open sequence. Raises `Mistake` if there is none."""
         assert statement.head is not None
         if self._open is None:
@@ -148,11 +148,11 @@ class PePart(CorePart):
 
     def _option(self, context: StatementContext, statement: Statement) -> None:
         """`.loop`, `.step`, `.stride` and `.then`."""
-        self._opened(statement).add_option(context, statement)
+        self._open_sequence(statement).add_option(context, statement)
 
     def _end_sequence(self, context: StatementContext, statement: Statement) -> None:
         """`.endseq`."""
-        sequence = self._opened(statement)
+        sequence = self._open_sequence(statement)
         self._open = None
         sequence.finish(context, statement, self._sequences)
         if statement.operands:

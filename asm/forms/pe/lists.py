@@ -37,7 +37,7 @@ class Lists:
 
     def _label(self, context: StatementContext, name: Name) -> None:
         self._open = context.at_end(self._area).new_label(name)
-        self._open.used = True
+        self._open.is_used = True
 
     def begin(self, context: StatementContext, statement: Statement) -> None:
         """`.list NAME`. Raises `Mistake`."""

@@ -148,10 +148,10 @@ class OpenSequence:
     def _mark_incomplete(self) -> None:
         self.is_incomplete = True
         if self.label is not None:
-            self.label.bad = True
+            self.label.is_bad = True
         for item in self._items:
             for label in item.labels:
-                label.bad = True
+                label.is_bad = True
 
     @property
     def _pipeline(self) -> int:

@@ -19,8 +19,8 @@ from macaw.asm.disassembly.forms.pe.image import (
     Packet,
     Sequence,
     Unlike,
-    aligned,
-    carried,
+    align_up,
+    config_segments,
     read,
 )
 from macaw.asm.disassembly.forms.pe.records import records
@@ -76,16 +76,16 @@ def _lines(image: Image, section: Section, labels: Labels, row: _Row) -> list[st
     ends = {start + item.offset: start + item.offset + item.size for item in image.sequences}
     for offset, packets in image.lists:
         last = packets[-1].end if packets else offset
-        ends[start + offset] = start + aligned(last, pe.PACKET_ALIGN) + 1
+        ends[start + offset] = start + align_up(last, pe.PACKET_ALIGN) + 1
     for address in ends:
         labels.make(address)
     lines = labels.first()
     for sequence in image.sequences:
-        lines += ["", *_named(start + sequence.offset, labels, sequence.size)]
+        lines += ["", *_symbol_lines(start + sequence.offset, labels, sequence.size)]
         lines += _sequence_lines(sequence, start, labels)
     for offset, packets in image.lists:
         address = start + offset
-        lines += ["", *_named(address, labels, ends[address] - address)]
+        lines += ["", *_symbol_lines(address, labels, ends[address] - address)]
         lines.append(directive(f".list {labels.at(address)}"))
         lines += _alignment(section) if offset == 0 else []
         for packet in packets:
@@ -109,7 +109,7 @@ def _lines(image: Image, section: Section, labels: Labels, row: _Row) -> list[st
     return lines if lines[-1] else lines[:-1]
 
 
-def _named(address: int, labels: Labels, size: int) -> list[str]:
+def _symbol_lines(address: int, labels: Labels, size: int) -> list[str]:
     """The lines of a symbol that a directive defines with `size`, the first at its address."""
     symbols = labels.symbols_at(address)[:1]
     return [line for symbol in symbols for line in labels.about(symbol, size)]
@@ -157,7 +157,7 @@ def _packet_text(packet: Packet, start: int, labels: Labels, row: _Row) -> str:
     text = codec.describe(packet.command)
     if packet.out is not None:
         text += _exe_text(packet.segments, packet.out, row)
-    for segment in carried(packet):
+    for segment in config_segments(packet):
         text += f", {labels.at(start + segment['offset'])}"
     mask = packet.clusters
     if mask == (1 << row.clusters) - 1:

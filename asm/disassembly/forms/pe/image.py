@@ -49,7 +49,7 @@ class Image(NamedTuple):
     data: int
 
 
-def aligned(offset: int, align: int) -> int:
+def align_up(offset: int, align: int) -> int:
     """The first multiple of `align` that is not less than `offset`."""
     return offset + -offset % align
 
@@ -71,11 +71,11 @@ def read(section: Section, labels: Labels) -> Image:
         except (Unlike, codec.StructureError, codec.DecodeError):
             break  # a sequence or data
         lists.append((place, packets))
-        offsets |= {segment["offset"] for packet in packets for segment in carried(packet)}
+        offsets |= {segment["offset"] for packet in packets for segment in config_segments(packet)}
         end_of_lists = end
-        place = aligned(end, pe.PACKET_ALIGN)
+        place = align_up(end, pe.PACKET_ALIGN)
     sequences, end = _read_sequences(data, end_of_lists, offsets, labels, start)
-    at = min(aligned(end, pe.DATA_ALIGN), len(data))
+    at = min(align_up(end, pe.DATA_ALIGN), len(data))
     image = Image(tuple(lists), tuple(sequences), at)
     if image_bytes(image) != data[:at]:
         raise Unlike
@@ -84,7 +84,7 @@ def read(section: Section, labels: Labels) -> Image:
     return image
 
 
-def carried(packet: Packet) -> tuple[Mapping[str, int], ...]:
+def config_segments(packet: Packet) -> tuple[Mapping[str, int], ...]:
     """The segments of a config packet: its sequence."""
     return packet.segments if packet.out is None else ()
 
@@ -99,7 +99,7 @@ def _read_list(data: bytes, place: int) -> tuple[tuple[Packet, ...], int]:
             return tuple(packets), place + 1
         packet, end = read_packet(data, place)
         packets.append(packet)
-        place = aligned(end, pe.PACKET_ALIGN)
+        place = align_up(end, pe.PACKET_ALIGN)
 
 
 def read_packet(data: bytes, place: int) -> tuple[Packet, int]:
@@ -134,7 +134,7 @@ def _read_sequences(
     sequences: list[Sequence] = []
     last = max(offsets, default=-1)
     while True:
-        place = aligned(end, pe.SEQUENCE_ALIGN)
+        place = align_up(end, pe.SEQUENCE_ALIGN)
         if place > last and not labels.symbols_at(start + place):
             break
         try:
@@ -195,7 +195,7 @@ def image_bytes(image: Image) -> bytes:
         sizes[sequence.offset] = sequence.size
     for _, packets in image.lists:
         for packet in packets:
-            for segment in carried(packet):
+            for segment in config_segments(packet):
                 if segment["length"] != sizes[segment["offset"]]:
                     raise Unlike
     data += bytes(image.data - len(data))

@@ -8,8 +8,8 @@ from macaw.asm.columns import statement
 from macaw.asm.disassembly.forms import Record
 from macaw.asm.disassembly.forms.pe.image import (
     Unlike,
-    aligned,
-    carried,
+    align_up,
+    config_segments,
     read_packet,
     read_sequence,
 )
@@ -30,7 +30,7 @@ def records(section: Section, labels: Labels) -> Iterator[Record]:
         if data[place] == pe.END_OF_LIST:
             yield Record(start + place, 1, "end of list")
             end = place + 1
-            place = aligned(end, pe.PACKET_ALIGN)
+            place = align_up(end, pe.PACKET_ALIGN)
             if not offsets and not labels.symbols_at(start + place):
                 break
             continue
@@ -52,8 +52,8 @@ def records(section: Section, labels: Labels) -> Iterator[Record]:
         if packet.out is not None:
             target = start + packet.out["offset"]
             yield Record(start + place, pe.OUT.size, _text(pe.OUT, packet.out), target, begins)
-        offsets |= {segment["offset"] for segment in carried(packet)}
-        place = aligned(end, pe.PACKET_ALIGN)
+        offsets |= {segment["offset"] for segment in config_segments(packet)}
+        place = align_up(end, pe.PACKET_ALIGN)
     yield from _sequences(section, labels, end, offsets)
 
 
@@ -61,7 +61,7 @@ def _sequences(section: Section, labels: Labels, end: int, offsets: set[int]) ->
     """The sequences from `end` on: those that packets carry, and those with a label that follow."""
     data, start = section.data, section.address
     for offset in sorted({address - start for address in labels.addresses()} | offsets):
-        follows = offset == aligned(end, pe.SEQUENCE_ALIGN)
+        follows = offset == align_up(end, pe.SEQUENCE_ALIGN)
         if offset < end or not (follows or offset in offsets):
             continue
         try:
