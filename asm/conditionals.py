@@ -75,7 +75,7 @@ def _check_before_else(conditional: Conditional, command: Command) -> None:
     if before is not None:
         line, _ = before.source.locate(before.start)
         hint = f"the .else is at {before.source.name}:{line}"
-        raise Mistake(f"'{command.name.text}' behind '.else'", command.name, hint)
+        raise Mistake(f"'{command.name.text}' after '.else'", command.name, hint)
 
 
 def _check_alone(stack: TextStack, command: Command, level: int) -> None:

@@ -131,7 +131,7 @@ class Layout:
             if plan.size and end - plan.address > plan.limit:
                 text = f"the image takes {plan.size} bytes"
                 if plan.part_section:
-                    text = f"the image and the tensors behind it take {end - plan.address} bytes"
+                    text = f"the image and the tensors after it take {end - plan.address} bytes"
                 text += f", half of a unit has {plan.limit}"
                 problems.append((plan, f"{text} (mem.unit_half_bytes)"))
         for plan in self.plans.values():

@@ -50,7 +50,7 @@ class _Call:
                 position = self._keyword_argument(position)
             elif named:
                 raise self._mistake(
-                    "an argument by position behind one by name", start, self._after(start)
+                    "an argument by position after one by name", start, self._after(start)
                 )
             elif following == len(parameters):
                 count = "no argument" if not parameters else f"at most {len(parameters)}"

@@ -230,11 +230,11 @@ INSTRUCTIONS = (
     _row("v_sigm",    _activates("v_sigm"),            PLAIN, {"op": 12}, "", "The sigmoid of each element, correctly rounded.",                                                                                              "chain",         "chain", "function", f"activation_depth, {_FLOWS}", "", "seed 003, Fig. 3"),
     _row("v_tanh",    _activates("v_tanh"),            PLAIN, {"op": 13}, "", "The hyperbolic tangent of each element, correctly rounded.",                                                                                   "chain",         "chain", "function", f"activation_depth, {_FLOWS}", "", "seed 003, Fig. 3"),
     _row("v_relu",    _activates("v_relu"),            PLAIN, {"op": 14}, "", "Zero instead of each negative element.",                                                                                                       "chain",         "chain", "function", f"activation_depth, {_FLOWS}", "", "seed 003, Fig. 3"),
-    _row("v_softmax", _activates("v_softmax", "mfu0", scalars=("valid",)), PLAIN, {"op": 28}, "", "The softmax over the first valid elements of the chain's vectors: exponentials rounded, their sum exact, each quotient rounded once; zeros behind.", "chain scalars", "chain", "function", f"softmax_depth, {_FLOWS}", "", "seed 003, Fig. 3"),
+    _row("v_softmax", _activates("v_softmax", "mfu0", scalars=("valid",)), PLAIN, {"op": 28}, "", "The softmax over the first valid elements of the chain's vectors: exponentials rounded, their sum exact, each quotient rounded once; the other elements become 0.", "chain scalars", "chain", "function", f"softmax_depth, {_FLOWS}", "", "seed 003, Fig. 3"),
 
     _row("trace_begin", Step("trace_begin", BETWEEN), MARKER, {"op": 15, "ends": 0}, "g",      "Begin to record a register group. Stands between chains.", "", "trace", "marker", "issue_cycles", "0", "seed 001"),
     _row("trace_end",   Step("trace_end", BETWEEN),   MARKER, {"op": 15, "ends": 1}, "g",      "End the recording of a register group. Stands between chains.", "", "trace", "marker", "issue_cycles", "0", "seed 001"),
-    _row("end_chain",   Step("end_chain", FINISH),    PLAIN,  {"op": 255},          "",       "End a chain; the begin of the next one ends it too. At the end of a program, where the word behind is 0, stop the core when everything is written.", "chain", "", "scalar", "issue_cycles", ""),
+    _row("end_chain",   Step("end_chain", FINISH),    PLAIN,  {"op": 255},          "",       "End a chain; the begin of the next one ends it too. At the end of a program, where the next word is 0, stop the core when everything is written.", "chain", "", "scalar", "issue_cycles", ""),
 )
 # fmt: on
 

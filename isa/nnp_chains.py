@@ -82,7 +82,7 @@ def follow(rows: Sequence[Decoded]) -> tuple[str, ...]:
             units.append("")
             continue
         if after_write:
-            text = f"{name(row)} stands behind {name(rows[at - 1])}, which ends a chain"
+            text = f"{name(row)} stands after {name(rows[at - 1])}, which ends a chain"
             raise ChainError("written", at, text)
         units.append(_unit(rows, units, at))
     if first.elements == TILE:

@@ -44,7 +44,7 @@ class _Walk:
         self._decoded: dict[int, Decoded | None] = {}
 
     def run(self) -> Iterator[Broken]:
-        ended = True  # nothing stands behind the last end of a program
+        ended = True  # nothing follows the last end of a program
         for place, word in enumerate(self._words):
             instruction = None if word is None else self._decode(word)
             if instruction is not None:
@@ -88,7 +88,7 @@ class _Walk:
         yield from self._close("")
         self._scalars.clear()
         if not ended:
-            error = ChainError("end", 0, "end_chain is missing behind the last instruction")
+            error = ChainError("end", 0, "end_chain is missing after the last instruction")
             yield Broken(error, place - 1, range(place - 1, place))
 
     def _close(self, ender: str) -> Iterator[Broken]:

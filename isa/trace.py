@@ -98,7 +98,7 @@ PARAMETERS = (
     Parameter("trace_overhead",  4, "rw", "from a group's first instruction to its first one in the next loop", "instructions"),
     Parameter("trace_loops",     5, "rw", "loops; 0: to the end of the program", "loops"),
     Parameter("trace_spill",     6, "rw", "address of the area that records are spilled to, not in on-chip memory; a write of it or of its end empties the area", "bytes", step=4),
-    Parameter("trace_spill_end", 7, "rw", "the first address behind that area; no area unless it is greater", "bytes", step=4),
+    Parameter("trace_spill_end", 7, "rw", "the first address after that area; no area unless it is greater", "bytes", step=4),
     Parameter("trace_status",    8, "ro", "bit 0: a group records; bit 1: the area was full when a record came"),
     Parameter("trace_next",      9, "ro", "address at which the next record will be spilled", "bytes"),
     Parameter("trace_lost",     10, "ro", "records that were not spilled because the area was full", "records"),

@@ -232,6 +232,6 @@ def test_many_chains_are_held_to_the_rules_in_the_order_of_the_words() -> None:
     """A long program: its rules take time in proportion, and its one mistake is found."""
     good = "v_rd NetInQ; mv_mul 0; v_tanh; v_wr NetOutQ\n"
     text = f"{HEAD}{good * 3000}v_rd NetInQ; v_wr NetOutQ; v_relu\n{good * 3000}{END}"
-    with pytest.raises(Exception, match="v_relu stands behind v_wr") as caught:
+    with pytest.raises(Exception, match="v_relu stands after v_wr") as caught:
         assemble(Source(text, "long.s"))
     assert caught.value.errors[0].span.line == 3003

@@ -38,7 +38,7 @@ class RowImage:
         """The offset of a symbol in the image, after the layout. Raises `Mistake`."""
         address = address_of(symbol)
         if not self.base <= address <= self.base + self.plan.size:
-            hint = f"put it behind '.core {CORE.name}, {CORE.index}={self.index}'"
+            hint = f"put it after '.core {CORE.name}, {CORE.index}={self.index}'"
             raise Mistake(f"'{node.text}' does not lie in row {self.index}", node, hint)
         return address - self.base
 

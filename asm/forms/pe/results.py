@@ -177,7 +177,7 @@ class Results:
             end = place.offset + place.length  # y[0:4] excludes what follows it
         if place.offset + last > end:
             raise Mistake(
-                f"results of {writers.words} reach {place.offset + last - end} bytes behind"
+                f"results of {writers.words} reach {place.offset + last - end} bytes past"
                 f" '{self.name.text}'",
                 self.part,
                 "pes=, stride=, step= and count= say what is written",

@@ -2,8 +2,8 @@
         .core cp
         .if 0
         .else
-        .elseif 1                         #! error 9-16: '.elseif' behind '.else' | the .else is at tests/asm/err/if_behind_else.s:4
+        .elseif 1                         #! error 9-16: '.elseif' after '.else' | the .else is at tests/asm/err/if_behind_else.s:4
         nop
-        .else                             #! error 9-14: '.else' behind '.else' | the .else is at tests/asm/err/if_behind_else.s:4
+        .else                             #! error 9-14: '.else' after '.else' | the .else is at tests/asm/err/if_behind_else.s:4
         nop
         .endif

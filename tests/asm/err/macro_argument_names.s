@@ -4,7 +4,7 @@
         mv \target, \source               #! error 19-20: unexpected ',', expected an operand
         .endm
         copy souce=a0, target=a1          #! error 14-19: macro 'copy' has no parameter 'souce' | did you mean 'source'?
-        copy source=a0, a1                #! error 25-27: an argument by position behind one by name | it is written copy source, target
+        copy source=a0, a1                #! error 25-27: an argument by position after one by name | it is written copy source, target
         copy x=a0                         #! error 14-15: macro 'copy' has no parameter 'x' | it is written copy source, target
         copy (a0)=a1
         copy a0 +b=a1                     #! error 14-18: a name of a parameter stands before '=' | it is written copy source, target

@@ -5,7 +5,7 @@
         v_rd    NetInQ
         v_rd    NetInQ                    #! error 9-23: the chain of v_rd writes nothing: v_wr is missing before v_rd | rule written: A chain ends with v_wr or v_wr_inc, of which several may follow one another, one of tiles with m_wr; s_wr and markers stand between chains.
         v_wr    NetOutQ
-        v_relu                            #! error 9-15: v_relu stands behind v_wr, which ends a chain | rule written: A chain ends with v_wr or v_wr_inc, of which several may follow one another, one of tiles with m_wr; s_wr and markers stand between chains.
+        v_relu                            #! error 9-15: v_relu stands after v_wr, which ends a chain | rule written: A chain ends with v_wr or v_wr_inc, of which several may follow one another, one of tiles with m_wr; s_wr and markers stand between chains.
         v_wr    NetOutQ
         v_rd    NetInQ
         SetCols(1)                        #! error 9-19: the chain of v_rd writes nothing: v_wr is missing before s_wr | rule written: A chain ends with v_wr or v_wr_inc, of which several may follow one another, one of tiles with m_wr; s_wr and markers stand between chains.

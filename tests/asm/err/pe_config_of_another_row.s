@@ -5,4 +5,4 @@
           st
         .endseq
         .core   pe, row=1
-        config  ib=0, s                   #! error 23-24: 's' does not lie in row 1 | put it behind '.core pe, row=1'
+        config  ib=0, s                   #! error 23-24: 's' does not lie in row 1 | put it after '.core pe, row=1'

@@ -22,4 +22,4 @@ odd:    .byte   1, 2, 3
         .endseq
         exe     ib=0, data=("weights.npy"[0:8])  #! error 29-47: a segment is a symbol, not a file | give the data a label
         .output y, int32, 4, 8
-        exe     ib=0, last, out=(y[0:2], count=3, pes=8) #! error 34-40: results of 8 PEs reach 32 bytes behind 'y' | pes=, stride=, step= and count= say what is written
+        exe     ib=0, last, out=(y[0:2], count=3, pes=8) #! error 34-40: results of 8 PEs reach 32 bytes past 'y' | pes=, stride=, step= and count= say what is written

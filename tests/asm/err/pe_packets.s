@@ -37,8 +37,8 @@ s:      .npy    "weights.npy"[0, 0:6]
         exe     ib=0, data=(weights sliced)  #! error 29-43: the segment names no symbol
         exe     ib=0, data=(weights w weights)  #! error 39-46: the segment says its type twice
         exe     ib=0, data=(nothing)      #! error 29-36: undefined symbol 'nothing'
-        exe     ib=0, data=(outside)      #! error 29-36: 'outside' does not lie in row 0 | put it behind '.core pe, row=0'
-        exe     ib=0, data=(activations outside)  #! error 41-48: 'outside' does not lie in row 0 | put it behind '.core pe, row=0'
+        exe     ib=0, data=(outside)      #! error 29-36: 'outside' does not lie in row 0 | put it after '.core pe, row=0'
+        exe     ib=0, data=(activations outside)  #! error 41-48: 'outside' does not lie in row 0 | put it after '.core pe, row=0'
         exe     ib=0, data=(layer)        #! error 29-34: 'layer' is a sequence, no data
         exe     ib=0, data=(x, v)         #! error 32-33: 'v' has 4 rounds | name one, v[0] to v[3]
         exe     ib=0, data=(x, v[2])
@@ -55,14 +55,14 @@ s:      .npy    "weights.npy"[0, 0:6]
         exe     ib=0, data=(x, w), out=(y, z)  #! error 40-46: out= takes a symbol, a part of one, or unit[offset] | as in out=y or out=(y[0], stride=4, step=4, count=1, pes=8)
         exe     ib=0, data=(x, w), out=5  #! error 40-41: out= takes a symbol, a part of one, or unit[offset] | as in out=y or out=(y[0], stride=4, step=4, count=1, pes=8)
         exe     ib=0, data=(x, w), out=z  #! error 40-41: results are not written as uint8 | there are int8, int16, float16, float32, int32, int64
-        exe     ib=0, data=(x, w), out=(s, count=1)  #! error 41-42: results of 8 PEs reach 2 bytes behind 's' | pes=, stride=, step= and count= say what is written
+        exe     ib=0, data=(x, w), out=(s, count=1)  #! error 41-42: results of 8 PEs reach 2 bytes past 's' | pes=, stride=, step= and count= say what is written
         exe     ib=0, data=(x, w), out=(layer)  #! error 41-46: the element type of the results is not known | say type=
         exe     ib=0, data=(x, w), out=(y, strid=4)  #! error 44-49: out has no operand 'strid' | did you mean 'stride'?
         exe     ib=0, data=(x, w), out=(y, stride=-1)  #! error 51-53: stride: -1 is out of range, 0 to 4294967295
         exe     ib=0, data=(x, w), out=(y, count=65536)  #! error 50-55: count: 65536 is out of range, 0 to 65535
         exe     ib=0, data=(x, w), out=(y, type=int9)  #! error 49-53: type takes an element type of the array | did you mean 'int8'?
-        exe     ib=0, last, data=(x, w), out=y[1]  #! error 46-50: results of 8 PEs reach 4 bytes behind 'y' | pes=, stride=, step= and count= say what is written
-        exe     ib=0, last, data=(x, w), out=(y, stride=5)  #! error 47-48: results of 8 PEs reach 7 bytes behind 'y' | pes=, stride=, step= and count= say what is written
+        exe     ib=0, last, data=(x, w), out=y[1]  #! error 46-50: results of 8 PEs reach 4 bytes past 'y' | pes=, stride=, step= and count= say what is written
+        exe     ib=0, last, data=(x, w), out=(y, stride=5)  #! error 47-48: results of 8 PEs reach 7 bytes past 'y' | pes=, stride=, step= and count= say what is written
         exe     ib=0, last, data=(x), out=(y, pes=9)  #! error 51-52: pes: 9 is out of range, 0 to 8
         exe     ib=0, data=(x, w), out=b8  #! warning 40-42: 'b8' is an input; results in it are not copied back
         exe     ib=0, data=(x, w), out=y, out=y  #! error 43-48: the operand out is given twice

@@ -6,10 +6,10 @@
           st
         .endseq
         config  ib=0, s
-        exe     ib=0, last, out=(y, pes=8)  #! error 34-35: results of 8 PEs reach 4 bytes behind 'y' | pes=, stride=, step= and count= say what is written
+        exe     ib=0, last, out=(y, pes=8)  #! error 34-35: results of 8 PEs reach 4 bytes past 'y' | pes=, stride=, step= and count= say what is written
         .seq    twice                   # where they also lie over each other, that alone is said
           st
           st
         .endseq
         config  ib=1, twice
-        exe     ib=1, last, out=(y, pes=8)  #! error 34-35: results of 8 PEs reach 8 bytes behind 'y' | pes=, stride=, step= and count= say what is written
+        exe     ib=1, last, out=(y, pes=8)  #! error 34-35: results of 8 PEs reach 8 bytes past 'y' | pes=, stride=, step= and count= say what is written

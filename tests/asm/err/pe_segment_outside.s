@@ -7,4 +7,4 @@ x:      .array  int8, 4
           st
         .endseq
         config  ib=0, plain
-        exe     ib=0, data=(activations x)  #! error 41-42: 'x' does not lie in row 0 | put it behind '.core pe, row=0'
+        exe     ib=0, data=(activations x)  #! error 41-42: 'x' does not lie in row 0 | put it after '.core pe, row=0'
