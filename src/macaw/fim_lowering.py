@@ -96,15 +96,15 @@ class GraphLowering:
         """The steps of the plan, as the lines of a table."""
         return explain.steps(self.plan)
 
-    def ways(self) -> dict[int, Step]:
+    def numbered_steps(self) -> dict[int, Step]:
         """The step of each number in the source; a dynamic program numbers each alternative."""
         if not self.dynamic:
             return {step.number: step for step in self.plan.steps}
         units = dispatcher.choices(self.plan)
         return {
-            way.number: Step(number, way.option)
+            alternative.number: Step(number, alternative.option)
             for number, unit in enumerate(units)
-            for way in unit.steps
+            for alternative in unit.steps
         }
 
     def reasons(self) -> list[str]:

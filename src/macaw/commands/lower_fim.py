@@ -83,10 +83,10 @@ def _measurement_table(lowering: GraphLowering, measurement: GraphMeasurement) -
     from macaw.lowering.fim import explain
     from macaw.lowering.fim.plan import START
 
-    ways, plan = lowering.ways(), lowering.plan
+    steps, plan = lowering.numbered_steps(), lowering.plan
     rows = [["", "", "predicted", "emulated"]]
     for row in measurement.steps:
-        step = ways[row.number]
+        step = steps[row.number]
         guess = plan.action(START, step.number) if _is_island(plan, step.number) else None
         predicted = f"{guess.begin:,} to {guess.end:,}" if guess else "the host"
         emulated = f"{row.begin:,} to {row.end:,}"
