@@ -1,10 +1,10 @@
-// The page is made; timeline.js and parts.js stand before this.
+// Build the page; timeline.js and parts.js come before this script.
 document.getElementById("program").textContent = data.program;
 document.getElementById("about").textContent = data.about;
 addRow("axis", "", "", AXIS, drawAxis, "");
 for (const track of data.tracks.filter((one) => one.core === one.row)) addTrack(track);
-for (const series of data.series) if (!beneath(series)) addSeries(series);
-parts();
+for (const series of data.series) if (!isBelowItsRow(series)) addSeries(series);
+addSections();
 show(0, total);
-new ResizeObserver(later).observe(timeline);
-window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", later);
+new ResizeObserver(scheduleDrawing).observe(timeline);
+window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", scheduleDrawing);

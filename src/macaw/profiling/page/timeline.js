@@ -1,12 +1,12 @@
-// The timeline: its view, its rows, what pointer and keys do.
+// The timeline: its view, its rows, and the events of pointer and keys.
 const data = JSON.parse(document.getElementById("data").textContent);
 const total = Math.max(data.cycles, 1);
-const least = Math.min(4, total); // cycles that are shown at least
+const least = Math.min(4, total); // the view shows at least so many cycles
 const HEIGHT = 26, LOW = 20, AXIS = 22, SERIES = 40;
 const timeline = document.getElementById("timeline");
 const tip = document.getElementById("tip");
-const said = document.getElementById("said");
-const charts = []; // what is drawn: {canvas, draw, at}
+const liveText = document.getElementById("live");
+const charts = []; // {canvas, draw, height} of each row
 let view = [0, total];
 
 const number = (value) => value === null || value === undefined ? "-"
@@ -19,20 +19,20 @@ const kinds = new Map(data.tracks.filter((track) => track.core === track.row).ma
 const text = (index) => data.strings[index];
 
 /** An element with a class, text and children; texts are never HTML. */
-function make(tag, kind = "", content = "", ...children) {
-  const found = document.createElement(tag);
-  if (kind) found.className = kind;
-  if (content !== "") found.textContent = content;
-  found.append(...children);
-  return found;
+function element(tag, kind = "", content = "", ...children) {
+  const node = document.createElement(tag);
+  if (kind) node.className = kind;
+  if (content !== "") node.textContent = content;
+  node.append(...children);
+  return node;
 }
 
-// What a slice of the data is; the order is that of src/macaw/profiling/html.py.
+// A slice as an object; src/macaw/profiling/html.py writes its members in this order.
 const slice = ([begin, end, first, count, name, place, waited, counters, metrics]) =>
   ({ begin, end, first, count, name: text(name), place: text(place), waited, counters, metrics });
 
-/** The index of the first interval that ends behind a cycle; intervals are apart and in order. */
-function firstBehind(intervals, cycle) {
+/** The index of the first interval that ends after a cycle; intervals are sorted and do not touch. */
+function firstEndingAfter(intervals, cycle) {
   let low = 0, high = intervals.length;
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -49,7 +49,7 @@ function show(begin, end) {
   view = [from, from + size];
   const shown = view.map((cycle) => number(Math.round(cycle)));
   document.getElementById("range").textContent = `cycles ${shown[0]} to ${shown[1]} of ${number(data.cycles)}`;
-  later();
+  scheduleDrawing();
 }
 function zoom(factor, around = (view[0] + view[1]) / 2) {
   const size = view[1] - view[0], by = Math.min(Math.max(size * factor, least), total) / size;
@@ -60,17 +60,17 @@ const move = (share) => {
   show(view[0] + by, view[1] + by);
 };
 
-let waiting = false;
-function later() {
-  if (waiting) return;
-  waiting = true;
+let isScheduled = false;
+function scheduleDrawing() {
+  if (isScheduled) return;
+  isScheduled = true;
   requestAnimationFrame(() => {
-    waiting = false;
-    for (const chart of charts) if (chart.canvas.clientWidth) drawn(chart);
+    isScheduled = false;
+    for (const chart of charts) if (chart.canvas.clientWidth) drawChart(chart);
   });
 }
 
-function drawn(chart) {
+function drawChart(chart) {
   const canvas = chart.canvas, ratio = window.devicePixelRatio || 1;
   const width = canvas.clientWidth, height = chart.height;
   if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
@@ -87,13 +87,13 @@ function drawn(chart) {
 
 // ------------------------------------------------------------ drawing
 
-function nice(step) {
+function roundStep(step) {
   for (let power = 1; ; power *= 10)
     for (const factor of [1, 2, 5]) if (factor * power >= step) return factor * power;
 }
 
 function drawAxis(pen, width, height, at) {
-  const step = nice((view[1] - view[0]) * 95 / width);
+  const step = roundStep((view[1] - view[0]) * 95 / width);
   pen.font = "12px system-ui, sans-serif";
   pen.fillStyle = colour("soft");
   pen.textBaseline = "middle";
@@ -119,8 +119,8 @@ function blocks(pen, intervals, from, at, width, top, height, label) {
   flush();
 }
 
-/** As much of a text as there is room for; nothing if that is less than five letters of it. */
-function fitting(pen, name, room) {
+/** As much of a text as there is room for, or nothing if that is less than five letters. */
+function fitText(pen, name, room) {
   if (pen.measureText(name).width <= room) return name;
   let length = Math.min(name.length, Math.floor(room / 4));
   while (length >= 5 && pen.measureText(`${name.slice(0, length)}…`).width > room) length--;
@@ -129,7 +129,7 @@ function fitting(pen, name, room) {
 
 const lanesOf = (track) => track.lanes.map((lane) => lane.map(slice));
 
-/** A track's busy time, and if wanted its slices, lane below lane. */
+/** A function that draws a track's busy time and, with `whole`, its slices, lane below lane. */
 function drawTrack(track, whole) {
   const pairs = whole ? track.lanes : [], lanes = whole ? lanesOf(track) : [];
   return (pen, width, height, at) => {
@@ -138,19 +138,19 @@ function drawTrack(track, whole) {
     const name = colour(kinds.get(track.row));
     pen.fillStyle = name;
     pen.globalAlpha = pairs.length ? 0.35 : 1;
-    blocks(pen, track.busy, firstBehind(track.busy, view[0]), at, width, 0, height);
+    blocks(pen, track.busy, firstEndingAfter(track.busy, view[0]), at, width, 0, height);
     pen.globalAlpha = 1;
     pairs.forEach((lane, place) => {
       const top = 2 + (height - 4) * place / pairs.length, tall = (height - 4) / pairs.length - 1, labels = [];
       pen.fillStyle = name;
-      blocks(pen, lane, firstBehind(lane, view[0]), at, width, top, tall, (index, x, end) => labels.push([index, x, end]));
+      blocks(pen, lane, firstEndingAfter(lane, view[0]), at, width, top, tall, (index, x, end) => labels.push([index, x, end]));
       if (tall < 11) return;
       pen.font = "11px system-ui, sans-serif";
       pen.textBaseline = "middle";
       for (const [index, x, end] of labels) {
         pen.fillStyle = colour("edge");
         pen.fillRect(end - 1, top, 1, tall);
-        const from = Math.max(x, 0) + 4, name = fitting(pen, lanes[place][index].name, Math.min(end, width) - from - 3);
+        const from = Math.max(x, 0) + 4, name = fitText(pen, lanes[place][index].name, Math.min(end, width) - from - 3);
         if (name) pen.fillText(name, from, top + tall / 2);
       }
     });
@@ -164,12 +164,12 @@ function drawSeries(series) {
     pen.fillRect(0, 0, width, height);
     pen.fillStyle = colour(kinds.get(series.row) ?? "series");
     const points = series.points;
-    let x = null, peak = 0; // of what falls on one pixel the highest is shown
+    let x = null, peak = 0; // the highest value on a pixel is shown
     const column = (from, to, value) => {
       const tall = value / most * (height - 3);
       if (tall > 0) pen.fillRect(from, height - tall, Math.max(to - from, 1), tall);
     };
-    for (let index = Math.max(firstPoint(points, view[0]), 0); index < points.length && points[index][0] < view[1]; index++) {
+    for (let index = Math.max(lastPointBefore(points, view[0]), 0); index < points.length && points[index][0] < view[1]; index++) {
       const from = Math.max(at(points[index][0]), 0);
       const to = index + 1 < points.length ? Math.min(at(points[index + 1][0]), width) : Math.min(at(total), width);
       if (x !== null && Math.floor(from) === x) peak = Math.max(peak, points[index][1]);
@@ -181,7 +181,7 @@ function drawSeries(series) {
 }
 
 /** The index of the last point at or before a cycle, or -1. */
-function firstPoint(points, cycle) {
+function lastPointBefore(points, cycle) {
   let low = 0, high = points.length;
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -192,23 +192,23 @@ function firstPoint(points, cycle) {
 
 // ------------------------------------------------------------ tooltip
 
-function tell(title, lines, counters, x, y) {
-  tip.replaceChildren(make("b", "", title));
-  for (const line of lines) tip.append(make("p", "", line));
+function showTip(title, lines, counters, x, y) {
+  tip.replaceChildren(element("b", "", title));
+  for (const line of lines) tip.append(element("p", "", line));
   if (counters.length) {
-    const body = make("tbody");
+    const body = element("tbody");
     for (const [name, value] of counters)
-      body.append(make("tr", "", "", make("td", "name", name), make("td", "", number(value))));
-    tip.append(make("table", "", "", body));
+      body.append(element("tr", "", "", element("td", "name", name), element("td", "", number(value))));
+    tip.append(element("table", "", "", body));
   }
   tip.hidden = false;
   const room = tip.getBoundingClientRect();
   tip.style.left = `${Math.max(Math.min(x + 14, window.innerWidth - room.width - 8), 8)}px`;
   tip.style.top = `${y + 18 + room.height > window.innerHeight ? Math.max(y - room.height - 12, 8) : y + 18}px`;
 }
-const hush = () => { tip.hidden = true; };
+const hideTip = () => { tip.hidden = true; };
 
-function about(track, item) {
+function describe(track, item) {
   const last = item.first + item.count - 1;
   const which = item.count === 1 ? `instruction ${number(item.first)}` : `instructions ${number(item.first)} to ${number(last)}`;
   const lines = [`${track.core}, ${which}${item.place ? `, ${item.place}` : ""}`,
@@ -217,30 +217,30 @@ function about(track, item) {
   return [item.name || which, lines, [...Object.entries(item.counters), ...item.metrics.map(([key, value]) => [key.replaceAll("_", " "), value])]];
 }
 
-/** Tell what a track does at a cycle. */
-function tellTrack(track, lanes, cycle, x, y, width) {
-  const near = (view[1] - view[0]) / width; // a pixel
+/** Show what a track does at a cycle. */
+function showTrackTip(track, lanes, cycle, x, y, width) {
+  const pixel = (view[1] - view[0]) / width; // cycles
   for (let place = 0; place < lanes.length; place++) {
-    const index = firstBehind(track.lanes[place], cycle - near), item = lanes[place][index];
-    if (item && item.begin <= cycle + near) return tell(...about(track, item), x, y);
+    const index = firstEndingAfter(track.lanes[place], cycle - pixel), item = lanes[place][index];
+    if (item && item.begin <= cycle + pixel) return showTip(...describe(track, item), x, y);
   }
   const doing = data.tracks.filter((core) => core.row === track.row && core !== track).flatMap((core) =>
-    core.lanes.map((lane) => lane[firstBehind(lane, cycle)]).filter((item) => item && item[0] <= cycle).map((item) => [core, slice(item)]));
-  const interval = track.busy[firstBehind(track.busy, cycle)];
+    core.lanes.map((lane) => lane[firstEndingAfter(lane, cycle)]).filter((item) => item && item[0] <= cycle).map((item) => [core, slice(item)]));
+  const interval = track.busy[firstEndingAfter(track.busy, cycle)];
   if (interval && interval[0] <= cycle) {
     const lines = doing.slice(0, 6).map(([core, item]) => `${core.core}: ${item.name || `instruction ${item.first}`}`);
     if (doing.length > 6) lines.push(`and ${doing.length - 6} more`);
-    return tell(`${track.core} is busy`, [`cycles ${number(interval[0])} to ${number(interval[1])}: ${number(interval[1] - interval[0])}`, ...lines], [], x, y);
+    return showTip(`${track.core} is busy`, [`cycles ${number(interval[0])} to ${number(interval[1])}: ${number(interval[1] - interval[0])}`, ...lines], [], x, y);
   }
-  return tell(`${track.core} has nothing to do or waits`, [`cycle ${number(Math.floor(cycle))}`], [], x, y);
+  return showTip(`${track.core} has nothing to do or waits`, [`cycle ${number(Math.floor(cycle))}`], [], x, y);
 }
 
 // ------------------------------------------------------------ rows
 
 function addRow(kind, title, note, height, draw, label) {
-  const canvas = make("canvas");
-  const names = make("div", "label", "", make("i"), make("b", "", title), make("span", "", note));
-  const row = make("div", `row ${kind}`, "", names, canvas);
+  const canvas = element("canvas");
+  const names = element("div", "label", "", element("i"), element("b", "", title), element("span", "", note));
+  const row = element("div", `row ${kind}`, "", names, canvas);
   timeline.append(row);
   canvas.style.height = `${height}px`;
   if (label) {
@@ -252,48 +252,48 @@ function addRow(kind, title, note, height, draw, label) {
   return { row, names, canvas };
 }
 
-// Few series stand below the six rows; of many those of a row stand beneath it.
-const beneath = (series) => data.series.length > 8 && kinds.has(series.row);
+// Up to eight series stand below the six rows; more of them stand below their own rows.
+const isBelowItsRow = (series) => data.series.length > 8 && kinds.has(series.row);
 
 function addSeries(series) {
-  const made = addRow("series", series.name, series.unit, SERIES, drawSeries(series), `${series.name}, ${series.unit}`);
-  made.canvas.addEventListener("pointermove", (event) => {
-    const box = made.canvas.getBoundingClientRect();
+  const rowParts = addRow("series", series.name, series.unit, SERIES, drawSeries(series), `${series.name}, ${series.unit}`);
+  rowParts.canvas.addEventListener("pointermove", (event) => {
+    const box = rowParts.canvas.getBoundingClientRect();
     const cycle = view[0] + (event.clientX - box.left) / box.width * (view[1] - view[0]);
-    const point = series.points[firstPoint(series.points, cycle)];
-    tell(series.name, [`${number(point ? point[1] : 0)} ${series.unit} at cycle ${number(Math.floor(cycle))}` +
+    const point = series.points[lastPointBefore(series.points, cycle)];
+    showTip(series.name, [`${number(point ? point[1] : 0)} ${series.unit} at cycle ${number(Math.floor(cycle))}` +
       (series.most === null ? "" : `, at most ${number(series.most)}`)], [], event.clientX, event.clientY);
   });
-  made.canvas.addEventListener("pointerleave", hush);
-  return made.row;
+  rowParts.canvas.addEventListener("pointerleave", hideTip);
+  return rowParts.row;
 }
 
-const DEEP = 2; // lanes that a row has room for
+const MOST_LANES = 2; // more lanes of slices are shown in the rows of cores
 
-/** The row of a track; with `below` the one in which a core shows its slices. */
+/** Add the row of a track; with `below`, a row for the slices of a core. */
 function addTrack(track, below = track.core !== track.row) {
   const members = below ? [] : data.tracks.filter((core) => core.row === track.row && core !== track);
-  const whole = below || track.lanes.length <= DEEP;
+  const whole = below || track.lanes.length <= MOST_LANES;
   if (!whole) members.push(track);
   const share = `${(100 * track.cycles / total).toFixed(1)}%`;
   const height = below ? Math.max(LOW, Math.min(track.lanes.length, 12) * 9 + 4) : HEIGHT;
   const label = `${track.core}: busy for ${number(track.cycles)} of ${number(data.cycles)} cycles, ${share}`;
-  const made = addRow(below ? "core" : "", track.core, share, height, drawTrack(track, whole), label);
-  made.row.dataset.track = track.core;
-  follow(made.canvas, track);
-  if (below) return made.row;
-  made.row.dataset.row = track.row;
-  if (data.bottleneck && data.bottleneck.core === track.row) made.row.classList.add("slowest");
+  const rowParts = addRow(below ? "core" : "", track.core, share, height, drawTrack(track, whole), label);
+  rowParts.row.dataset.track = track.core;
+  follow(rowParts.canvas, track);
+  if (below) return rowParts.row;
+  rowParts.row.dataset.row = track.row;
+  if (data.bottleneck && data.bottleneck.core === track.row) rowParts.row.classList.add("slowest");
   const rows = members.map((core) => addTrack(core, true));
-  for (const series of data.series) if (series.row === track.row && beneath(series)) rows.push(addSeries(series));
+  for (const series of data.series) if (series.row === track.row && isBelowItsRow(series)) rows.push(addSeries(series));
   for (const row of rows) row.hidden = true;
-  if (rows.length) made.names.querySelector("i").replaceWith(opener(track, rows));
-  return made.row;
+  if (rows.length) rowParts.names.querySelector("i").replaceWith(opener(track, rows));
+  return rowParts.row;
 }
 
 /** A button that shows and hides rows. */
 function opener(track, rows) {
-  const button = make("button", "", "▸");
+  const button = element("button", "", "▸");
   button.type = "button";
   button.setAttribute("aria-expanded", "false");
   button.setAttribute("aria-label", `cores of ${track.row}`);
@@ -302,12 +302,12 @@ function opener(track, rows) {
     button.setAttribute("aria-expanded", String(open));
     button.textContent = open ? "▾" : "▸";
     for (const row of rows) row.hidden = !open;
-    later();
+    scheduleDrawing();
   });
   return button;
 }
 
-/** Let pointer and keys act on a track's canvas. */
+/** Handle the events of pointer and keys on a track's canvas. */
 function follow(canvas, track) {
   const lanes = lanesOf(track);
   const all = lanes.flat().sort((one, other) => one.begin - other.begin || one.first - other.first);
@@ -315,55 +315,55 @@ function follow(canvas, track) {
     const box = canvas.getBoundingClientRect();
     return view[0] + (event.clientX - box.left) / box.width * (view[1] - view[0]);
   };
-  let held = null, place = -1;
+  let drag = null, place = -1;
   canvas.addEventListener("pointerdown", (event) => {
     if (event.button) return;
-    held = { x: event.clientX, view: [...view] };
+    drag = { x: event.clientX, view: [...view] };
     canvas.setPointerCapture(event.pointerId);
     canvas.classList.add("moving");
   });
   canvas.addEventListener("pointermove", (event) => {
-    if (held === null) {
-      tellTrack(track, lanes, cycle(event), event.clientX, event.clientY, canvas.clientWidth);
+    if (drag === null) {
+      showTrackTip(track, lanes, cycle(event), event.clientX, event.clientY, canvas.clientWidth);
       return;
     }
-    hush();
-    const by = (held.x - event.clientX) / canvas.clientWidth * (held.view[1] - held.view[0]);
-    show(held.view[0] + by, held.view[1] + by);
+    hideTip();
+    const by = (drag.x - event.clientX) / canvas.clientWidth * (drag.view[1] - drag.view[0]);
+    show(drag.view[0] + by, drag.view[1] + by);
   });
-  const release = () => { held = null; canvas.classList.remove("moving"); };
+  const release = () => { drag = null; canvas.classList.remove("moving"); };
   canvas.addEventListener("pointerup", release);
   canvas.addEventListener("pointercancel", release);
-  canvas.addEventListener("pointerleave", hush);
-  canvas.addEventListener("blur", hush);
+  canvas.addEventListener("pointerleave", hideTip);
+  canvas.addEventListener("blur", hideTip);
   canvas.addEventListener("dblclick", (event) => {
     const at = cycle(event);
     const item = all.find((one) => one.begin <= at && at < one.end);
-    const pair = item ? [item.begin, item.end] : track.busy[firstBehind(track.busy, at)];
-    if (pair && pair[0] <= at) near(pair[0], pair[1]);
+    const pair = item ? [item.begin, item.end] : track.busy[firstEndingAfter(track.busy, at)];
+    if (pair && pair[0] <= at) showAround(pair[0], pair[1]);
   });
   canvas.addEventListener("keydown", (event) => {
     if (!all.length || (event.key !== "n" && event.key !== "p")) return;
     place = Math.min(Math.max(place + (event.key === "n" ? 1 : -1), 0), all.length - 1);
     const item = all[place], size = view[1] - view[0];
     if (item.begin < view[0] || item.end > view[1])
-      if (item.end - item.begin > size) near(item.begin, item.end);
+      if (item.end - item.begin > size) showAround(item.begin, item.end);
       else show(item.begin - (size - (item.end - item.begin)) / 2, item.begin + (size + (item.end - item.begin)) / 2);
-    const box = canvas.getBoundingClientRect(), told = about(track, item);
+    const box = canvas.getBoundingClientRect(), [title, lines, counters] = describe(track, item);
     const x = box.left + ((item.begin + item.end) / 2 - view[0]) / (view[1] - view[0]) * box.width;
-    tell(...told, x, box.top + box.height / 2);
-    said.textContent = [told[0], ...told[1]].join(". ");
+    showTip(title, lines, counters, x, box.top + box.height / 2);
+    liveText.textContent = [title, ...lines].join(". ");
   });
 }
 
 /** Show an interval with a little around it. */
-const near = (begin, end) => show(begin - (end - begin) * 0.1 - 1, end + (end - begin) * 0.1 + 1);
+const showAround = (begin, end) => show(begin - (end - begin) * 0.1 - 1, end + (end - begin) * 0.1 + 1);
 
 timeline.addEventListener("wheel", (event) => {
   const canvas = event.target.closest("canvas");
   if (!canvas) return;
   event.preventDefault();
-  hush();
+  hideTip();
   const box = canvas.getBoundingClientRect(), sideways = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
   if (sideways) move((event.deltaX || event.deltaY) / box.width);
   else zoom(Math.exp(Math.sign(event.deltaY) * Math.min(Math.abs(event.deltaY), 200) / 300),
@@ -382,7 +382,7 @@ document.addEventListener("keydown", (event) => {
   const act = {
     ArrowLeft: () => move(-0.15), ArrowRight: () => move(0.15),
     "+": () => zoom(0.6), "=": () => zoom(0.6), "-": () => zoom(1 / 0.6),
-    0: () => show(0, total), Home: () => show(0, total), Escape: hush,
+    0: () => show(0, total), Home: () => show(0, total), Escape: hideTip,
   }[event.key];
   if (!act) return;
   act();
