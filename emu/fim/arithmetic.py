@@ -1,8 +1,8 @@
-"""The ALU of a circuit: what an operation makes of its operands, for many circuits at once.
+"""The ALU of a circuit: the results of operations, for many circuits at once.
 
 Operands are columns, bytes of shape (..., 32); results are numbers of the lanes' format, of shape
 (..., n). Each sum and product is rounded to the format (half to even, IEEE 754; NaN has one form).
-The sum of products is that of a tree of adjacent pairs.
+Products are summed in a tree of adjacent pairs.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Bytes = NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class Mode:
-    """What `mmr` has set, as its numbers."""
+    """The settings of an operation, by the numbers that `mmr` writes."""
 
     op: int = 0
     arrange: int = ELEMENTWISE
@@ -44,7 +44,7 @@ class Mode:
 
     @cached_property
     def dtype(self) -> np.dtype[Any]:
-        """The format in NumPy."""
+        """The NumPy type of the format."""
         return np.dtype(FORMATS[self.format].dtype)
 
     @cached_property
@@ -53,7 +53,7 @@ class Mode:
         return bool(self.accumulate) and self.op == MUL
 
     def place(self, slot: int) -> tuple[int, int]:
-        """Where in Rz the results go: first byte and bytes; `slot` is RZ_SLOT."""
+        """The place of the results in Rz: first byte and bytes; `slot` is the register RZ_SLOT."""
         size = FORMATS[self.format].size
         if self.arrange == DOT:
             return slot * size, size
@@ -63,7 +63,7 @@ class Mode:
 
 
 def results(mode: Mode, left: Bytes, right: Bytes) -> Host:
-    """What an operation yields before it is accumulated."""
+    """Return what an operation computes from columns (..., 32), before accumulation: (..., n)."""
     x, y = left.view(mode.dtype), right.view(mode.dtype)
     if mode.arrange == DOT:
         return tree_sum(multiply(x, y))[..., None]
@@ -75,25 +75,25 @@ def results(mode: Mode, left: Bytes, right: Bytes) -> Host:
     return _lanes(FUNCTION_NAMES[mode.op], x, y)
 
 
-def accumulated(old: Host, new: Host) -> Host:
-    """The results added to what Rz held at their place."""
+def accumulate(old: Host, new: Host) -> Host:
+    """Return the sums of what Rz held and new results, (..., n)."""
     return add(old, new)
 
 
-def _tensor(x: Host, y: Host, transposed: str) -> Host:
+def _tensor(x: Host, y: Host, transpose: str) -> Host:
     """C[i, j] is the tree's sum over k of A[i, k] * B[k, j]."""
     side = TENSOR_SIDE
     a = x.reshape(*x.shape[:-1], side, side)
     b = y.reshape(*y.shape[:-1], side, side)
-    a = a.swapaxes(-1, -2) if transposed == "a" else a
-    b = b if transposed == "b" else b.swapaxes(-1, -2)  # b[j, k] from here on
+    a = a.swapaxes(-1, -2) if transpose == "a" else a
+    b = b if transpose == "b" else b.swapaxes(-1, -2)  # b[j, k] from here on
     products = multiply(a[..., :, None, :], b[..., None, :, :])
     sums = tree_sum(products)
     return sums.reshape(*sums.shape[:-2], side * side)
 
 
 def _lanes(name: str, x: Host, y: Host) -> Host:
-    """A function lane by lane."""
+    """Apply a function to each lane."""
     match name:
         case "add":
             return add(x, y)
@@ -102,7 +102,7 @@ def _lanes(name: str, x: Host, y: Host) -> Host:
         case "mul":
             return multiply(x, y)
         case "div":
-            return _rounded(np.divide, x, y)
+            return _round_once(np.divide, x, y)
         case "and" | "or" | "xor" | "not":
             return _logic(name, x, y)
         case "relu":
@@ -110,7 +110,7 @@ def _lanes(name: str, x: Host, y: Host) -> Host:
         case "vssqr":
             return multiply(x, x)
         case "vssqrt":
-            return _rounded(np.sqrt, x)
+            return _round_once(np.sqrt, x)
         case "sigmoid":
             return sigmoid(x)
         case "tanh":
@@ -118,26 +118,26 @@ def _lanes(name: str, x: Host, y: Host) -> Host:
     raise ValueError(f"no function is called {name}")
 
 
-def _rounded(operation: np.ufunc, *operands: Host) -> Host:
-    """A quotient or square root in binary32, then in the lanes' format.
+def _round_once(operation: np.ufunc, *operands: Host) -> Host:
+    """Return a quotient or square root, rounded to binary32 and then to the lanes' format.
 
-    Of fp16 that is one rounding: binary32 has two more than twice its digits.
+    For fp16 this equals one rounding, for binary32 has two more than twice its digits.
     """
     dtype = operands[0].dtype
     with np.errstate(all="ignore"):
         wide = np.asarray(operation(*(widened(np.ascontiguousarray(x)) for x in operands)))
-        found = wide.astype(dtype, copy=False)
-    found[np.isnan(found)] = np.nan
-    return found
+        result = wide.astype(dtype, copy=False)
+    result[np.isnan(result)] = np.nan
+    return result
 
 
 _LOGIC = {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
 
 
 def _logic(name: str, x: Host, y: Host) -> Host:
-    """Bits, whatever number they are."""
+    """Apply a logical function to the bits of the lanes."""
     kind = f"u{x.dtype.itemsize}"
     bits = np.ascontiguousarray(x).view(kind)
     other = np.ascontiguousarray(y).view(kind)
-    found = _LOGIC[name](bits, other) if name in _LOGIC else ~bits
-    return np.asarray(found).view(x.dtype)
+    result = _LOGIC[name](bits, other) if name in _LOGIC else ~bits
+    return np.asarray(result).view(x.dtype)

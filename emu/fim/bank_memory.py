@@ -18,9 +18,9 @@ _MEMORY = CORE.memories[1]
 
 
 class BankMemory:
-    """The banks of an island; columns are counted over all islands, as pointers count them.
+    """The banks of an island. A pointer counts columns from the first one of island 0.
 
-    While `journal` is a list, each write appends its offset and the bytes before it.
+    While `journal` is a list, each write appends its offset and the bytes that it replaces.
     """
 
     def __init__(self, island: int, geometry: Geometry, memory: AddressSpace) -> None:
@@ -33,35 +33,35 @@ class BankMemory:
 
     @property
     def pages(self) -> Pages:
-        """The bytes, by offset in the island."""
+        """All bytes of the banks, bank after bank."""
         return self.memory.own[self.key]
 
     @cached_property
     def cells(self) -> NDArray[np.uint8]:
-        """The bytes to read: (banks, rows, columns, bytes)."""
+        """The same bytes as an array (banks, rows, columns, bytes), for reading."""
         shape = (self.geometry.banks, self.geometry.rows, COLUMNS, COLUMN_BYTES)
         return np.frombuffer(self.pages.bytes, np.uint8).reshape(shape)
 
     def address(self, column: int) -> int:
-        """The address of the column that a pointer names."""
+        """Return the address of the column that a pointer names."""
         return memory_map.ISLANDS + column * COLUMN_BYTES
 
     def offset(self, column: int) -> int:
-        """The offset in the island of the column that a pointer names."""
+        """Return the offset in the banks of the column that a pointer names."""
         return (column - self.first_column) * COLUMN_BYTES
 
     def column_at(self, bank: int, row: int, column: int) -> int:
-        """The number, as pointers count it, of a column of a row of a bank."""
+        """Return the number that a pointer uses for a column of a row of a bank."""
         return self.first_column + self.geometry.offset(Place(bank, row, column)) // COLUMN_BYTES
 
     def write(self, offset: int, data: bytes) -> None:
-        """Write bytes at an offset in the island."""
+        """Write bytes at an offset in the banks."""
         pages = self.pages
         if self.journal is not None:
             self.journal.append((offset, pages.read(offset, len(data))))
         pages.write(offset, data)
 
     def undo(self) -> None:
-        """Take back the writes in the journal."""
+        """Undo the writes in the journal, the last one first."""
         for offset, data in reversed(self.journal or []):
             self.pages.write(offset, data)

@@ -61,9 +61,9 @@ def check_column(island: Island, block: Block, column: int, into: int = NOBODY) 
 
 
 def buffer_banks(island: Island) -> frozenset[int]:
-    """The banks in which a buffer may lie while the present blocks run; computed once.
+    """Return the banks in which a buffer may lie while the present blocks run; computed once.
 
-    Its low and high end are the present ones, or any that a word of the blocks sets.
+    The ends of a buffer are its present ones, or any that an `mmr` of the blocks sets.
     """
     if island.buffer_banks is None:
         island.buffer_banks = _find_buffer_banks(island)

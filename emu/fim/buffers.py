@@ -23,7 +23,7 @@ from macaw.isa.fim_circuit import BUFFER_PARTS, BUFFER_REGISTERS, COLUMN_BYTES, 
 
 
 def visible_end(buffer: Buffer, time: int) -> int:
-    """The end pointer as other blocks and the host see it at a cycle."""
+    """Return the end pointer at cycle `time`, as other blocks and the host see it."""
     return buffer.end - sum(arrival > time for arrival in buffer.arrivals)
 
 
@@ -31,7 +31,7 @@ def visible_end(buffer: Buffer, time: int) -> int:
 
 
 def pointer(register: int) -> tuple[int, str] | None:
-    """The buffer and the pointer that a register number names; None: a register of circuits."""
+    """Return the buffer and the pointer that a register number names; None: no pointer."""
     if register < BUFFER_REGISTERS:
         return None
     buffer, part = divmod(register - BUFFER_REGISTERS, len(BUFFER_PARTS))
@@ -39,7 +39,7 @@ def pointer(register: int) -> tuple[int, str] | None:
 
 
 def pointer_ready(island: Island, block: Block, values: Values) -> int:
-    """The cycle from which an `mmr` may be done."""
+    """Return the cycle from which an `mmr` may be done."""
     target = pointer(values["register"])
     if target is None:
         return 0
@@ -49,7 +49,7 @@ def pointer_ready(island: Island, block: Block, values: Values) -> int:
 
 
 def move_pointer(island: Island, block: Block, number: int, part: str, value: int) -> None:
-    """Move a pointer of a buffer. Raises `Fault`."""
+    """Set the pointer `part` of a buffer to the column `value`. Raises `Fault`."""
     buffer = island.buffers[number]
     name = f"b{number}_{part}"
     memory = island.memory
@@ -101,7 +101,7 @@ def _check_low(buffer: Buffer, number: int, what: str) -> None:
 
 
 def push(island: Island, block: Block, values: Values, limit: int) -> bool:
-    """Store a register of each bank after the end."""
+    """Append a register of each bank of a block to a buffer."""
     number = values["buffer"]
     buffer, count = island.buffers[number], len(block.banks)
     _check_push(island, block, number)
@@ -155,7 +155,7 @@ def _check_push(island: Island, block: Block, number: int) -> None:
 
 
 def register_ready(island: Island, block: Block, values: Values) -> int:
-    """The cycle from which the register of a push can be read."""
+    """Return the cycle from which the register of a push can be read."""
     file = PUSHED[values["register"]]
     time = block.rz_ready if file == RZ else block.pull_ready((file,))
     if time > block.time:
@@ -243,6 +243,6 @@ def unlock(island: Island, block: Block, values: Values, limit: int) -> bool:
 
 
 def end_ready(island: Island, block: Block, values: Values) -> int:
-    """The cycle from which a block may end: all its results are in registers and banks."""
+    """Return the cycle from which a block may end: all its results are stored."""
     written = (island.dram.written[bank] for bank in block.banks)
     return block_end(block.rz_ready, block.stored, block.pull_ready((ROP, GIO)), written)

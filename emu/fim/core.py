@@ -96,7 +96,7 @@ class IslandCore(Island, Startable, Operable, Guarded):
         return None if block is None else block.pc
 
     def _next_block(self) -> Block | None:
-        """The block that acts next, or one that waits if all do."""
+        """Return the block that acts next; if all wait, one of these; None if no block runs."""
         running = [block for block in self.blocks if block.running]
         return min(running, key=lambda block: (block.time, block.index), default=None)
 
@@ -145,7 +145,7 @@ class IslandCore(Island, Startable, Operable, Guarded):
         return None
 
     def _end_host_operations(self) -> None:
-        """Become idle, if no block runs: what the host has sent is done."""
+        """Wake waiting cores: the last operation that the host has sent is done."""
         self.time, self.host_until = self.host_until, NEVER
         last = self.time
         self.settle()
@@ -159,13 +159,13 @@ class IslandCore(Island, Startable, Operable, Guarded):
         return tuple(block.pc for block in self._starting_blocks())
 
     def _starting_blocks(self) -> Iterator[Block]:
-        """The blocks that start a word in the island's next cycle."""
+        """Give the blocks that start a word in the island's next cycle."""
         for block in self.blocks:
             if block.running and block.time == self.time and not block.repeat and not block.waiting:
                 yield block
 
     def _check_breaks(self) -> Stop | None:
-        """The stop before the words that start in this cycle; each is checked once."""
+        """Return the stop before the words that start in this cycle; check each word once."""
         stop = None
         for block in self._starting_blocks():
             moment = self._start_count, block.moment
@@ -192,7 +192,7 @@ class IslandCore(Island, Startable, Operable, Guarded):
         return TILE_FORMATS
 
     def _do_word(self, block: Block, limit: int) -> bool:
-        """Do a word of a block; whether other cores have to act next."""
+        """Do a word of a block; return whether other cores have to act next."""
         word = self.program.word(block.pc)
         ready_at = words.READY_AT.get(word.row.mnemonic)
         if ready_at is not None:

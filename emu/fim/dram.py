@@ -34,36 +34,36 @@ class Dram:
         self, geometry: Geometry, config: Mapping[str, Any], jitter: Jitter | None = None
     ) -> None:
         self.geometry = geometry
-        self.jitter = jitter  # when others have it; its waits have no constraint's name
+        self.jitter = jitter  # its waits count for no constraint
         self.timings = Timings.of(config)
         self.reset()
 
     def reset(self) -> None:
-        """All rows closed, long ago; nothing waited."""
+        """Close all rows, with all commands long ago and no waits."""
         count = self.geometry.banks
         self.rows = [CLOSED] * count
         self.activated = [PAST] * count  # by bank: the last activation
         self.precharged = [PAST] * count
         self.columns = [PAST] * count  # the last column command
-        self.written = [PAST] * count  # the cycle behind the last data of a write
+        self.written = [PAST] * count  # the cycle after the last data of a write
         self.on_channel = [PAST] * count  # the last column command on the channel
-        self.data_end = PAST  # the cycle behind the last data on the channel
-        self.data_rank = 0  # whose they are
+        self.data_end = PAST  # the cycle after the last data on the channel
+        self.data_rank = 0  # the rank of these data
         self.commands: list[int] = []  # of a DIMM: cycles in which its one command bus is taken
         self.waits = dict.fromkeys(CONSTRAINTS, 0)
-        self.held = 0  # the same of each bank by itself, for differences while a word is done
+        self.bank_waits = 0  # the same times the banks that waited, for differences over a word
 
     # What a snapshot holds
 
     def plain(self) -> list[Any]:
-        """The state as lists and numbers."""
+        """Return the state as lists and numbers, for a snapshot."""
         lists = (self.rows, self.activated, self.precharged, self.columns, self.written)
         waits = list(self.waits.values())
         channel = [list(self.on_channel), self.data_end, self.data_rank, list(self.commands)]
         return [*map(list, lists), *channel, waits]
 
     def take(self, plain: Sequence[Any]) -> None:
-        """The state that `plain` gave."""
+        """Take the state from a snapshot."""
         self.rows, self.activated, self.precharged, self.columns, self.written = map(
             list, plain[:5]
         )
@@ -74,7 +74,7 @@ class Dram:
     # Commands
 
     def _bounds(self, command: str, banks: Sequence[int]) -> tuple[Bound, ...]:
-        """What banks allow a command that comes to all of them at once, without the channel."""
+        """Return the bounds of a command that comes to all banks at once, without the channel."""
         if command == PRECHARGE:
             return precharge_bounds(
                 self.timings,
@@ -89,7 +89,7 @@ class Dram:
         return column_bounds(self.timings, command == WRITE, activated, column)
 
     def _channel_bounds(self, command: str, bank: int) -> tuple[Bound, ...]:
-        """What the channel allows a column command."""
+        """Return the bounds that the channel adds for a column command."""
         size = self.geometry.group_banks
         columns = [
             max(self.on_channel[first : first + size])
@@ -101,7 +101,7 @@ class Dram:
     def issue(
         self, command: str, bank: int, time: int, row: int = CLOSED, channel: bool = False
     ) -> None:
-        """A command at a bank in a cycle in which it may come."""
+        """Record a command at a bank in cycle `time`, in which no constraint forbids it."""
         if command == ACTIVATE:
             self.rows[bank], self.activated[bank] = row, time
             return
@@ -128,7 +128,9 @@ class Dram:
         step: int = 1,
         bus: bool = False,
     ) -> int:
-        """Issue a command at banks in lock-step, at a multiple of `step` from `time` on: its cycle.
+        """Issue a command at banks in lock-step; return its cycle.
+
+        That is the first multiple of `step` from `time` on that all constraints allow.
 
         `channel`: its data go over the channel, of one bank. `bus`: the host, a push or a pull
         sends it.
@@ -141,7 +143,7 @@ class Dram:
         at = max(time, aligned(earliest, step))
         if at > time:
             self.waits[constraint] += at - time
-            self.held += (at - time) * len(banks)
+            self.bank_waits += (at - time) * len(banks)
         if self.jitter is not None:
             at = self.jitter.free(at, step)
         if bus and self.geometry.one_bus:
@@ -154,19 +156,19 @@ class Dram:
         return at
 
     def command(self, time: int, step: int, banks: int = 1) -> int:
-        """Take the command bus of a DIMM, from `time` on; when."""
+        """Take the command bus of a DIMM in its first free cycle from `time` on; return it."""
         at = time
         while at in self.commands:
             at += step
             if self.jitter is not None:
                 at = self.jitter.free(at, step)
         self.waits["channel"] += at - time
-        self.held += (at - time) * banks
+        self.bank_waits += (at - time) * banks
         self.commands.append(at)
         return at
 
     def columns_at(self, command: str, banks: Sequence[int], time: int) -> None:
-        """`issue` of a column command at banks, without the channel."""
+        """Record a column command at banks, without the channel."""
         columns = self.columns
         for bank in banks:
             columns[bank] = time
@@ -177,24 +179,24 @@ class Dram:
     def open(
         self, banks: Sequence[int], row: int, time: int, step: int = 1, bus: bool = False
     ) -> int:
-        """Open a row in banks in lock-step; another one is closed first. When it was activated."""
+        """Open a row in banks in lock-step, closing other rows; return the cycle of activation."""
         others = [bank for bank in banks if self.rows[bank] != CLOSED]
         if others:
             time = self.do(PRECHARGE, others, time, step=step, bus=bus)
         return self.do(ACTIVATE, banks, time, row, step=step, bus=bus)
 
     def close(self, banks: Sequence[int], time: int, step: int = 1) -> int:
-        """Close what is open in banks; when, `time` if nothing is."""
+        """Close the open rows of banks; return the cycle, `time` if no row is open."""
         others = [bank for bank in banks if self.rows[bank] != CLOSED]
         return self.do(PRECHARGE, others, time, step=step) if others else time
 
     def begin(self, time: int) -> None:
-        """Forget commands before `time`: who asks from then on does not ask for earlier ones."""
+        """Forget commands on the bus before `time`: no later request is for an earlier cycle."""
         if self.commands:
             self.commands = [other for other in self.commands if other >= time]
 
     def access(self, bank: int, row: int, time: int, write: bool, step: int = 1) -> tuple[int, int]:
-        """A column over the channel: when its command came, and the cycle behind its data."""
+        """Access a column over the channel; return the cycles of its command and after its data."""
         if self.rows[bank] != row:
             time = self.open([bank], row, time, step, bus=True)
         command = WRITE if write else READ

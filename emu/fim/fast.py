@@ -45,7 +45,7 @@ class FastIsland(IslandCore):
             self.max_batch = _MAX_BATCH
 
     def _save(self) -> dict[str, Any]:
-        """The state without the banks, whose writes are in the journal."""
+        """Return a copy of the state but for the banks, whose writes are in the journal."""
         tracing.flush_tally(self)
         self.trace.sync()
         arrays = (row for row in self.state.fields if row.shape)

@@ -25,7 +25,7 @@ _FIM = next(row for row in CORE.instructions if row.mnemonic == "fim")
 
 
 def send(island: Island, number: int, place: Place, mask: int, time: int) -> int:
-    """Do an operation in the banks of a mask (0: in the bank of `place`); returns its cycle.
+    """Do an operation in the banks of a mask (0: in the bank of `place`); return its cycle.
 
     Raises `Fault`; `WindowNotReady` while a block uses one of the banks.
     """
@@ -69,7 +69,7 @@ def _banks(island: Island, mask: int) -> list[int]:
 
 
 def _equal_circuits(island: Island, banks: Sequence[int]) -> Iterator[list[int]]:
-    """Groups of banks whose circuits have equal registers."""
+    """Give groups of banks whose circuits have equal registers."""
     groups: dict[tuple[int, ...], list[int]] = {}
     for bank in banks:
         groups.setdefault(tuple(island.circuits[bank].registers), []).append(bank)
@@ -77,7 +77,7 @@ def _equal_circuits(island: Island, banks: Sequence[int]) -> Iterator[list[int]]
 
 
 def _block(island: Island, banks: list[int], time: int) -> Block:
-    """A block of these banks, for one host operation."""
+    """Return a block of these banks that does one host operation."""
     circuits = [island.circuits[bank] for bank in banks]
     begin = island.aligned(max(time, *(circuit.time for circuit in circuits)))
     return Block(
@@ -112,7 +112,7 @@ def _do(island: Island, block: Block, word: Decoded) -> None:
 
 
 def _update_circuits(island: Island, block: Block) -> None:
-    """Write back times and registers of the circuits that have done a host operation."""
+    """Copy times and registers of the block of a host operation back to its circuits."""
     for bank in block.banks:
         circuit = island.circuits[bank]
         circuit.time, circuit.registers = block.time, list(block.registers)
@@ -127,7 +127,7 @@ def _update_circuits(island: Island, block: Block) -> None:
 
 
 def read_register(island: Island, name: str) -> int:
-    """The value of a circuit register, as bank 0 has it."""
+    """Return the value of a circuit register in bank 0."""
     place = CIRCUIT_REGISTERS.index(name)
     for block in island.blocks:
         if block.running and 0 in block.banks:
@@ -154,7 +154,7 @@ def write_register(island: Island, name: str, value: int, time: int) -> None:
 
 
 def release_circuits(island: Island, block: Block) -> None:
-    """End the use of its circuits by a block: they keep its registers."""
+    """Copy the registers of a block that ends to its circuits, which are free from now on."""
     for bank in block.banks:
         circuit = island.circuits[bank]
         circuit.time = circuit.rz_ready = circuit.alu_free = 0

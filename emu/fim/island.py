@@ -1,4 +1,4 @@
-"""The data of an island: what the words of its blocks read and change."""
+"""The data of an island: what words of blocks read and change."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from macaw.isa.fim_islands import WAITS, Geometry, abilities
 
 
 class Island(Core):
-    """An island without its behaviour: circuits, banks, blocks, buffers, counts."""
+    """An island without its behaviour: circuits, banks, blocks, buffers and counts."""
 
     state: IslandState
 
@@ -40,7 +40,7 @@ class Island(Core):
         self.blocks: list[Block] = []
         self.buffers: list[Buffer] = []
         self.circuits: list[Circuit] = []  # by bank, while no block works with it
-        self.host_until = NEVER  # when what the host has sent is done; NEVER: nothing is under way
+        self.host_until = NEVER  # the cycle in which all host operations are done; NEVER: none left
         self.counts = dict.fromkeys(OWN_COUNTS, 0)
         self.max_batch = 1  # repeats of an operation that are done at once at most
         self.checked_modes: set[Mode] = set()  # modes in use that the circuits can do
@@ -79,7 +79,7 @@ class Island(Core):
 
     @property
     def acting_address(self) -> int | None:
-        """The address of the instruction of the core that acts now, of a host operation."""
+        """The address of the instruction that sends a host operation; None if there is none."""
         acting = self.device.acting
         return None if acting is None else acting.next_address
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.emu.faults import Fault
-from macaw.emu.fim.arithmetic import Mode, accumulated, results
+from macaw.emu.fim.arithmetic import Mode, accumulate, results
 from macaw.emu.fim.buffer_access import buffer_banks, check_column
 from macaw.emu.fim.dram import READ, WRITE
 from macaw.emu.fim.island import Island
@@ -38,7 +38,10 @@ STEP = CIRCUIT_REGISTERS.index("rz_step")
 
 
 def operate(island: Island, block: Block, values: Mapping[str, int], limit: int) -> bool:
-    """Do the next repeat of a `fim`, in a batch with those requested before `limit`."""
+    """Do the next repeat of a `fim`, in a batch with the repeats requested before `limit`.
+
+    Returns False: no other core has to act before the block continues. Raises `Fault`.
+    """
     operation, step = OPERATIONS[values["n"]], island.divider
     mode = block.mode
     if operation.computes and mode not in island.checked_modes:
@@ -104,7 +107,7 @@ def _uses_slice(operation: Operation, mode: Mode) -> bool:
 
 
 def _slots(island: Island, block: Block, operation: Operation, mode: Mode, count: int) -> list[int]:
-    """RZ_SLOT of the next `count` repeats, or fewer if one faults. Raises `Fault` for the first."""
+    """Return RZ_SLOT of the next `count` repeats, up to one that faults. Raises `Fault`."""
     slot = block.registers[SLOT]
     if not _uses_slice(operation, mode):
         forward = int(operation.computes and mode.arrange == DOT)
@@ -143,7 +146,7 @@ def step_slot(block: Block, count: int = 1) -> None:
 
 
 def _column(island: Island, block: Block, operation: Operation, begin: int) -> int:
-    """Issue a column command to the block's banks; returns its cycle. Raises `Fault`."""
+    """Issue a column command to the block's banks; return its cycle. Raises `Fault`."""
     if block.row == CLOSED:
         bank = block.banks[0]
         raise Fault(
@@ -174,10 +177,10 @@ def _check_columns(island: Island, block: Block, column: int) -> None:
 def _batch(
     island: Island, block: Block, operation: Operation, busy: int, at: int, most: int, limit: int
 ) -> tuple[int, int, int]:
-    """Take the repeats requested before `limit` together with the one at `at`, `most` at most.
+    """Add to the repeat in cycle `at` those requested before `limit`, up to `most` in total.
 
-    Returns how many there are, the cycles from one to the next, and how many of these cycles each
-    but the first waits for the memory.
+    Returns their number, the cycles from one to the next, and how many of these cycles each but
+    the first waits for the memory.
     """
     dram, step = island.dram, island.divider
     alu, period = repeat_period(operation, busy, dram.timings.t_ccdl, step)
@@ -188,7 +191,7 @@ def _batch(
     island.counts["cycles_alu"] += (count - 1) * (alu - step)
     if operation.has_column and count > 1:
         dram.waits["t_ccd"] += (count - 1) * (period - alu)
-        dram.held += (count - 1) * (period - alu) * len(block.banks)
+        dram.bank_waits += (count - 1) * (period - alu) * len(block.banks)
         dram.columns_at(WRITE if operation.to == IOSA else READ, block.banks, last)
     return count, period, period - alu
 
@@ -222,7 +225,7 @@ def _move(
 
 
 def slice_of(rz: NDArray[np.uint8], places: NDArray[np.intp], slot: int) -> NDArray[np.uint8]:
-    """A slice of Rz in some banks: (banks, 32)."""
+    """Return a slice of Rz in some banks: (banks, 32)."""
     return rz[places, slot * COLUMN_BYTES : (slot + 1) * COLUMN_BYTES]
 
 
@@ -260,7 +263,7 @@ def _compute(
     for k, slot in enumerate(slots):
         start, size = (x // mode.dtype.itemsize for x in mode.place(slot))
         if mode.accumulates:
-            rz[places, start : start + size] = accumulated(
+            rz[places, start : start + size] = accumulate(
                 rz[places, start : start + size], new[:, k]
             )
         elif mode.arrange != OUTER or k == len(slots) - 1:
@@ -270,8 +273,8 @@ def _compute(
 def _fill_slots(
     rz: Host, places: NDArray[np.intp], slots: list[int], new: Host, mode: Mode
 ) -> None:
-    """Put numbers into the slots in order; slots that all differ are filled at once."""
+    """Write numbers (banks, repeats) to slots of Rz in order, as many at once as differ."""
     for start in range(0, len(slots), SLOTS):
         where = places[:, None], np.array(slots[start : start + SLOTS])[None, :]
         numbers = new[:, start : start + SLOTS]
-        rz[where] = accumulated(rz[where], numbers) if mode.accumulates else numbers
+        rz[where] = accumulate(rz[where], numbers) if mode.accumulates else numbers

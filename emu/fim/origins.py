@@ -85,7 +85,7 @@ class IslandOrigins(Origins):
     ) -> None:
         super().__init__(number)
         self.state, self.memory, self.dram = state, memory, dram
-        self._kept = 0
+        self._steps = 0
         self._fills: dict[tuple[str, int], list[BankRecord]] = {}  # by register and bank
         self._stores: dict[int, BankRecord] = {}  # by number of the announcement
         self._setters: dict[int, Setters] = {}  # by block
@@ -93,7 +93,7 @@ class IslandOrigins(Origins):
 
     @property
     def kept(self) -> int:
-        return self._kept
+        return self._steps
 
     # What the island reports
 
@@ -103,16 +103,16 @@ class IslandOrigins(Origins):
 
     def set_register(self, block: Block, name: str, value: int) -> None:
         """The word of a block sets a register of its circuits."""
-        made = Origin(self.number(), block.time, "mmr", block.pc, "", value)
-        self._setters[block.index] = {**self._setters.get(block.index, {}), name: made}
+        origin = Origin(self.number(), block.time, "mmr", block.pc, "", value)
+        self._setters[block.index] = {**self._setters.get(block.index, {}), name: origin}
 
     def set_by_host(self, name: str, value: int, time: int, address: int | None) -> None:
         """The host sets a register of the circuits that no block uses."""
-        made = Origin(self.number(), time, "store", address, "", value)
-        self._setters[HOST] = {**self._setters.get(HOST, {}), name: made}
+        origin = Origin(self.number(), time, "store", address, "", value)
+        self._setters[HOST] = {**self._setters.get(HOST, {}), name: origin}
 
     def _record(self, block: Block, what: str) -> Record:
-        self._kept += 1
+        self._steps += 1
         setters = self._setters.get(block.index, {})
         return Record(
             self.number(), block.time, what, block.pc, tuple(block.banks), block.row,
@@ -149,10 +149,12 @@ class IslandOrigins(Origins):
         assert record.operation is not None
         if record.operation.computes:
             record.result = self._results(record)
-            self._kept += len(record.banks) * (2 * COLUMN_BYTES + record.size) // _STEP_BYTES
+            self._steps += len(record.banks) * (2 * COLUMN_BYTES + record.size) // _STEP_BYTES
         if record.operation.to == IOSA:
             for place, bank in enumerate(record.banks):
-                self._record_store((record, place), self._cell(bank, record.row, record.column))
+                self._record_store(
+                    (record, place), self._column_address(bank, record.row, record.column)
+                )
             return
         self._fill(record, record.operation.to)
 
@@ -164,8 +166,8 @@ class IslandOrigins(Origins):
         self._stores[self.number()] = found
         self.told("write", found[0].time, address, COLUMN_BYTES)
 
-    def _cell(self, bank: int, row: int, column: int) -> int:
-        """The address of a column of a bank."""
+    def _column_address(self, bank: int, row: int, column: int) -> int:
+        """Return the address of a column of a bank."""
         return self.memory.address(self.memory.column_at(bank, row, column))
 
     def begin_push(self, block: Block, name: str, slot: int) -> None:
@@ -210,14 +212,16 @@ class IslandOrigins(Origins):
     def _register_origins(
         self, name: str, bank: int, low: int, high: int, before: int
     ) -> Iterator[Origin]:
-        """The origins of bytes `low` to `high` of a register of a bank, with their parts in it."""
+        """Give the origins of bytes `low` to `high` of a register; parts count from its start."""
         if name == IOSA:
             row = self.dram.rows[bank]
             if row != CLOSED:
-                source = Source(IOSA, before, (self._cell(bank, row, 0) + low, high - low))
-                made = Origin(before, -1, f"row {row}", sources=lambda: iter((source,)))
-                made.part = low, high - low
-                yield made
+                source = Source(
+                    IOSA, before, (self._column_address(bank, row, 0) + low, high - low)
+                )
+                origin = Origin(before, -1, f"row {row}", sources=lambda: iter((source,)))
+                origin.part = low, high - low
+                yield origin
             return
         filled = self._fills.get((name, bank), [])
         while low < high:
@@ -225,13 +229,13 @@ class IslandOrigins(Origins):
             if found is None:
                 low += 1
                 continue
-            made = self._fill_origin(*found, low, high)
-            assert made.part is not None
-            low = sum(made.part)  # who asks may count it from elsewhere
-            yield made
+            origin = self._fill_origin(*found, low, high)
+            assert origin.part is not None
+            low = sum(origin.part)  # before the caller changes it
+            yield origin
 
     def _fill_origin(self, record: Record, place: int, low: int, high: int) -> Origin:
-        """The origin of the bytes from `low` on that one record filled."""
+        """Return the origin of the bytes from `low` on that one record filled."""
         if record.operation is not None and record.operation.computes:
             return self._number_origin(record, place, low)
         if record.operation is None:
@@ -239,15 +243,17 @@ class IslandOrigins(Origins):
         else:
             name, bank = record.operation.left, record.banks[place]
             source = self._register(record, name, bank, low, high - low)
-        made = self._copy_origin(record, source)
-        made.part = low, high - low
-        return made
+        origin = self._copy_origin(record, source)
+        origin.part = low, high - low
+        return origin
 
     def _register(self, record: Record, name: str, bank: int, begin: int, size: int) -> Source:
-        """Bytes of a register or of a column of the open row, as a source."""
+        """Return bytes of a register, or of a column of the open row, as a source."""
         if name == IOSA:
             return Source(
-                name, record.number, (self._cell(bank, record.row, record.column) + begin, size)
+                name,
+                record.number,
+                (self._column_address(bank, record.row, record.column) + begin, size),
             )
         if name == RZ:
             begin += record.slot * COLUMN_BYTES
@@ -258,7 +264,7 @@ class IslandOrigins(Origins):
         return Origin(record.number, record.time, record.what, record.address, "", value, sources)
 
     def _copy_origin(self, record: Record, source: Source) -> Origin:
-        """The origin of bytes that were only copied."""
+        """Return the origin of bytes that a record copied from a source."""
 
         def sources() -> Iterator[Source]:
             if source.what == RZ:
@@ -270,14 +276,14 @@ class IslandOrigins(Origins):
     # Numbers that the ALU computed
 
     def _number_origin(self, record: Record, place: int, low: int) -> Origin:
-        """The origin of the computed number in which a byte of Rz lies."""
+        """Return the origin of the number in Rz to which a byte belongs."""
         assert record.result is not None
         item = record.mode.dtype.itemsize
         number = (low - record.first) // item
         value = record.result[place].view(record.mode.dtype)[number].item()
-        made = self._step(record, value, partial(self._sources, record, place, number))
-        made.part = record.first + number * item, item
-        return made
+        origin = self._step(record, value, partial(self._sources, record, place, number))
+        origin.part = record.first + number * item, item
+        return origin
 
     def _sources(self, record: Record, place: int, number: int) -> Iterator[Source]:
         mode, function = record.mode, FUNCTIONS[record.mode.op]
@@ -297,11 +303,11 @@ class IslandOrigins(Origins):
                 continue
             with np.errstate(all="ignore"):
                 value = (one.value * two.value).item()
-            made = self._step(record, value, partial(iter, _plain(one, two)))
-            yield Source("product", record.number, None, None, made, value)
+            origin = self._step(record, value, partial(iter, _plain(one, two)))
+            yield Source("product", record.number, None, None, origin, value)
 
     def _lane(self, record: Record, place: int, side: str, lane: int) -> Source:
-        """A number of an operand; its value keeps its type."""
+        """Return a lane of an operand as a source; its value is a NumPy number."""
         assert record.operation is not None
         data = record.left if side == "left" else record.right
         assert data is not None
@@ -319,18 +325,18 @@ class IslandOrigins(Origins):
         return names
 
     def _settings(self, record: Record, names: tuple[str, ...]) -> Iterator[Source]:
-        """Registers of the circuits: their values, and the words that set them."""
+        """Give registers of the circuits: their values, and the words that set them."""
         for name in names:
             row = next(row for row in REGISTERS.values() if row.name == name)
             value = (
                 record.slot if name in SLICED else record.registers[CIRCUIT_REGISTERS.index(name)]
             )
             shown: int | str = row.words[value] if row.words else value
-            made = record.setters.get(name)
-            begin = 0 if made is None else made.value
+            origin = record.setters.get(name)
+            begin = 0 if origin is None else origin.value
             if name in SLICED and value != begin:  # operations advance it
                 shown = f"{value}, counted from {begin}"
-            yield Source(name, record.number, None, None, made, shown, setting=True)
+            yield Source(name, record.number, None, None, origin, shown, setting=True)
 
 
 def _plain(*sources: Source) -> list[Source]:

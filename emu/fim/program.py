@@ -25,7 +25,7 @@ class ProgramMemory:
         self._decoded: dict[int, Decoded] = {}
 
     def word(self, address: int) -> Decoded:
-        """The word at an address. Raises `Fault`."""
+        """Return the decoded word at an address. Raises `Fault`."""
         pages = self.memory.own[self.key]
         offset = address - self.start
         if not 0 <= offset <= pages.size - WORD:
@@ -51,7 +51,7 @@ class ProgramMemory:
         return word
 
     def block_words(self, address: int) -> Iterator[tuple[int, Decoded]]:
-        """The words of the block to which an address belongs, each with its address."""
+        """Give the words of the block that contains an address, each with its address."""
         while self.word(address - WORD).row.mnemonic != "block":
             address -= WORD
         while True:
@@ -64,7 +64,7 @@ class ProgramMemory:
     def blocks(
         self, entry: int, geometry: Geometry, abilities: Abilities
     ) -> list[tuple[list[int], int]]:
-        """The blocks of the program at `entry`: banks and first word of each. Raises `Fault`."""
+        """Return the banks and the first word of each block of a program. Raises `Fault`."""
         check = Check(geometry.banks, geometry.rows, abilities)
         blocks: list[tuple[list[int], int]] = []
         address = entry

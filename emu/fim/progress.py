@@ -13,7 +13,7 @@ Act = Callable[[Island, Block, Values, int], bool]  # see `macaw.emu.fim.words`
 
 
 def finish(island: Island, block: Block, time: int) -> bool:
-    """Finish the word of a block; the next one follows at `time` at the earliest."""
+    """Finish the word of a block; the next word follows in cycle `time` at the earliest."""
     block.time = island.aligned(time)
     block.pc += 4
     island.retired += 1
@@ -33,7 +33,7 @@ def wait(block: Block, key: str, what: str, until: int = NEVER) -> bool:
 
 
 def end_wait(block: Block) -> int:
-    """End the wait of a block; returns its cycles, 0 if there was none."""
+    """End the wait of a block; return its cycles, 0 if the block did not wait."""
     if not block.waiting:
         return 0
     cycles = block.time - block.since
@@ -42,9 +42,9 @@ def end_wait(block: Block) -> int:
 
 
 def wake(island: Island, by: Block, key: str, sooner: bool = False) -> None:
-    """Let the blocks that wait for `key` try again in the next cycle: block `by` has changed it.
+    """Let blocks that wait for `key` try again in the next cycle, for block `by` has changed it.
 
-    Unless `sooner`, only those that do not know until when they wait.
+    Blocks that know the cycle in which their wait ends are left alone, unless `sooner`.
     """
     again = island.aligned(by.time + 1)
     for block in island.blocks:

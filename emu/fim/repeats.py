@@ -47,11 +47,11 @@ class PendingRepeats:
     until: int  # the word is done; 0: there are more repeats
 
     def plain(self) -> tuple[int, ...]:
-        """The fields, as the arguments of a copy."""
+        """Return the fields in order, for a snapshot."""
         return astuple(self)
 
     def count_before(self, time: int) -> int:
-        """How many of them are requested for a cycle before `time`."""
+        """Return how many of them are requested for a cycle before `time`."""
         if self.requested >= time:
             return 0
         later = time - self.at - self.step  # of the second one, from which on they are even
@@ -67,7 +67,7 @@ class PendingRepeats:
         return self.at + (self.count - 2) * self.period + self.step
 
     def split(self, count: int) -> tuple[PendingRepeats, PendingRepeats]:
-        """The first `count` of them, and the others."""
+        """Return the first `count` of them, and the others."""
         at = self.at + count * self.period
         first = replace(self, count=count, until=0)
         requested, left = at - self.period + self.step, self.count - count
@@ -75,7 +75,7 @@ class PendingRepeats:
         return first, rest
 
     def uses(self) -> list[Use]:
-        """What they use together."""
+        """Return what all of them use."""
         count, last = self.count, self.at + (self.count - 1) * self.period
         return repeat_uses(
             "writes" if self.writes else "reads",
@@ -90,10 +90,10 @@ class PendingRepeats:
 def repeat_uses(
     kind: str, times: tuple[int, ...], accesses: int, products: int, passes: int, waits: int
 ) -> list[Use]:
-    """What repeats of a fim use.
+    """Return what repeats of a fim use.
 
-    `times` are four cycles: the first repeat was requested, it was done, the last one was done, and
-    the result of that one is ready.
+    `times` are the cycles in which the first repeat was requested, the first was done, the last was
+    done, and the result of the last is ready.
     """
     requested, at, last, until = times
     uses = [(kind, at, last, accesses)] if accesses else []

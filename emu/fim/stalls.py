@@ -10,7 +10,7 @@ from macaw.emu.fim.state import NOBODY, Block
 
 
 def stalls(island: Island) -> Iterator[Stall]:
-    """One record a block; a wait has the blocks that could push, or give the lock back."""
+    """Give a record for each block; a waiting one names the blocks that can end its wait."""
     for block in island.blocks:
         name = _name(block)
         if not block.running:
@@ -22,7 +22,7 @@ def stalls(island: Island) -> Iterator[Stall]:
 
 
 def unit(island: Island, bank: int) -> Stall:
-    """The record of the block that uses a bank; `ended` if there is none."""
+    """Return the record of the block that uses a bank; one that has `ended` if none does."""
     for block, item in zip(island.blocks, stalls(island), strict=True):
         if bank in block.banks:
             return item

@@ -27,7 +27,7 @@ OWN_COUNTS = (
 
 
 def fields(banks: int) -> tuple[StateField, ...]:
-    """The rows of an island of so many banks."""
+    """Return the declared fields of an island with so many banks."""
     return (
         StateField(ROP, "uint8", (banks, COLUMN_BYTES), "the register Rop of each bank"),
         StateField(GIO, "uint8", (banks, COLUMN_BYTES), "the global I/O register of each bank"),
@@ -45,7 +45,7 @@ def fields(banks: int) -> tuple[StateField, ...]:
 
 
 class IslandState(State):
-    """`fields` for the type checker."""
+    """The declared state of an island."""
 
     rop: NDArray[np.uint8]
     gio: NDArray[np.uint8]
@@ -145,11 +145,11 @@ class Block:
 
     @property
     def moment(self) -> object:
-        """What tells this execution of a word from others: block, word, passes of loops left."""
+        """A key of this execution of the present word: block, address, passes left of its loops."""
         return (self.index, self.pc, *(left for _, left in self.loops))
 
     def pull_ready(self, registers: Iterable[str]) -> int:
-        """The first cycle in which all pulled columns are in these registers."""
+        """Return the first cycle in which all pulled columns are in these registers."""
         ready = {ROP: self.rop_ready, GIO: self.gio_ready}
         return max((ready.get(name, 0) for name in registers), default=0)
 

@@ -33,7 +33,7 @@ _READS, _WRITES, _READS_BLOCKED, _WRITES_BLOCKED, _PULLED, _PUSHED = (
 
 
 def do_word(island: Island, block: Block, word: Decoded, act: Act, limit: int) -> bool:
-    """Do a word of a block, or repeats of a fim, by `act`, and report what it uses."""
+    """Do a word of a block, or repeats of a fim, and report what it uses; as `act` does."""
     marks = word.row.writes == "trace"
     starts = not block.repeat
     if (
@@ -56,7 +56,7 @@ def do_word(island: Island, block: Block, word: Decoded, act: Act, limit: int) -
             break
     number = island.begun if starts else UNKNOWN
     counts, dram = island.counts, island.dram
-    bank_waits, pushed, pulled = dram.held, counts["pushed"], counts["pulled"]
+    bank_waits, pushed, pulled = dram.bank_waits, counts["pushed"], counts["pulled"]
     island.batch = None
     ended = act(island, block, word.values, limit)
     if block.waiting:
@@ -68,7 +68,7 @@ def do_word(island: Island, block: Block, word: Decoded, act: Act, limit: int) -
     begun = BEFORE
     if starts and island.tracing:
         block.number, begun = number, time
-    bank_waits = dram.held - bank_waits
+    bank_waits = dram.bank_waits - bank_waits
     batch = island.batch
     if batch is not None:
         operation = OPERATIONS[word.values["n"]]
@@ -104,10 +104,10 @@ def do_word(island: Island, block: Block, word: Decoded, act: Act, limit: int) -
 
 
 def _do_single(island: Island, block: Block, values: Values, act: Act, limit: int) -> bool:
-    """As `do_word`, but add up what the word uses; the trace gets it at its next border."""
+    """Do a word as `do_word`, but add up what it uses for the next border of the trace."""
     trace, tally, counts, dram = island.trace, island.tally, island.counts, island.dram
     time, starts = block.time, not block.repeat
-    bank_waits, pushed, pulled = dram.held, counts["pushed"], counts["pulled"]
+    bank_waits, pushed, pulled = dram.bank_waits, counts["pushed"], counts["pulled"]
     island.batch = None
     number = island.retired if starts else block.number
     ended = act(island, block, values, limit)
@@ -122,7 +122,7 @@ def _do_single(island: Island, block: Block, values: Values, act: Act, limit: in
         block.number, island.tally_block = number, block
         tally.begin_instruction(time)
     island.tally_end = number + 1
-    bank_waits = dram.held - bank_waits
+    bank_waits = dram.bank_waits - bank_waits
     batch = island.batch
     if batch is not None:
         operation, banks = OPERATIONS[values["n"]], len(block.banks)
@@ -164,7 +164,7 @@ def flush_tally(island: Island) -> None:
 def _batch_uses(
     island: Island, block: Block, operation: Operation, time: int, bank_waits: int
 ) -> list[Use]:
-    """What the repeats of a fim use that a block has just done."""
+    """Return what the repeats of a fim use that a block has just done."""
     batch, banks = island.batch, len(block.banks)
     assert batch is not None
     each, last = batch.count * banks, batch.at + (batch.count - 1) * batch.period
@@ -182,7 +182,7 @@ def _batch_uses(
 def _pending_repeats(
     island: Island, block: Block, operation: Operation, time: int, bank_waits: int
 ) -> PendingRepeats:
-    """The repeats of a fim that a block has just done, to be reported later."""
+    """Return the repeats of a fim that a block has just done, to be reported later."""
     batch, banks = island.batch, len(block.banks)
     assert batch is not None
     waits, latency = batch.waits * banks, batch.latency

@@ -22,23 +22,23 @@ class Arithmetic(Protocol):
     matrix: Quantiser
 
     def quantise(self, values: Host, quantiser: Quantiser) -> Quantised:
-        """Host values as the vector or matrix quantiser gives them. Raises `NotANumber`."""
+        """Quantise host values with the vector or matrix quantiser. Raises `NotANumber`."""
 
     def to_host(self, quantised: Quantised, quantiser: Quantiser) -> Host:
-        """Quantised numbers as host values, rounded once."""
+        """Return quantised numbers as host values, rounded once."""
 
     def product(self, first: int, rows: int, cols: int, vectors: Quantised) -> Host:
-        """`rows` x `cols` tiles from entry `first` of MatrixRf on, times vectors.
+        """Multiply tiles of MatrixRf, `rows` x `cols` from entry `first` on, by vectors.
 
-        From vectors (iterations, cols, N) to host values (iterations, rows, N). Raises
-        `OutOfRange` if an accumulator overflows.
+        Vectors (iterations, cols, N) give host values (iterations, rows, N). Raises `OutOfRange`
+        if an accumulator overflows.
         """
 
     def function(self, name: str, *operands: Host) -> Host:
-        """An MFU instruction by its plain mnemonic; operands: the chain, the register file."""
+        """Do an MFU instruction by its plain mnemonic on the chain's vectors, and its operand."""
 
     def softmax(self, values: Host, valid: int) -> Host:
-        """The softmax of the first `valid` elements of the last axis; the others become 0."""
+        """Return the softmax of the last axis' first `valid` elements; the others become 0."""
 
     def invalidate(self, first: int, count: int) -> None:
         """Forget what derives from `count` entries of MatrixRf: they were written."""

@@ -25,11 +25,11 @@ class Arrivals:
         self.vectors.append(self.take(window, self.vector_bytes))
 
     def pop_vector(self) -> Pieces:
-        """Remove the first vector of the queue."""
+        """Remove and return the first vector of the queue."""
         return self.vectors.pop(0)
 
     def take(self, window: str, size: int) -> Pieces:
-        """Remove the oldest `size` bytes of a window."""
+        """Remove and return the oldest `size` bytes of a window."""
         pieces, removed = self._pieces.setdefault(window, []), []
         known = sum(x.size for x in pieces)
         if known < size:  # the others arrived before the record began
@@ -46,7 +46,7 @@ class Arrivals:
 
 
 def slice_pieces(pieces: Pieces, first: int, size: int) -> Pieces:
-    """The pieces of bytes `first` to `first + size` of some pieces."""
+    """Return the pieces of `size` bytes from byte `first` of some pieces on."""
     result = []
     for number, begin, length in pieces:
         low, high = max(first, 0), min(first + size, length)

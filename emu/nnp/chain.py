@@ -60,7 +60,7 @@ class Chain:
         self._depends_on_order = False
 
     def depends_on_order(self, first: int, count: int) -> bool:
-        """Whether one of `count` iterations may read, or write again, what an earlier one wrote.
+        """Return whether one of `count` iterations may read or rewrite what an earlier one wrote.
 
         Once true, it stays true for all later iterations. A single write may write an entry again:
         the last one counts.
@@ -75,7 +75,7 @@ class Chain:
         return self._depends_on_order
 
     def _conflict(self, one: Access, write: Access, first: int, count: int) -> bool:
-        """Whether the order of iterations matters for an access and a write to the same memory."""
+        """Return whether the order of iterations matters for an access and a write."""
         if one.memory.queue:
             return True
         places = self.addresses(one, first, count)
@@ -87,11 +87,11 @@ class Chain:
         return bool((written < np.arange(count)[:, None]).any())
 
     def of_unit(self, unit: str) -> list[Operation]:
-        """The operations of an MFU."""
+        """Return the operations of an MFU."""
         return [operation for operation in self.operations if operation.unit == unit]
 
     def addresses(self, access: Access, first: int, count: int) -> Addresses:
-        """The entries of an access in `count` iterations from `first` on: (count, vectors)."""
+        """Return the entries of an access in iterations from `first` on: (count, vectors)."""
         key = access.at, first, count
         addresses = self._addresses.get(key)
         if addresses is None:
@@ -112,7 +112,7 @@ class Chain:
         return np.asarray(begins[:, None] + np.arange(access.count))
 
     def _windows(self, base: int, volume: Volume, iterations: Addresses) -> Addresses:
-        """One window an iteration, its vectors in the order y, x, depth: (iterations, vectors)."""
+        """Return the window of each iteration, in the order y, x, depth: (iterations, vectors)."""
         down, over = np.divmod(iterations, volume.across)
         kernel = np.arange(volume.kernel)
         y = (down * volume.stride - volume.pad)[:, None, None] + kernel[:, None]

@@ -38,7 +38,7 @@ class ChainCore(WindowCore):
     """The part of nnp that executes complete chains.
 
     An engine gives the classes of its arithmetic and scheduler; with `batches` several iterations
-    are done at once where nobody can notice.
+    are done at once where no other core can notice.
     """
 
     numbers_markers = False
@@ -76,7 +76,7 @@ class ChainCore(WindowCore):
         return Units(timing.engines * timing.lanes, timing.vector_bytes, store=timing.vector_bytes)
 
     def _run_chain(self, limit: int) -> bool:
-        """Do the next iterations; whether other cores have to act before the next ones."""
+        """Do the next iterations; return whether other cores have to act before the next ones."""
         chain = self._chain
         assert chain is not None
         if self.state.unsent:
@@ -125,7 +125,7 @@ class ChainCore(WindowCore):
         return self._do_vectors(chain, reads, rates, None)
 
     def _batch_size(self, chain: Chain) -> int:
-        """How many iterations may be done at once."""
+        """Return how many iterations may be done at once."""
         if not self.batches or self._single or self.listeners:
             return 1
         count = chain.iterations - self.state.iteration
@@ -232,7 +232,7 @@ class ChainCore(WindowCore):
                     raise IterationFault(access.at, fault) from None
 
     def _finish(self, chain: Chain, schedule: Schedule, count: int) -> bool:
-        """Account for `count` iterations; whether others have to act next."""
+        """Account for `count` iterations; return whether other cores have to act next."""
         state = self.state
         now = self.time
         for unit, free in schedule.free.items():

@@ -41,7 +41,7 @@ def _decode(word: int) -> Decoded:
 
 @lru_cache(maxsize=1 << 16)
 def _continues_chain(word: int) -> bool:
-    """Whether a word belongs to the chain before it."""
+    """Return whether a word belongs to the chain before it."""
     try:
         return goes_on(_decode(word))
     except DecodeError:
@@ -55,7 +55,7 @@ def _check_prefix(words: tuple[int, ...]) -> None:
 
 
 class NnpCore(ChainCore):
-    """The one core of the table nnp."""
+    """The one core of the table nnp; an engine gives its arithmetic and scheduler."""
 
     halts = True
 
@@ -150,7 +150,7 @@ class NnpCore(ChainCore):
     # Instructions
 
     def _fetch(self, address: int) -> Decoded:
-        """The instruction at an address. Raises `Fault`."""
+        """Return the instruction at an address. Raises `Fault`."""
         if address % WORD:
             raise Fault("misaligned access", f"fetch at {address:#010x}", {"address": address})
         word = self._word(address)
@@ -173,7 +173,7 @@ class NnpCore(ChainCore):
         return int.from_bytes(pages.read(offset, WORD), "little")
 
     def _next_word(self) -> int | None:
-        """The word after the instruction; None if there is no memory."""
+        """Return the word after the instruction at `pc`; None if there is no memory."""
         try:
             return self._word(self.state.pc + WORD)
         except Fault:
@@ -187,7 +187,7 @@ class NnpCore(ChainCore):
             self.announce("instruction", address=state.pc)
         role = step(instruction).role
         if role in (BEGIN, STAGE, WRITE):
-            self._link(instruction)
+            self._append(instruction)
             return
         if role == BETWEEN:
             self._set(instruction)
@@ -212,7 +212,7 @@ class NnpCore(ChainCore):
         if self.chain_origins is not None:
             self.chain_origins.set_register(name, value)
 
-    def _link(self, instruction: Decoded) -> None:
+    def _append(self, instruction: Decoded) -> None:
         """Add an instruction to the open chain; start the chain if it is the last one."""
         state = self.state
         own = self._word(state.pc)
@@ -239,7 +239,7 @@ class NnpCore(ChainCore):
         self._single = False
 
     def _complete(self, words: tuple[int, ...]) -> Chain:
-        """The complete chain of these words. Raises `ChainError`."""
+        """Return the complete chain of these words. Raises `ChainError`."""
         key = words, self.state.scalars.tobytes()
         chain = self._chains.get(key)
         if chain is None:

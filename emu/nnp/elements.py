@@ -50,7 +50,7 @@ class Iteration:
     popped: list[Pieces] = field(default_factory=list)  # vectors from NetInQ
 
     def places(self, access: Access) -> list[int | None]:
-        """The entries of an access; None: a vector of zeros."""
+        """Return the entries of an access; None for a vector of zeros."""
         return list(access.addresses(self.index, self.chain.volume))
 
 
@@ -72,26 +72,26 @@ class Elements:
         self.item = int(arithmetic.dtype.itemsize)  # bytes of a host value
 
     def entries(self, memory: str) -> NDArray[Any]:
-        """The entries of a register file: (entries, N) or (tiles, N, N)."""
+        """Return the entries of a register file: (entries, N) or (tiles, N, N)."""
         field = "tile_codes" if FIELDS[memory] == TILES else FIELDS[memory]
         entries: NDArray[Any] = getattr(self.state, field)
         return entries
 
     def of_bytes(self, written: Written, first: int, size: int) -> Iterator[Origin]:
-        """The origins of the elements in `size` bytes of a written vector or tile."""
+        """Give the origins of the elements in `size` bytes of a written vector or tile."""
         for element in range(first // self.item, -(-(first + size) // self.item)):
-            made = self.element(*written, *divmod(element, self.native))
-            made.part = element * self.item - first, self.item
-            yield made
+            origin = self.element(*written, *divmod(element, self.native))
+            origin.part = element * self.item - first, self.item
+            yield origin
 
     def element(self, now: Iteration, access: Access, which: int, row: int, element: int) -> Origin:
-        """The origin of an element; `row` is the row of a tile, else the vector."""
+        """Return the origin of an element of vector or tile `which`; `row` is a tile's row."""
         if now.chain.is_tiles:
             return self._tile(now, which, row, element)
         last = max(now.results)
         value = now.results[last][which, element].item()
-        chain = partial(self._chain, now, last, which, element)
-        return self._step(now, access.at, value, lambda: iter((chain(),)))
+        source = partial(self._result_source, now, last, which, element)
+        return self._step(now, access.at, value, lambda: iter((source(),)))
 
     def _step(
         self, now: Iteration, at: int, value: Any, sources: Callable[[], Iterator[Source]]
@@ -99,15 +99,15 @@ class Elements:
         row = now.chain.rows[at].row.mnemonic
         return Origin(now.number, now.time, row, now.addresses[at], "", value, sources)
 
-    def _chain(self, now: Iteration, at: int, vector: int, element: int) -> Source:
-        """An element of an instruction's result, as the source of the next instruction."""
+    def _result_source(self, now: Iteration, at: int, vector: int, element: int) -> Source:
+        """Return an element of the result of instruction `at`, as a source of the next one."""
         value = now.results[at][vector, element].item()
         sources = partial(self._sources, now, at, vector, element)
-        made = self._step(now, at, value, sources)
-        return Source("chain", now.number, None, None, made, value)
+        origin = self._step(now, at, value, sources)
+        return Source("chain", now.number, None, None, origin, value)
 
     def _sources(self, now: Iteration, at: int, vector: int, element: int) -> Iterator[Source]:
-        """What an instruction computed an element from."""
+        """Give what an instruction computed an element from."""
         yield from self._settings(now, at)
         chain = now.chain
         product = chain.product
@@ -117,9 +117,9 @@ class Elements:
             yield from self._products(now, product, vector, element)
         elif step(chain.rows[at]).does == "v_softmax":
             for place in range(chain.scalars["valid"]):
-                yield self._chain(now, at - 1, *divmod(place, self.native))
+                yield self._result_source(now, at - 1, *divmod(place, self.native))
         else:
-            yield self._chain(now, at - 1, vector, element)
+            yield self._result_source(now, at - 1, vector, element)
         if at in now.operands:
             access = next(x.operand for x in chain.operations if x.at == at)
             assert access is not None
@@ -128,15 +128,15 @@ class Elements:
     def _source(
         self, now: Iteration, access: Access, vector: int, element: int, values: Host | None = None
     ) -> Source:
-        """An element that an iteration read."""
+        """Return an element that an access of an iteration read, as a source."""
         value = (now.results[access.at] if values is None else values)[vector, element].item()
         name, number = access.memory.name, now.number
         if access.memory.queue:
             return self._popped_element(now, vector, element, value)
         place = now.places(access)[vector]
         if place is None:
-            made = Origin(number, now.time, "padding", now.addresses[access.at], "", value)
-            return Source("padding", number, None, None, made, value)
+            origin = Origin(number, now.time, "padding", now.addresses[access.at], "", value)
+            return Source("padding", number, None, None, origin, value)
         if not access.memory.setting:
             address = now.base + (place * self.native + element) * self.item
             return Source(name, number, (address, self.item), value=value)
@@ -153,7 +153,7 @@ class Elements:
     def _products(
         self, now: Iteration, product: Access, row: int, element: int
     ) -> Iterator[Source]:
-        """The products of a weight and an activation that are not 0."""
+        """Give the products of a weight and an activation that are not 0."""
         assert now.vectors is not None
         cols = now.chain.scalars["cols"]
         numbers = dequantise(now.vectors, self.arithmetic.vector)
@@ -165,18 +165,18 @@ class Elements:
                 weight, number = float(weights[k]), float(numbers[column][k])
                 parts = [
                     Source("weight", now.number, place=place, value=weight),
-                    self._chain(now, 0, column, k),
+                    self._result_source(now, 0, column, k),
                 ]
-                made = self._step(now, product.at, weight * number, partial(iter, parts))
-                yield Source("product", now.number, None, None, made, made.value)
+                origin = self._step(now, product.at, weight * number, partial(iter, parts))
+                yield Source("product", now.number, None, None, origin, origin.value)
 
     def _tile_place(self, number: int) -> Place:
-        """An element of MatrixRf."""
+        """Return the place of an element of MatrixRf in the state."""
         size = self.state.tile_codes.itemsize
         return Place(TILES, number * size, size)
 
     def _weights(self, tile: int, row: int, before: int) -> NDArray[np.float64]:
-        """A row of a tile of MatrixRf as it was."""
+        """Return a row (N) of a tile of MatrixRf as it was before the announcement `before`."""
         written = self.writer("MatrixRf", tile, before)
         if written is not None and written[0].tiles is not None:
             return self._row(written[0].tiles, written[2], row)
@@ -188,34 +188,34 @@ class Elements:
         self.initial[tile] = self._read_tile(tile)
 
     def _read_tile(self, tile: int) -> Quantised:
-        """A copy of a tile of MatrixRf as it is now."""
+        """Return a copy of a tile of MatrixRf as it is now."""
         exponents = self.state.tile_exponents[tile].astype(np.int8) - BIAS
         return Quantised(self.state.tile_codes[tile][None].copy(), exponents[None])
 
     def _row(self, tiles: Quantised, which: int, row: int) -> NDArray[np.float64]:
-        """A row of one of some quantised tiles."""
+        """Return row `row` (N) of tile `which` of some quantised tiles."""
         one = Quantised(tiles.codes[which, row][None], tiles.exponents[which, row][None])
         return np.asarray(dequantise(one, self.arithmetic.matrix)[0])
 
     def _tile(self, now: Iteration, which: int, row: int, element: int) -> Origin:
-        """The origin of an element of a tile that m_wr wrote."""
+        """Return the origin of an element of a tile that m_wr wrote."""
         read = now.results[0][which, row, element].item()
         value = read
         if now.tiles is not None:
             value = float(self._row(now.tiles, which, row)[element])
 
         def sources() -> Iterator[Source]:
-            made = self._step(
+            origin = self._step(
                 now, 0, read, lambda: self._tile_source(now, which, row, element, read)
             )
-            yield Source("tile", now.number, None, None, made, read)
+            yield Source("tile", now.number, None, None, origin, read)
 
         return self._step(now, now.chain.writes[0].at, value, sources)
 
     def _tile_source(
         self, now: Iteration, which: int, row: int, element: int, value: Any
     ) -> Iterator[Source]:
-        """An element of a tile that an iteration read."""
+        """Give the sources of an element of a tile that an iteration read."""
         yield from self._settings(now, 0)
         access, name = now.chain.source, now.chain.source.memory.name
         if access.memory.queue:
@@ -231,10 +231,10 @@ class Elements:
             yield Source(name, now.number, place=self._tile_place(first), value=value)
 
     def _settings(self, now: Iteration, at: int) -> Iterator[Source]:
-        """The registers that an instruction uses: their values, and the origins of these."""
+        """Give the registers that an instruction uses: their values, and the origins of these."""
         names = STEPS[now.chain.rows[at].row.mnemonic].scalars
         if at == 0 and now.chain.source.window:
             names = WINDOW
         for name in names:
-            made, value = now.setters.get(name), now.chain.scalars[name]
-            yield Source(name, now.number, None, None, made, value, setting=True)
+            origin, value = now.setters.get(name), now.chain.scalars[name]
+            yield Source(name, now.number, None, None, origin, value, setting=True)

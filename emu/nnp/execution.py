@@ -39,7 +39,7 @@ class Execution:
         self.origins: ChainOrigins | None = None  # gets the result of each instruction
 
     def vectors(self, chain: Chain, first: int, count: int, popped: Host | None) -> Host:
-        """What `count` iterations write: host values (count, vectors, N).
+        """Return what `count` iterations write: host values (count, vectors, N).
 
         `popped` are the vectors from NetInQ if that is the source. Raises `IterationFault`.
         """
@@ -71,7 +71,7 @@ class Execution:
             self.origins.record_result(at, values, *operands)
 
     def _source(self, chain: Chain, first: int, count: int, popped: Host | None) -> Host:
-        """What enters the first MFU."""
+        """Return what enters the first MFU: (count, vectors, N)."""
         memories, source = self.memories, chain.source
         places = chain.addresses(source, first, count)
         if source.memory.name == "InitialVrf":
@@ -127,14 +127,14 @@ class Execution:
         return values
 
     def quantise(self, at: int, values: Host) -> Quantised:
-        """Host vectors as the multiplier takes them. Raises `IterationFault` at place `at`."""
+        """Quantise vectors for the multiplier. Raises `IterationFault` at place `at`."""
         try:
             return self.arithmetic.quantise(values, self.arithmetic.vector)
         except NotANumber as error:
             raise IterationFault(at, nan_fault(error)) from None
 
     def _requantise(self, at: int, values: Host) -> Host:
-        """Host values quantised and back, as nnp.quantise_mvm_out and nnp.quantise_mfu_in ask."""
+        """Quantise host values and convert them back. Raises `IterationFault` at place `at`."""
         try:
             blocks = self.arithmetic.quantise(values, self.arithmetic.vector)
         except NotANumber as error:
@@ -143,7 +143,7 @@ class Execution:
 
 
 def nan_fault(error: NotANumber) -> Fault:
-    """The fault of a NaN at a quantiser, with its vector and element in the iteration."""
+    """Return the fault of a NaN at a quantiser, with its vector and element."""
     _, *inside = (0, 0, *error.index)[-3:]
     vector, element = inside
     return Fault(

@@ -17,7 +17,7 @@ ACROSS = 8  # codes to a row
 
 
 def formats(arithmetic: Arithmetic, config: Mapping[str, Any]) -> dict[str, MemoryFormat]:
-    """The formats by name: the quantiser's kind for vectors, the same with `_matrix` for tiles."""
+    """Return the formats by name: the quantiser's kind, with `_matrix` for matrices."""
     native, dtype = int(config["nnp.native"]), np.dtype(HOST[config["nnp.host_format"]])
     columns = ("exponent", *(f"+{at}" for at in range(min(ACROSS, native))))
     by_name = {}

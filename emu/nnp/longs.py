@@ -1,7 +1,7 @@
 """BFP long: q34.40 with an exponent, 74 bits in two limbs (seed 003; docs/numbers-nnp.md).
 
-A number V · 2**(exponent - 40) is held as `whole` = floor(V / 2**40) and `fraction` = V mod 2**40.
-Its way to the host format is integer arithmetic from end to end.
+A number V · 2**(exponent - 40) is stored as `whole` = floor(V / 2**40) and `fraction` = V mod
+2**40. Its conversion to the host format is integer arithmetic throughout.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ _MASK = (1 << FRACTION) - 1
 
 
 class OutOfRange(ArithmeticError):
-    """An accumulator left 74 bits. `index` is (iteration, row, element), `column` the step."""
+    """An accumulator needs more than 74 bits.
+
+    `index` is (iteration, row, element), `column` the column of tiles at which it overflowed.
+    """
 
     def __init__(self, index: tuple[int, ...], column: int) -> None:
         iteration, row, element = index
@@ -45,17 +48,17 @@ class Long:
 
     @classmethod
     def of(cls, value: Ints, exponent: Ints) -> Long:
-        """V that fits in 64 bits."""
+        """Return accumulators of V, integers of 64 bits."""
         return cls(value >> FRACTION, value & _MASK, exponent)
 
     @classmethod
-    def scaled(cls, value: Ints, places: int, exponent: Ints) -> Long:
-        """V = `value` · 2**`places`, 0 to 40 of them. It may leave 74 bits (`check`)."""
+    def from_scaled(cls, value: Ints, places: int, exponent: Ints) -> Long:
+        """Return accumulators V = `value` · 2**`places`, 0 to 40; `check` finds overflows."""
         rest = FRACTION - places
         return cls(value >> rest, (value & ((1 << rest) - 1)) << places, exponent)
 
-    def shifted(self, places: Ints) -> Long:
-        """Divided by 2**`places`, 0 to 62, towards -infinity; the exponent grows as much."""
+    def shift_right(self, places: Ints) -> Long:
+        """Divide V by 2**`places`, 0 to 62, towards -infinity; exponents grow by `places`."""
         few = np.minimum(places, FRACTION)
         low = (self.whole & ((1 << few) - 1)) << (FRACTION - few) | self.fraction >> few
         far = (self.whole >> np.maximum(places - FRACTION, 0)) & _MASK
@@ -63,23 +66,23 @@ class Long:
         return Long(self.whole >> places, fraction, self.exponent + places)
 
     def plus(self, other: Long) -> Long:
-        """The sum, both aligned to the larger exponent. It may leave 74 bits (`check`)."""
+        """Return the sum, both aligned to the larger exponent; `check` finds overflows."""
         exponent = np.maximum(self.exponent, other.exponent)
-        left = self.shifted(exponent - self.exponent)
-        right = other.shifted(exponent - other.exponent)
+        left = self.shift_right(exponent - self.exponent)
+        right = other.shift_right(exponent - other.exponent)
         fraction = left.fraction + right.fraction
         carry = fraction >> FRACTION
         return Long(left.whole + right.whole + carry, fraction & _MASK, exponent)
 
     def check(self, column: int) -> None:
-        """Raise `OutOfRange` if one of the accumulators (iterations, rows, N) has left 74 bits."""
+        """Raise `OutOfRange` if an accumulator (iterations, rows, N) needs more than 74 bits."""
         inside = fits(self.whole, WHOLE)
         if not inside.all():
             raise OutOfRange(tuple(int(x) for x in np.argwhere(~inside)[0]), column)
 
 
 def round_scaled(value: Ints, exponent: Ints, dtype: DTypeLike) -> Host:
-    """`value` · 2**`exponent`, sizes below 2**62, rounded once to the host type."""
+    """Return `value` · 2**`exponent`, |value| < 2**62, rounded once to the host type."""
     limits: Any = np.finfo(np.dtype(dtype))
     stored = int(limits.nmant)
     least = int(limits.minexp) - stored  # the exponent of the last place of subnormals
@@ -103,12 +106,12 @@ def round_scaled(value: Ints, exponent: Ints, dtype: DTypeLike) -> Host:
 
 
 def round_long(long: Long, dtype: DTypeLike) -> Host:
-    """V · 2**(exponent - 40) rounded once, half to even, to infinity beyond the largest number."""
+    """Return the accumulators rounded once, half to even; too large numbers become infinite."""
     negative = long.whole < 0
     borrow = long.fraction > 0
     whole = np.where(negative, -long.whole - borrow, long.whole)
     fraction = np.where(negative, (-long.fraction) & _MASK, long.fraction)
-    # 74 bits into 62: what falls off stays as a last bit that says "and more".
+    # 74 bits into 62: the last bit says whether a bit that was cut off is set.
     rest = (fraction & 0xFFF) != 0
     packed = whole << 28 | fraction >> 12 | rest
     short = whole < 1 << 21

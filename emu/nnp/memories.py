@@ -37,7 +37,7 @@ class Memories:
     # Vectors
 
     def initial(self, addresses: Addresses) -> Quantised:
-        """Entries of InitialVrf, zeros for negative addresses: codes (..., N), exponents (...)."""
+        """Return entries of InitialVrf, zeros for negative addresses: codes (..., N)."""
         state = self.state
         codes = state.initial_codes[addresses]
         exponents = state.initial_exponents[addresses].astype(np.int8) - BIAS
@@ -48,7 +48,7 @@ class Memories:
         return Quantised(codes, exponents)
 
     def read(self, memory: Memory, addresses: Addresses) -> Host:
-        """Host values of a register file or of Dram: (..., N), zeros for negative addresses."""
+        """Return host values (..., N) of a register file or Dram, zeros for negative addresses."""
         if memory.setting:
             values: Host = self.state.host_file(memory)[addresses]
         else:
@@ -79,7 +79,7 @@ class Memories:
     # Dram
 
     def _dram(self, what: str, addresses: Addresses, elements: int) -> Host:
-        """External memory from the base register on, in rows of so many host values.
+        """Return external memory from the base register on, in rows of so many host values.
 
         Raises `Fault` if a row at one of the `addresses` that are not negative lies outside.
         """
@@ -113,7 +113,7 @@ class Memories:
     # Tiles
 
     def read_tiles(self, memory: Memory, addresses: Addresses) -> Host:
-        """Native tiles as host values: (..., N, N)."""
+        """Return native tiles as host values: (..., N, N)."""
         native = self.native
         if memory.setting:
             state = self.state

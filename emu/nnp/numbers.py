@@ -1,6 +1,6 @@
-"""The arithmetic of nnp: the door to its modules. Every rule stands in docs/numbers-nnp.md.
+"""The arithmetic of nnp: names of several modules in one place (docs/numbers-nnp.md).
 
-Behind it are leaves: nothing of ours but `macaw.emu.numerics`, `macaw.emu.floats` and
+These modules need nothing else of ours but `macaw.emu.numerics`, `macaw.emu.floats` and
 `macaw.emu.curves`.
 """
 

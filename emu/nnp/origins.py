@@ -21,7 +21,7 @@ from macaw.emu.origins import Origin, Origins, Passed, Place, Source
 from macaw.isa.nnp import FILE, SCALARS
 
 _MEMORIES = {name: memory for memory, name in FIELDS.items()}
-_ELEMENTS = 64  # recorded elements that count as one step
+_STEP_ELEMENTS = 64  # recorded elements that count as one step
 
 
 class ChainOrigins(Origins):
@@ -41,9 +41,9 @@ class ChainOrigins(Origins):
         super().__init__(number)
         self.state, self.timing, self.native = state, timing, timing.native
         self.now = now  # the core's time
-        self.elements = Elements(state, self.native, arithmetic, self._writer)
+        self.elements = Elements(state, self.native, arithmetic, self._last_writer)
         self._iteration: Iteration | None = None  # the one that is being done
-        self._kept = 0
+        self._steps = 0
         self._entry_writers: dict[tuple[str, int], list[Written]] = {}  # by memory and entry
         self._dram_writers: dict[int, Written] = {}  # by number of the announcement
         self._setters: dict[str, Origin] = {}  # by register: what set it last
@@ -56,7 +56,7 @@ class ChainOrigins(Origins):
 
     @property
     def kept(self) -> int:
-        return self._kept
+        return self._steps
 
     # What the core reports
 
@@ -99,7 +99,7 @@ class ChainOrigins(Origins):
         """The result of an instruction of the chain, and its operand: (1, vectors, N)."""
         assert self._iteration is not None
         self._iteration.results[at] = values[0].copy()
-        self._kept += 1 + values.size // _ELEMENTS
+        self._steps += 1 + values.size // _STEP_ELEMENTS
         if operand is not None:
             self._iteration.operands[at] = operand[0].copy()
 
@@ -131,7 +131,7 @@ class ChainOrigins(Origins):
         assert self._iteration is not None
         now, state = self._iteration, self.state
         now.results[0] = values.copy()
-        self._kept += 1 + values.size // _ELEMENTS
+        self._steps += 1 + values.size // _STEP_ELEMENTS
         access = now.chain.writes[0]
         if access.memory.setting:
             places = [place for place in now.places(access) if place is not None]
@@ -140,7 +140,7 @@ class ChainOrigins(Origins):
         self.end_iteration()
 
     def pull(self, before: int, size: int) -> None:
-        """`size` bytes were read from NetOutQ, whose first vector lacked its first `before`."""
+        """`size` bytes were read from NetOutQ; `before` bytes of its first vector were gone."""
         whole = self.timing.vector_bytes
         pieces = []
         done = 0
@@ -156,29 +156,29 @@ class ChainOrigins(Origins):
     # Questions
 
     def written(self, number: int, address: int, size: int) -> Iterator[Origin]:
-        found = self._dram_writers.get(number)
-        if found is None:
+        record = self._dram_writers.get(number)
+        if record is None:
             return
-        now, access, which = found
+        now, access, which = record
         place = now.places(access)[which]
         assert place is not None
         vector = self.native * (self.native if now.chain.is_tiles else 1) * self.elements.item
-        yield from self.elements.of_bytes(found, address - (now.base + place * vector), size)
+        yield from self.elements.of_bytes(record, address - (now.base + place * vector), size)
 
     def given(self, passed: Passed) -> Iterator[Origin]:
         end = passed.first + passed.size
         pieces = self._pulls.get(passed.number)
         if not pieces:
             return
-        for (first, before, found), after in zip(
+        for (first, before, record), after in zip(
             pieces, [*pieces[1:], (end, 0, None)], strict=True
         ):
             low, high = max(first, passed.first), min(after[0], end)
-            if found is not None and low < high:
-                for made in self.elements.of_bytes(found, before + low - first, high - low):
-                    assert made.part is not None
-                    made.part = made.part[0] + low - passed.first, made.part[1]
-                    yield made
+            if record is not None and low < high:
+                for origin in self.elements.of_bytes(record, before + low - first, high - low):
+                    assert origin.part is not None
+                    origin.part = origin.part[0] + low - passed.first, origin.part[1]
+                    yield origin
 
     def called(self, place: Place) -> str:
         memory = _MEMORIES.get(place.field)
@@ -200,44 +200,45 @@ class ChainOrigins(Origins):
     def _scalars(self, place: Place, before: int) -> Iterator[Origin]:
         scalars = self.state.scalars
         for number, part in place.items(scalars.itemsize, scalars.nbytes):
-            made = [x for x in self._settings.get(SCALARS[number].name, ()) if x.number < before]
-            if made:
-                found = made[-1]
-                found.part = part
-                yield found
+            settings = self._settings.get(SCALARS[number].name, ())
+            earlier = [x for x in settings if x.number < before]
+            if earlier:
+                origin = earlier[-1]
+                origin.part = part
+                yield origin
 
     def _queued(self, place: Place) -> Iterator[Origin]:
-        """The origins of the vectors in a queue now."""
+        """Give the origins of the vectors that are in a queue now."""
         chosen = slice(place.first, place.first + place.size if place.size else None)
         if place.field == "net_out":
-            for number, found in list(enumerate(self._net_out))[chosen]:
-                if found is not None:
-                    for made in self.elements.of_bytes(found, 0, self.timing.vector_bytes):
-                        made.part = number - place.first, 1
-                        yield made
+            for number, record in list(enumerate(self._net_out))[chosen]:
+                if record is not None:
+                    for origin in self.elements.of_bytes(record, 0, self.timing.vector_bytes):
+                        origin.part = number - place.first, 1
+                        yield origin
             return
         for number, vector in list(enumerate(self.arrivals.vectors))[chosen]:
             sources = [Source("came in", x.number, passed=x) for x in vector if x.number >= 0]
             at = max((x.number for x in vector), default=-1)
             if at >= 0:
-                made = Origin(at, self.now(), "NetInQ", sources=partial(iter, sources))
-                made.part = number - place.first, 1
-                yield made
+                origin = Origin(at, self.now(), "NetInQ", sources=partial(iter, sources))
+                origin.part = number - place.first, 1
+                yield origin
 
     def _entries(self, place: Place, before: int) -> Iterator[Origin]:
-        """The origins of elements of register files."""
+        """Give the origins of elements of register files."""
         memory = _MEMORIES[place.field]
         entries = self.elements.entries(memory)
         for element, part in place.items(entries.itemsize, entries.nbytes):
             entry, inside = divmod(element, entries[0].size)
-            found = self._writer(memory, entry, before)
-            if found is not None:
-                made = self.elements.element(*found, *divmod(inside, self.native))
-                made.part = part
-                yield made
+            record = self._last_writer(memory, entry, before)
+            if record is not None:
+                origin = self.elements.element(*record, *divmod(inside, self.native))
+                origin.part = part
+                yield origin
 
-    def _writer(self, memory: str, entry: int, before: int) -> Written | None:
-        for found in reversed(self._entry_writers.get((memory, entry), ())):
-            if found[0].number < before:
-                return found
+    def _last_writer(self, memory: str, entry: int, before: int) -> Written | None:
+        for record in reversed(self._entry_writers.get((memory, entry), ())):
+            if record[0].number < before:
+                return record
         return None

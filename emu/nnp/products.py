@@ -1,8 +1,8 @@
 """Products of native tiles and vectors: exact integers, accumulated in BFP long, rounded once.
 
 docs/numbers-nnp.md, "Products". BLAS does the work wherever a bound shows that no sum has more
-digits than its type, 24 or 53. Then neither the order of sums nor the alignment of BFP long shows,
-and a product of dequantised numbers is the exact result. Else columns are accumulated one by
+digits than its type, 24 or 53. Then neither the order of sums nor the alignment of BFP long changes
+the result, and a product of dequantised numbers is exact. Otherwise columns are accumulated one by
 one in integers.
 """
 
@@ -18,15 +18,14 @@ from macaw.emu.nnp.longs import FRACTION, Long, round_long, round_scaled
 from macaw.emu.nnp.quantisers import Quantised, Quantiser, integers, power_of_two, values
 
 _SINGLE, _DOUBLE = 1 << 24, 1 << 53  # integers up to here are exact in binary32, in binary64
-_AT_ONCE = 1 << 22  # elements of results that are worked on at a time
+_BATCH = 1 << 22  # elements of results in a batch
 
 Reals = NDArray[np.floating[Any]]
 Ints = NDArray[np.int64]
 
 
 def _spread(exponents: NDArray[Any], codes: NDArray[np.int16], axis: int) -> int:
-    """The greatest distance, along an axis of blocks, from the largest exponent down to one of a
-    block that is not all zero."""
+    """Return the greatest difference of exponents along an axis of blocks, without zero blocks."""
     wide = exponents.astype(np.int64)
     greatest = wide.max(axis=axis)
     least = np.where(codes.any(axis=-1), wide, greatest.max(initial=-128)).min(axis=axis)
@@ -37,8 +36,8 @@ class Tiles:
     """rows × cols native tiles, prepared for products with vectors.
 
     `quantised` holds codes (rows, cols, N, N) and exponents (rows, cols, N) of the quantiser
-    `matrix`; `vector` is the quantiser of the vectors to come. Later changes of the arrays do not
-    show here.
+    `matrix`; `vector` is the quantiser of the vectors. The tiles are copied: later changes of
+    `quantised` have no effect.
     """
 
     def __init__(self, quantised: Quantised, matrix: Quantiser, vector: Quantiser) -> None:
@@ -52,49 +51,51 @@ class Tiles:
         self._spread = _spread(quantised.exponents, quantised.codes, 1) if self._shared else 0
         exponents = quantised.exponents.transpose(1, 0, 2).reshape(self.cols, -1)
         self._exponents = exponents.astype(np.int64)
-        self._parts = self._split(quantised) if self._wide else [self._plain(quantised)]
+        self._parts = self._split(quantised) if self._wide else [self._dequantise(quantised)]
 
     @property
     def nbytes(self) -> int:
-        """What the prepared tiles take."""
+        """Bytes of the prepared tiles."""
         return sum(part.nbytes for part in self._parts)
 
     def times(self, vectors: Quantised, dtype: DTypeLike) -> Host:
-        """Vectors (iterations, cols, N) to host values (iterations, rows, N).
+        """Multiply vectors (iterations, cols, N): host values (iterations, rows, N) of `dtype`.
 
-        Raises `OutOfRange` if an accumulator leaves its 74 bits.
+        Raises `OutOfRange` if an accumulator overflows.
         """
-        step = max(1, _AT_ONCE // (self.rows * self.native))
+        step = max(1, _BATCH // (self.rows * self.native))
         parts = []
         for first in range(0, max(1, len(vectors.codes)), step):
             some = slice(first, first + step)
-            parts.append(self._some(Quantised(vectors.codes[some], vectors.exponents[some]), dtype))
+            parts.append(
+                self._multiply(Quantised(vectors.codes[some], vectors.exponents[some]), dtype)
+            )
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def long(self, vectors: Quantised) -> Long:
-        """The accumulators (iterations, rows, N) of `times` before they are rounded."""
-        total = self._column(vectors, 0)
+        """Return the accumulators (iterations, rows, N) of `times` before rounding."""
+        total = self._column_long(vectors, 0)
         total.check(0)
         for column in range(1, self.cols):
-            total = total.plus(self._column(vectors, column))
+            total = total.plus(self._column_long(vectors, column))
             total.check(column)
         return total
 
-    def _some(self, vectors: Quantised, dtype: DTypeLike) -> Host:
+    def _multiply(self, vectors: Quantised, dtype: DTypeLike) -> Host:
         spread = self._spread
         if self._shared:
             spread += _spread(vectors.exponents, vectors.codes, 1)
-        nothing_lost = not self._shared or spread <= FRACTION - self._digits
-        if nothing_lost and (self.cols * self.native << self._digits + spread) <= _DOUBLE:
-            return self._shaped(to_host(self._sums(vectors, spread), dtype))
+        is_lossless = not self._shared or spread <= FRACTION - self._digits
+        if is_lossless and (self.cols * self.native << self._digits + spread) <= _DOUBLE:
+            return self._by_row(to_host(self._sums(vectors, spread), dtype))
         # In bfp an accumulator is at most cols · N · 2**40, and one more for each alignment.
         if self._shared and self.cols * (self.native << FRACTION) + self.cols < 1 << 62:
-            value, exponent = self._short(vectors)
-            return self._shaped(round_scaled(value, exponent - FRACTION, dtype))
+            value, exponent = self._accumulate_64(vectors)
+            return self._by_row(round_scaled(value, exponent - FRACTION, dtype))
         return round_long(self.long(vectors), dtype)
 
     def _sums(self, vectors: Quantised, spread: int) -> Reals:
-        """The exact results (iterations, rows · N): no sum has more than 53 digits."""
+        """Return exact results (iterations, rows · N); no sum may need more than 53 digits."""
         weights = self._parts[0]
         x = values(vectors, self._vector, self._type).reshape(-1, self.cols * self.native)
         digits = self._digits + spread
@@ -108,18 +109,18 @@ class Tiles:
         total += 0.0  # -0 becomes +0
         return total
 
-    def _short(self, vectors: Quantised) -> tuple[Ints, Ints]:
-        """V and its exponent, accumulated in BFP long where 64 bits hold it."""
-        total, exponent = self._aligned(vectors, 0)
+    def _accumulate_64(self, vectors: Quantised) -> tuple[Ints, Ints]:
+        """Return V and its exponent, accumulated in BFP long; V must fit in 64 bits."""
+        total, exponent = self._column_64(vectors, 0)
         for column in range(1, self.cols):
-            value, other = self._aligned(vectors, column)
+            value, other = self._column_64(vectors, column)
             larger = np.maximum(exponent, other)
             total = (total >> (larger - exponent)) + (value >> (larger - other))
             exponent = larger
         return total, exponent
 
-    def _aligned(self, vectors: Quantised, column: int) -> tuple[Ints, Ints]:
-        """V and exponent of the dot products of a column, (iterations, rows · N)."""
+    def _column_64(self, vectors: Quantised, column: int) -> tuple[Ints, Ints]:
+        """Return V and exponent of the dot products of a column, (iterations, rows · N)."""
         part = self._of_column(column)
         of_column = Quantised(vectors.codes[:, column], vectors.exponents[:, column])
         exact = values(of_column, self._vector, self._type) @ self._parts[0][:, part].T
@@ -131,20 +132,20 @@ class Tiles:
         scaled = np.ldexp(exact.astype(np.float64), (FRACTION - exponent).astype(np.int32))
         return scaled.astype(np.int64), exponent
 
-    def _column(self, vectors: Quantised, column: int) -> Long:
-        """The dot products of a column in BFP long, (iterations, rows, N)."""
+    def _column_long(self, vectors: Quantised, column: int) -> Long:
+        """Return the dot products of a column in BFP long, (iterations, rows, N)."""
         if not self._wide:
-            value, exponent = self._aligned(vectors, column)
-            return Long.of(self._shaped(value), self._shaped(exponent))
+            value, exponent = self._column_64(vectors, column)
+            return Long.of(self._by_row(value), self._by_row(exponent))
         of_column = Quantised(vectors.codes[:, column], vectors.exponents[:, column])
         part = self._of_column(column)
         unit = FRACTION + self._matrix.unit + self._vector.unit
         total: Long | None = None
         for y, low_y in _halves(integers(of_column.codes, self._vector), self._vector.size):
-            for weights, low in zip(self._parts, _places(self._matrix.size), strict=True):
-                dot = self._shaped((y @ weights[:, part].T).astype(np.int64))
+            for weights, low in zip(self._parts, _half_shifts(self._matrix.size), strict=True):
+                dot = self._by_row((y @ weights[:, part].T).astype(np.int64))
                 exponent = np.full(dot.shape, unit, np.int64)
-                term = Long.scaled(dot, low + low_y, exponent)
+                term = Long.from_scaled(dot, low + low_y, exponent)
                 total = term if total is None else total.plus(term)
         assert total is not None
         return total
@@ -152,11 +153,11 @@ class Tiles:
     def _of_column(self, column: int) -> slice:
         return slice(column * self.native, (column + 1) * self.native)
 
-    def _shaped(self, flat: NDArray[Any]) -> NDArray[Any]:
+    def _by_row(self, flat: NDArray[Any]) -> NDArray[Any]:
         return flat.reshape(-1, self.rows, self.native)
 
-    def _plain(self, quantised: Quantised) -> Reals:
-        """The dequantised matrix (rows · N, cols · N)."""
+    def _dequantise(self, quantised: Quantised) -> Reals:
+        """Return the dequantised matrix (rows · N, cols · N)."""
         shape = self.rows, self.native, self.cols, self.native
         weights = np.empty(shape, self._type)
         units = quantised.exponents.astype(np.int32) + self._matrix.unit
@@ -166,8 +167,8 @@ class Tiles:
         return weights.reshape(self.rows * self.native, -1)
 
     def _split(self, quantised: Quantised) -> list[Reals]:
-        """High and low half of the integers m, each (rows · N, cols · N)."""
-        places = _places(self._matrix.size)[0] + _places(self._vector.size)[0]
+        """Return the high and the low half of the integers m, each (rows · N, cols · N)."""
+        places = _half_shifts(self._matrix.size)[0] + _half_shifts(self._vector.size)[0]
         if self.native << places > _DOUBLE:
             raise ValueError(f"N = {self.native} is too large for {self._digits} bits a product")
         whole = integers(quantised.codes, self._matrix).transpose(0, 2, 1, 3)
@@ -175,14 +176,14 @@ class Tiles:
         return [half for half, _ in _halves(flat, self._matrix.size)]
 
 
-def _places(size: int) -> tuple[int, int]:
-    """How far the halves of integers of `size` bits stand to the left."""
+def _half_shifts(size: int) -> tuple[int, int]:
+    """Return the left shifts of the high and the low half of integers of `size` bits."""
     return (size + 1) // 2, 0
 
 
 def _halves(whole: NDArray[Any], size: int) -> list[tuple[NDArray[np.float64], int]]:
-    """High and low half of integers, each with its place."""
-    place, _ = _places(size)
-    high = whole >> place
-    low = whole & ((1 << place) - 1)
-    return [(high.astype(np.float64), place), (low.astype(np.float64), 0)]
+    """Return the high and the low half of integers, each with its left shift."""
+    shift, _ = _half_shifts(size)
+    high = whole >> shift
+    low = whole & ((1 << shift) - 1)
+    return [(high.astype(np.float64), shift), (low.astype(np.float64), 0)]

@@ -20,14 +20,14 @@ from macaw.emu.numerics import signed_range
 Kind = Literal["bfp", "int", "log", "float"]
 
 LEAST_EXPONENT, GREATEST_EXPONENT = -15, 16
-"""Of a shared exponent, 5 bits."""
+"""The range of a shared exponent, 5 bits."""
 
 _MOST_POWERS = 15  # powers of two above and below 1 in the logarithmic kind
 _ROOT_OF_TWO = np.float32(11863283 / (1 << 23))  # the greatest binary32 number below it
 
 
 class NotANumber(ValueError):
-    """A NaN came to a quantiser. `index` is the place of the first one in the array."""
+    """A number to be quantised is NaN. `index` is the place of the first one in the array."""
 
     def __init__(self, index: tuple[int, ...]) -> None:
         super().__init__(f"element {', '.join(map(str, index))} is not a number")
@@ -36,7 +36,7 @@ class NotANumber(ValueError):
 
 @dataclass(frozen=True)
 class Quantiser:
-    """How numbers become small: the kind and its widths. Raises `ValueError` for other widths.
+    """A quantiser: its kind and widths. Raises `ValueError` for other widths.
 
     `bits` is the width of a mantissa (bfp), an integer (int) or a power with its sign (log);
     `exponent_bits` and `mantissa_bits` belong to float alone.
@@ -80,7 +80,7 @@ class Quantiser:
 
 @dataclass(frozen=True)
 class Quantised:
-    """Blocks of codes: int16 [..., N]; their exponents: int8 [...], 0 but in bfp."""
+    """Blocks of codes, int16 (..., N), and their exponents, int8 (...); these are 0 but in bfp."""
 
     codes: NDArray[np.int16]
     exponents: NDArray[np.int8]
@@ -92,12 +92,12 @@ def _in_range(what: str, value: int, low: int, high: int) -> None:
 
 
 def power_of_two(exponents: NDArray[Any] | int, dtype: DTypeLike) -> NDArray[Any]:
-    """2**`exponents`, exact in `dtype`."""
+    """Return 2**`exponents`, exact in `dtype`."""
     return np.ldexp(np.ones((), dtype), np.asarray(exponents, np.int32))
 
 
 def quantise(values: Host, quantiser: Quantiser) -> Quantised:
-    """Host values to codes. Infinities saturate; raises `NotANumber`."""
+    """Quantise host values (..., N). Infinities saturate. Raises `NotANumber`."""
     wide = widened(values)
     largest = np.max(np.abs(wide), axis=-1, initial=0)
     if np.isnan(largest).any():
@@ -105,7 +105,7 @@ def quantise(values: Host, quantiser: Quantiser) -> Quantised:
     if quantiser.kind == "bfp":
         return _bfp(wide, largest, quantiser.bits)
     if quantiser.kind == "int":
-        codes = _clipped(np.rint(wide), *signed_range(quantiser.bits))
+        codes = _clip(np.rint(wide), *signed_range(quantiser.bits))
     elif quantiser.kind == "log":
         codes = _log(wide, quantiser.powers)
     else:
@@ -113,8 +113,8 @@ def quantise(values: Host, quantiser: Quantiser) -> Quantised:
     return Quantised(codes, np.zeros(largest.shape, np.int8))
 
 
-def _clipped(whole: NDArray[Any], low: int, high: int) -> NDArray[np.int16]:
-    """Whole numbers, infinities too, clipped; the array is used up."""
+def _clip(whole: NDArray[Any], low: int, high: int) -> NDArray[np.int16]:
+    """Clip whole numbers and infinities to codes; overwrites `whole`."""
     return np.clip(whole, low, high, out=whole).astype(np.int16)
 
 
@@ -124,7 +124,7 @@ def _bfp(wide: NDArray[np.float32], largest: NDArray[Any], bits: int) -> Quantis
     exponents = np.where(np.isinf(largest), GREATEST_EXPONENT, exponents)
     exponents = np.clip(exponents, LEAST_EXPONENT, GREATEST_EXPONENT)
     scaled = wide * power_of_two(bits - 1 - exponents, np.float32)[..., None]
-    codes = _clipped(np.rint(scaled, out=scaled), *signed_range(bits))
+    codes = _clip(np.rint(scaled, out=scaled), *signed_range(bits))
     return Quantised(codes, np.asarray(exponents.astype(np.int8)))
 
 
@@ -146,11 +146,11 @@ def _small_float(wide: NDArray[np.float32], quantiser: Quantiser) -> NDArray[np.
     # A mantissa that rounds up to the next power of two carries into the exponent field.
     codes = np.rint(size * scale) + ((exponents - least) << quantiser.mantissa_bits)
     greatest = (((1 << quantiser.exponent_bits) - 1) << quantiser.mantissa_bits) - 1
-    return _clipped(np.where(wide < 0, -codes, codes), -greatest, greatest)
+    return _clip(np.where(wide < 0, -codes, codes), -greatest, greatest)
 
 
 def integers(codes: NDArray[np.int16], quantiser: Quantiser) -> NDArray[np.signedinteger[Any]]:
-    """m of each code: of bfp and int the codes themselves, else int64."""
+    """Return the integer m of each code; for bfp and int the codes themselves, else int64."""
     if quantiser.kind in ("bfp", "int"):
         return codes
     size = np.abs(codes.astype(np.int64))
@@ -165,20 +165,20 @@ def integers(codes: NDArray[np.int16], quantiser: Quantiser) -> NDArray[np.signe
 
 
 def values(quantised: Quantised, quantiser: Quantiser, dtype: DTypeLike) -> NDArray[Any]:
-    """The values of blocks in a floating type that is known to hold them exactly."""
+    """Return the values of blocks, (..., N), in a floating type that holds them exactly."""
     scale = power_of_two(quantised.exponents.astype(np.int32) + quantiser.unit, dtype)
     whole = integers(quantised.codes, quantiser)
     return np.asarray(np.multiply(whole, scale[..., None], dtype=dtype))
 
 
 def dequantise(quantised: Quantised, quantiser: Quantiser) -> NDArray[np.float64]:
-    """The exact values of blocks."""
+    """Return the exact values of blocks: float64 (..., N)."""
     return values(quantised, quantiser, np.float64)
 
 
 def requantise(host: Host, quantiser: Quantiser) -> Host:
-    """Host values as they come out of a quantiser, rounded once back to their type.
+    """Quantise host values and round them once back to their type. Raises `NotANumber`.
 
-    `nnp.quantise_mvm_out` and `nnp.quantise_mfu_in`. Raises `NotANumber`.
+    `nnp.quantise_mvm_out` and `nnp.quantise_mfu_in` switch this on.
     """
     return to_host(dequantise(quantise(host, quantiser), quantiser), host.dtype)

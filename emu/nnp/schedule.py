@@ -15,7 +15,7 @@ from macaw.isa.nnp_entries import Access
 
 
 class Schedule(NamedTuple):
-    """When some iterations of a chain do what. All times are device cycles."""
+    """The times of some iterations of a chain, in device cycles."""
 
     starts: Times  # (iterations): the first vector is read
     free: dict[int, int]  # by unit: it is free again
@@ -30,19 +30,22 @@ class Schedule(NamedTuple):
 
 
 class Scheduler(Protocol):
-    """What an engine offers: the times of vectors; `tile_schedule` is that of all engines."""
+    """Computes the schedule of vectors, for an engine; all engines share `tile_schedule`."""
 
     def reads(self, chain: Chain, first: int, count: int, now: int) -> tuple[Times, Times]:
-        """When the vectors of `count` iterations from `first` on are read, not before `now`.
+        """Return when the vectors of `count` iterations from `first` on are read, from `now` on.
 
-        The second array has the cycles for which each occupies the reading unit; both have the
-        shape (iterations, vectors).
+        The second array has the cycles for which each vector occupies the reading unit; both have
+        the shape (iterations, vectors).
         """
 
     def vectors(
         self, chain: Chain, first: int, reads: Times, rates: Times, counts_waits: bool
     ) -> Schedule:
-        """The schedule of iterations from `first` on whose vectors are read at `reads`."""
+        """Return the schedule of iterations from `first` on whose vectors are read at `reads`.
+
+        `rates` are the rates that belong to `reads`.
+        """
 
 
 SchedulerFactory = Callable[[NnpState, Timing], Scheduler]
@@ -51,9 +54,9 @@ SchedulerFactory = Callable[[NnpState, Timing], Scheduler]
 def tile_schedule(
     state: NnpState, timing: Timing, chain: Chain, arrivals: list[int], now: int, counts_waits: bool
 ) -> Schedule:
-    """The schedule of one iteration that moves tiles.
+    """Return the schedule of one iteration that moves tiles.
 
-    `arrivals` are the cycles in which each tile from NetInQ was whole; empty for other sources.
+    `arrivals` are the cycles in which each tile from NetInQ was complete; empty for other sources.
     """
     write = chain.writes[0]
     sources = chain.addresses(chain.source, 0, 1)[0]
@@ -96,7 +99,7 @@ def tile_schedule(
 
 
 def entries_ready(state: NnpState, access: Access, addresses: NDArray[np.int64]) -> Times:
-    """The cycles from which entries can be read; 0 for the zeros of a padding."""
+    """Return the cycles from which entries can be read, 0 for padding: as `addresses`."""
     if access.memory.setting:
         ready = state.ready(access.memory)[np.maximum(addresses, 0)]
     else:
@@ -105,7 +108,7 @@ def entries_ready(state: NnpState, access: Access, addresses: NDArray[np.int64])
 
 
 def wait_cycles(times: Times, arrivals: int | Times, rates: Times, free: int) -> int:
-    """How many cycles vectors waited for entries before a unit.
+    """Return how many cycles vectors waited for entries before a unit.
 
     They arrived at `arrivals` and entered at `times`; the unit could take the first one at `free`.
     """

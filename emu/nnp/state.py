@@ -37,12 +37,12 @@ READY = {**{name: f"ready_{field}" for name, field in HOST_FILES.items()},
 
 
 def size(config: Mapping[str, Any], memory: str) -> int:
-    """The entries of a register file or queue."""
+    """Return how many entries a register file or queue has."""
     return int(config[BY_NAME[memory].setting])
 
 
 def fields(config: Mapping[str, Any]) -> tuple[StateField, ...]:
-    """The rows for a configuration."""
+    """Return the declared fields for a configuration."""
     native = int(config["nnp.native"])
     host = np.dtype(HOST[config["nnp.host_format"]]).name
     tiles, vectors = size(config, "MatrixRf"), size(config, "InitialVrf")
@@ -56,22 +56,22 @@ def fields(config: Mapping[str, Any]) -> tuple[StateField, ...]:
         row("chain",       "object", meaning="instructions of the chain that is open: address, word", initial=[]),
         row("launched",    "bool",   meaning="the open chain is complete and runs"),
         row("iteration",   "int",    meaning="its next iteration", path="chain.iteration"),
-        row("asked",     "int",    meaning="cycle in which that could begin but for what it reads"),
+        row("asked",     "int",    meaning="first cycle in which it could start if its entries were ready"),
         row("starved",   "int",    meaning="cycles for which it waited for vectors in NetInQ"),
         row("full",      "int",    meaning="cycles for which it waited for room in NetOutQ"),
         row("popped",      "object", meaning="vectors that the next iteration has taken from NetInQ: cycle, bytes", initial=[]),
         row("ending",      "bool",   meaning="the program is over, writes are under way"),
         row("free",        "int64",  (len(UNITS),), "by unit: first cycle in which it can take another vector"),
-        row("done",        "int",    meaning="cycle in which all writes so far are there"),
-        row("stored",      "int",    meaning="cycle in which all writes to Dram so far are there"),
+        row("done",        "int",    meaning="cycle in which all writes so far can be read"),
+        row("stored",      "int",    meaning="cycle in which all writes to Dram so far can be read"),
         row("stored_before", "int",  meaning="the same of the chains before the open one"),
         row("net_in",      "object", meaning="native vectors in NetInQ, as bytes", initial=[]),
-        row("arriving",    "object", meaning="bytes of the vector that is not whole", initial=b""),
-        row("message",     "object", meaning="what has come of a message's head: its structure and its words of s_wr", initial=b""),
-        row("payload",     "int",    meaning="bytes of the message's vectors that are to come"),
-        row("parcel",      "object", meaning="bytes of its vector that is not whole", initial=b""),
-        row("net_out",     "object", meaning="vectors in NetOutQ: the cycle from which they are there, bytes", initial=[]),
-        row("unsent",      "object", meaning="vectors of the last iteration for which NetOutQ has had no room: the cycle from which they could be there, bytes", initial=[]),
+        row("arriving",    "object", meaning="bytes of an incomplete vector", initial=b""),
+        row("message",     "object", meaning="received bytes of a message's head: its structure and its words of s_wr", initial=b""),
+        row("payload",     "int",    meaning="bytes of the message's vectors that have not arrived"),
+        row("parcel",      "object", meaning="bytes of its incomplete vector", initial=b""),
+        row("net_out",     "object", meaning="vectors in NetOutQ: the cycle from which they can be read, bytes", initial=[]),
+        row("unsent",      "object", meaning="vectors of the last iteration that wait for room in NetOutQ: the cycle from which they could be read, bytes", initial=[]),
         row("leaving",     "int",    meaning="bytes of the first one that were read"),
         row("begun",       "int",    meaning="chains that have begun"),
         row("chains",      "int",    meaning="chains done, each iteration for itself"),
@@ -94,7 +94,7 @@ def fields(config: Mapping[str, Any]) -> tuple[StateField, ...]:
 
 
 class NnpState(State):
-    """`fields` for the type checker, and views of the matrix register file."""
+    """The declared state of nnp, and views of MatrixRf: codes (tiles, N, N), exponents."""
 
     pc: int
     scalars: NDArray[np.uint16]
@@ -136,16 +136,16 @@ class NnpState(State):
         self.tile_exponents: NDArray[np.uint8] = exponents.reshape(tiles, native)
 
     def ready(self, memory: Memory) -> NDArray[np.int64]:
-        """The cycles from which the entries of a register file can be read."""
+        """Return the cycles from which the entries of a register file can be read: (entries,)."""
         cycles: NDArray[np.int64] = getattr(self, READY[memory.name])
         return cycles
 
     def host_file(self, memory: Memory) -> NDArray[Any]:
-        """The entries of a register file of host values."""
+        """Return the entries of a register file of host values: (entries, N)."""
         entries: NDArray[Any] = getattr(self, HOST_FILES[memory.name])
         return entries
 
     def scalar_values(self) -> dict[str, int]:
-        """What s_wr has set, by name."""
+        """Return the registers that s_wr sets, by name."""
         values = self.scalars.tolist()
         return {scalar.name: values[place] for place, scalar in enumerate(SCALARS)}

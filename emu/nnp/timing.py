@@ -27,7 +27,7 @@ _DEPTHS = {
 
 
 class Timing:
-    """The depths and rates of a configuration, in device cycles."""
+    """The depths and rates of a configuration's units, in device cycles."""
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         self.divider = int(config["nnp.divider"])
@@ -59,34 +59,34 @@ class Timing:
         return -(-cycles // self.divider) * self.divider
 
     def depth(self, operations: list[Operation]) -> int:
-        """Cycles from the start of a vector in an MFU to its start in the next unit."""
+        """Return the cycles from the start of a vector in an MFU to its start in the next unit."""
         depth = self.crossbar
         for item in operations:
             depth += self.softmax if item.does == "v_softmax" else self.blocks[item.block]
         return depth
 
     def passes(self, chain: Chain) -> NDArray[np.int64]:
-        """The pass of each row's last tile, relative to the first one: (rows,)."""
+        """Return the number of the pass with each row's last tile: (rows,)."""
         rows, cols = chain.scalars["rows"], chain.scalars["cols"]
         return ((np.arange(rows) + 1) * cols - 1) // self.engines
 
     def product(self, chain: Chain) -> int:
-        """Cycles for which a product occupies the multiplier."""
+        """Return the cycles for which a product occupies the multiplier."""
         tiles = chain.scalars["rows"] * chain.scalars["cols"]
         return -(-tiles // self.engines) * self.pass_cycles
 
     def beats(self, addresses: NDArray[np.int64], length: int) -> NDArray[np.int64]:
-        """How many beats of external memory each access of `length` bytes takes."""
+        """Return how many beats of external memory each access of `length` bytes takes."""
         return np.asarray((addresses + length - 1) // self.width - addresses // self.width + 1)
 
     def channel(self, beats: NDArray[np.int64], tiles: bool = False) -> Times:
-        """Cycles for which accesses of so many beats occupy the channels of a memory manager."""
+        """Return the cycles for which accesses of `beats` occupy a memory manager's channels."""
         channels = self.matrix_channels if tiles else self.channels
         return np.asarray(-(-beats // channels) * self.divider)
 
 
 def handover(depth: int, rate: int | Times, following: int | Times) -> int | Times:
-    """Cycles from a vector's start in a unit to its earliest start in the following unit.
+    """Return the cycles from a vector's start in a unit to its earliest start in the next unit.
 
     `depth` is that of the unit, `rate` and `following` are the vector's rates in the two units.
     """
@@ -94,7 +94,7 @@ def handover(depth: int, rate: int | Times, following: int | Times) -> int | Tim
 
 
 def enter(arrivals: Times, rates: Times, free: int) -> Times:
-    """The cycles in which vectors enter a unit, in order, each occupying it for its rate.
+    """Return the cycles in which vectors enter a unit, in order, each occupying it for its rate.
 
     t[k] = max(arrivals[k], t[k - 1] + rates[k - 1]), t[-1] + rates[-1] = free: with the sum R[k]
     of all rates before k, t[k] - R[k] is the greatest of arrivals[j] - R[j], j <= k, and free.

@@ -38,7 +38,7 @@ def uses(
     first: int,
     count: int,
 ) -> Iterator[Use]:
-    """What `count` iterations from `first` on use together; `times` may be 0."""
+    """Give what `count` iterations from `first` on use together; `times` may be 0."""
     begin = int(schedule.reads[0, 0])
     end = int(schedule.reads[-1, -1] + schedule.read_rates[-1, -1])
     if chain.source.memory.setting:
@@ -68,20 +68,20 @@ def uses(
 
 
 def _operand_count(chain: Chain) -> int:
-    """Vectors and tiles that one iteration reads beside its source."""
+    """Return how many vectors and tiles one iteration reads beside its source."""
     count = sum(item.operand.count for item in chain.operations if item.operand is not None)
     return count + (chain.product.count if chain.product is not None else 0)
 
 
 def _source_reads(timing: Timing, chain: Chain, first: int, count: int) -> int:
-    """Vectors or tiles read from a register file, or vectors from NetInQ."""
+    """Return how many vectors or tiles are read from a register file, or vectors from NetInQ."""
     if chain.source.memory.queue:
         return count * chain.input_count * (timing.native if chain.is_tiles else 1)
     return int(np.count_nonzero(chain.addresses(chain.source, first, count) >= 0))
 
 
 def _read_span(chain: Chain, schedule: Schedule, first: int, count: int) -> tuple[int, int]:
-    """From when to when vectors or tiles other than padding are read; (0, 0) if there are none."""
+    """Return the first and the last cycle of reads, without padding; (0, 0) if there are none."""
     times, rates = schedule.reads, schedule.read_rates
     inside = (chain.addresses(chain.source, first, count) >= 0).reshape(times.shape)
     times, rates = times[inside], rates[inside]

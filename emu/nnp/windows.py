@@ -23,7 +23,7 @@ _WORD = 4  # bytes
 
 
 def _missing(head: bytes) -> int:
-    """How many bytes the head of a message still lacks: of its structure, then of its words."""
+    """Return how many bytes a head lacks: of its structure first, then of its words."""
     if len(head) < MESSAGE.size:
         return MESSAGE.size - len(head)
     words: int = unpack(MESSAGE, head[: MESSAGE.size])["scalars"]
@@ -31,7 +31,7 @@ def _missing(head: bytes) -> int:
 
 
 def registers_of(head: bytes) -> list[tuple[int, int]]:
-    """The registers that a head sets: places in the file and values. Raises `Fault`."""
+    """Return the registers that a head sets: places in the file and values. Raises `Fault`."""
     settings = []
     for (word,) in struct.iter_unpack("<I", head[MESSAGE.size :]):
         try:
@@ -106,7 +106,7 @@ class WindowCore(Core, Startable, Windowed):
                 self._deliver(time + 1)
 
     def _push_vectors(self, data: bytes, time: int) -> bytes:
-        """Push the complete vectors to NetInQ; returns the bytes after them."""
+        """Push the complete vectors to NetInQ; return the bytes after them."""
         whole = self.timing.vector_bytes
         while len(data) >= whole:
             self.state.net_in.append(data[:whole])
@@ -117,7 +117,7 @@ class WindowCore(Core, Startable, Windowed):
     # Messages
 
     def _missing(self) -> int:
-        """How many bytes the head of the message lacks; 0: it waits until the core is idle."""
+        """Return how many bytes the head of the message lacks; 0: it waits until nnp is idle."""
         return _missing(self.state.message)
 
     def _check(self, head: bytes) -> None:
@@ -131,7 +131,7 @@ class WindowCore(Core, Startable, Windowed):
             registers_of(head)
 
     def _deliver(self, time: int) -> None:
-        """Let the head of a message take effect at `time` if it is complete; the core is idle."""
+        """Apply the head of a message at `time` if it is complete; the core is idle."""
         state = self.state
         if not state.message or self._missing():
             return
@@ -177,6 +177,6 @@ class WindowCore(Core, Startable, Windowed):
         return result
 
     def _wake(self, time: int) -> None:
-        """Try again in the next cycle what waits for a queue: one has changed in cycle `time`."""
+        """Let the core try again after cycle `time`, in which a queue has changed."""
         if self.waiting is not None and self.time > time + 1:
             self.time = self.aligned(time + 1)

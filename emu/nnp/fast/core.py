@@ -9,7 +9,7 @@ from macaw.emu.system import System
 
 
 class FastNnp(NnpCore):
-    """nnp, many iterations of a chain at once where nobody can notice."""
+    """nnp, many iterations of a chain at once where no other core can notice."""
 
     def __init__(self, device: System) -> None:
         super().__init__(device, FastArithmetic, FastScheduler, batches=True)

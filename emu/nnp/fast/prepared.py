@@ -37,7 +37,7 @@ class PreparedTiles:
         self._nbytes = 0
 
     def tiles(self, first: int, rows: int, cols: int) -> Tiles:
-        """rows × cols tiles from entry `first` on, row by row."""
+        """Return rows × cols tiles from entry `first` on, row by row."""
         key = first, rows, cols
         tiles = self._cache.get(key)
         if tiles is not None:

@@ -28,7 +28,7 @@ class FastScheduler:
         return times.reshape(count, -1), rates
 
     def _rates(self, access: Access, addresses: NDArray[np.int64]) -> Times:
-        """The cycles for which each vector occupies the unit that reads or writes it."""
+        """Return the cycles for which each vector occupies the unit that reads it."""
         timing = self.timing
         if access.memory.setting:
             return np.full(addresses.shape, timing.rate, np.int64)
@@ -59,20 +59,20 @@ class FastScheduler:
         rate = np.full(times.shape, timing.rate, np.int64)
         for unit, name in MFUS:
             operations = chain.of_unit(name)
-            handed = arrivals = times + handover(depth, before, rate)
+            arrived = arrivals = times + handover(depth, before, rate)
             for item in operations:
                 if item.operand is not None:
                     places = chain.addresses(item.operand, first, count)
                     arrivals = np.maximum(arrivals, state.ready(item.operand.memory)[places])
             if any(item.does == "v_softmax" for item in operations):
-                handed, arrivals = (
+                arrived, arrivals = (
                     np.broadcast_to(x.max(axis=1, keepdims=True), x.shape)
-                    for x in (handed, arrivals)
+                    for x in (arrived, arrivals)
                 )
             unit_free = int(state.free[unit])
             times = enter(arrivals.ravel(), rate.ravel(), unit_free).reshape(rate.shape)
             if counts_waits and any(item.operand is not None for item in operations):
-                waits += wait_cycles(times, handed, rate, unit_free)
+                waits += wait_cycles(times, arrived, rate, unit_free)
             free[unit] = int(times[-1, -1] + timing.rate)
             before, depth = rate, timing.depth(operations)
         rate = self._write_rates(chain, first, times.shape)
@@ -87,22 +87,22 @@ class FastScheduler:
     def _products(
         self, chain: Chain, first: int, arrivals: Times, counts_waits: bool
     ) -> tuple[Times, int]:
-        """When each iteration's product begins, and the cycles of waits for tiles alone."""
+        """Return when each iteration's product starts, and how many cycles it waited for tiles."""
         assert chain.product is not None
         timing, state = self.timing, self.state
         columns = np.arange(arrivals.shape[1]) // timing.engines * timing.pass_cycles
-        handed = (arrivals - columns).max(axis=1)
+        arrived = (arrivals - columns).max(axis=1)
         tiles = chain.addresses(chain.product, first, len(arrivals))
         passes = np.arange(tiles.shape[1]) // timing.engines * timing.pass_cycles
         ready = (state.ready(chain.product.memory)[tiles] - passes).max(axis=1)
-        spans = np.full(handed.shape, timing.product(chain), np.int64)
+        spans = np.full(arrived.shape, timing.product(chain), np.int64)
         unit_free = int(state.free[MULTIPLY])
-        times = enter(np.maximum(handed, ready), spans, unit_free)
-        waits = wait_cycles(times, handed, spans, unit_free) if counts_waits else 0
+        times = enter(np.maximum(arrived, ready), spans, unit_free)
+        waits = wait_cycles(times, arrived, spans, unit_free) if counts_waits else 0
         return times, waits
 
     def _write_rates(self, chain: Chain, first: int, shape: tuple[int, ...]) -> Times:
-        """The cycles for which each vector occupies the unit that writes."""
+        """Return the cycles for which each vector occupies the unit that writes."""
         timing = self.timing
         total = np.zeros(shape, np.int64)
         for access in chain.writes:

@@ -10,7 +10,7 @@ from macaw.emu.nnp.arithmetic import Host, NumberFormats
 from macaw.emu.nnp.longs import OutOfRange
 from macaw.emu.nnp.quantisers import NotANumber, Quantised, Quantiser
 from macaw.emu.nnp.reference import exact
-from macaw.emu.nnp.reference.exact import FORMATS, NAN, Number, finite, whole
+from macaw.emu.nnp.reference.exact import FORMATS, NAN, Number, finite, integer_of
 from macaw.emu.nnp.state import BIAS
 
 _FRACTION = 40  # bits of BFP long after the point
@@ -57,7 +57,9 @@ class ReferenceArithmetic(NumberFormats):
         exponents = np.broadcast_to(quantised.exponents[..., None], quantised.codes.shape)
         shared = quantiser.kind == "bfp"
         numbers = [
-            finite(whole(code, quantiser) * Fraction(2) ** (quantiser.unit + (e if shared else 0)))
+            finite(
+                integer_of(code, quantiser) * Fraction(2) ** (quantiser.unit + (e if shared else 0))
+            )
             for code, e in zip(
                 quantised.codes.ravel().tolist(), exponents.ravel().tolist(), strict=True
             )
@@ -83,9 +85,9 @@ class ReferenceArithmetic(NumberFormats):
         return self._array(values, (count, rows, native))
 
     def _dot(self, tile: int, element: int, x: list[int], exponent: int) -> tuple[int, int]:
-        """A row of a tile by a vector: V and its exponent in BFP long."""
+        """Return V and exponent, in BFP long, of a row of a tile times a vector."""
         dot = sum(
-            whole(w, self.matrix) * whole(v, self.vector)
+            integer_of(w, self.matrix) * integer_of(v, self.vector)
             for w, v in zip(self.state.tile_codes[tile, element].tolist(), x, strict=True)
         )
         unit = self.vector.unit + self.matrix.unit
@@ -95,7 +97,7 @@ class ReferenceArithmetic(NumberFormats):
         return dot << _FRACTION + unit, own + exponent
 
     def _plus(self, total: tuple[int, int], term: tuple[int, int], column: int) -> tuple[int, int]:
-        """The accumulator and a column's term, aligned to the larger exponent."""
+        """Return the accumulator plus a column's term, aligned to the larger exponent."""
         if column == 0:
             return term
         larger = max(total[1], term[1])
@@ -131,7 +133,7 @@ class ReferenceArithmetic(NumberFormats):
         return [finite(part / sum(parts)) for part in parts]
 
     def _exponential(self, number: Number) -> Fraction:
-        """e**x rounded to the host format, never finer than 2**-40."""
+        """Return e**x rounded to the host format, but to no less than 2**-40."""
         if number.kind == "inf" or number.value < -1000:
             return Fraction(0)
         form = FORMATS[self.dtype]

@@ -14,11 +14,11 @@ import numpy as np
 
 from macaw.emu.nnp.quantisers import Quantiser
 
-_DIGITS = 70  # of functions that are no fractions
+_DIGITS = 70  # decimal digits of e**x
 
 
 class Number(NamedTuple):
-    """A host value: an exact one, an infinity or none."""
+    """A host value: an exact number, an infinity or NaN."""
 
     kind: str  # "finite", "inf", "nan"
     value: Fraction = Fraction(0)  # of an infinity its sign
@@ -34,7 +34,7 @@ NAN = Number("nan")
 
 
 def finite(value: Fraction, zero_is_negative: bool = False) -> Number:
-    """An exact number; of a zero its sign."""
+    """Return an exact number; a zero is -0 if `zero_is_negative`."""
     return Number("finite", value, value < 0 or (not value and zero_is_negative))
 
 
@@ -46,11 +46,11 @@ class Format(NamedTuple):
 
     @property
     def bias(self) -> int:
-        """What is added to an exponent."""
+        """The bias of the exponent field."""
         return (1 << self.exponent - 1) - 1
 
     def read(self, bits: int) -> Number:
-        """The number of the bits."""
+        """Return the number that the bits encode."""
         negative = bool(bits >> self.exponent + self.fraction)
         power = bits >> self.fraction & (1 << self.exponent) - 1
         digits = bits & (1 << self.fraction) - 1
@@ -63,7 +63,7 @@ class Format(NamedTuple):
         return Number("finite", sign * size, negative)
 
     def write(self, number: Number) -> int:
-        """The bits of a number, rounded once, half to even."""
+        """Return the bits of a number, rounded once, half to even."""
         top = (1 << self.exponent) - 1
         if number.kind == "nan":
             return top << self.fraction | 1 << self.fraction - 1
@@ -81,7 +81,7 @@ class Format(NamedTuple):
 
 
 def exponent_of(size: Fraction) -> int:
-    """The k with 2**k <= size < 2**(k + 1)."""
+    """Return the k with 2**k <= size < 2**(k + 1)."""
     k = size.numerator.bit_length() - size.denominator.bit_length()
     return k if Fraction(2) ** k <= size else k - 1
 
@@ -89,11 +89,11 @@ def exponent_of(size: Fraction) -> int:
 FORMATS = {np.dtype(np.float16): Format(5, 10), np.dtype(np.float32): Format(8, 23)}
 
 
-# Functions of two and of one
+# Functions of two numbers and of one
 
 
 def add(a: Number, b: Number) -> Number:
-    """The exact sum."""
+    """Return the exact sum."""
     if "nan" in (a.kind, b.kind) or (a.kind == b.kind == "inf" and a.value != b.value):
         return NAN
     if "inf" in (a.kind, b.kind):
@@ -102,12 +102,12 @@ def add(a: Number, b: Number) -> Number:
 
 
 def opposite(a: Number) -> Number:
-    """-a."""
+    """Return -a."""
     return a if a.kind == "nan" else Number(a.kind, -a.value, not a.negative)
 
 
 def multiply(a: Number, b: Number) -> Number:
-    """The exact product."""
+    """Return the exact product."""
     negative = a.negative != b.negative
     if "nan" in (a.kind, b.kind):
         return NAN
@@ -119,7 +119,7 @@ def multiply(a: Number, b: Number) -> Number:
 
 
 def maximum(a: Number, b: Number) -> Number:
-    """IEEE 754-2019: NaN if one is; +0 is greater than -0."""
+    """Return the maximum of IEEE 754-2019: NaN if one is NaN; +0 is greater than -0."""
     if "nan" in (a.kind, b.kind):
         return NAN
     if a.is_zero and b.is_zero:
@@ -128,7 +128,7 @@ def maximum(a: Number, b: Number) -> Number:
 
 
 def _less(a: Number, b: Number) -> bool:
-    """a < b of numbers that are none."""
+    """Return whether a < b; neither is NaN."""
     big = {"inf": 1 << 4096}
     left = a.value * big.get(a.kind, 1)
     return left < b.value * big.get(b.kind, 1)
@@ -140,7 +140,7 @@ def exp(x: Fraction) -> Fraction:
 
 
 def sigmoid(a: Number) -> Number:
-    """1 / (1 + e**-x)."""
+    """Return 1 / (1 + e**-a)."""
     if a.kind == "nan":
         return NAN
     if a.kind == "inf" or abs(a.value) > 200:  # beyond, both formats have 0 or 1
@@ -149,7 +149,7 @@ def sigmoid(a: Number) -> Number:
 
 
 def tanh(a: Number) -> Number:
-    """tanh x."""
+    """Return tanh a."""
     if a.kind == "nan" or a.is_zero:
         return a
     sign = -1 if a.negative else 1
@@ -165,14 +165,14 @@ def tanh(a: Number) -> Number:
 
 
 def quantise_block(numbers: list[Number], quantiser: Quantiser) -> tuple[list[int], int]:
-    """The codes of a block, and the exponent that they share (0 but in bfp)."""
+    """Return the codes of a block and the exponent that they share (0 but in bfp)."""
     if quantiser.kind == "bfp":
         return _bfp(numbers, quantiser.bits)
-    one = {"int": _int, "log": _log, "float": _float}[quantiser.kind]
-    return [one(number, quantiser) for number in numbers], 0
+    quantise = {"int": _int, "log": _log, "float": _float}[quantiser.kind]
+    return [quantise(number, quantiser) for number in numbers], 0
 
 
-def _clipped(value: int, bits: int) -> int:
+def _clip(value: int, bits: int) -> int:
     return min(max(value, -(1 << bits - 1)), (1 << bits - 1) - 1)
 
 
@@ -185,12 +185,12 @@ def _bfp(numbers: list[Number], bits: int) -> tuple[list[int], int]:
             exponent += 1
     scale, far = Fraction(2) ** (bits - 1 - exponent), Fraction(2) ** 64
     scaled = (number.value * (far if number.kind == "inf" else scale) for number in numbers)
-    return [_clipped(round(value), bits) for value in scaled], exponent
+    return [_clip(round(value), bits) for value in scaled], exponent
 
 
 def _int(number: Number, quantiser: Quantiser) -> int:
     far = 1 << 64
-    return _clipped(round(number.value * (far if number.kind == "inf" else 1)), quantiser.bits)
+    return _clip(round(number.value * (far if number.kind == "inf" else 1)), quantiser.bits)
 
 
 def _log(number: Number, quantiser: Quantiser) -> int:
@@ -221,8 +221,8 @@ def _float(number: Number, quantiser: Quantiser) -> int:
     return sign * min(code, largest)
 
 
-def whole(code: int, quantiser: Quantiser) -> int:
-    """m, the integer that a code stands for."""
+def integer_of(code: int, quantiser: Quantiser) -> int:
+    """Return m, the integer that a code stands for."""
     size, sign = abs(code), -1 if code < 0 else 1
     if quantiser.kind == "log":
         return sign << size - 1 if size else 0

@@ -24,7 +24,7 @@ class ReferenceScheduler:
     def _first(
         self, earliest: int, arrives: Callable[[int], bool], is_ready: Callable[[int], bool]
     ) -> int:
-        """The first cycle of the core's clock from `earliest` on in which both hold.
+        """Return the first cycle of the core's clock from `earliest` on in which both hold.
 
         Cycles in which only the first holds are waits for entries, and are counted.
         """
@@ -38,7 +38,7 @@ class ReferenceScheduler:
             cycle += step
 
     def _entry_ready(self, access: Access, place: int | None) -> int:
-        """The cycle from which an entry can be read."""
+        """Return the cycle from which an entry can be read."""
         if access.memory.queue or place is None:
             return 0
         if not access.memory.setting:
@@ -46,7 +46,7 @@ class ReferenceScheduler:
         return int(self.state.ready(access.memory)[place])
 
     def _rate(self, access: Access, place: int | None) -> int:
-        """The cycles for which a vector occupies the unit that reads it."""
+        """Return the cycles for which a vector occupies the unit that reads it."""
         timing = self.timing
         if access.memory.setting or place is None:
             return timing.rate
@@ -117,7 +117,7 @@ class ReferenceScheduler:
         return Schedule(reads[:, 0], free, done, stored, reads, rates, writes, ends, self._waits)
 
     def _idle_cycles(self, times: list[int], rates: list[int]) -> int:
-        """The cycles in which the reading unit was free but read nothing."""
+        """Return how many cycles the reading unit was free before the last vector but idle."""
         occupied = {
             cycle
             for time, rate in zip(times, rates, strict=True)
@@ -126,8 +126,8 @@ class ReferenceScheduler:
         begin = max(self.state.asked, int(self.state.free[READ]))
         return sum(cycle not in occupied for cycle in range(begin, times[-1]))
 
-    def _handed(self, cycle: int, time: int, depth: int, before: int, rate: int) -> bool:
-        """Whether a vector can enter a unit at `cycle`.
+    def _arrives_in_time(self, cycle: int, time: int, depth: int, before: int, rate: int) -> bool:
+        """Return whether a vector can enter a unit at `cycle`.
 
         It entered the unit before at `time`; its first elements must have arrived, and its last
         elements must arrive in time.
@@ -138,7 +138,7 @@ class ReferenceScheduler:
         self, unit: int, times: list[int], before: list[int], depth: int,
         rate: list[int], ready: list[int], together: bool,
     ) -> list[int]:  # fmt: skip
-        """When vectors that entered the unit before at `times` enter this one.
+        """Return when vectors that entered the unit before at `times` enter this one.
 
         `before` and `rate` are their rates there and here, `ready` the cycles from which their
         operands can be read. `together`: the first vector waits for all others (softmax).
@@ -150,7 +150,7 @@ class ReferenceScheduler:
 
             def arrives(cycle: int, free: int = free, group: Any = group) -> bool:
                 return cycle >= free and all(
-                    self._handed(cycle, times[k], depth, before[k], rate[k]) for k in group
+                    self._arrives_in_time(cycle, times[k], depth, before[k], rate[k]) for k in group
                 )
 
             def is_ready(cycle: int, group: Any = group) -> bool:
@@ -164,7 +164,7 @@ class ReferenceScheduler:
     def _product(
         self, chain: Chain, first: int, times: list[int], before: list[int], depth: int
     ) -> tuple[int, list[int]]:
-        """When the multiplier starts, and when the last pass of each row of tiles starts."""
+        """Return when the multiplier starts, and when the last pass of each row of tiles starts."""
         assert chain.product is not None
         timing, state = self.timing, self.state
         cycles = timing.pass_cycles
@@ -179,7 +179,9 @@ class ReferenceScheduler:
         def arrives(cycle: int) -> bool:
             """Whether each pass over row 0 of the tiles gets its vectors in time."""
             return cycle >= state.free[MULTIPLY] and all(
-                self._handed(cycle + offsets[tile], times[tile], depth, before[tile], cycles)
+                self._arrives_in_time(
+                    cycle + offsets[tile], times[tile], depth, before[tile], cycles
+                )
                 for tile in range(cols)
             )
 
@@ -195,7 +197,7 @@ class ReferenceScheduler:
         return begin, starts
 
     def _write_rates(self, chain: Chain, first: int, count: int) -> list[int]:
-        """The cycles for which each vector occupies the unit that writes."""
+        """Return the cycles for which each vector occupies the unit that writes."""
         timing = self.timing
         rates = [0] * count
         for access in chain.writes:

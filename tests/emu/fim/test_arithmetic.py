@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from macaw.emu.fim.arithmetic import Mode, accumulated, results
+from macaw.emu.fim.arithmetic import Mode, accumulate, results
 from macaw.isa.fim_circuit import ARRANGEMENT_NAMES, FORMATS, FUNCTION_NAMES
 
 DIGITS = {"float16": (11, -14, 15), "float32": (24, -126, 127)}  # of a number, exponents
@@ -228,8 +228,8 @@ def test_the_tree_rounds_each_sum():
 def test_accumulating_is_a_last_sum():
     """The rule of seed 004 ¶55."""
     old = np.array([1.0], np.float16)
-    assert accumulated(old, np.array([2.0**-11], np.float16)).tolist() == [1.0]
-    assert accumulated(old, np.array([2.0**-10], np.float16)).tolist() == [1 + 2.0**-10]
+    assert accumulate(old, np.array([2.0**-11], np.float16)).tolist() == [1.0]
+    assert accumulate(old, np.array([2.0**-10], np.float16)).tolist() == [1 + 2.0**-10]
     assert Mode(0, accumulate=1).accumulates is False
     assert Mode(2, accumulate=1).accumulates is True
 

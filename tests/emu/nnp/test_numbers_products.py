@@ -253,12 +253,12 @@ def test_alignment_and_sum_in_two_limbs(a: int, b: int, ea: int, eb: int) -> Non
     larger = max(ea, eb)
     total = (a >> (larger - ea)) + (b >> (larger - eb))
     assert joined(long(a, ea).plus(long(b, eb))) == [(total, larger)]
-    assert joined(long(a, ea).shifted(np.array([larger - ea]))) == [(a >> (larger - ea), larger)]
+    assert joined(long(a, ea).shift_right(np.array([larger - ea]))) == [(a >> (larger - ea), larger)]
 
 
 @given(st.integers(-(2**62), 2**62), st.integers(0, 40))
 def test_a_number_and_places_in_two_limbs(value: int, places: int) -> None:
-    found = Long.scaled(np.array([value]), places, np.array([3]))
+    found = Long.from_scaled(np.array([value]), places, np.array([3]))
     assert joined(found) == [(value << places, 3)]
     assert joined(Long.of(np.array([value]), np.array([3]))) == [(value, 3)]
 
@@ -323,7 +323,7 @@ def test_many_vectors_are_worked_on_in_parts(monkeypatch: pytest.MonkeyPatch) ->
     matrix = random_blocks(random, (2, 2, 4, 4), pair[0], 3, False)
     vectors = random_blocks(random, (11, 2, 4), pair[1], 3, False)
     whole = Tiles(matrix, *pair).times(vectors, np.float16)
-    monkeypatch.setattr("macaw.emu.nnp.products._AT_ONCE", 24)
+    monkeypatch.setattr("macaw.emu.nnp.products._BATCH", 24)
     assert bits_of(Tiles(matrix, *pair).times(vectors, np.float16)) == bits_of(whole)
     none = Quantised(vectors.codes[:0], vectors.exponents[:0])
     assert Tiles(matrix, *pair).times(none, np.float16).shape == (0, 2, 4)
