@@ -35,10 +35,10 @@ from macaw.isa.memory_map import EXTERNAL
 
 
 class DmaCore(Core):
-    """The one core of the table dma, but for `advance`. An instruction of it is a transfer.
+    """The one core of the table dma without an engine. An instruction of it is a transfer.
 
-    An engine calls `act` for each cycle, or does the same for many cycles at once. It may extend
-    `load_transfer` and `request_beat`.
+    An engine adds `advance`: it calls `act` for each cycle, or does the same for many cycles at
+    once. It may extend `load_transfer` and `request_beat`.
     """
 
     state: DmaState
@@ -103,11 +103,11 @@ class DmaCore(Core):
 
     @property
     def next_address(self) -> int | None:
-        """None: it executes no program."""
+        """See `Core.next_address`: None, for the dma executes no program."""
         return None
 
     def current(self) -> tuple[str, int | None]:
-        """The running transfer, and the instruction that asked for it."""
+        """See `Core.current`: the running transfer, and the instruction that started it."""
         if not self.state.transfers:
             return "", None
         transfer = Transfer(*self.state.transfers[0])
@@ -170,7 +170,7 @@ class DmaCore(Core):
         self.plan(time, time + self.divider, later)
 
     def _can_read(self) -> bool:
-        """Whether there is a beat to read and room for it, whenever the memory is free."""
+        """Return whether there is a beat to read and room for it."""
         state = self.state
         if state.row >= self.rows or state.reading >= 0 or len(state.buffer) >= self.depth:
             return False
@@ -227,7 +227,7 @@ class DmaCore(Core):
         port.beat(time, ((address, length),), data)
 
     def _free(self, time: int, address: int) -> int:
-        """The cycle of the next beat after one at `time`, outside of on-chip memory."""
+        """Return the cycle of the next beat after one at `time`, outside of on-chip memory."""
         if address < EXTERNAL:
             return time + 1
         return max(time + 1, self.device.memory.channel.free)
@@ -282,8 +282,8 @@ class DmaCore(Core):
         if any(item.ordered for item in later):
             self._wait_for(time, later, NEVER)
             return
-        found = self._find_runnable(time, 1)
-        if isinstance(found, int):
+        runnable = self._find_runnable(time, 1)
+        if isinstance(runnable, int):
             self._end_wait(time)
             self._flush_uses()
             first = state.transfers[0]
@@ -291,9 +291,9 @@ class DmaCore(Core):
             state.held[first[0]] = paused
             state.busy += time + 1 - state.began
             state.buffer = []
-            self._run_transfer(found, time + 1)
+            self._run_transfer(runnable, time + 1)
         else:
-            self._wait_for(time, [*later, *found], NEVER)
+            self._wait_for(time, [*later, *runnable], NEVER)
 
     def _wait_for(self, time: int, later: Sequence[WindowNotReady], until: int) -> None:
         """Wait for windows, at most to cycle `until`."""
@@ -311,9 +311,9 @@ class DmaCore(Core):
             self.went_on(time)
 
     def _find_runnable(self, time: int, skip: int = 0) -> int | list[WindowNotReady]:
-        """The place in the queue of the oldest transfer that can do something at `time`.
+        """Return the place in the queue of the oldest transfer that can do something at `time`.
 
-        Leaves out the first `skip` transfers. If there is none: the windows that they wait for.
+        Leaves out the first `skip` transfers. If there is none, returns why each of them waits.
         """
         memory = self.device.memory
         taken = list(self.transfer.windows(memory)) if skip else []
@@ -351,8 +351,8 @@ class DmaCore(Core):
         if self.listeners:
             self.announce("end", ticket=self.transfer.ticket)
         if state.transfers:
-            found = self._find_runnable(time)
-            self._run_transfer(found if isinstance(found, int) else 0, time + 1)
+            runnable = self._find_runnable(time)
+            self._run_transfer(runnable if isinstance(runnable, int) else 0, time + 1)
         else:
             self.running = False
             self.time = NEVER
@@ -369,7 +369,7 @@ class DmaCore(Core):
             )
 
     def _with_transfer(self, fault: Fault) -> Fault:
-        """A fault, with the running transfer's values and the instruction that started it."""
+        """Return a fault with the running transfer's values and its instruction's address."""
         transfer = self.transfer
         values = {**fault.values, **transfer.values()}
         address = None if transfer.address < 0 else transfer.address
@@ -385,7 +385,7 @@ class DmaCore(Core):
         self.uses.add(what, time, until, count)
 
     def _flush_uses(self, until: int = 0) -> None:
-        """Give the block what the running transfer used; it ends at `until` (0: not yet)."""
+        """Give the trace block what the transfer used; it ends at `until` (0: not yet)."""
         if self.tracing:
             self.uses.flush(self.trace, self.state.number, until)
 

@@ -14,7 +14,7 @@ from macaw.emu.origins import Origin, Origins, Source
 
 
 class TransferOrigins(Origins):
-    """Which transfer each write belongs to, by the number of its announcement."""
+    """Records the transfer of each write, and gives the bytes from which a write was copied."""
 
     def __init__(self, dma: DmaCore, number: Callable[[], int]) -> None:
         super().__init__(number)
@@ -45,10 +45,10 @@ class TransferOrigins(Origins):
         numbers.append(number)
 
     def written(self, number: int, address: int, size: int) -> Iterator[Origin]:
-        found = self._writes.get(number)
-        if found is None:
+        write = self._writes.get(number)
+        if write is None:
             return
-        time, transfer = found
+        time, transfer = write
         at = None if transfer.address < 0 else transfer.address
         sources = partial(self._sources, transfer, number, address, size)
         yield Origin(number, time, f"transfer {transfer.ticket}", at, transfer.by, None, sources)
@@ -56,7 +56,7 @@ class TransferOrigins(Origins):
     def _sources(
         self, transfer: Transfer, number: int, address: int, size: int
     ) -> Iterator[Source]:
-        """The bytes from which a run of destination bytes was copied, row by row."""
+        """Give the bytes from which destination bytes were copied, row by row."""
         if number in self._pushes:
             first, begin = self._pushes[number]
             first += address - begin
@@ -77,7 +77,7 @@ class TransferOrigins(Origins):
     def _pieces(
         self, transfer: Transfer, number: int, address: int, first: int, size: int
     ) -> Iterator[Source]:
-        """Source bytes of a transfer from its byte `first` on; of a window one read at a time."""
+        """Give source bytes of a transfer from its byte `first` on; of a window read by read."""
         begins, numbers = self._reads.get(transfer.ticket, ((), ()))
         at = bisect_right(begins, first) - 1
         if at < 0:

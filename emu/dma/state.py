@@ -1,4 +1,4 @@
-"""The declared state of the transfer engine."""
+"""The declared state of the dma."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from macaw.emu.state import State, StateField
 # fmt: off
 FIELDS = (
     StateField("transfers",  "object", meaning="transfers that run (the first) or wait, as tuples",              initial=[]),
-    StateField("held",       "object", meaning="by ticket, of those that let others pass: row, position, beats, ready, number", initial={}),
+    StateField("held",       "object", meaning="paused transfers by ticket: row, position, beats, ready, number", initial={}),
     StateField("issued",     "int",    meaning="ticket of the last transfer that was queued"),
-    StateField("number",     "int",    meaning="number of the running transfer, in the order in which they begin"),
-    StateField("began",      "int",    meaning="cycle in which the running transfer began"),
+    StateField("number",     "int",    meaning="number of the running transfer, in the order in which they start"),
+    StateField("began",      "int",    meaning="cycle in which the running transfer started"),
     StateField("row",        "int",    meaning="row from which the next beat is read"),
     StateField("position",   "int",    meaning="bytes of that row that were read"),
     StateField("buffer",     "object", meaning="beats read and not written: ready, destination, bytes",          initial=[]),
@@ -20,16 +20,16 @@ FIELDS = (
     StateField("writing",    "int",    meaning="bytes of the on-chip beat that is being written"),
     StateField("read_free",  "int",    meaning="first cycle in which a beat may be read"),
     StateField("write_free", "int",    meaning="first cycle in which a beat may be written"),
-    StateField("ready",      "int",    meaning="cycle in which all writes so far are there"),
+    StateField("ready",      "int",    meaning="cycle in which all writes so far can be read"),
     StateField("beats",      "int",    meaning="beats that were written"),
     StateField("bytes",      "int",    meaning="bytes that were written"),
-    StateField("busy",       "int",    meaning="cycles from begins to ends of transfers"),
+    StateField("busy",       "int",    meaning="cycles from starts to ends of transfers"),
 )
 # fmt: on
 
 
 class DmaState(State):
-    """`FIELDS` for the type checker."""
+    """The declared state of the dma."""
 
     transfers: list[tuple[Any, ...]]
     held: dict[int, tuple[int, int, list[tuple[int, int, bytes]], int, int]]

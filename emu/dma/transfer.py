@@ -1,4 +1,4 @@
-"""A transfer: what moves where, in which beats, and whether it may."""
+"""A transfer of the dma: its rows, their beats, the windows they pass, and its checks."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Transfer(NamedTuple):
         return self.dst, self.dst_stride
 
     def text(self) -> str:
-        """All values, for the message of a fault."""
+        """Return all fields as text, for the message of a fault."""
         return (
             f"transfer {self.ticket} of {self.by}: dst={self.dst:#010x}, src={self.src:#010x},"
             f" row_bytes={self.row_bytes}, rows={self.rows},"
@@ -64,7 +64,7 @@ class Transfer(NamedTuple):
         )
 
     def values(self) -> dict[str, int | str]:
-        """All fields by name, for the values of a fault or an announcement."""
+        """Return all fields by name, for the values of a fault or an announcement."""
         return self._asdict()
 
     def check(self, memory: Memory) -> None:
@@ -91,7 +91,7 @@ class Transfer(NamedTuple):
                 break
 
     def windows(self, memory: Memory) -> dict[Window, tuple[Window, str, int]]:
-        """The windows that the bytes pass, each with "read" or "write" and its address."""
+        """Return the windows that the bytes pass, each with "read" or "write" and its address."""
         windows = {}
         for what, address in (("read", self.src), ("write", self.dst)) if self.size else ():
             window = memory.window(address, self.row_bytes)
@@ -100,7 +100,7 @@ class Transfer(NamedTuple):
         return windows
 
     def beat(self, row: int, position: int, width: int) -> tuple[int, int, int, int]:
-        """The beat after `position` moved bytes of a row: (src, dst, length, new position).
+        """Return the beat after `position` moved bytes of a row: (src, dst, length, new position).
 
         A row is divided where its destination is a multiple of `width`, or its source if
         only the source is external memory. Beats go upwards, or downwards if the row's

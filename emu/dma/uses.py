@@ -6,11 +6,13 @@ from macaw.emu.trace import BEFORE, TraceBlock
 
 
 class TransferUses:
-    """Occurrences of the running transfer by name, each with its first begin and last end."""
+    """Occurrences of the running transfer by name, each with its first start and last end."""
 
     def __init__(self) -> None:
         self._uses: dict[str, tuple[str, int, int, int]] = {}
-        self.begin = BEFORE  # cycle of the transfer's begin, `BEFORE` if the block has it already
+        self.begin = (
+            BEFORE  # cycle in which the transfer started; `BEFORE`: the trace block knows it
+        )
 
     def add(self, what: str, time: int, until: int, count: int) -> None:
         """Add `count` occurrences of `what` (a name of `macaw.isa.trace.OCCURRENCES`)."""

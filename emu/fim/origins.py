@@ -152,7 +152,7 @@ class IslandOrigins(Origins):
             self._steps += len(record.banks) * (2 * COLUMN_BYTES + record.size) // _STEP_BYTES
         if record.operation.to == IOSA:
             for place, bank in enumerate(record.banks):
-                self._record_store(
+                self._add_store(
                     (record, place), self._column_address(bank, record.row, record.column)
                 )
             return
@@ -162,9 +162,9 @@ class IslandOrigins(Origins):
         for place, bank in enumerate(record.banks):
             self._fills.setdefault((name, bank), []).append((record, place))
 
-    def _record_store(self, found: BankRecord, address: int) -> None:
-        self._stores[self.number()] = found
-        self.told("write", found[0].time, address, COLUMN_BYTES)
+    def _add_store(self, store: BankRecord, address: int) -> None:
+        self._stores[self.number()] = store
+        self.told("write", store[0].time, address, COLUMN_BYTES)
 
     def _column_address(self, bank: int, row: int, column: int) -> int:
         """Return the address of a column of a bank."""
@@ -178,7 +178,7 @@ class IslandOrigins(Origins):
 
     def record_store(self, place: int, offset: int) -> None:
         """The push has stored the register of bank `place` of the block at an offset."""
-        self._record_store((self._present[0], place), self.memory.start + offset)
+        self._add_store((self._present[0], place), self.memory.start + offset)
 
     def record_pull(self, block: Block, name: str, offsets: list[int]) -> None:
         """A pull has filled a register from columns, one for all banks or one for each."""
@@ -190,9 +190,9 @@ class IslandOrigins(Origins):
     # Questions
 
     def written(self, number: int, address: int, size: int) -> Iterator[Origin]:
-        found = self._stores.get(number)
-        if found is not None:
-            record, place = found
+        store = self._stores.get(number)
+        if store is not None:
+            record, place = store
             name = record.file if record.operation is None else record.operation.left
             begin = address % COLUMN_BYTES
             yield self._copy_origin(
@@ -223,13 +223,13 @@ class IslandOrigins(Origins):
                 origin.part = low, high - low
                 yield origin
             return
-        filled = self._fills.get((name, bank), [])
+        fills = self._fills.get((name, bank), [])
         while low < high:
-            found = next((x for x in reversed(filled) if _covers(x[0], name, low, before)), None)
-            if found is None:
+            fill = next((x for x in reversed(fills) if _covers(x[0], name, low, before)), None)
+            if fill is None:
                 low += 1
                 continue
-            origin = self._fill_origin(*found, low, high)
+            origin = self._fill_origin(*fill, low, high)
             assert origin.part is not None
             low = sum(origin.part)  # before the caller changes it
             yield origin
@@ -313,8 +313,8 @@ class IslandOrigins(Origins):
         assert data is not None
         size = record.mode.dtype.itemsize
         name = record.operation.left if side == "left" else record.operation.right
-        found = self._register(record, name, record.banks[place], lane * size, size)
-        return found._replace(what=name, value=data[place].view(record.mode.dtype)[lane])
+        source = self._register(record, name, record.banks[place], lane * size, size)
+        return source._replace(what=name, value=data[place].view(record.mode.dtype)[lane])
 
     def _names(self, record: Record) -> tuple[str, ...]:
         names = SETTINGS_OF[ARRANGEMENT_NAMES[record.mode.arrange]]

@@ -61,7 +61,7 @@ def do_word(island: Island, block: Block, word: Decoded, act: Act, limit: int) -
     ended = act(island, block, word.values, limit)
     if block.waiting:
         return ended
-    if marks:  # the word has told the block itself
+    if marks:  # `Core.mark` has told the trace block
         if island.listeners:
             island.announce("done", address=address, block=block.index, until=block.time)
         return ended

@@ -15,7 +15,7 @@ Position = tuple[int, int]  # row of the transfer, byte of the row
 
 
 class _RowBeats(NamedTuple):
-    """The beats of a row."""
+    """How a row is divided into beats."""
 
     skew: int  # bytes from the last multiple of the width to the row's first byte
     beats: int
@@ -45,13 +45,13 @@ class BeatMap:
         return _RowBeats(skew, beats, first, first if beats == 1 else (end - 1) % self.width + 1)
 
     def number(self, row: int, byte: int) -> int:
-        """The number of the beat that starts at a byte of a row."""
+        """Return the number of the beat that starts at a byte of a row."""
         turn, row = divmod(row, self.period)
-        found = turn * self.before[-1] + self.before[row]
-        return found + (self.rows[row].skew + byte) // self.width if byte else found
+        first = turn * self.before[-1] + self.before[row]  # beat of the row
+        return first + (self.rows[row].skew + byte) // self.width if byte else first
 
     def position(self, number: int) -> Position:
-        """Where a beat starts."""
+        """Return the position at which a beat starts."""
         turn, number = divmod(number, self.before[-1])
         row = bisect_right(self.before, number) - 1
         beat = number - self.before[row]
@@ -59,31 +59,31 @@ class BeatMap:
         return turn * self.period + row, byte
 
     def length(self, position: Position) -> int:
-        """The bytes of the beat at a position."""
+        """Return how many bytes the beat at a position has."""
         row, byte = position
         skew = self.rows[row % self.period].skew
         return beat_length(skew, byte, self.row_bytes, self.width)
 
     def bytes_before(self, number: int) -> int:
-        """The bytes of all beats before a beat."""
+        """Return how many bytes all beats before a beat have."""
         row, byte = self.position(number)
         return row * self.row_bytes + byte
 
     def narrow(self, number: int) -> int:
-        """How many beats before a beat do not fill the width."""
+        """Return how many beats before a beat do not fill the width."""
         turn, number = divmod(number, self.before[-1])
         row = bisect_right(self.before, number) - 1
         within = self._narrow(self.rows[row], number - self.before[row]) if number else 0
         return turn * self.narrow_before[-1] + self.narrow_before[row] + within
 
     def _narrow(self, row: _RowBeats, beats: int) -> int:
-        """How many of the first beats of a row do not fill the width."""
-        found = int(beats > 0 and row.first < self.width)
-        return found + int(beats == row.beats > 1 and row.last < self.width)
+        """Return how many of the first `beats` beats of a row do not fill the width."""
+        first = int(beats > 0 and row.first < self.width)
+        return first + int(beats == row.beats > 1 and row.last < self.width)
 
 
 def beat_map(transfer: Transfer, width: int) -> BeatMap:
-    """The beats of at most `width` bytes of a transfer whose rows do not overlap."""
+    """Return the beats of at most `width` bytes of a transfer whose rows do not overlap."""
     anchor, stride = transfer.anchor
     return _beat_map(anchor % width, stride % width, transfer.row_bytes, width)
 

@@ -37,7 +37,7 @@ class Burst:
         return min(self.last_write, self.limit)
 
     def run(self, until: int) -> bool:
-        """Do everything before cycle `until` but the last write; whether there was anything."""
+        """Do all beats before `until` but the last write; return whether there were any."""
         until = min(until, self.limit)
         reads = self._count(until, self.read, self.reads)
         writes = self._count(until, self.write, self.writes - 1)
@@ -113,7 +113,7 @@ class Burst:
 
 
 def plan_burst(dma: DmaCore, route: Route, now: int) -> Burst | None:
-    """The burst that starts with the act of cycle `now`; None if there would be a gap in it."""
+    """Return the burst that starts in cycle `now`; None if there would be a gap in it."""
     state, step = dma.state, dma.divider
     memory = route.src.memory
     channel = memory.channel

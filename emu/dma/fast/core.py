@@ -88,7 +88,7 @@ class FastDma(DmaCore):
         self._unarbitrated = self.route is None and self._needs_no_arbiter()
 
     def _needs_no_arbiter(self) -> bool:
-        """Whether the running transfer lies in local and external memory alone."""
+        """Return whether the running transfer lies in local and external memory alone."""
         if not self.state.transfers or not self.rows:
             return False
         memory, transfer = self.device.memory, self.transfer
@@ -103,7 +103,7 @@ class FastDma(DmaCore):
         return True
 
     def _overlaps_records(self, route: Route) -> bool:
-        """Whether cores may spill trace records to the external memory of a transfer."""
+        """Return whether cores may spill trace records to the external memory of a transfer."""
         side = route.src if route.src.external else route.dst
         for core in self.device.order if side.external else ():
             begin, end = core.state.trace_spill, core.state.trace_spill_end
@@ -119,7 +119,7 @@ class FastDma(DmaCore):
     # Other cores while it sleeps
 
     def disturbed(self, time: int) -> None:
-        """Wake: in cycle `time` another core needs the memories of the transfer."""
+        """See `Sleeper.disturbed`: wake, for another core needs the memories of the transfer."""
         if not self._asleep:
             return
         self._retry = _RETRY
@@ -129,7 +129,7 @@ class FastDma(DmaCore):
             self._wake(time)
 
     def shared(self, time: int) -> None:
-        """In cycle `time` another core reads what the transfer writes, or takes the channel.
+        """See `Sleeper.shared`: another core reads what the transfer writes, or takes the channel.
 
         The dma sleeps on: what others take of the channel makes its end later, never earlier.
         """
@@ -141,7 +141,7 @@ class FastDma(DmaCore):
     # Sleeping
 
     def _sleep(self) -> bool:
-        """Sleep until the last write, if other cores cannot notice anything before; whether."""
+        """Sleep until the last write if other cores notice nothing before; return whether."""
         route, state, time = self.route, self.state, self.time
         if route is None or self.listeners or state.reading >= 0 or state.writing:
             return False
@@ -164,7 +164,7 @@ class FastDma(DmaCore):
         return True
 
     def _is_alone(self, route: Route) -> bool:
-        """Whether no other core can use the memories of the transfer without notice."""
+        """Return whether no other core can use the memories of the transfer without notice."""
         memory = self.device.memory
         banks = memory.banks
         for half in route.halves:

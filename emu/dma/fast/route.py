@@ -43,17 +43,17 @@ class Side:
                 self.halves = tuple({half_of(address) for address in rows})
 
     def address(self, position: Position) -> int:
-        """The address of a position."""
+        """Return the address of a position."""
         return self.first + position[0] * self.stride + position[1]
 
     def locate(self, address: int) -> tuple[Pages, int]:
-        """The memory in which an address lies, and its offset there."""
+        """Return the memory in which an address lies, and its offset there."""
         if self.pages is not None:
             return self.pages, address - self.base
         return self.memory.locate(address, 0)
 
     def all_pages(self) -> list[Pages]:
-        """All memories in which it lies."""
+        """Return all memories in which the side lies."""
         return [self.pages] if self.pages else [self.memory.halves[half] for half in self.halves]
 
 
@@ -68,11 +68,11 @@ class Route:
         self.written = dst.all_pages()
 
     def remaining(self, row: int, byte: int) -> int:
-        """How many beats are yet to be read, from a byte of a row on."""
+        """Return how many beats are yet to be read, from a byte of a row on."""
         return self.count - self.beats.number(row, byte)
 
     def overwrites_code(self) -> bool:
-        """Whether a core keeps decoded instructions of the destination."""
+        """Return whether a core keeps decoded instructions of the destination."""
         dst = self.dst
         if dst.pages is None:
             return any(pages.holds() for pages in self.written)
@@ -81,12 +81,12 @@ class Route:
     # Bytes
 
     def read(self, position: Position, length: int) -> bytes:
-        """Bytes of the source."""
+        """Return `length` bytes of the source."""
         pages, offset = self.src.locate(self.src.address(position))
         return pages.read(offset, length)
 
     def write(self, address: int, data: bytes) -> None:
-        """Write bytes of the destination."""
+        """Write bytes to an address of the destination."""
         pages, offset = self.dst.locate(address)
         pages.write(offset, data)
 
@@ -145,14 +145,15 @@ class Route:
 
 
 def half_of(address: int) -> int:
-    """The half in which an on-chip address lies."""
+    """Return the number of the half in which an on-chip address lies."""
     return address - UNITS >> HALF_SHIFT
 
 
 def burst_route(transfer: Transfer, width: int, memory: Memory) -> Route | None:
-    """The route of a transfer with beats of at most `width` bytes, whose rows do not overlap.
+    """Return the route of a transfer with beats of at most `width` bytes.
 
-    None if its beats do not take a cycle each, or if its reads and writes may contend.
+    None if its beats do not take a cycle each, or if its reads and writes may contend. Its rows
+    must not overlap.
     """
     banks = memory.banks
     src = Side(memory, transfer.src, transfer.src_stride, transfer)

@@ -75,7 +75,7 @@ class Format(NamedTuple):
             return sign
         power = max(exponent_of(size), 1 - self.bias)
         digits = round(size / Fraction(2) ** (power - self.fraction))  # half to even
-        # A carry out of the digits goes into the exponent, as the bits stand beside each other.
+        # A carry out of the digits goes into the exponent, the bits above them.
         bits = (power + self.bias - 1 << self.fraction) + digits
         return sign | min(bits, top << self.fraction)
 
