@@ -17,6 +17,7 @@ from macaw.emu.core import Units
 from macaw.emu.faults import Fault
 from macaw.emu.nnp.arithmetic import ArithmeticFactory, Host
 from macaw.emu.nnp.chain import Chain
+from macaw.emu.nnp.decoder import WORD, ChainDecoder
 from macaw.emu.nnp.execution import Execution, IterationFault, nan_fault
 from macaw.emu.nnp.memories import Memories
 from macaw.emu.nnp.numbers import NotANumber
@@ -31,7 +32,7 @@ from macaw.isa.nnp_entries import Access
 
 _BATCH = 1 << 20  # elements of vectors in a batch at most
 _ROOM, _VECTOR = "room in NetOutQ", "a vector in NetInQ"  # reasons to wait
-WORD = 4  # bytes of an instruction
+_BURST = 1 << 15  # cycles: iterations that start in them can be one batch
 
 
 class ChainCore(WindowCore):
@@ -51,7 +52,9 @@ class ChainCore(WindowCore):
         batches: bool,
     ) -> None:
         super().__init__(device)
+        self.burst = _BURST
         config, state, memory = device.config, self.state, device.memory
+        self.decoder = ChainDecoder(config, state)
         self.arithmetic = arithmetic(config, state)
         self.scheduler = scheduler(state, self.timing)
         self.batches = batches
@@ -91,9 +94,9 @@ class ChainCore(WindowCore):
         return self._iterate(chain, limit)
 
     def _has_room(self, chain: Chain) -> bool:
-        """Whether NetOutQ has room for what an iteration pushes, or is empty; else wait.
+        """Return whether NetOutQ is empty or has room for the pushes of an iteration; else wait.
 
-        Of an iteration that pushes more than NetOutQ holds, `_push_rest` pushes the rest.
+        If an iteration pushes more vectors than NetOutQ holds, `_push_rest` pushes the rest.
         """
         state = self.state
         queued = len(state.net_out)
@@ -183,7 +186,7 @@ class ChainCore(WindowCore):
         return self._finish(chain, schedule, count)
 
     def _push(self, values: Host, times: Times) -> None:
-        """Push vectors, ready at `times`, to NetOutQ; those that it has no room for wait."""
+        """Push vectors, ready at `times`, to NetOutQ; vectors without room wait in `unsent`."""
         queue, unsent = self.state.net_out, self.state.unsent
         last = queue[-1][0] if queue else 0
         data = values.reshape(-1, values.shape[-1])
@@ -385,7 +388,7 @@ class ChainCore(WindowCore):
         return self._finish(chain, schedule, 1)
 
     def _at_instruction(self, chain: Chain, error: IterationFault) -> Fault:
-        """The fault of an iteration, with the address of the instruction that faults."""
+        """Return the fault of an iteration, with the address of the instruction that faults."""
         fault = error.fault
         iteration = self.state.iteration
         text = f" (iteration {iteration})" if chain.iterations > 1 else ""

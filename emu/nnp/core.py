@@ -7,7 +7,6 @@ are those of `macaw.emu.nnp.chains`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,62 +14,23 @@ from numpy.typing import NDArray
 from macaw.emu.core import NEVER
 from macaw.emu.faults import Fault, Stop
 from macaw.emu.formats import MemoryFormat
-from macaw.emu.nnp.arithmetic import ArithmeticFactory
-from macaw.emu.nnp.chain import Chain
-from macaw.emu.nnp.chains import WORD, ChainCore
+from macaw.emu.nnp.chains import ChainCore
+from macaw.emu.nnp.decoder import WORD, check_prefix, continues_chain, decode_word
 from macaw.emu.nnp.formats import formats
-from macaw.emu.nnp.schedule import SchedulerFactory
 from macaw.emu.nnp.state import HOST_FILES
-from macaw.emu.system import System
-from macaw.isa.codec import Decoded, DecodeError, decode
-from macaw.isa.nnp import BEGIN, BETWEEN, CORE, MEMORY, SCALARS, STAGE, WRITE
-from macaw.isa.nnp_chains import ChainError, complete, follow, goes_on, scalar, step
-from macaw.isa.nnp_entries import check
+from macaw.isa.codec import Decoded, DecodeError
+from macaw.isa.nnp import BEGIN, BETWEEN, MEMORY, SCALARS, STAGE, WRITE
+from macaw.isa.nnp_chains import ChainError, scalar, step
 
 _PROGRAM = MEMORY[0]
-_CACHED_CHAINS = 4096
-_BURST = 1 << 15  # cycles: iterations that start in them can be one batch
 _MARKERS = {"trace_begin": True, "trace_end": False}
 _PLACES = {row.name: place for place, row in enumerate(SCALARS)}
-
-
-@lru_cache(maxsize=1 << 16)
-def _decode(word: int) -> Decoded:
-    return decode(CORE, word, 8 * WORD)
-
-
-@lru_cache(maxsize=1 << 16)
-def _continues_chain(word: int) -> bool:
-    """Return whether a word belongs to the chain before it."""
-    try:
-        return goes_on(_decode(word))
-    except DecodeError:
-        return False  # it faults when it is executed
-
-
-@lru_cache(maxsize=1 << 14)
-def _check_prefix(words: tuple[int, ...]) -> None:
-    """Raise `ChainError` unless the words are the beginning of a chain."""
-    follow([_decode(word) for word in words])
 
 
 class NnpCore(ChainCore):
     """The one core of the table nnp; an engine gives its arithmetic and scheduler."""
 
     halts = True
-
-    def __init__(
-        self,
-        device: System,
-        arithmetic: ArithmeticFactory,
-        scheduler: SchedulerFactory,
-        batches: bool,
-    ) -> None:
-        super().__init__(device, arithmetic, scheduler, batches)
-        self.burst = _BURST
-        config = device.config
-        self.sizes = {name: config[name] for name in config if name.startswith(f"{CORE.name}.")}
-        self._chains: dict[tuple[tuple[int, ...], bytes], Chain] = {}  # by words and registers
 
     # The contract
 
@@ -114,7 +74,7 @@ class NnpCore(ChainCore):
         state = self.state
         self._chain = None
         if state.launched:
-            self._chain = self._complete(tuple(word for _, word in state.chain))
+            self._chain = self.decoder.chain(tuple(word for _, word in state.chain))
 
     def not_numbers(self) -> Mapping[str, NDArray[np.bool_]]:
         """See `Core.not_numbers`: NaNs in the vector register files."""
@@ -155,7 +115,7 @@ class NnpCore(ChainCore):
             raise Fault("misaligned access", f"fetch at {address:#010x}", {"address": address})
         word = self._word(address)
         try:
-            return _decode(word)
+            return decode_word(word)
         except DecodeError as error:
             detail = error.detail.lstrip(": ") or f"no instruction of {self.table.name}"
             if not word:
@@ -218,12 +178,12 @@ class NnpCore(ChainCore):
         own = self._word(state.pc)
         words = (*(word for _, word in state.chain), own)
         following = self._next_word()
-        more = following is not None and _continues_chain(following)
+        more = following is not None and continues_chain(following)
         try:
             if more:
-                _check_prefix(words)
+                check_prefix(words)
             else:
-                self._chain = self._complete(words)
+                self._chain = self.decoder.chain(words)
         except ChainError as error:
             places = [*(address for address, _ in state.chain), state.pc]
             at = places[error.at] if error.at < len(places) else state.pc
@@ -237,20 +197,6 @@ class NnpCore(ChainCore):
         state.asked, state.starved, state.full = self.time, 0, 0
         state.stored_before = state.stored
         self._single = False
-
-    def _complete(self, words: tuple[int, ...]) -> Chain:
-        """Return the complete chain of these words. Raises `ChainError`."""
-        key = words, self.state.scalars.tobytes()
-        chain = self._chains.get(key)
-        if chain is None:
-            rows, scalars = [_decode(word) for word in words], self.state.scalar_values()
-            follow(rows)
-            complete(rows)
-            check(rows, scalars, self.sizes)
-            if len(self._chains) >= _CACHED_CHAINS:
-                self._chains.clear()
-            chain = self._chains[key] = Chain(rows, scalars)
-        return chain
 
     def _end(self) -> None:
         """End the program: all writes are done."""

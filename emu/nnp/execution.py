@@ -20,7 +20,7 @@ from macaw.emu.nnp.origins import ChainOrigins
 
 
 class IterationFault(Exception):
-    """An iteration of a chain faults in the instruction at place `at` of the chain."""
+    """A fault of an iteration, in the instruction at place `at` of the chain."""
 
     def __init__(self, at: int, fault: Fault) -> None:
         super().__init__(fault.message)

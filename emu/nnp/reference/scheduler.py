@@ -177,7 +177,7 @@ class ReferenceScheduler:
         offsets = {tile: number * cycles for number, tiles in enumerate(passes) for tile in tiles}
 
         def arrives(cycle: int) -> bool:
-            """Whether each pass over row 0 of the tiles gets its vectors in time."""
+            """Return whether each pass over row 0 of the tiles gets its vectors in time."""
             return cycle >= state.free[MULTIPLY] and all(
                 self._arrives_in_time(
                     cycle + offsets[tile], times[tile], depth, before[tile], cycles
@@ -186,7 +186,7 @@ class ReferenceScheduler:
             )
 
         def is_ready(cycle: int) -> bool:
-            """Whether each pass finds its tiles."""
+            """Return whether the tiles of each pass are ready."""
             return all(cycle + offset >= ready[tile] for tile, offset in offsets.items())
 
         begin = self._first(times[0], arrives, is_ready)

@@ -97,8 +97,8 @@ CASES = {
     "a product a column": (bfp(8, 8), 0, "_sums", 80),
     "a product a column, exponents apart": (bfp(8, 9), 12, "_sums", 9),
     "one product in binary64": (bfp(16, 16), 5, "_sums", 3),
-    "alignments lose bits": (bfp(16, 16), 12, "_short", 3),
-    "alignments lose many bits": (bfp(5, 7), 31, "_short", 3),
+    "alignments lose bits": (bfp(16, 16), 12, "_accumulate_64", 3),
+    "alignments lose many bits": (bfp(5, 7), 31, "_accumulate_64", 3),
     "integers": ((Quantiser("int", 16), Quantiser("int", 9)), 0, "_sums", 3),
     "powers": (logs(4, 5), 0, "_sums", 3),
     "powers of 60 bits": (logs(6, 6), 0, "long", 3),
@@ -114,7 +114,7 @@ def test_products(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The rule of seed 003 ¶38, ¶41-42."""
     pair, spread, way, cols = CASES[case]
     native, taken = 4, []
-    for name in ("_sums", "_short", "long"):
+    for name in ("_sums", "_accumulate_64", "long"):
         method: Callable[..., object] = getattr(Tiles, name)
 
         def spied(
@@ -302,7 +302,7 @@ def test_blocks_of_zeros_do_not_count_as_exponents_apart(monkeypatch: pytest.Mon
     vectors = Quantised(x, np.array([[6, 5, -15]], np.int8))
     tiles = Tiles(Quantised(codes, exponents), *pair)
     expected = bits_of(round_long(tiles.long(vectors), np.float32))
-    monkeypatch.delattr(Tiles, "_short")  # it would do, but slowly
+    monkeypatch.delattr(Tiles, "_accumulate_64")  # it would do, but slowly
     assert bits_of(tiles.times(vectors, np.float32)) == expected
 
 

@@ -1,0 +1,64 @@
+"""Decoding of nnp's words, and of chains of words; results are cached."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from macaw.emu.nnp.chain import Chain
+from macaw.emu.nnp.state import NnpState
+from macaw.isa.codec import Decoded, DecodeError, decode
+from macaw.isa.nnp import CORE
+from macaw.isa.nnp_chains import complete, follow, goes_on
+from macaw.isa.nnp_entries import check
+
+WORD = 4  # bytes of an instruction
+_CACHED_CHAINS = 4096
+
+
+@lru_cache(maxsize=1 << 16)
+def decode_word(word: int) -> Decoded:
+    """Return the instruction of a word. Raises `DecodeError`."""
+    return decode(CORE, word, 8 * WORD)
+
+
+@lru_cache(maxsize=1 << 16)
+def continues_chain(word: int) -> bool:
+    """Return whether a word belongs to the chain before it."""
+    try:
+        return goes_on(decode_word(word))
+    except DecodeError:
+        return False  # it faults when it is executed
+
+
+@lru_cache(maxsize=1 << 14)
+def check_prefix(words: tuple[int, ...]) -> None:
+    """Raise `ChainError` unless the words are the beginning of a chain."""
+    follow([decode_word(word) for word in words])
+
+
+class ChainDecoder:
+    """Decodes complete chains for a configuration."""
+
+    def __init__(self, config: Mapping[str, Any], state: NnpState) -> None:
+        self.state = state
+        self.sizes = {name: config[name] for name in config if name.startswith(f"{CORE.name}.")}
+        self._chains: dict[tuple[tuple[int, ...], bytes], Chain] = {}  # by words and registers
+
+    def chain(self, words: tuple[int, ...]) -> Chain:
+        """Return the complete chain of these words with the present registers.
+
+        Raises `ChainError`.
+        """
+        key = words, self.state.scalars.tobytes()
+        chain = self._chains.get(key)
+        if chain is None:
+            rows, scalars = [decode_word(word) for word in words], self.state.scalar_values()
+            follow(rows)
+            complete(rows)
+            check(rows, scalars, self.sizes)
+            if len(self._chains) >= _CACHED_CHAINS:
+                self._chains.clear()
+            chain = self._chains[key] = Chain(rows, scalars)
+        return chain
