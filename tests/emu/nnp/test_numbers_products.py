@@ -253,7 +253,9 @@ def test_alignment_and_sum_in_two_limbs(a: int, b: int, ea: int, eb: int) -> Non
     larger = max(ea, eb)
     total = (a >> (larger - ea)) + (b >> (larger - eb))
     assert joined(long(a, ea).plus(long(b, eb))) == [(total, larger)]
-    assert joined(long(a, ea).shift_right(np.array([larger - ea]))) == [(a >> (larger - ea), larger)]
+    assert joined(long(a, ea).shift_right(np.array([larger - ea]))) == [
+        (a >> (larger - ea), larger)
+    ]
 
 
 @given(st.integers(-(2**62), 2**62), st.integers(0, 40))
