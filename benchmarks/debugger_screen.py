@@ -57,7 +57,7 @@ async def _steps(width: int, height: int) -> tuple[float, float]:
     with set_app(app):
         for _ in range(ROUNDS * STEPS):
             debugged.execute("stepc")
-            worker.gatherer.stopped()
+            worker.builder.note_stop()
             frames.append(1000 * timed(worker._renew))
             redraws.append(1000 * timed(lambda: app.renderer.render(app, app.layout)))
     return median(frames), median(redraws)

@@ -16,7 +16,7 @@
 | `hit_counter` | conditions, counts, which points stop |
 | `runner` | drives the device: slices, checkpoints |
 | `stepping`, `line_steps`, `reverse` | steps that are counted, steps by lines, the way back |
-| `session` | all of it together; each call returns a `stops.Stopped` |
+| `session` | all of it together; each call returns a `stops.StopRecord` |
 
 Each imports only such as stand above it, or beside it in the same group.
 docs/debugger-internals.md has the whole. Commands, views and the screen call `Session` from one

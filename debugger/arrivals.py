@@ -22,7 +22,7 @@ class Arrival:
     """A core has come to an instruction; the breakpoints that are not asked there any more."""
 
     moment: object  # `Core.moment`
-    reported: set[int] = field(default_factory=set)  # numbers of points that were counted
+    points: set[int] = field(default_factory=set)  # numbers of those that were counted here
     newest: int = NONE  # points with a higher number were set while a stop showed the instruction
 
 
@@ -44,14 +44,14 @@ class Arrivals:
 
     def report(self, core: Core, address: int, numbers: Iterable[int]) -> None:
         """A stop has reported these points at an instruction: they let the core pass there."""
-        self._arrival(core, address).reported.update(numbers)
+        self._arrival(core, address).points.update(numbers)
 
     def is_new(self, core: Core, number: int, address: int) -> bool:
         """Whether no stop has reported a point at the instruction that a core stands before."""
         arrival = self._at.get((core.name, address))
         if arrival is None or arrival.moment != core.moment(address):
             return True
-        return number not in arrival.reported and number <= arrival.newest
+        return number not in arrival.points and number <= arrival.newest
 
     def is_shown(self, core: Core, address: int) -> bool:
         """Whether a stop shows a core before the instruction at an address."""

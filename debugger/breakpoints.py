@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from macaw.debugger.event_fields import place_of, reaches
-from macaw.debugger.locations import Target, is_there
+from macaw.debugger.locations import Target, holds_code
 from macaw.debugger.places import Place, places
 from macaw.debugger.point import Point
 from macaw.debugger.point_checks import point_targets
@@ -33,18 +33,18 @@ class Breakpoints:
         self.arrivals = arrivals
         self.counter = counter
         self._halting: dict[str, dict[int, list[PointTarget]]] = {}  # of cores that halt
-        self._announced: dict[str, dict[int, list[PointTarget]]] = {}  # of all others
+        self._by_announcement: dict[str, dict[int, list[PointTarget]]] = {}  # of all others
         self._breaks: dict[str, dict[int, Break]] = {}
-        self._armed: set[str] = set()  # cores that have breaks now
+        self._cores_with_breaks: set[str] = set()  # cores that have breaks now
 
     @property
     def cores(self) -> set[str]:
         """The cores whose acts have to be looked at one by one."""
-        return set(self._announced)
+        return set(self._by_announcement)
 
     def forget_device(self) -> None:
         """The device is another object: none of its cores has breaks."""
-        self._armed = set()
+        self._cores_with_breaks = set()
 
     def prepare(self, points: Iterable[Point]) -> None:
         """Find the targets of these points on the device of now."""
@@ -55,7 +55,7 @@ class Breakpoints:
                 at.setdefault(target.address, []).append((point, target))
         cores = self.debuggee.device.cores
         self._halting = {n: x for n, x in by_core.items() if cores[n].halts}
-        self._announced = {n: x for n, x in by_core.items() if not cores[n].halts}
+        self._by_announcement = {n: x for n, x in by_core.items() if not cores[n].halts}
         self._breaks = {
             name: {at: self._break(cores[name], some) for at, some in by_address.items()}
             for name, by_address in self._halting.items()
@@ -84,9 +84,9 @@ class Breakpoints:
             breaks = self._breaks.get(core.name, {})
             if core.name in goals:
                 breaks = {**breaks, **self._with_goals(core, breaks, goals[core.name])}
-            if breaks or core.name in self._armed:
+            if breaks or core.name in self._cores_with_breaks:
                 core.set_breaks(breaks)
-        self._armed = {*self._breaks, *goals}
+        self._cores_with_breaks = {*self._breaks, *goals}
 
     def _with_goals(
         self, core: Core, breaks: Mapping[int, Break], goals: Mapping[int, Test]
@@ -106,9 +106,9 @@ class Breakpoints:
 
     def disarm(self) -> None:
         """Take all breaks away."""
-        for name in self._armed:
+        for name in self._cores_with_breaks:
             self.debuggee.device.cores[name].set_breaks({})
-        self._armed = set()
+        self._cores_with_breaks = set()
 
     def check_next(self, core: Core) -> None:
         """A step has ended before an instruction: count the breakpoints there.
@@ -127,7 +127,7 @@ class Breakpoints:
         for point, target in points:
             if not (
                 counter.scanning or self.arrivals.is_new(core, point.number, target.address)
-            ) or not is_there(self.debuggee, target):
+            ) or not holds_code(self.debuggee, target):
                 continue
             count = point.hits
             hits += counter.count(point, place, place.core, place)
@@ -136,13 +136,13 @@ class Breakpoints:
         counter.hits += hits
         return bool(hits)
 
-    def announced(self, core: Core, kind: str, values: dict[str, Any]) -> Iterator[Hit]:
+    def hits_at(self, core: Core, kind: str, values: dict[str, Any]) -> Iterator[Hit]:
         """The hits at an announcement of a core that does not halt."""
-        if core.name not in self._announced or kind not in core.table.begins:
+        if core.name not in self._by_announcement or kind not in core.table.begins:
             return
         place = place_of(core, values)
-        for point, target in self._announced[core.name].get(values["address"], ()):
+        for point, target in self._by_announcement[core.name].get(values["address"], ()):
             where = places(self.debuggee.device, point.place) if point.place else (place,)
             is_inside = any(reaches(core, values, one) for one in where)
-            if is_inside and is_there(self.debuggee, target):
+            if is_inside and holds_code(self.debuggee, target):
                 yield from self.counter.count(point, place, str(place), place, values)

@@ -1,7 +1,7 @@
-"""Who has called: return addresses in the link register and on the stack.
+"""The calls that a core is in: return addresses in the link register and on the stack.
 
-Programs in assembly say nothing of their frames, so every word on the stack is taken that points
-right behind a call. A direct call counts only if it goes to before where the inner function is.
+Assembly has no frame records, so every word on the stack counts that is the address after a call.
+A direct call counts only if its target lies at or before the inner function's address.
 """
 
 from __future__ import annotations
@@ -18,32 +18,32 @@ if TYPE_CHECKING:
     from macaw.emu.core import Core
 
 LINK = "ra"
-MOST_WORDS = 4096  # of the stack that are looked at
+MOST_WORDS = 4096  # of the stack that are searched
 MOST_FRAMES = 64
 
 
 def call_stack(session: Session, core: Core) -> list[Where]:
-    """Where a core is, then where each call returns to, inner ones first; empty if it has none."""
+    """Where a core is, then where each call returns to, innermost first; empty if it is idle."""
     here = core.next_address
     if here is None:
         return []
     code = SourceCode(session.debuggee, core)
-    found = [here]
+    addresses = [here]
     link, stack = register(core, LINK), register(core, STACK)
-    inside = _function(session, here)
-    stale = link is not None and _function(session, link) == inside
-    if link is not None and not (stale or _saves(code, here)) and _called(code, link, here):
-        found.append(link)
+    function = _function(session, here)
+    stale = link is not None and _function(session, link) == function
+    if link is not None and not (stale or _saves(code, here)) and _follows_call(code, link, here):
+        addresses.append(link)
     for word in _words(session, stack) if stack is not None else ():
-        if len(found) >= MOST_FRAMES:
+        if len(addresses) >= MOST_FRAMES:
             break
-        if _called(code, word, found[-1]):
-            found.append(word)
-    return [session.where(core, address) for address in found]
+        if _follows_call(code, word, addresses[-1]):
+            addresses.append(word)
+    return [session.where(core, address) for address in addresses]
 
 
 def register(core: Core, alias: str) -> int | None:
-    """The value of a register by one of its names; None: the core has none of that name."""
+    """The value of a register by one of its names; None if the core has none of that name."""
     for file in core.table.files:
         for number, names in enumerate(file.names):
             if alias in names and core.inlines == file.name:
@@ -52,21 +52,21 @@ def register(core: Core, alias: str) -> int | None:
 
 
 def _saves(code: SourceCode, here: int) -> bool:
-    """Whether the function has stored its link before an instruction: then it is on the stack."""
+    """Whether the function stores its link, so that it is on the stack, before `here`."""
     symbol = code.debuggee.program.symbol_at(here)
     for at in range(here - (symbol[1] if symbol else 0), here, WORD):
-        found = code.instruction(at)
-        if found is None or "memory" not in found.row.writes.split():
+        instruction = code.instruction(at)
+        if instruction is None or "memory" not in instruction.row.writes.split():
             continue
-        for operand in found.row.operands:
+        for operand in instruction.row.operands:
             names = operand.kind.names if isinstance(operand.kind, Register) else ()
-            if names and LINK in names[found.values[operand.name]]:
+            if names and LINK in names[instruction.values[operand.name]]:
                 return True
     return False
 
 
 def _words(session: Session, address: int) -> list[int]:
-    """The words from an address up, as far as there is memory."""
+    """The words from an address up, at most `MOST_WORDS` and to the end of its memory."""
     memory = session.device.memory
     try:
         pages, offset = memory.locate(address, WORD)
@@ -77,13 +77,13 @@ def _words(session: Session, address: int) -> list[int]:
     return [int.from_bytes(data[at : at + WORD], "little") for at in range(0, length, WORD)]
 
 
-def _called(code: SourceCode, address: int, inner: int) -> bool:
-    """Whether an address is behind a call that may have led to `inner`."""
+def _follows_call(code: SourceCode, address: int, inner: int) -> bool:
+    """Whether an address is the one after a call that may have led to `inner`."""
     section = code.debuggee.program.section_at(address - WORD)
     if section is None or address % WORD or not code.calls(address - WORD):
         return False
-    found = code.instruction(address - WORD)
-    target = None if found is None else found.values.get("target")
+    instruction = code.instruction(address - WORD)
+    target = None if instruction is None else instruction.values.get("target")
     if target is None:
         return True
     goal = address - WORD + target
@@ -91,5 +91,5 @@ def _called(code: SourceCode, address: int, inner: int) -> bool:
 
 
 def _function(session: Session, address: int) -> str | None:
-    found = session.program.symbol_at(address)
-    return None if found is None else found[0].name
+    symbol = session.program.symbol_at(address)
+    return None if symbol is None else symbol[0].name

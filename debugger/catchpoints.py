@@ -78,7 +78,7 @@ class Catchpoints:
         for _, event in self._state_events:
             event.begin()
 
-    def announced(self, core: Core, kind: str, values: dict[str, Any]) -> Iterator[Hit]:
+    def hits_at(self, core: Core, kind: str, values: dict[str, Any]) -> Iterator[Hit]:
         """The hits at an announcement of a core."""
         for point, announcement, where in self._announcements:
             place = place_of(core, values)

@@ -1,4 +1,4 @@
-"""How a part of a state is reached, view by view, subscript by subscript, and where it stands."""
+"""Follows a path into a value of state: members, types, subscripts; and where the part lies."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import numpy as np
 from macaw.debugger.values import (
     VIEWS,
     AccessError,
+    FieldRange,
     Indices,
-    Spot,
-    fitting,
-    like,
+    convert_like,
+    fit,
+    indices_text,
     near,
-    shown,
     size_of,
-    viewed,
+    view_as,
 )
 
 if TYPE_CHECKING:
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Chain:
-    """A value and how it is reached: `owner[key]`, or the field `key` of a state."""
+class ElementPath:
+    """A value in a field of state; `owner[key]` sets it, if there is an owner."""
 
     value: Any
     owner: Any = None
     key: Any = None
 
     def member(self, name: str, text: str) -> None:
-        """Go on to a member."""
+        """Go on to a member or a type; `text` names the path in messages. Raises `AccessError`."""
         if name in VIEWS:
-            self.owner, self.key, self.value = None, None, viewed(self.value, VIEWS[name], text)
+            self.owner, self.key, self.value = None, None, view_as(self.value, VIEWS[name], text)
         elif isinstance(self.value, Mapping) and name in self.value:
             self.owner, self.key, self.value = self.value, name, self.value[name]
         elif name.isdecimal():
@@ -46,13 +46,13 @@ class Chain:
             raise AccessError(f"{text} has no '{name}'{near(name, names)}")
 
     def index(self, indices: tuple[Any, ...], text: str) -> None:
-        """Go on to an element, or to several."""
+        """Go on to an element, or to several. Raises `AccessError`."""
         key = indices[0] if len(indices) == 1 else indices
         try:
             value = self.value[key]
         except (IndexError, KeyError, TypeError, ValueError):
             raise AccessError(
-                f"{text} has no element {shown(indices)}{size_of(self.value)}"
+                f"{text} has no element {indices_text(indices)}{size_of(self.value)}"
             ) from None
         if isinstance(self.value, bytes | tuple):
             self.owner = None
@@ -61,20 +61,22 @@ class Chain:
         self.key, self.value = key, value
 
     def set(self, value: Any, text: str) -> None:
-        """Replace what was reached."""
+        """Replace the value that was reached. Raises `AccessError` if it cannot be set."""
         if self.owner is None:
             if isinstance(self.value, np.ndarray) and self.value.flags.writeable:
-                self.value[...] = fitting(value, self.value.dtype, text)
+                self.value[...] = fit(value, self.value.dtype, text)
                 return
             raise AccessError(f"{text} cannot be set")
         if isinstance(self.owner, np.ndarray):
-            self.owner[self.key] = fitting(value, self.owner.dtype, text)
+            self.owner[self.key] = fit(value, self.owner.dtype, text)
         else:
-            self.owner[self.key] = like(value, self.value, text)
+            self.owner[self.key] = convert_like(value, self.value, text)
 
 
-def filled(steps: Sequence[str | int], indices: Indices) -> Iterator[str | tuple[Any, ...]]:
-    """The steps with the values of their subscripts: a number says how many it takes."""
+def fill_subscripts(
+    steps: Sequence[str | int], indices: Indices
+) -> Iterator[str | tuple[Any, ...]]:
+    """The steps, each number n replaced by the next n of the indices."""
     at = 0
     for step in steps:
         if isinstance(step, str):
@@ -84,8 +86,13 @@ def filled(steps: Sequence[str | int], indices: Indices) -> Iterator[str | tuple
             at += step
 
 
-def spot(state: State, row: StateField, steps: Iterable[str | tuple[Any, ...]]) -> Spot:
-    """Where in a field something stands, to which views and subscripts lead."""
+def field_range(
+    state: State, row: StateField, steps: Iterable[str | tuple[Any, ...]]
+) -> FieldRange:
+    """Where in a field the part lies to which types and subscripts lead: field, first byte, bytes.
+
+    Of a list: field, item, 1; of all of it field, 0, 0.
+    """
     whole = getattr(state, row.name)
     if not isinstance(whole, np.ndarray):
         first = next((step for step in steps if not isinstance(step, str)), None)
@@ -100,8 +107,8 @@ def spot(state: State, row: StateField, steps: Iterable[str | tuple[Any, ...]]) 
         if isinstance(step, str):
             step = (int(step),) if step.isdecimal() else (step,)  # `vr1.0`
         if not all(isinstance(x, int | slice) for x in step):
-            break  # several that need not lie together
-        # One element is kept as an array: it shows where it stands.
+            break  # elements that need not be adjacent
+        # A slice of one element, for an array knows its address.
         alone = len(step) == part.ndim and all(isinstance(x, int) for x in step)
         part = part[tuple(slice(x, x + 1 or None) for x in step) if alone else step]
         part = part.reshape(-1) if alone else part

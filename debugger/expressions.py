@@ -1,8 +1,9 @@
-"""Expressions over a device's state, compiled once: the assembler's operators, 64 bits, and more.
+"""Expressions over a device's state, compiled once to Python functions.
 
-Whole numbers mean what they mean in a source (`macaw.asm.expressions`: a comparison that holds is
--1). Real numbers, and arrays element by element, are Python's and NumPy's. An expression that
-only reads registers of one core and constants has a text for translated code too.
+Operators of whole numbers are those of a source, with 64 bits (`macaw.asm.expressions`: a true
+comparison is -1). Real numbers and arrays, element by element, are Python's and NumPy's. An
+expression that reads only registers of one core, constants and plain memory has a text that
+translated code of that core may contain.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from macaw.debugger.debuggee import Debuggee
     from macaw.debugger.places import Place
 
-SETS: Mapping[str, Callable[..., Any]] = {
+SET_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "sum": lambda values: np.sum(values, dtype=_wide(values)),
     "max": np.max,
     "min": np.min,
@@ -35,15 +36,15 @@ SETS: Mapping[str, Callable[..., Any]] = {
     "all": lambda values: -int(np.all(values)),
     "count": lambda values: int(np.count_nonzero(values)),
     "len": np.size,
-    "abs": lambda values: np.abs(_widened(values)),
+    "abs": lambda values: np.abs(_widen(values)),
 }
 """Functions of sets and arrays: of all values of their arguments together."""
 _EACH = ("abs",)
-_numbers = count(1)  # names of values in compiled text: no two expressions share one
+_numbers = count(1)  # of names in compiled texts: no two expressions share one
 
 
 class ExpressionError(ValueError):
-    """An expression that is wrong, or has no value now; `start` and `end` are in its text."""
+    """An expression that is wrong, or has no value now; `start`, `end` are offsets in its text."""
 
     def __init__(self, message: str, start: int = 0, end: int = 0, hint: str = "") -> None:
         super().__init__(message)
@@ -55,41 +56,43 @@ class ExpressionError(ValueError):
 
 @dataclass
 class _Code:
-    """Python text of a part: `live` for translated code, empty if it cannot be there."""
+    """Python text of a part; `live` is the same for translated code, empty if there is none."""
 
     text: str
     whole: bool = False  # always a whole number
-    bits: int = 64  # of no greater magnitude than so many bits
+    bits: int = 64  # its magnitude has at most so many
     live: str = ""
-    fixed: bool = False  # nothing of the device is in it
+    is_constant: bool = False  # it reads nothing of the device
 
 
 @dataclass
 class Expression:
-    """A compiled expression. `value()` is what it is now."""
+    """A compiled expression. `value()` computes it now; raises `ExpressionError`."""
 
     text: str
     value: Callable[[], Any]
-    accesses: tuple[tuple[Access, Callable[[], tuple[Any, ...]]], ...] = ()  # with their indices
-    live: str = ""  # for breaks of `live_core`; empty: of any
-    live_core: str = ""
-    guards: tuple[str, ...] = ()  # where one of these holds, the text may not be asked
+    accesses: tuple[tuple[Access, Callable[[], tuple[Any, ...]]], ...] = ()  # each with its indices
+    live: str = ""  # Python text for translated code of `live_core`
+    live_core: str = ""  # empty: of any core
+    guards: tuple[str, ...] = ()  # while one of these is true, `live` is out of date
     names: dict[str, object] = field(default_factory=dict)
-    target: tuple[Access, Callable[[], tuple[Any, ...]]] | None = None  # what a `set` sets
+    target: tuple[Access, Callable[[], tuple[Any, ...]]] | None = (
+        None  # what `set` changes, if it is a path
+    )
     uses_focus: bool = False  # it names something of the focus without saying whose
 
     @property
     def cores(self) -> frozenset[str]:
-        """The cores whose acts may change it."""
+        """The cores that may change it by acts of their own."""
         return frozenset().union(*(access.cores for access, _ in self.accesses))
 
     @property
     def memory(self) -> bool:
-        """Whether it depends on memory."""
+        """Whether it reads memory."""
         return any(access.memory for access, _ in self.accesses)
 
     def extents(self) -> list[tuple[int, int]]:
-        """The runs of memory that it reads now: address, bytes."""
+        """The ranges of memory that it reads now: (address, bytes)."""
         return [
             access.extent(*indices())
             for access, indices in self.accesses
@@ -97,11 +100,11 @@ class Expression:
         ]
 
     def holds(self) -> bool:
-        """Whether it is true now: any value of it is not 0."""
+        """Whether it is true now: a value, or any element of an array, is not 0."""
         return bool(np.any(self.value()))
 
     def set(self, value: Any) -> None:
-        """Set what it names. Raises `ExpressionError`."""
+        """Set the register, queue, memory or tensor that it names. Raises `ExpressionError`."""
         if self.target is None or self.target[0].write is None:
             raise ExpressionError(f"{self.text} is nothing that can be set")
         access, indices = self.target
@@ -152,13 +155,13 @@ class _Compiler:
 
     def _function(self, text: str) -> Callable[[], Any]:
         try:
-            made = eval(compile(f"lambda: {text}", "<expression>", "eval"), self.names)
+            function = eval(compile(f"lambda: {text}", "<expression>", "eval"), self.names)
         except (SyntaxError, MemoryError, RecursionError):
             raise ExpressionError("the expression is nested too deeply") from None
 
         def value() -> Any:
             try:
-                return made()
+                return function()
             except AccessError as error:
                 raise ExpressionError(str(error)) from None
             except ZeroDivisionError:
@@ -205,27 +208,27 @@ class _Compiler:
             return _Code(f"{self._name(_unary)}({sign!r}, {inner.text})")
         shape = {"-": "(-{})", "+": "{}", "~": "(~{})", "!": "int(not {})"}[sign]
         live = shape.format(inner.live) if inner.live else ""
-        return self._wrapped(shape.format(inner.text), inner.bits + 1, live, inner.fixed)
+        return self._wrap(shape.format(inner.text), inner.bits + 1, live, inner.is_constant)
 
     def _binary(self, node: Binary) -> _Code:
         left, right, sign = self._code(node.left), self._code(node.right), node.operator
         bits = _bits(sign, left.bits, right.bits, node.right)
         shape = _SHAPES.get(sign)
         if not (left.whole and right.whole) or shape is None:
-            found = f"{self._name(_binary)}({sign!r}, {left.text}, {right.text})"
-            return _Code(found, left.whole and right.whole)
+            text = f"{self._name(_binary)}({sign!r}, {left.text}, {right.text})"
+            return _Code(text, left.whole and right.whole)
         live = shape.format(left.live, right.live) if left.live and right.live else ""
-        fixed = left.fixed and right.fixed
-        return self._wrapped(shape.format(left.text, right.text), bits, live, fixed)
+        is_constant = left.is_constant and right.is_constant
+        return self._wrap(shape.format(left.text, right.text), bits, live, is_constant)
 
-    def _wrapped(self, text: str, bits: int, live: str, fixed: bool) -> _Code:
+    def _wrap(self, text: str, bits: int, live: str, is_constant: bool) -> _Code:
         if bits < 64:
-            return _Code(text, True, bits, live, fixed)
+            return _Code(text, True, bits, live, is_constant)
         name = self._name(wrap)
-        return _Code(f"{name}({text})", True, 64, f"{name}({live})" if live else "", fixed)
+        return _Code(f"{name}({text})", True, 64, f"{name}({live})" if live else "", is_constant)
 
     def _call(self, node: Call) -> _Code:
-        if node.function in SETS:
+        if node.function in SET_FUNCTIONS:
             if node.function in _EACH and len(node.arguments) != 1:
                 raise Mistake(f"{node.function} takes one value", node)
             parts = ", ".join(self._code(item, top=True).text for item in node.arguments)
@@ -247,17 +250,17 @@ class _Compiler:
         text = f"{name}({', '.join(code.text for code in codes)})"
         if access.whole:
             bits = access.bits if access.bits < 64 else 63
-            return _Code(text, True, bits, access.live or self._inlined(access, codes))
+            return _Code(text, True, bits, access.live or self._inline(access, codes))
         return _Code(text)
 
-    def _inlined(self, access: Access, codes: tuple[_Code, ...]) -> str:
-        """The text of a number in memory whose address never changes, if there is one."""
-        if access.inlined is None or not all(code.fixed for code in codes):
+    def _inline(self, access: Access, codes: tuple[_Code, ...]) -> str:
+        """The text of a number in memory at a constant address; empty if code may not read it."""
+        if access.memory_view is None or not all(code.is_constant for code in codes):
             return ""
-        found = access.inlined(*self._tuple(codes)())
-        if found is None:
+        source = access.memory_view(*self._tuple(codes)())
+        if source is None:
             return ""
-        view, place, pages = found
+        view, place, pages = source
         self.guards.append(f"{self._name(pages)}.sleeper")
         return f"{self._name(view)}[{place}]"
 
@@ -274,15 +277,15 @@ class _Compiler:
         return _Code(f"slice({', '.join(ends)})")
 
     def _whole(self, code: _Code, what: str) -> str:
-        """The text of a part that has to be a whole number."""
+        """The text of a part that must be a whole number; `what` names it in the message."""
         return code.text if code.whole else f"{self._name(partial(_as_whole, what))}({code.text})"
 
 
 def _as_whole(what: str, value: Any) -> int:
-    found = np.asarray(value)
-    if found.ndim or found.dtype.kind not in "iu":
+    array = np.asarray(value)
+    if array.ndim or array.dtype.kind not in "iu":
         raise ValueError(f"{what} is a whole number")
-    return int(found)
+    return int(array)
 
 
 def _number(value: int) -> _Code:
@@ -290,7 +293,7 @@ def _number(value: int) -> _Code:
     return _Code(text, True, abs(value).bit_length() + 1, text, True)
 
 
-# Python for operators of whole numbers; those that may fail are functions.
+# Python of operators of whole numbers that cannot fail; for others see `_binary`.
 _SHAPES = {
     "||": "int(bool({0} or {1}))",
     "&&": "int(bool({0} and {1}))",
@@ -301,7 +304,7 @@ _SHAPES = {
 
 
 def _bits(sign: str, left: int, right: int, node: Node) -> int:
-    """The magnitude of a result, in bits, at most."""
+    """An upper bound of the bits of a result's magnitude."""
     if sign in ("||", "&&", *COMPARISONS):
         return 2
     if sign in ("&", "|", "^"):
@@ -310,14 +313,14 @@ def _bits(sign: str, left: int, right: int, node: Node) -> int:
 
 
 def _binary(sign: str, left: Any, right: Any) -> Any:
-    """An operator on any values."""
+    """The result of an operator on values of any types."""
     if isinstance(left, int) and isinstance(right, int):
         if sign in "/%" and right == 0:
             raise ZeroDivisionError
         if sign in ("<<", ">>") and not 0 <= right < 64:
             return 0
         return wrap(BINARY[sign](left, right))
-    left, right = _widened(left), _widened(right)
+    left, right = _widen(left), _widen(right)
     if sign in _WHOLE and "f" in (left.dtype.kind, right.dtype.kind):
         raise ValueError(f"{sign} takes whole numbers")
     if sign in _NUMERIC:
@@ -326,13 +329,13 @@ def _binary(sign: str, left: Any, right: Any) -> Any:
     if sign in ("&&", "||"):
         both = np.logical_and if sign == "&&" else np.logical_or
         return _plain(both(left, right).astype(np.int64))
-    return _plain(-BINARY_COMPARED[sign](left, right).astype(np.int64))
+    return _plain(-BINARY_COMPARISONS[sign](left, right).astype(np.int64))
 
 
 def _unary(sign: str, value: Any) -> Any:
     if isinstance(value, int):
         return wrap(UNARY[sign](value))
-    value = _widened(value)
+    value = _widen(value)
     if sign == "!":
         return _plain((value == 0).astype(np.int64))
     if sign in _WHOLE and value.dtype.kind == "f":
@@ -346,40 +349,40 @@ def _of_set(function: str, *values: Any) -> Any:
     if not whole.size and function in ("max", "min", "mean"):
         raise ValueError(f"{function} of nothing")
     with np.errstate(all="ignore"):
-        return _plain(SETS[function](whole))
+        return _plain(SET_FUNCTIONS[function](whole))
 
 
 def _numbers_of(value: Any) -> np.ndarray[Any, Any]:
-    """Numbers as an array of their own type."""
-    found = np.frombuffer(value, np.uint8) if isinstance(value, bytes) else np.asarray(value)
-    if found.dtype.kind not in "iubf":
+    """Numbers as an array of their type. Raises `ValueError`."""
+    array = np.frombuffer(value, np.uint8) if isinstance(value, bytes) else np.asarray(value)
+    if array.dtype.kind not in "iubf":
         raise ValueError("that is no number")
-    return found
+    return array
 
 
 def _wide(values: np.ndarray[Any, Any]) -> np.dtype[Any]:
-    """The type of 64 bits in which sums of numbers do not run over."""
+    """The type of 64 bits, real or whole, for sums of such values."""
     return np.dtype(np.float64 if values.dtype.kind == "f" else np.int64)
 
 
-def _widened(value: Any) -> Any:
-    """Numbers of 64 bits."""
-    found = _numbers_of(value)
-    return found.astype(_wide(found))
+def _widen(value: Any) -> Any:
+    """Numbers as an array of 64 bits each."""
+    array = _numbers_of(value)
+    return array.astype(_wide(array))
 
 
 def _plain(value: Any) -> Any:
-    found = np.asarray(value)
-    return found.item() if found.ndim == 0 else found
+    array = np.asarray(value)
+    return array.item() if array.ndim == 0 else array
 
 
-_WHOLE = ("&", "|", "^", "<<", ">>", "~")  # operators of whole numbers alone
+_WHOLE = ("&", "|", "^", "<<", ">>", "~")  # they take whole numbers only
 _NUMERIC: Mapping[str, Callable[[Any, Any], Any]] = {
     "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.true_divide, "%": np.fmod,
     "&": np.bitwise_and, "|": np.bitwise_or, "^": np.bitwise_xor,
     "<<": np.left_shift, ">>": np.right_shift,
 }  # fmt: skip
-BINARY_COMPARED: Mapping[str, Callable[[Any, Any], Any]] = {
+BINARY_COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {
     "==": np.equal, "!=": np.not_equal, "<>": np.not_equal, "<": np.less, "<=": np.less_equal,
     ">": np.greater, ">=": np.greater_equal,
 }  # fmt: skip

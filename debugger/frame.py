@@ -1,7 +1,7 @@
-"""What the debugger hands to its screen: plain data of one moment, never changed afterwards.
+"""Frames: what the screen shows of one moment, as plain data that never changes.
 
-A frame holds the parts of the panels that are visible, by the panel's name. `age` says how many
-stops ago a value has changed: 0 at this one, `OLD` longer ago than anybody shows.
+A frame holds a part for each visible panel, by the panel's name. `age` is the number of stops since
+a value has changed: 0 at this one, `OLD` if it is too long ago to be shown.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-OLD = 4  # stops after which a change has faded
+OLD = 4  # stops after which a change is no longer highlighted
 
 
 @dataclass(frozen=True)
@@ -21,21 +21,21 @@ class CodeRow:
     text: str
     address: int | None = None
     where: str = ""  # a label that is here, or FILE:LINE
-    mark: str = ""  # who stands here
+    mark: str = ""  # the cores that stand here
     point: str = ""  # "on", "off": a breakpoint is here
     current: bool = False
 
 
 @dataclass(frozen=True)
 class Code:
-    """Instructions around where the focused core stands; `message`: why there are none."""
+    """Instructions around that of the focused core; `message` says why there are none."""
 
     rows: tuple[CodeRow, ...] = ()
     message: str = ""
 
     @property
     def current(self) -> int:
-        """The place of the current row, 0 without one."""
+        """The index of the current row, 0 if there is none."""
         return next((at for at, row in enumerate(self.rows) if row.current), 0)
 
 
@@ -50,7 +50,7 @@ class Register:
 
 @dataclass(frozen=True)
 class Queue:
-    """A queue: how full it is and was, oldest first."""
+    """A queue with its level; `past` has earlier levels, the oldest first."""
 
     name: str
     level: int
@@ -61,7 +61,7 @@ class Queue:
 
 
 @dataclass(frozen=True)
-class Written:
+class OutputLine:
     """A line of the output panel. Kinds: command, answer, error, stdout, stderr, dprintf."""
 
     kind: str
@@ -70,7 +70,7 @@ class Written:
 
 @dataclass(frozen=True)
 class MemoryRow:
-    """Some bytes at an address: None where nothing is."""
+    """Some bytes from an address on, None where no memory is."""
 
     address: int
     name: str
@@ -80,13 +80,13 @@ class MemoryRow:
 
 @dataclass(frozen=True)
 class Grid:
-    """A value for each unit: rows of cores and groups, columns of units.
+    """A value for each unit: a row for each core or group of units, a column for each unit.
 
-    `heat` is the expression. A value is None where it has none.
+    `heat` is the expression. A value is None in units where the expression has none.
     """
 
     heat: str
-    rows: tuple[tuple[str, tuple[float | None, ...]], ...] = ()  # name, values
+    rows: tuple[tuple[str, tuple[float | None, ...]], ...] = ()  # (name, values)
     places: tuple[tuple[str, ...], ...] = ()
     focus: str = ""
     message: str = ""
@@ -94,7 +94,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Counter:
-    """A counter of a core, and what has come to it since the last stop."""
+    """A counter of a core, and its change since the last stop."""
 
     core: str
     name: str
@@ -105,17 +105,17 @@ class Counter:
 
 @dataclass(frozen=True)
 class Stall:
-    """Somebody who waits or for whom somebody waits; those who could end that are below it."""
+    """A row of the tree of waits: a core or a part; below it those that could end its wait."""
 
-    who: str  # empty: nobody could, or a true cause in words
+    who: str  # empty: the text is a cause in words, or nobody could end the wait
     text: str
     depth: int
-    final: bool = False  # it never ends a wait
+    final: bool = False  # it will never end the wait above
 
 
 @dataclass(frozen=True)
 class Track:
-    """What a core was at in moments of the past: "run", "wait", "idle"."""
+    """A core's state at each moment of the timeline: "run", "wait", "idle"."""
 
     core: str
     past: tuple[str, ...]
@@ -123,14 +123,14 @@ class Track:
 
 @dataclass(frozen=True)
 class Timeline:
-    """Tracks of all cores over the moments that were looked at, and their cycles."""
+    """The tracks of all cores over moments of the past, and the cycles of these."""
 
     cycles: tuple[int, ...] = ()
     tracks: tuple[Track, ...] = ()
 
 
 @dataclass(frozen=True)
-class Watched:
+class WatchRow:
     """A display with its value, or a point."""
 
     name: str
@@ -141,18 +141,18 @@ class Watched:
 
 @dataclass(frozen=True)
 class Frame:
-    """One moment. `parts` are by panel; `version` grows with each frame."""
+    """The screen's data of one moment. `parts` are by panel; `version` grows with each frame."""
 
     version: int
-    status: str  # why the program stands, first
-    reason: str  # of `macaw.debugger.stops.REASONS`
+    status: str  # why the program has stopped
+    reason: str  # a key of `macaw.debugger.stops.REASONS`
     cycle: int
     focus: str
     parts: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
 
 def visible(text: str) -> str:
-    """A text without what would move a terminal's cursor; tabs become spaces."""
+    """A text safe for a terminal: control characters replaced, tabs as spaces."""
     text = text.expandtabs(8)
     if text.isprintable():
         return text

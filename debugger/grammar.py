@@ -1,7 +1,7 @@
 """The assembler's expressions, extended by state: `pe[1,0].3.q1.level`, `sum(pe[*,*].*.macs)`.
 
-The grammar is that of `asm/grammar.lark`, to which this adds paths behind subscripts, `*` for
-all of something, and functions of sets.
+This adds to `asm/grammar.lark` members after subscripts, `*` for all indices, and functions of
+sets.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ MEMBER.5: /\.(\*|[A-Za-z0-9_$]+)(\.(\*|[A-Za-z0-9_$]+))*/
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Every(Node):
-    """`*`: all of them."""
+    """`*` as a subscript: all indices."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Path(Node):
-    """A name, then subscripts and members in their order: `fim[0].bank[3].rz`."""
+    """A name, followed by subscripts and members: `fim[0].bank[3].rz`."""
 
     head: Name
-    steps: tuple[str | tuple[Node, ...], ...]  # a member's name, or subscripts
+    steps: tuple[str | tuple[Node, ...], ...]  # the name of a member, or subscripts
 
 
 class _Builder(grammar.Builder):
@@ -82,19 +82,19 @@ def _parser() -> Lark:
 def parse(text: str) -> Node:
     """The tree of an expression. Raises `Mistake`."""
     try:
-        found = _parser().parse(text)
+        tree = _parser().parse(text)
     except UnexpectedInput as error:
         raise grammar.explain(error, text, "an operator or the end") from None
     except VisitError as error:
         raise error.orig_exc from None
-    if isinstance(found, Token):
+    if isinstance(tree, Token):
         raise Mistake("an expression is needed here", (0, len(text)))
-    assert isinstance(found, Node)
-    return found
+    assert isinstance(tree, Node)
+    return tree
 
 
 def path_of(node: Node) -> Path | None:
-    """What names, `vc.x5`, `mem[4]` and longer paths are alike: a head and steps."""
+    """A name, an indexed name or a longer path as one `Path`; None for other nodes."""
     if isinstance(node, Path):
         head, *members = node.head.text.split(".")
         steps: tuple[str | tuple[Node, ...], ...] = (*members, *node.steps)

@@ -1,8 +1,8 @@
-"""Checkpoints: where a run was, close together near the present and farther apart with age.
+"""Checkpoints of a run, dense near the present, sparse far back.
 
-Going back is: take the last checkpoint before the goal, and run forward to it; a device does
-the same each time. No instruction is ever undone. Checkpoints share what has not changed
-(pages of memory, arrays of state), and their number is bounded, so memory is.
+Going back restores the last checkpoint before the goal and runs forward to it; a device repeats
+exactly. No instruction is ever undone. Checkpoints share pages of memory and arrays of state that
+have not changed; their number and their bytes are bounded.
 """
 
 from __future__ import annotations
@@ -17,66 +17,69 @@ import numpy as np
 if TYPE_CHECKING:
     from macaw.emu.device import Device, Snapshot
 
-Position = tuple[int, int]  # cycle, turn: all before it in the order of (time, core) has acted
+Position = tuple[int, int]  # cycle, turn: all acts before it in order of (time, core) are done
 START: Position = (0, 0)
-MOST = 48  # checkpoints that are kept
-MOST_BYTES = 160 << 20  # that they hold beside what they share
+MOST = 48  # checkpoints
+MOST_BYTES = 160 << 20  # of all checkpoints, shared ones counted once
 
 
 class Edit(NamedTuple):
-    """What somebody has set: the command that says it, and the focus that it was said under."""
+    """A change of state by the user: the command, and the focus in which it was given."""
 
-    command: str  # empty: no command says it
+    command: str  # empty: it was no command
     focus: str
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A device's state at a position."""
+    """The state of a device at a position."""
 
     position: Position
     snapshot: Snapshot
-    retired: dict[str, int]  # by core: instructions done
-    cost: float  # seconds of running from the one before it
-    edits: tuple[Edit, ...] = ()  # what somebody has set here: it is never dropped
-    name: int = 0  # of the user's own: a number from 1, never dropped
+    retired: dict[str, int]  # instructions done, by core
+    cost: float  # seconds of running since the checkpoint before
+    edits: tuple[Edit, ...] = ()  # here; a checkpoint with edits is never dropped
+    number: int = 0  # from 1 if the user has made it: it is never dropped
 
     @property
-    def edited(self) -> bool:
-        """Whether somebody has set something here."""
+    def has_edits(self) -> bool:
+        """Whether the user has changed state here."""
         return bool(self.edits)
 
     @property
-    def kept(self) -> bool:
-        """Whether it must stay."""
-        return self.edited or bool(self.name) or self.position == START
+    def is_permanent(self) -> bool:
+        """Whether it is never dropped."""
+        return self.has_edits or bool(self.number) or self.position == START
 
 
 @dataclass
 class History:
     """The checkpoints of one run, in the order of their positions.
 
-    `edited` ones stand for what cannot be computed again: all goals behind one start there.
+    No run repeats an edit: one to a later goal starts at the edit's checkpoint or after it.
     """
 
     most: int = MOST
     most_bytes: int = MOST_BYTES
     points: list[Checkpoint] = field(default_factory=list)
-    _named: int = 0
-    _weights: list[int] = field(default_factory=list)  # bytes that the one before does not share
+    _last_number: int = 0
+    _weights: list[int] = field(
+        default_factory=list
+    )  # bytes of each that the one before does not share
 
     def take(
-        self, device: Device, cost: float = 0.0, edit: Edit | None = None, name: int | None = None
+        self, device: Device, cost: float = 0.0, edit: Edit | None = None, number: int | None = None
     ) -> Checkpoint:
-        """Keep the present state. What was kept at the same position is replaced.
+        """Add a checkpoint of the present state; it replaces one at the same position.
 
-        `edit` is what somebody has just set, `name` the user's number for it, 0 the next one.
+        `edit` is a change that the user has just made, `number` the user's number for the
+        checkpoint, 0 for the next free one.
         """
         position = device.position
         old = self.at(position)
-        known = old.name if old is not None else 0
-        number = known if name is None else name or known or self._named + 1
-        self._named = max(self._named, number)
+        old_number = old.number if old is not None else 0
+        number = old_number if number is None else number or old_number or self._last_number + 1
+        self._last_number = max(self._last_number, number)
         edits = (*(old.edits if old is not None else ()), *([edit] if edit is not None else ()))
         retired = {core.name: core.retired for core in device.order}
         point = Checkpoint(position, device.snapshot(), retired, cost, edits, number)
@@ -96,51 +99,51 @@ class History:
         return None
 
     def before(self, position: Position) -> Checkpoint:
-        """The last checkpoint at or before a position. There always is the one at the begin."""
+        """The last checkpoint at or before a position; the first one is at the start of the run."""
         return self.points[bisect_right(self._positions(), position) - 1]
 
     def earlier(self, position: Position) -> Checkpoint | None:
-        """The last checkpoint before a position."""
+        """The last checkpoint before a position; None if there is none."""
         place = bisect_left(self._positions(), position) - 1
         return self.points[place] if place >= 0 else None
 
     def floor(self, position: Position) -> Checkpoint:
-        """The last point before a position from which a run leads to it: an edit, or the begin."""
-        edits = (x for x in self.points if x.edited and x.position < position)
+        """The earliest checkpoint from which a run leads to a position: an edit's, or the start."""
+        edits = (x for x in self.points if x.has_edits and x.position < position)
         return max(edits, key=lambda x: x.position, default=self.points[0])
 
     def last(self, holds: Callable[[Checkpoint], bool]) -> Checkpoint | None:
-        """The last checkpoint of which something holds."""
+        """The last checkpoint that passes a test; None if there is none."""
         return next((point for point in reversed(self.points) if holds(point)), None)
 
-    def named(self, name: int) -> Checkpoint | None:
-        """The user's checkpoint of that number."""
-        return next((point for point in self.points if point.name == name), None)
+    def user_checkpoint(self, number: int) -> Checkpoint | None:
+        """The user's checkpoint of that number; None if there is none."""
+        return next((point for point in self.points if point.number == number), None)
 
     def forget_after(self, position: Position) -> None:
-        """The future has changed: what was kept of it is no more."""
+        """Drop the checkpoints after a position: the state there has been edited."""
         self._keep(bisect_right(self._positions(), position))
 
     def forget_edits(self, position: Position) -> None:
-        """A run goes on from here without the edits that came later: another future."""
-        later = (x.position for x in self.points if x.edited and x.position > position)
+        """Drop checkpoints from the first edit after a position on: a run goes on without it."""
+        later = (x.position for x in self.points if x.has_edits and x.position > position)
         first = min(later, default=None)
         if first is not None:
             self._keep(bisect_left(self._positions(), first))
 
     def clear(self) -> None:
-        """Another run begins."""
+        """Drop all: another run starts."""
         self.points.clear()
         self._weights.clear()
-        self._named = 0
+        self._last_number = 0
 
     @property
     def bytes(self) -> int:
-        """What all checkpoints hold together; what they share counts once."""
+        """The bytes of all checkpoints together; what they share counts once."""
         return sum(self._weights)
 
     def _keep(self, count: int) -> None:
-        """Forget all but the first ones."""
+        """Drop all but the first `count`."""
         del self.points[count:], self._weights[count:]
 
     def _weigh(self, place: int) -> None:
@@ -154,8 +157,8 @@ class History:
     def _thin(self) -> None:
         """Drop checkpoints until the rest is within bounds.
 
-        The one goes that leaves the smallest gap for its age: so gaps grow with the distance
-        from the present, each age having about as many.
+        The one goes that leaves the smallest gap relative to its age. So gaps grow in proportion to
+        the distance from the present.
         """
         while len(self.points) > 3 and (
             len(self.points) > self.most or (len(self.points) > 8 and self.bytes > self.most_bytes)
@@ -164,7 +167,7 @@ class History:
             best, chosen = float("inf"), 0
             for place in range(1, len(self.points) - 1):
                 point = self.points[place]
-                if point.kept:
+                if point.is_permanent:
                     continue
                 gap = self.points[place + 1].position[0] - self.points[place - 1].position[0]
                 weight = (gap + 1) / (now - point.position[0] + 1)
@@ -172,19 +175,19 @@ class History:
                     best, chosen = weight, place
             if not chosen:
                 return
-            gone, after = self.points[chosen], self.points[chosen + 1]
-            joined = Checkpoint(
-                after.position, after.snapshot, after.retired, gone.cost + after.cost,
-                after.edits, after.name,
+            earlier, after = self.points[chosen], self.points[chosen + 1]
+            merger = Checkpoint(
+                after.position, after.snapshot, after.retired, earlier.cost + after.cost,
+                after.edits, after.number,
             )  # fmt: skip
-            self.points[chosen : chosen + 2] = [joined]
+            self.points[chosen : chosen + 2] = [merger]
             self._weights[chosen : chosen + 2] = [0]
             self._weigh(chosen)
 
 
 def own_bytes(snapshot: Snapshot, before: Snapshot | None) -> int:
-    """The bytes of arrays and pages of a snapshot that the one before does not share."""
-    found = 0
+    """The bytes of a snapshot's arrays and pages that the snapshot before does not share."""
+    total = 0
     for name, state in {"": snapshot.memory, **snapshot.cores}.items():
         other: Mapping[str, Any] = {}
         if before is not None:
@@ -192,10 +195,10 @@ def own_bytes(snapshot: Snapshot, before: Snapshot | None) -> int:
         for field_name, value in state.items():
             old = other.get(field_name)
             if isinstance(value, np.ndarray):
-                found += 0 if old is value else value.nbytes
+                total += 0 if old is value else value.nbytes
             elif (
                 isinstance(value, dict) and value and isinstance(next(iter(value.values())), bytes)
             ):
                 pages = old if isinstance(old, dict) else {}
-                found += sum(len(x) for n, x in value.items() if pages.get(n) is not x)
-    return found
+                total += sum(len(x) for n, x in value.items() if pages.get(n) is not x)
+    return total

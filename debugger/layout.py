@@ -1,4 +1,4 @@
-"""Which panels are where: plain rectangles of character cells, for any size of a terminal."""
+"""The layout of the screen: rectangles of character cells for its panels."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ PANELS = {
     "timeline": "what cores were at when the run was looked at",
     "watches": "displays, watches and breakpoints",
 }
-SMALLEST = (60, 16)  # below: one panel and a sentence
-MOST = 8.0  # times a panel may be higher or lower than in its layout
-LEAST = (12, 3)  # cells of a panel with its title
+SMALLEST = (60, 16)  # columns, rows; a smaller terminal shows one panel and `SENTENCE`
+MOST = 8.0  # the largest factor of a panel's height, either way
+LEAST = (12, 3)  # least columns and rows of a panel with its title
 SENTENCE = "The terminal is small: Alt-digit changes the panel."
 
 
 @dataclass(frozen=True)
-class Box:
-    """A panel's rectangle: its first row is the title."""
+class Rectangle:
+    """A panel's rectangle in cells; its first row is the title."""
 
     panel: str
     x: int
@@ -35,7 +35,9 @@ class Box:
     height: int
 
 
-Column = tuple[int, tuple[tuple[str, int], ...]]  # its share of the width; panels, their shares
+Column = tuple[
+    int, tuple[tuple[str, int], ...]
+]  # its share of the width; panels with their shares of height
 
 LAYOUTS: Mapping[str, tuple[Column, ...]] = {
     "small": (
@@ -55,8 +57,8 @@ LAYOUTS: Mapping[str, tuple[Column, ...]] = {
 NAMES = ("auto", *LAYOUTS)
 
 
-def fitting(width: int, height: int) -> str:
-    """The layout that a terminal of a size gets unless another is asked for."""
+def layout_for(width: int, height: int) -> str:
+    """The layout for a terminal of so many columns and rows, if the user chooses none."""
     if width >= 180 and height >= 45:
         return "large"
     return "medium" if width >= 110 and height >= 34 else "small"
@@ -64,149 +66,156 @@ def fitting(width: int, height: int) -> str:
 
 @dataclass
 class Arrangement:
-    """What the user has asked for. `version` grows with each change."""
+    """The user's choice of panels and sizes. `version` grows with each change."""
 
     name: str = "auto"
-    shown: list[str] = field(default_factory=list)  # asked for beside those of the layout
-    hidden: list[str] = field(default_factory=list)
-    shares: dict[str, float] = field(default_factory=dict)  # factors of height
-    zoomed: str = ""
-    active: str = ""  # the panel that keys go to; empty: the input line
-    mouse: bool = False  # the terminal's mouse is asked for
-    heat: str = ""  # an expression; empty: what the units count first
+    extra_panels: list[str] = field(default_factory=list)  # shown beside those of the layout
+    hidden_panels: list[str] = field(default_factory=list)
+    shares: dict[str, float] = field(default_factory=dict)  # factors of height, by panel
+    zoom_panel: str = ""
+    active: str = ""  # the panel that gets keys; empty: the input line
+    mouse: bool = False  # the screen uses the terminal's mouse
+    heat: str = ""  # an expression; empty: the first counter of the units
     scroll: dict[str, int] = field(default_factory=dict)  # rows, by panel
     version: int = 0
 
     def columns(self, width: int, height: int) -> list[tuple[int, list[tuple[str, float]]]]:
-        """The columns of the layout with what was asked for put in."""
-        name = fitting(width, height) if self.name == "auto" else self.name
-        found = [(share, [(panel, float(rows)) for panel, rows in panels])
+        """The columns of a screen: the width's share, panels with their shares of height."""
+        name = layout_for(width, height) if self.name == "auto" else self.name
+        columns = [(share, [(panel, float(rows)) for panel, rows in panels])
                  for share, panels in LAYOUTS[name]]  # fmt: skip
-        present = {panel for _, panels in found for panel, _ in panels}
-        for panel in self.shown:
+        present = {panel for _, panels in columns for panel, _ in panels}
+        for panel in self.extra_panels:
             if panel not in present:
-                # Where the least important one stands: the last of the last column.
-                share, panels = found[-1]
+                # It takes the place of the least important one, the last of the last column.
+                share, panels = columns[-1]
                 last, rows = panels[-1]
-                replaced = (panel, rows)
-                found[-1] = (share, [*panels[:-1], replaced] if len(panels) > 1 else [replaced])
+                replacement = (panel, rows)
+                columns[-1] = (
+                    share,
+                    [*panels[:-1], replacement] if len(panels) > 1 else [replacement],
+                )
                 present = present - {last} | {panel}
-        kept = [
+        visible = [
             (share, [(p, rows * self.shares.get(p, 1.0)) for p, rows in panels
-                     if p not in self.hidden])
-            for share, panels in found
+                     if p not in self.hidden_panels])
+            for share, panels in columns
         ]  # fmt: skip
-        return [column for column in kept if column[1]] or [(1, [("code", 1.0)])]
+        return [column for column in visible if column[1]] or [(1, [("code", 1.0)])]
 
-    def boxes(self, width: int, height: int) -> tuple[Box, ...]:
-        """The panels on a screen of so many cells, columns with a cell between them."""
+    def rectangles(self, width: int, height: int) -> tuple[Rectangle, ...]:
+        """The rectangles of the panels on a screen of so many cells; a cell divides columns."""
         if self.too_small(width, height):
-            panel = self.zoomed or self.active or (self.shown[-1] if self.shown else "code")
-            return (Box(panel, 0, 0, width, max(1, height)),)
-        if self.zoomed:
-            return (Box(self.zoomed, 0, 0, width, height),)
+            panel = (
+                self.zoom_panel
+                or self.active
+                or (self.extra_panels[-1] if self.extra_panels else "code")
+            )
+            return (Rectangle(panel, 0, 0, width, max(1, height)),)
+        if self.zoom_panel:
+            return (Rectangle(self.zoom_panel, 0, 0, width, height),)
         columns = self.columns(width, height)
-        widths = divided([share for share, _ in columns], width - len(columns) + 1, LEAST[0])
-        found, x = [], 0
+        widths = divide([share for share, _ in columns], width - len(columns) + 1, LEAST[0])
+        rectangles, x = [], 0
         for (_, panels), wide in zip(columns, widths, strict=True):
             panels = panels[: max(1, height // LEAST[1])]
             y = 0
             for (panel, _), high in zip(
-                panels, divided([rows for _, rows in panels], height, LEAST[1]), strict=True
+                panels, divide([rows for _, rows in panels], height, LEAST[1]), strict=True
             ):
-                found.append(Box(panel, x, y, wide, high))
+                rectangles.append(Rectangle(panel, x, y, wide, high))
                 y += high
             x += wide + 1
-        return tuple(found)
+        return tuple(rectangles)
 
     def too_small(self, width: int, height: int) -> bool:
-        """Whether the panels' part of the screen belongs to a terminal below `SMALLEST`."""
+        """Whether panels of so many cells are those of a terminal smaller than `SMALLEST`."""
         return width < SMALLEST[0] or height + FRAME < SMALLEST[1]
 
     @property
     def visible(self) -> list[str]:
-        """The panels of a terminal of 80 x 24."""
-        return [box.panel for box in self.boxes(80, 24 - FRAME)]
+        """The panels that a terminal of 80 x 24 shows."""
+        return [box.panel for box in self.rectangles(80, 24 - FRAME)]
 
-    def changed(self) -> None:
-        """Something of it is another."""
+    def note_change(self) -> None:
+        """Count a change: the screen is drawn anew."""
         self.version += 1
 
     def show(self, panel: str) -> None:
-        """Show a panel, and let keys go to it."""
-        if panel in self.hidden:
-            self.hidden.remove(panel)
-        if panel in self.shown:
-            self.shown.remove(panel)
-        self.shown.append(panel)
-        del self.shown[:-1]
-        if self.zoomed:
-            self.zoomed = panel
-        self.changed()
+        """Show a panel, in the place of the last one that was shown this way."""
+        if panel in self.hidden_panels:
+            self.hidden_panels.remove(panel)
+        if panel in self.extra_panels:
+            self.extra_panels.remove(panel)
+        self.extra_panels.append(panel)
+        del self.extra_panels[:-1]
+        if self.zoom_panel:
+            self.zoom_panel = panel
+        self.note_change()
 
     def hide(self, panel: str) -> None:
-        """Show a panel no more."""
-        if panel in self.shown:
-            self.shown.remove(panel)
-        if panel not in self.hidden:
-            self.hidden.append(panel)
+        """Hide a panel."""
+        if panel in self.extra_panels:
+            self.extra_panels.remove(panel)
+        if panel not in self.hidden_panels:
+            self.hidden_panels.append(panel)
         self.active = "" if self.active == panel else self.active
-        self.zoomed = "" if self.zoomed == panel else self.zoomed
-        self.changed()
+        self.zoom_panel = "" if self.zoom_panel == panel else self.zoom_panel
+        self.note_change()
 
     def resize(self, panel: str, factor: float) -> None:
-        """Change a panel's share of its column."""
+        """Multiply a panel's share of its column's height."""
         self.shares[panel] = min(MOST, max(1 / MOST, self.shares.get(panel, 1.0) * factor))
-        self.changed()
+        self.note_change()
 
     def zoom(self, panel: str) -> None:
-        """Let a panel have the whole screen; none if it is empty."""
-        self.zoomed = panel
-        self.changed()
+        """Let a panel fill the screen; an empty name ends that."""
+        self.zoom_panel = panel
+        self.note_change()
 
     def reset(self, name: str) -> None:
-        """Take a layout as it is in the table."""
-        self.name, self.zoomed, self.active = name, "", ""
-        self.shown, self.hidden, self.shares, self.scroll = [], [], {}, {}
-        self.changed()
+        """Take a layout as the table has it, without the user's changes."""
+        self.name, self.zoom_panel, self.active = name, "", ""
+        self.extra_panels, self.hidden_panels, self.shares, self.scroll = [], [], {}, {}
+        self.note_change()
 
     def plain(self) -> dict[str, Any]:
-        """What is kept between sessions."""
-        return {"layout": self.name, "shown": self.shown, "hidden": self.hidden,
+        """The settings that a file keeps between sessions."""
+        return {"layout": self.name, "shown": self.extra_panels, "hidden": self.hidden_panels,
                 "shares": self.shares, "heat": self.heat, "mouse": self.mouse}  # fmt: skip
 
-    def take(self, kept: Mapping[str, Any]) -> None:
-        """Be as a session before has left it; what means nothing here is passed over."""
-        if kept.get("layout") in NAMES:
-            self.name = kept["layout"]
-        for name in ("shown", "hidden"):
-            asked = kept.get(name)
-            if isinstance(asked, list):
-                setattr(self, name, [panel for panel in asked if panel in PANELS])
-        shares = kept.get("shares")
+    def take(self, settings: Mapping[str, Any]) -> None:
+        """Take over the settings of `plain`; invalid ones are ignored."""
+        if settings.get("layout") in NAMES:
+            self.name = settings["layout"]
+        for name, key in (("extra_panels", "shown"), ("hidden_panels", "hidden")):
+            panels = settings.get(key)
+            if isinstance(panels, list):
+                setattr(self, name, [panel for panel in panels if panel in PANELS])
+        shares = settings.get("shares")
         if isinstance(shares, dict):
             self.shares = {
                 panel: min(MOST, max(1 / MOST, float(share)))
                 for panel, share in shares.items()
                 if panel in PANELS and isinstance(share, int | float)
             }
-        self.mouse = kept.get("mouse") is True
-        if isinstance(kept.get("heat"), str):
-            self.heat = kept["heat"]
-        self.changed()
+        self.mouse = settings.get("mouse") is True
+        if isinstance(settings.get("heat"), str):
+            self.heat = settings["heat"]
+        self.note_change()
 
 
-FRAME = 3  # rows around the panels: status, input, keys
+FRAME = 3  # rows of the screen besides the panels: status, input, keys
 
 
-def divided(shares: list[float] | list[int], total: int, least: int) -> list[int]:
-    """Whole parts of a total by shares, each at least so large if there is enough."""
+def divide(shares: list[float] | list[int], total: int, least: int) -> list[int]:
+    """A total divided into whole parts by shares, each of them `least` or more if possible."""
     least = min(least, total // max(1, len(shares)))
     free = total - least * len(shares)
     whole = sum(shares)
     exact = [free * share / whole for share in shares]
-    found = [least + int(part) for part in exact]
+    parts = [least + int(part) for part in exact]
     order = sorted(range(len(shares)), key=lambda at: int(exact[at]) - exact[at])
-    for at in order[: total - sum(found)]:
-        found[at] += 1
-    return found
+    for at in order[: total - sum(parts)]:
+        parts[at] += 1
+    return parts

@@ -1,4 +1,4 @@
-"""Where an instruction is: `layer.s:12`, `12`, `loop`, `loop+8`, `*0x10000`."""
+"""Locations of instructions: `layer.s:12`, `12`, `loop`, `loop+8`, `*0x10000`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from macaw.debugger.debuggee import Debuggee
     from macaw.emu.core import Core
 
-_LINE = re.compile(r"(?:(.+):)?(\d{1,18})")  # Python would not read a number of any length
+_LINE = re.compile(r"(?:(.+):)?(\d{1,18})")  # Python refuses to read longer numbers
 
 
 class LocationError(ValueError):
@@ -30,9 +30,9 @@ class LocationError(ValueError):
 
 @dataclass(frozen=True)
 class Location:
-    """What was asked for, and the addresses that it means.
+    """The addresses of a location.
 
-    `text` means the same wherever the run is: a line with its file, an address as a number.
+    `text` does not depend on the focus: it names a line with its file, an address as a number.
     """
 
     text: str
@@ -40,7 +40,10 @@ class Location:
 
 
 def locate(debuggee: Debuggee, text: str) -> Location:
-    """The addresses of a location. Raises `LocationError`."""
+    """The addresses that a text means; a line without a file is one of the focused core's file.
+
+    Raises `LocationError`.
+    """
     text = text.strip()
     match = _LINE.fullmatch(text)
     if match is not None:
@@ -58,32 +61,35 @@ def locate(debuggee: Debuggee, text: str) -> Location:
     section = debuggee.program.section_at(value)
     if section is None:
         raise LocationError(f"{text} is {value:#x}, where the program has nothing; *{text} insists")
-    return Location(text, (_begins(debuggee, section).get(value, value),))
+    return Location(text, (_piece_starts(debuggee, section).get(value, value),))
 
 
 def _file(debuggee: Debuggee, name: str | None) -> str | None:
-    """The file of that name, or the one where the run is. Raises `LocationError`."""
+    """The file of that name; None: the focused core's, else the first. Raises `LocationError`."""
     files = list(debuggee.program.line_table.files)
     if name is None:
         here = where_of(debuggee.program, debuggee.core).file
         return here if here is not None else (files[0] if files else None)
-    found = [file for file in files if file == name or file.endswith(f"/{name}")]
-    if not found:
+    matches = [file for file in files if file == name or file.endswith(f"/{name}")]
+    if not matches:
         near = get_close_matches(name, files, 1)
         hint = f"; did you mean {near[0]}?" if near else ""
         raise LocationError(f"the program has no lines of {name}{hint}")
-    return found[0]
+    return matches[0]
 
 
-def _of_line(debuggee: Debuggee, wanted: str | None, number: int) -> tuple[int, ...]:
-    """The first addresses of a line of a file, or of the next one that has code."""
+def _of_line(debuggee: Debuggee, file: str | None, number: int) -> tuple[int, ...]:
+    """The start addresses of a line of a file, or of the next line that has code.
+
+    Raises `LocationError`.
+    """
     table = debuggee.program.line_table
     starts: dict[int, list[int]] = {}
     for name in table.sections:
         before = None
-        begins = _begins(debuggee, debuggee.program.section(name))
+        begins = _piece_starts(debuggee, debuggee.program.section(name))
         for row in (table.at(name, address) for address in table.rows(name).addresses):
-            if row is None or row.file != wanted:
+            if row is None or row.file != file:
                 before = None
                 continue
             if row.line != before and (not begins or row.address in begins):
@@ -91,12 +97,15 @@ def _of_line(debuggee: Debuggee, wanted: str | None, number: int) -> tuple[int, 
             before = row.line
     line = min((line for line in starts if line >= number), default=None)
     if line is None:
-        raise LocationError(f"line {number} of {wanted} has no code, nor have those behind it")
+        raise LocationError(f"line {number} of {file} has no code, nor have those behind it")
     return tuple(dict.fromkeys(starts[line]))
 
 
-def _begins(debuggee: Debuggee, section: Section) -> dict[int, int]:
-    """Of a part that is not fetched: by the address of a piece where its core begins with it."""
+def _piece_starts(debuggee: Debuggee, section: Section) -> dict[int, int]:
+    """By the address of each piece of a section of data (a packet, a list): its start for the core.
+
+    Empty for a section that a core executes.
+    """
     if section.core is None or registry.core(section.core).executable:
         return {}
     pieces = records_of(debuggee.program, section.name, section.core)
@@ -105,7 +114,7 @@ def _begins(debuggee: Debuggee, section: Section) -> dict[int, int]:
 
 @lru_cache(maxsize=64)
 def records_of(program: Program, name: str, core: str) -> tuple[Record, ...]:
-    """What the bytes of a part that is not fetched are, as the program has them."""
+    """The pieces of a section of data (packets, lists) as the program was assembled."""
     section = program.section(name)
     labels = Labels(section, program, Names(program.symbols))
     return tuple(printer_of(core).records(section, labels))
@@ -116,30 +125,33 @@ class Target(NamedTuple):
 
     core: Core
     address: int
-    of: int | None = None  # it counts only where it holds a copy of what the program has there
+    of: int | None = None  # None, or it counts only while a copy of this address lies there
 
 
 def targets(debuggee: Debuggee, address: int) -> list[Target]:
-    """Who may execute what lies at an address, and where: a row its own copy of another's part."""
+    """The cores that may execute what lies at an address, each with its own address of it.
+
+    A row of the array may have its own copy of another row's section.
+    """
     device, program = debuggee.device, debuggee.program
     section = program.section_at(address)
     if section is None or section.core is None:
         holders = [core for core in device.order if any(candidates(program, core, address))]
         holders = holders or [core for core in device.order if core.halts]
         return [Target(core, address) for core in holders]
-    found = []
+    own = []
     for core in device.order:
         if core.table.name != section.core:
             continue
         if section.index in (None, index_of(core)):
-            found.append(Target(core, address))
+            own.append(Target(core, address))
             continue
         place = moved(core, address, section.index, index_of(core))
         if program.section_at(place) is None:
-            found.append(Target(core, place, address))
-    return found
+            own.append(Target(core, place, address))
+    return own
 
 
-def is_there(debuggee: Debuggee, target: Target) -> bool:
-    """Whether a core has now at a target what is meant."""
+def holds_code(debuggee: Debuggee, target: Target) -> bool:
+    """Whether the target's address holds the code that is meant now."""
     return target.of is None or original(debuggee.program, target.core, target.address) == target.of

@@ -181,8 +181,8 @@ class Monitor:
         cores = self.debuggee.device.cores
         hits: list[Hit] = []
         for kind, name, values in announcements:
-            hits += self._breakpoints.announced(cores[name], kind, values)
-            hits += self._catchpoints.announced(cores[name], kind, values)
+            hits += self._breakpoints.hits_at(cores[name], kind, values)
+            hits += self._catchpoints.hits_at(cores[name], kind, values)
         for point, by, values, old, new in self._watches.after_act(core, announcements):
             viewpoint = Place(by) if by else self.debuggee.focus[0]
             hits += self._counter.count(point, viewpoint, by, None, values, (old, new))

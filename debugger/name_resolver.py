@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 MEMORY = "mem"
 DEVICE = "device"
-FOCUSED = "$"  # before a name: of the focus, whatever else is called so
+FOCUSED = "$"  # before a name: a member of the focus, even if a symbol has the name
 
-Found = tuple[Access, Sequence[Node]]  # and the subscripts that are values
+Resolution = tuple[Access, Sequence[Node]]  # a value, and the nodes of its subscripts
 
 
 class NameResolver:
@@ -30,29 +30,32 @@ class NameResolver:
 
     def __init__(self, debuggee: Debuggee, focus: Sequence[Place]) -> None:
         self.focus = focus
-        self.uses_focus = False  # a name was one of the focus
+        self.uses_focus = False  # a name was a member of the focus
         self.device = debuggee.device
         self.program = debuggee.program
         self.check = debuggee.interrupts.check
 
     def constant(self, path: Path, top: bool) -> int | None:
-        """The value of a path that is a symbol's or an address's."""
+        """The value of a path that is a symbol; None if it is none.
+
+        `top`: the path is the whole expression; a tensor is its elements there, else its address.
+        """
         name = path.head.text
         if path.steps or name.startswith(FOCUSED) or name in (MEMORY, DEVICE):
             return None
         tensor = self._tensor(name)
         if tensor is not None:
-            return None if top else int(tensor.address)  # an array alone is its elements
+            return None if top else int(tensor.address)  # alone, a tensor is its elements
         try:
             symbol = self.program.symbol(name)
         except KeyError:
             return None
-        # As numbers of a source: what `.equ` has set to a negative one is that.
+        # As in a source: a constant that `.equ` has set to a negative number is negative.
         value = symbol.value
         return value - (1 << 32) if symbol.section is None and value >> 31 else value
 
     def function(self, node: Call) -> int:
-        """The value of a function of symbols. Raises `Mistake`."""
+        """The value of `sizeof(SYMBOL)`: bytes. Raises `Mistake` for any other function."""
         if node.function == "sizeof" and len(node.arguments) == 1:
             argument = node.arguments[0]
             if isinstance(argument, Name):
@@ -68,21 +71,21 @@ class NameResolver:
             (node.start, node.start + len(node.function)),
         )
 
-    def access(self, path: Path, top: bool) -> Found:
-        """What a path means that is no constant. Raises `Mistake`."""
+    def access(self, path: Path, top: bool) -> Resolution:
+        """The value that a path names, if it is no constant. Raises `Mistake`."""
         try:
             return self._access(path)
         except (AccessError, PlaceError) as error:
             raise Mistake(str(error), path) from None
 
-    def _access(self, path: Path) -> Found:
+    def _access(self, path: Path) -> Resolution:
         name, steps = path.head.text, path.steps
         if name.startswith(FOCUSED):
             return self._focus_member(name[len(FOCUSED) :], steps)
         if name == MEMORY:
             return self._memory(steps)
         if name in kinds(self.device):
-            return self._placed(path)
+            return self._place_path(path)
         tensor = self._tensor(name)
         if tensor is not None:
             if steps and isinstance(steps[0], str):  # the same bytes as another type
@@ -96,11 +99,11 @@ class NameResolver:
             what = _DEVICE[str(steps[0])]
             device, cores = self.device, frozenset(self.device.cores)
             return Access(f"{DEVICE}.{steps[0]}", lambda: what(device), None, cores), ()
-        known = {symbol.name: symbol for symbol in self.program.symbols}
-        if name in known and steps:
-            size = known[name].size
+        symbols = {symbol.name: symbol for symbol in self.program.symbols}
+        if name in symbols and steps:
+            size = symbols[name].size
             dtype, rest = self._view(steps)
-            return self._array(name, known[name].value, dtype, (size // dtype.itemsize,), rest)
+            return self._array(name, symbols[name].value, dtype, (size // dtype.itemsize,), rest)
         try:
             return self._focus_member(name, steps)
         except AccessError:
@@ -117,37 +120,37 @@ class NameResolver:
         return f"; did you mean {' or '.join(near)}?" if near else ""
 
     def _of_focus(self) -> set[str]:
-        """Names that mean something of the focus."""
+        """Names of members and levels of the focus."""
         members = Members(self.device, self.focus[0])
         return {*members.names(), *members.table.levels}
 
     def _tensor(self, name: str) -> Any:
-        known = (*self.program.tensors, *self.program.arrays)
-        return next((item for item in known if item.name == name), None)
+        tensors = (*self.program.tensors, *self.program.arrays)
+        return next((item for item in tensors if item.name == name), None)
 
     # Places
 
-    def _focus_member(self, name: str, steps: Sequence[str | tuple[Node, ...]]) -> Found:
+    def _focus_member(self, name: str, steps: Sequence[str | tuple[Node, ...]]) -> Resolution:
         levels = self.device.cores[self.focus[0].core].table.levels
         if name in levels and steps and not isinstance(steps[0], str):
-            found = self._members(self._inside(steps[0], levels.index(name)), steps[1:])
+            member = self._members(self._inside(steps[0], levels.index(name)), steps[1:])
         else:
-            found = self._members(self.focus, (name, *steps))
+            member = self._members(self.focus, (name, *steps))
         self.uses_focus = True
-        return found
+        return member
 
     def _inside(self, nodes: Sequence[Node], level: int) -> list[Place]:
-        """Units of the focused ones: `bank[3]`."""
+        """Units inside the focused places: `bank[3]`."""
         indices = [_index(_node(node)) for node in nodes]
-        found: dict[Place, None] = {}
+        units: dict[Place, None] = {}
         for place in self.focus:
             kind, index = place.kind
-            known = [*index, *place.units[:level]]
-            found |= dict.fromkeys(expand(self.device, kind, [*known, *indices], str(place)))
-        return list(found)
+            outer = [*index, *place.units[:level]]
+            units |= dict.fromkeys(expand(self.device, kind, [*outer, *indices], str(place)))
+        return list(units)
 
-    def _placed(self, path: Path) -> Found:
-        """A path that begins with a kind of core: its place, then members of that."""
+    def _place_path(self, path: Path) -> Resolution:
+        """A path that starts with a kind of core: a place, then members of it."""
         indices: list[int | None] = []
         rest = list(path.steps)
         if rest and not isinstance(rest[0], str):
@@ -158,14 +161,16 @@ class NameResolver:
         while len(rest) > 1 and rest[0] in self._levels(path) and not isinstance(rest[1], str):
             indices += [_index(_node(node)) for node in rest[1]]
             rest = rest[2:]
-        found = expand(self.device, path.head.text, indices, path.head.text)
-        return self._members(found, rest)
+        where = expand(self.device, path.head.text, indices, path.head.text)
+        return self._members(where, rest)
 
     def _levels(self, path: Path) -> Sequence[str]:
         cores = kinds(self.device)[path.head.text]
         return next(iter(cores.values())).table.levels
 
-    def _members(self, places: Sequence[Place], steps: Sequence[str | tuple[Node, ...]]) -> Found:
+    def _members(
+        self, places: Sequence[Place], steps: Sequence[str | tuple[Node, ...]]
+    ) -> Resolution:
         nodes = [node for step in steps if not isinstance(step, str) for node in step]
         shape = [step if isinstance(step, str) else len(step) for step in steps]
         if not shape:
@@ -176,15 +181,15 @@ class NameResolver:
             )
         if len(places) == 1:
             return Members(self.device, places[0]).find(shape), nodes
-        found: list[Access] = []
+        accesses: list[Access] = []
         for place in places:
             self.check()
-            found.append(Members(self.device, place).find(shape))
-        return _together(found, _read_at_once(self.device, places, shape)), nodes
+            accesses.append(Members(self.device, place).find(shape))
+        return _together(accesses, _read_at_once(self.device, places, shape)), nodes
 
     # Memory
 
-    def _memory(self, steps: Sequence[str | tuple[Node, ...]]) -> Found:
+    def _memory(self, steps: Sequence[str | tuple[Node, ...]]) -> Resolution:
         if not steps or isinstance(steps[0], str) or len(steps[0]) != 1:
             raise AccessError(f"memory is looked at by an address: {MEMORY}[0x80000000].u8")
         address = steps[0][0]
@@ -199,7 +204,7 @@ class NameResolver:
     def _view(
         self, steps: Sequence[str | tuple[Node, ...]]
     ) -> tuple[np.dtype[Any], Sequence[str | tuple[Node, ...]]]:
-        """The type that the first step names, a word without one; and the other steps."""
+        """The type that the first step names (without one a word), and the other steps."""
         if steps and isinstance(steps[0], str):
             if steps[0] not in VIEWS:
                 raise AccessError(f"'{steps[0]}' is no type, there are {', '.join(VIEWS)}")
@@ -213,7 +218,7 @@ class NameResolver:
         dtype: np.dtype[Any],
         shape: tuple[int, ...],
         steps: Sequence[str | tuple[Node, ...]],
-    ) -> Found:
+    ) -> Resolution:
         if len(steps) > 1 or (steps and isinstance(steps[0], str)):
             raise AccessError(f"behind {name} stand subscripts, no more")
         nodes = [_node(node) for step in steps for node in step]
@@ -235,7 +240,7 @@ def _node(item: str | Node) -> Node:
 
 
 def _index(node: Node) -> int | None:
-    """A constant subscript of a place; None: all."""
+    """The index of a place in a constant subscript; None for `*`. Raises `Mistake`."""
     if isinstance(node, Every):
         return None
     if isinstance(node, Number) and node.value >= 0:
@@ -246,7 +251,10 @@ def _index(node: Node) -> int | None:
 def _read_at_once(
     device: Device, places: Sequence[Place], steps: Sequence[str | int]
 ) -> Callable[[], Any] | None:
-    """Reads a number of many units core by core, where it stands in one array of each core."""
+    """A function that reads a number of many units with one array access a core.
+
+    None if the number does not lie in one array of each core.
+    """
     cores: dict[str, list[tuple[int, ...]]] = {}
     for place in places:
         cores.setdefault(place.core, []).append(place.units)
@@ -260,23 +268,23 @@ def _read_at_once(
         sources.append((device.cores[name], row.name, index))
 
     def read() -> Any:
-        found = []
+        parts = []
         for core, name, index in sources:
             core.sync()
-            found.append(getattr(core.state, name)[index])
-        return np.concatenate(found)
+            parts.append(getattr(core.state, name)[index])
+        return np.concatenate(parts)
 
     return read
 
 
-def _together(found: Sequence[Access], at_once: Callable[[], Any] | None) -> Access:
+def _together(accesses: Sequence[Access], at_once: Callable[[], Any] | None) -> Access:
     """The values of several places as one array."""
-    writes = [access.write for access in found]
+    writes = [access.write for access in accesses]
 
     def read(*indices: Any) -> Any:
         if at_once is not None and not indices:
             return at_once()
-        return np.array([access.read(*indices) for access in found])
+        return np.array([access.read(*indices) for access in accesses])
 
     def write(value: Any, *indices: Any) -> None:
         for put in writes:
@@ -284,8 +292,8 @@ def _together(found: Sequence[Access], at_once: Callable[[], Any] | None) -> Acc
             put(value, *indices)
 
     none: frozenset[Any] = frozenset()
-    cores = none.union(*(access.cores for access in found))
-    registers = none.union(*(access.registers for access in found))
-    queues = none.union(*(access.queues for access in found))
+    cores = none.union(*(access.cores for access in accesses))
+    registers = none.union(*(access.registers for access in accesses))
+    queues = none.union(*(access.queues for access in accesses))
     put = None if None in writes else write
-    return Access(found[0].text, read, put, cores, registers=registers, queues=queues)
+    return Access(accesses[0].text, read, put, cores, registers=registers, queues=queues)

@@ -1,7 +1,7 @@
-"""Where to look: `vc`, `pe[1]`, `pe[1,0].3`, and sets of places, `pe[*,0].*`.
+"""Places of a device: a core or a unit of it (`vc`, `pe[1]`, `pe[1,0].3`), and sets (`pe[*,0].*`).
 
-A core's table says what it has several of (`macaw.isa.model.Core.levels`); how many there are
-stands in the shape of its state.
+A core's table names its levels of units (`macaw.isa.model.Core.levels`); the shape of its state
+says how many there are of each.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ class PlaceError(ValueError):
 
 @dataclass(frozen=True)
 class Place:
-    """A core, or a unit in it: of pe `(cluster,)` or `(cluster, pe)`."""
+    """A core, or a unit of it; `units` has an index for each level: of pe (cluster, pe)."""
 
     core: str
     units: tuple[int, ...] = ()
 
     def __str__(self) -> str:
-        """As it is written: `pe[1,0].3`."""
+        """The place as a user writes it: `pe[1,0].3`."""
         kind, index = self.kind
-        return _written(kind, [str(one) for one in (*index, *self.units)], len(index))
+        return _text(kind, [str(one) for one in (*index, *self.units)], len(index))
 
     @property
     def kind(self) -> tuple[str, tuple[int, ...]]:
@@ -41,23 +41,23 @@ class Place:
         return head, (int(index[:-1]),) if bracket else ()
 
 
-def _written(kind: str, indices: Sequence[str], own: int) -> str:
-    """Indices behind the name of a kind; the first `own` are of the core itself."""
+def _text(kind: str, indices: Sequence[str], own: int) -> str:
+    """A kind's name with its indices; the first `own` of them are the core's."""
     inside, behind = indices[: own + 1], indices[own + 1 :]
     return kind + (f"[{','.join(inside)}]" if inside else "") + "".join(f".{x}" for x in behind)
 
 
 def kinds(device: Device) -> Mapping[str, Mapping[int | None, Core]]:
-    """The cores by the name of their kind, then by index; None: there is only one."""
-    found: dict[str, dict[int | None, Core]] = {}
+    """The cores by the name of their kind, then by index; index None: the kind has one core."""
+    by_kind: dict[str, dict[int | None, Core]] = {}
     for name, core in device.cores.items():
         kind, index = Place(name).kind
-        found.setdefault(kind, {})[index[0] if index else None] = core
-    return found
+        by_kind.setdefault(kind, {})[index[0] if index else None] = core
+    return by_kind
 
 
 def counts(core: Core) -> tuple[int, ...]:
-    """How many of each of its units a core has: of a row (clusters, pes)."""
+    """How many units a core has at each level: of a row of the array (clusters, PEs)."""
     deepest: tuple[int, ...] = ()
     for row in core.state.fields:
         if row.name in {file.name for file in core.table.files} and len(row.shape) > len(deepest):
@@ -68,20 +68,20 @@ def counts(core: Core) -> tuple[int, ...]:
 _ONE = r"\d+\.\.\d+|\d+|\*"
 _PLACE = re.compile(rf"\s*([A-Za-z_]\w*)\s*(?:\[([^\]]*)\])?((?:\.(?:{_ONE}))*)\s*")
 _LEVEL = re.compile(r"\.([A-Za-z]\w*)\[([^\]]*)\]")  # `fim[0].bank[3]`
-_BETWEEN = re.compile(r",(?![^\[]*\])")  # a comma that stands in no brackets
+_BETWEEN = re.compile(r",(?![^\[]*\])")  # a comma outside of brackets
 
 
 def places(device: Device, text: str) -> tuple[Place, ...]:
     """The places that a text means, each once, in its order. Raises `PlaceError`.
 
-    Behind a comma stand more; an index is a number, some (`0..3`) or all (`*`).
+    Commas separate places; an index is a number, a range (`0..3`) or all (`*`).
     """
-    found = (place for part in _BETWEEN.split(text) for place in _places(device, part))
-    return tuple(dict.fromkeys(found))
+    all_places = (place for part in _BETWEEN.split(text) for place in _places(device, part))
+    return tuple(dict.fromkeys(all_places))
 
 
 def _places(device: Device, text: str) -> list[Place]:
-    match = _PLACE.fullmatch(_LEVEL.sub(lambda found: _unnamed(device, text, found), text))
+    match = _PLACE.fullmatch(_LEVEL.sub(lambda level: _level_index(device, text, level), text))
     if match is None:
         raise PlaceError(f"'{text.strip()}' is no place; places are {', '.join(_examples(device))}")
     kind, inside, behind = match.groups()
@@ -90,15 +90,15 @@ def _places(device: Device, text: str) -> list[Place]:
     return expand(device, kind, [_index(index, text) for index in indices], text)
 
 
-def _unnamed(device: Device, text: str, level: re.Match[str]) -> str:
-    """An index behind the name of its level, as the index alone."""
+def _level_index(device: Device, text: str, level: re.Match[str]) -> str:
+    """`.bank[3]` as `.3` where the core has a level of that name; else the text as it is."""
     cores = kinds(device).get(text.split("[")[0].strip(), {})
     levels = next(iter(cores.values())).table.levels if cores else ()
     return f".{level[2].strip()}" if level[1] in levels else level[0]
 
 
 def _index(text: str, whole: str) -> range | None:
-    """The numbers that an index means; None: all."""
+    """The numbers of an index, None for all. Raises `PlaceError`."""
     if text == "*":
         return None
     first, several, last = text.partition("..")
@@ -112,69 +112,74 @@ def _index(text: str, whole: str) -> range | None:
 def expand(
     device: Device, kind: str, indices: Iterable[int | range | None], text: str
 ) -> list[Place]:
-    """The places of a kind of core with these indices; None stands for all."""
-    known = kinds(device)
-    if kind not in known:
-        near = get_close_matches(kind, known, 1)
+    """The places of a kind of core with these indices, None for all of a level.
+
+    `text` is what the user wrote, for messages. Raises `PlaceError`.
+    """
+    by_kind = kinds(device)
+    if kind not in by_kind:
+        near = get_close_matches(kind, by_kind, 1)
         hint = f"; did you mean {near[0]}?" if near else ""
-        raise PlaceError(f"no core is called '{kind}', there are {', '.join(known)}{hint}")
-    wanted = [range(one, one + 1) if isinstance(one, int) else one for one in indices]
-    cores = known[kind]
+        raise PlaceError(f"no core is called '{kind}', there are {', '.join(by_kind)}{hint}")
+    requests = [range(one, one + 1) if isinstance(one, int) else one for one in indices]
+    cores = by_kind[kind]
     if None in cores:
         chosen = list(cores.values())
     else:
-        first = wanted.pop(0) if wanted else None
+        first = requests.pop(0) if requests else None
         if first is not None and first[-1] not in cores:
             raise PlaceError(f"{text}: there is no {kind}[{first[-1]}], {_range(kind, len(cores))}")
         chosen = [core for at, core in cores.items() if first is None or at in first]
-    found: list[Place] = []
+    where: list[Place] = []
     for core in chosen:
         limits = counts(core)
-        if len(wanted) > len(limits):
+        if len(requests) > len(limits):
             raise PlaceError(f"{text} goes deeper than {core.name} does")
         ranges = []
-        for want, limit, unit in zip(wanted, limits, core.table.levels, strict=False):
+        for want, limit, unit in zip(requests, limits, core.table.levels, strict=False):
             if want is not None and want[-1] >= limit:
                 what = f"{unit} {want[-1]}"
                 raise PlaceError(f"{text}: {core.name} has no {what}, {_range(unit, limit)}")
             ranges.append(range(limit) if want is None else want)
-        found += [Place(core.name, units) for units in product(*ranges)]
-    return found
+        where += [Place(core.name, units) for units in product(*ranges)]
+    return where
 
 
-def compact(device: Device, found: Iterable[Place]) -> str:
-    """Places in few words, as `places` reads them: `cp, pe[0,0..2].*, pe[1,*].3`."""
-    known = kinds(device)
-    kept: dict[tuple[str, int, int], list[tuple[int, ...]]] = {}
-    for place in found:
+def compact(device: Device, where: Iterable[Place]) -> str:
+    """A short text of places that `places` reads again: `cp, pe[0,0..2].*, pe[1,*].3`."""
+    by_kind = kinds(device)
+    groups: dict[tuple[str, int, int], list[tuple[int, ...]]] = {}
+    for place in where:
         kind, index = place.kind
-        kept.setdefault((kind, len(index), len(place.units)), []).append((*index, *place.units))
+        groups.setdefault((kind, len(index), len(place.units)), []).append((*index, *place.units))
     texts = []
-    for (kind, own, _), items in kept.items():
-        cores = known[kind]
+    for (kind, own, _), items in groups.items():
+        cores = by_kind[kind]
         sizes = [len(cores)] * own + list(counts(next(iter(cores.values()))))
-        for box in _boxes(items):
-            runs = [_runs(axis, size) for axis, size in zip(box, sizes, strict=False)]
-            texts += [_written(kind, indices, own) for indices in product(*runs)]
+        for product_sets in _products(items):
+            runs = [_runs(axis, size) for axis, size in zip(product_sets, sizes, strict=False)]
+            texts += [_text(kind, indices, own) for indices in product(*runs)]
     return ", ".join(texts)
 
 
-Box = tuple[tuple[int, ...], ...]  # of each axis the indices
+IndexSets = tuple[tuple[int, ...], ...]  # for each axis its indices
 
 
-def _boxes(items: Sequence[tuple[int, ...]]) -> list[Box]:
-    """Sets of indices, one an axis, whose products are the items."""
-    boxes: list[Box] = [tuple((index,) for index in item) for item in items]
+def _products(items: Sequence[tuple[int, ...]]) -> list[IndexSets]:
+    """Items as few products of index sets, one set an axis."""
+    products: list[IndexSets] = [tuple((index,) for index in item) for item in items]
     for axis in reversed(range(len(items[0]))):
-        together: dict[tuple[Box, Box], set[int]] = {}
-        for box in boxes:
-            together.setdefault((box[:axis], box[axis + 1 :]), set()).update(box[axis])
-        boxes = [(*a, tuple(sorted(some)), *b) for (a, b), some in together.items()]
-    return boxes
+        together: dict[tuple[IndexSets, IndexSets], set[int]] = {}
+        for product_sets in products:
+            together.setdefault((product_sets[:axis], product_sets[axis + 1 :]), set()).update(
+                product_sets[axis]
+            )
+        products = [(*a, tuple(sorted(some)), *b) for (a, b), some in together.items()]
+    return products
 
 
 def _runs(numbers: Sequence[int], size: int) -> list[str]:
-    """Numbers in order as `*`, or runs of them."""
+    """Numbers in order as ranges: `0..2`, `5`; all of `size` as `*`."""
     if len(numbers) == size > 1:
         return ["*"]
     runs: list[list[int]] = []
@@ -191,8 +196,8 @@ def _range(what: str, count: int) -> str:
 
 
 def _examples(device: Device) -> list[str]:
-    found = []
+    examples = []
     for kind, cores in kinds(device).items():
         core = next(iter(cores.values()))
-        found.append(kind if None in cores else f"{kind}[0{',0' if core.table.levels else ''}]")
-    return found
+        examples.append(kind if None in cores else f"{kind}[0{',0' if core.table.levels else ''}]")
+    return examples

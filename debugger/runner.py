@@ -110,7 +110,7 @@ class Runner:
         """Go to a position, from a checkpoint if it lies before. None: no run was needed."""
         device = self.debuggee.device
         point, here = self.history.before(goal), device.position
-        if goal < here or point.position > here or (point.edited and point.position == here):
+        if goal < here or point.position > here or (point.has_edits and point.position == here):
             self.rewind(goal)
         if device.position >= goal:
             return None
@@ -135,12 +135,12 @@ class Runner:
         self.debuggee.output.drop_after(point.position)
         self._ran = 0.0
 
-    def checkpoint(self, edit: Edit | None = None, name: int | None = None) -> int:
+    def checkpoint(self, edit: Edit | None = None, number: int | None = None) -> int:
         """Add the present to the history; returns the checkpoint's number. See `History.take`."""
         begin = thread_time()
-        point = self.history.take(self.debuggee.device, self._ran, edit, name)
+        point = self.history.take(self.debuggee.device, self._ran, edit, number)
         self._costs, self._ran = [*self._costs[-2:], thread_time() - begin], 0.0
-        return point.name
+        return point.number
 
     def _drive(self, act: Callable[[], Stop]) -> Stop:
         """Run the device until it stops for a reason of its own or a stop is requested."""

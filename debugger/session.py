@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from macaw.debugger.causes.record import Record
+from macaw.debugger.causes.record import RunRecord
 from macaw.debugger.debuggee import Debuggee
 from macaw.debugger.expressions import Expression, compile_expression
 from macaw.debugger.history import START, Edit, History, Position
@@ -35,7 +35,7 @@ from macaw.debugger.stepping import (
     step_cores,
 )
 from macaw.debugger.stop_positions import StopPositions
-from macaw.debugger.stops import ENDS, Hit, SessionError, Stopped, Wait, Where, reason_of
+from macaw.debugger.stops import ENDS, Hit, SessionError, StopRecord, Wait, Where, reason_of
 from macaw.debugger.where import waits_of, where_of
 from macaw.emu.device import Device
 from macaw.emu.engines import ENGINES
@@ -50,7 +50,7 @@ class Session:
     """One program with its inputs on one device.
 
     `device` is the machine as it is now (another object after some calls: ask again). `focus`
-    holds the places that steps and short names refer to. `stopped` is the last record.
+    holds the places that steps and short names refer to. `last_stop` is the last record.
     """
 
     def __init__(
@@ -74,8 +74,8 @@ class Session:
         self.runner = Runner(self.debuggee, self.history, self.monitor, on_progress)
         self._stop_positions = StopPositions()
         self._load()
-        self.stopped = self._stop(self.record("start"))
-        self.run_record: Record | None = None  # of the last `why`, for the next one
+        self.last_stop = self._stop(self.record("start"))
+        self.run_record: RunRecord | None = None  # of the last `why`, for the next one
 
     @property
     def program(self) -> Program:
@@ -125,21 +125,21 @@ class Session:
 
     # Forward
 
-    def restart_program(self) -> Stopped:
+    def restart_program(self) -> StopRecord:
         """Load the program again, with the same inputs; points stay."""
         self._load()
         return self._stop(self.record("start"))
 
-    def run(self) -> Stopped:
+    def run(self) -> StopRecord:
         """Run the program from its begin."""
         self._load()
         return self.proceed()
 
-    def proceed(self, until: Position | None = None) -> Stopped:
+    def proceed(self, until: Position | None = None) -> StopRecord:
         """Go on until something stops the run (`continue`), or to a position."""
         return self._finish(self.runner.live(lambda: self.runner.forward(until)))
 
-    def stepc(self, count: int = 1) -> Stopped:
+    def stepc(self, count: int = 1) -> StopRecord:
         """Go on to the begin of the cycle so many cycles later."""
         self._check_count(count)
         goal = self.device.cycle + count
@@ -148,7 +148,7 @@ class Session:
         done = count if reason else self.device.cycle - goal + count
         return self._finish(raw, done, reason)
 
-    def stepi(self, count: int = 1, only: bool = False, every: bool = False) -> Stopped:
+    def stepi(self, count: int = 1, only: bool = False, every: bool = False) -> StopRecord:
         """Step instructions: until each focused core that runs has done so many more.
 
         With `only` the first of the focused cores alone counts, with `every` all that run.
@@ -161,7 +161,7 @@ class Session:
         cores = cores_to_step(self.debuggee, only, every)
         return self._finish(*step_cores(self.runner, cores, count))
 
-    def stepx(self, count: int = 1) -> Stopped:
+    def stepx(self, count: int = 1) -> StopRecord:
         """Step to the end of what is more than an instruction: an exe command, chain, transfer.
 
         Of the focused places, if their core works on such; else of any core.
@@ -170,7 +170,7 @@ class Session:
         where = piece_places(self.debuggee)
         return self._finish(*step_announcements(self.runner, where, PIECE, count))
 
-    def step(self, count: int = 1, over: bool = False) -> Stopped:
+    def step(self, count: int = 1, over: bool = False) -> StopRecord:
         """Step to other lines of the source of the first focused core; `over` calls (`next`)."""
         self._check_count(count)
         self._check_runs()
@@ -181,13 +181,13 @@ class Session:
                 return self._finish(raw, done if is_done else done - 1)
         return self._finish(raw, count)
 
-    def finish(self) -> Stopped:
+    def finish(self) -> StopRecord:
         """Run until the function of the first focused core returns."""
         self._check_runs()
         raw = self._line_stepper().finish()
         return self._finish(raw, reason="arrived" if raw.reason == "step" else None)
 
-    def advance(self, location: str) -> Stopped:
+    def advance(self, location: str) -> StopRecord:
         """Run until a core comes to a location (`until`): of the focus, if one may.
 
         Raises `LocationError`.
@@ -195,8 +195,8 @@ class Session:
         self.runner.choose_engine()
         addresses = locate(self.debuggee, location).addresses
         goals = [target for address in addresses for target in targets(self.debuggee, address)]
-        focused = {place.core for place in self.focus}
-        mine = [target for target in goals if target.core.name in focused]
+        names = {place.core for place in self.focus}
+        mine = [target for target in goals if target.core.name in names]
         raw = run_to(self.runner, mine or goals)
         is_goal = raw.before and not self.monitor.hits
         return self._finish(raw, reason="arrived" if is_goal else None)
@@ -216,7 +216,7 @@ class Session:
 
     # Back
 
-    def goto(self, cycle: int, turn: int = 0) -> Stopped:
+    def goto(self, cycle: int, turn: int = 0) -> StopRecord:
         """Go to the begin of a cycle, before or behind the present; points are not looked at."""
         if cycle < 0:
             raise SessionError("the first cycle is 0")
@@ -226,7 +226,7 @@ class Session:
         at_start = self.device.position == START
         return self._stop(self.record("arrived", at_start=at_start))
 
-    def stepc_back(self, count: int = 1) -> Stopped:
+    def stepc_back(self, count: int = 1) -> StopRecord:
         """Go back so many cycles."""
         self._check_count(count)
         cycle, turn = now = self.device.position
@@ -234,7 +234,7 @@ class Session:
         done = min(count, cycle + (turn > 0))
         return self._go_back(now, goal, done, lambda: cycle - self.device.cycle)
 
-    def stepi_back(self, count: int = 1) -> Stopped:
+    def stepi_back(self, count: int = 1) -> StopRecord:
         """Go back so many instructions of the first focused core."""
         self._check_count(count)
         now, name, retired = self.device.position, self.core.name, self.core.retired
@@ -254,12 +254,12 @@ class Session:
             goal, done = self._stop_positions.last(ends[at].position, following), count
         return self._go_back(now, goal, done, lambda: retired - self.device.cores[name].retired)
 
-    def stepx_back(self, count: int = 1) -> Stopped:
+    def stepx_back(self, count: int = 1) -> StopRecord:
         """Go back so many ends of what `stepx` steps to."""
         self._check_count(count)
         return self._step_announcements_back(piece_places(self.debuggee), PIECE, count)
 
-    def _step_announcements_back(self, where: Sequence[Place], kind: str, count: int) -> Stopped:
+    def _step_announcements_back(self, where: Sequence[Place], kind: str, count: int) -> StopRecord:
         now = self.device.position
         try:
             goal, positions = step_announcements_back(
@@ -271,10 +271,10 @@ class Session:
             now, goal, len(positions), lambda: sum(x >= self.device.position for x in positions)
         )
 
-    def step_back(self, count: int = 1, over: bool = False) -> Stopped:
+    def step_back(self, count: int = 1, over: bool = False) -> StopRecord:
         """Go back to where lines begin that the first focused core has done; `over` calls."""
         self._check_count(count)
-        stopped, name = self.stopped, self.core.name
+        record, name = self.last_stop, self.core.name
         for done in range(1, count + 1):
             now = self.device.position
             try:
@@ -282,22 +282,22 @@ class Session:
             except Interruption as interruption:
                 return self._finish(interruption.stop)
             less = partial(self._lines_back, name, retired, done)
-            stopped = self._go_back(now, goal, done, less)
-            if stopped.at_start or stopped.reason != "step":
+            record = self._go_back(now, goal, done, less)
+            if record.at_start or record.reason != "step":
                 break
-        return stopped
+        return record
 
     def _lines_back(self, name: str, retired: int, done: int) -> int:
         """The lines that are gone back where a core has come back to so many instructions."""
         return done if self.device.cores[name].retired == retired else done - 1
 
-    def proceed_back(self) -> Stopped:
+    def proceed_back(self) -> StopRecord:
         """Go back to the last stop of a breakpoint, watch or event (`reverse-continue`)."""
         return self._go_back(self.device.position, START, 0)
 
     def _go_back(
         self, now: Position, goal: Position, done: int, less: Callable[[], int] = lambda: 0
-    ) -> Stopped:
+    ) -> StopRecord:
         """Go from `now` back to a goal, or to the last stop of a point on the way there.
 
         `done` steps are done at the goal, elsewhere as many as `less` says.
@@ -323,14 +323,14 @@ class Session:
 
     def checkpoint(self, number: int = 0) -> int:
         """Keep the present under a number, the next one if it is 0. Raises `SessionError`."""
-        other = self.history.named(number) if number else None
+        other = self.history.user_checkpoint(number) if number else None
         if other is not None and other.position != self.device.position:
             raise SessionError(f"checkpoint {number} is at cycle {other.position[0]:,}")
-        return self.runner.checkpoint(name=number)
+        return self.runner.checkpoint(number=number)
 
-    def restart(self, number: int) -> Stopped:
+    def restart(self, number: int) -> StopRecord:
         """Go to a checkpoint. Raises `SessionError`."""
-        point = self.history.named(number)
+        point = self.history.user_checkpoint(number)
         if point is None:
             raise SessionError(f"there is no checkpoint {number}")
         return self.goto(*point.position)
@@ -353,10 +353,10 @@ class Session:
         """
         target = self.expression(text)
         target.set(self.evaluate(value) if isinstance(value, str) else value)
-        self.edited(f"set {text} = {value}" if isinstance(value, str | int) else "")
+        self.note_edit(f"set {text} = {value}" if isinstance(value, str | int) else "")
         return target.value()
 
-    def edited(self, command: str = "") -> None:
+    def note_edit(self, command: str = "") -> None:
         """Somebody has changed the state, by a command: from here on the run is another one."""
         position = self.device.position
         self.history.forget_after(position)
@@ -388,13 +388,13 @@ class Session:
         """What each core that waits waits for."""
         return waits_of(self.device)
 
-    def record(self, reason: str, message: str = "", **more: Any) -> Stopped:
+    def record(self, reason: str, message: str = "", **more: Any) -> StopRecord:
         """A record of the present."""
         cycle, turn = self.device.position
         more.setdefault("where", self.where())
-        return Stopped(reason, cycle, turn, message, **more)
+        return StopRecord(reason, cycle, turn, message, **more)
 
-    def _finish(self, raw: Stop, done: int = 0, reason: str | None = None) -> Stopped:
+    def _finish(self, raw: Stop, done: int = 0, reason: str | None = None) -> StopRecord:
         """The record of a stop of the device."""
         if raw.reason in ("step", "cycle limit") or self.monitor.ends_step:
             self.monitor.check_next(self.device.cores.get(raw.core, self.core))
@@ -403,11 +403,11 @@ class Session:
             if raw.reason not in ENDS:
                 reason = reason_of(more["hits"])
             self._delete_temporary(more["hits"])
-        named = {"cycle limit": "limit"}.get(raw.reason, raw.reason)
-        return self._stop(self.record(reason or named, raw.message, **more))
+        reasons = {"cycle limit": "limit"}.get(raw.reason, raw.reason)
+        return self._stop(self.record(reason or reasons, raw.message, **more))
 
     def _details(self, raw: Stop) -> dict[str, Any]:
-        """What a record of a stop of the device holds beside its reason: fields of `Stopped`."""
+        """What a record of a stop of the device holds beside its reason: fields of `StopRecord`."""
         core = self.device.cores.get(raw.core)
         where = self.where(core, raw.address) if core is not None else self.where()
         more: dict[str, Any] = {"where": where, "exit_code": raw.exit_code}
@@ -430,9 +430,9 @@ class Session:
         """A step back may return to here."""
         self._stop_positions.add(self.device.position)
 
-    def _stop(self, stopped: Stopped) -> Stopped:
+    def _stop(self, record: StopRecord) -> StopRecord:
         self._add_stop_position()
-        if stopped.where is not None:
-            self.monitor.show(self.device.cores[stopped.where.core])
-        self.stopped = stopped
-        return stopped
+        if record.where is not None:
+            self.monitor.show(self.device.cores[record.where.core])
+        self.last_stop = record
+        return record

@@ -1,7 +1,7 @@
-"""What names of state stand for: `vc.x5`, `pe[1,0].3.q1.level`, `mem[y+4].u8`, `y[3]`.
+"""Names of a core's state: `vc.x5`, `pe[1,0].3.q1.level`.
 
-A core's members are its register files, queues, counters and memory-mapped registers, as the
-tables have them, and the fields of its declared state. There is no second list of names.
+The members of a core are the registers, queues, counters and memory-mapped registers of its table
+and the fields of its declared state. There is no second list of names.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from macaw.debugger.element_path import Chain, filled, spot
+from macaw.debugger.element_path import ElementPath, field_range, fill_subscripts
 from macaw.debugger.places import Place, counts
 from macaw.debugger.values import (
     Access,
     AccessError,
+    FieldRange,
     Indices,
-    Spot,
     near,
 )
 from macaw.emu.block_diagram import Box
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from macaw.emu.state import State, StateField
     from macaw.isa.model import RegisterFile
 
-BOX = "box"  # before the number of one: `pe[0,1].2.box503`
+BOX = "box"  # a member's name is this and the box's number: `pe[0,1].2.box503`
 
 
 class Members:
@@ -50,53 +50,68 @@ class Members:
             self.fields[row.path or row.name] = row
 
     def names(self) -> list[str]:
-        """Everything that may follow the place, sorted."""
-        found = {name.split(".")[0] for name in self.fields}
-        found |= {name for file in self.table.files for names in file.names for name in names}
-        found |= {queue.name for queue in self.table.queues}
-        found |= {row.name for row in self.table.counters}
-        found |= {row.name for row in (*MAPPED, *self.table.registers)}
-        return sorted(found | self._boxes().keys())
+        """All names that may follow the place, sorted."""
+        words = {name.split(".")[0] for name in self.fields}
+        words |= {name for file in self.table.files for names in file.names for name in names}
+        words |= {queue.name for queue in self.table.queues}
+        words |= {row.name for row in self.table.counters}
+        words |= {row.name for row in (*MAPPED, *self.table.registers)}
+        return sorted(words | self._boxes().keys())
 
     def find(self, steps: Sequence[str | int]) -> Access:
-        """What the steps behind the place mean; a number stands for a subscript there."""
+        """The value that steps after the place name. Raises `AccessError`.
+
+        A step is a name, or a number: so many subscripts come there.
+        """
         name = steps[0]
         if not isinstance(name, str):
             raise AccessError(f"{self.place} goes no deeper; name something of it")
-        kinds = [self._register, self._queue, self._counter, self._field, self._mapped, self._box]
+        kinds = [
+            self._register,
+            self._queue,
+            self._counter,
+            self._field,
+            self._mapped_register,
+            self._box,
+        ]
         if self.place.units:
             kinds[2:4] = [self._field, self._counter]
         for look in kinds:
-            found = look(steps)
-            if found is not None:
-                return found
-        if len(steps) == 1:  # a queue alone is how much it holds
-            found = self._queue((name, "level"))
-            if found is not None:
-                return found
+            access = look(steps)
+            if access is not None:
+                return access
+        if len(steps) == 1:  # the name of a queue alone is its level
+            access = self._queue((name, "level"))
+            if access is not None:
+                return access
         if name in self.names():
             raise AccessError(f"{self.place}.{name} goes no deeper")
         raise AccessError(f"{self.place} has no '{name}'{near(name, self.names())}")
 
     def source(self, steps: Sequence[str | int]) -> tuple[StateField, tuple[int, ...]] | None:
-        """The field, and the indices behind those of units, of a number that each unit has."""
+        """The field of a number that each unit has, and its indices after those of units.
+
+        None if the steps name something else.
+        """
         rows = {row.name: row for row in self.core.state.fields}
-        found: tuple[StateField, tuple[int, ...]] | None = None
+        result: tuple[StateField, tuple[int, ...]] | None = None
         if len(steps) == 1:
             for file in self.table.files:
                 for number, names in enumerate(file.names):
                     if steps[0] in names and not file.signed:
                         row = rows[file.name]
-                        found = row, () if _single(file, row, self._depth(row)) else (number,)
-            found = found or ((self.fields[str(steps[0])], ()) if steps[0] in self.fields else None)
+                        result = row, () if _single(file, row, self._depth(row)) else (number,)
+            result = result or (
+                (self.fields[str(steps[0])], ()) if steps[0] in self.fields else None
+            )
         elif len(steps) == 2 and steps[1] == "level":
-            held = next((x.held for x in self.table.queues if x.name == steps[0]), "")
-            found = (rows[held], ()) if held else None
-        if found is None or found[0].dtype == "object":
+            field_name = next((x.held for x in self.table.queues if x.name == steps[0]), "")
+            result = (rows[field_name], ()) if field_name else None
+        if result is None or result[0].dtype == "object":
             return None
-        depth = len(self._inside(found[0]))
-        whole = depth == len(self.place.units) == len(found[0].shape) - len(found[1])
-        return found if whole and depth else None
+        depth = len(self._inside(result[0]))
+        whole = depth == len(self.place.units) == len(result[0].shape) - len(result[1])
+        return result if whole and depth else None
 
     # Kinds of members
 
@@ -108,14 +123,16 @@ class Members:
             row = next(row for row in self.core.state.fields if row.name == file.name)
             inside = self._inside(row)
             single = _single(file, row, len(inside))
-            # Of units that the place leaves open, each has the register.
+            # Each unit below the place has the register.
             several = (slice(None),) * (self._depth(row) - len(inside))
             place = inside if single else (*inside, (*several, number) if several else number)
             bits = file.width if row.dtype != "object" and file.width <= 64 else 0
             live = self.core.inlines == file.name and len(steps) == 1
-            signed = file.signed and len(row.shape) == len(place)
-            found = self._of_field(row, place, steps[1:], signed=signed, bits=bits, live=live)
-            return replace(found, registers=frozenset({(self.place, file.name, number)}))
+            is_signed = file.signed and len(row.shape) == len(place)
+            access = self._of_field(
+                row, place, steps[1:], is_signed=is_signed, bits=bits, live=live
+            )
+            return replace(access, registers=frozenset({(self.place, file.name, number)}))
         return None
 
     def _queue(self, steps: Sequence[str | int]) -> Access | None:
@@ -123,7 +140,7 @@ class Members:
         if queue is None or len(steps) < 2 or steps[1] not in ("level", "capacity", "high"):
             return None
         text = f"{self.place}.{queue.name}.{steps[1]}"
-        if steps[1] == "capacity":  # of all the queues whose levels are added up
+        if steps[1] == "capacity":  # the sum over the queues whose levels are added up
             capacity = int(self.device.config[queue.capacity]) * self._queues(queue.held)
             return Access(text, lambda: capacity, whole=True)
         if steps[1] == "high":
@@ -134,7 +151,7 @@ class Members:
         inside = self._inside(row)
 
         def level() -> int:
-            return count_items(_at(self._synced(row), inside))
+            return count_items(_at(self._field_value(row), inside))
 
         queues = frozenset({(self.place, queue.name)})
         return Access(text, level, cores=frozenset((self.core.name,)), whole=True, queues=queues)
@@ -143,20 +160,20 @@ class Members:
         if len(steps) > 1 and f"{steps[0]}.{steps[1]}" in self.fields:
             row = self.fields[f"{steps[0]}.{steps[1]}"]
             return self._of_field(row, self._inside(row), steps[2:])
-        row_or_none = self.fields.get(str(steps[0]))
-        if row_or_none is None:
+        field = self.fields.get(str(steps[0]))
+        if field is None:
             return None
-        found = self._of_field(row_or_none, self._inside(row_or_none), steps[1:])
+        access = self._of_field(field, self._inside(field), steps[1:])
         registers = {
             (self.place, file.name, number)
             for file in self.table.files
             for number in range(len(file.names))
-            if file.name == row_or_none.name
+            if file.name == field.name
         }
-        named = (row_or_none.name, str(steps[0]))
+        own_names = (field.name, str(steps[0]))
         queues = {(self.place, queue.name) for queue in self.table.queues
-                  if queue.held in named or queue.name in named}  # fmt: skip
-        return replace(found, registers=frozenset(registers), queues=frozenset(queues))
+                  if queue.held in own_names or queue.name in own_names}  # fmt: skip
+        return replace(access, registers=frozenset(registers), queues=frozenset(queues))
 
     def _counter(self, steps: Sequence[str | int]) -> Access | None:
         name = str(steps[0])
@@ -170,7 +187,7 @@ class Members:
 
         return Access(f"{self.place}.{name}", count, None, frozenset((self.core.name,)), whole=True)
 
-    def _mapped(self, steps: Sequence[str | int]) -> Access | None:
+    def _mapped_register(self, steps: Sequence[str | int]) -> Access | None:
         rows = {row.name: row for row in (*MAPPED, *self.table.registers)}
         row = rows.get(str(steps[0]))
         if row is None or len(steps) > 1 or self.place.units:
@@ -190,9 +207,11 @@ class Members:
         return Access(f"{self.place}.{row.name}", read, put, cores, whole=True)
 
     def _boxes(self) -> dict[str, Box]:
-        """The boxes of the figures that a unit of the deepest level consists of, by both names."""
+        """The boxes of a unit of the deepest level, by name and by `box` with their number."""
         boxes = self.core.boxes if len(self.place.units) == len(self.levels) else ()
-        return {word(box.name): box for box in boxes} | {BOX + box.number: box for box in boxes}
+        return {identifier(box.name): box for box in boxes} | {
+            BOX + box.number: box for box in boxes
+        }
 
     def _box(self, steps: Sequence[str | int]) -> Access | None:
         box = self._boxes().get(str(steps[0]))
@@ -202,9 +221,9 @@ class Members:
 
         def read(*indices: Any) -> Any:
             self.core.sync()
-            held = box.look(self.place.units)
-            chain = Chain({word(name): value for name, value in held.items()})
-            for step in filled(steps[1:], indices):
+            contents = box.look(self.place.units)
+            chain = ElementPath({identifier(name): value for name, value in contents.items()})
+            for step in fill_subscripts(steps[1:], indices):
                 if isinstance(step, str):
                     chain.member(step, text)
                 else:
@@ -215,27 +234,27 @@ class Members:
 
     # Fields of state
 
-    def _synced(self, row: StateField) -> Any:
+    def _field_value(self, row: StateField) -> Any:
         self.core.sync()
         return getattr(self.core.state, row.name)
 
     def _queues(self, name: str) -> int:
-        """How many of the queues of a field the place has."""
+        """How many queues of a field the place has."""
         row = next((row for row in self.core.state.fields if row.name == name), None)
         if row is None:
             return 1
         return math.prod(self.levels[len(self.place.units) : self._depth(row)])
 
     def indices(self, name: str) -> tuple[int, ...]:
-        """The indices that choose the place's part of a field of the core's state."""
+        """The indices of the place in a field of the core's state."""
         return self._inside(next(row for row in self.core.state.fields if row.name == name))
 
     def _inside(self, row: StateField) -> tuple[int, ...]:
-        """The indices that choose the place's part of a field."""
+        """The indices of the place in a field."""
         return self.place.units[: self._depth(row)]
 
     def _depth(self, row: StateField) -> int:
-        """How many levels of units a field has."""
+        """How many axes of a field are levels of units."""
         return depth_of(row, self.levels)
 
     def _of_field(
@@ -243,7 +262,7 @@ class Members:
         row: StateField,
         inside: tuple[int | tuple[Any, ...], ...],
         steps: Sequence[str | int],
-        signed: bool = False,
+        is_signed: bool = False,
         bits: int = 0,
         live: bool = False,
     ) -> Access:
@@ -253,26 +272,26 @@ class Members:
         core = self.core
         first = tuple(at if isinstance(at, tuple) else (at,) for at in inside)
 
-        def chain(indices: Indices) -> Chain:
-            found = Chain(self._synced(row))
+        def chain(indices: Indices) -> ElementPath:
+            path = ElementPath(self._field_value(row))
             for at in first:
-                found.index(at, text)
-            if row.dtype not in ("object",) and isinstance(found.value, np.ndarray):
-                found.value = found.value[...]
-            for step in filled(steps, indices):
+                path.index(at, text)
+            if row.dtype not in ("object",) and isinstance(path.value, np.ndarray):
+                path.value = path.value[...]
+            for step in fill_subscripts(steps, indices):
                 if isinstance(step, str):
-                    found.member(step, text)
+                    path.member(step, text)
                 else:
-                    found.index(step, text)
-            return found
+                    path.index(step, text)
+            return path
 
         one = bits > 0 and len(inside) == len(row.shape) and not steps
 
         def read(*indices: Any) -> Any:
             value = chain(indices).value
             if one and isinstance(value, np.generic):
-                value = value.item()  # `-` of NumPy's truth values is none
-            return _signed(value, bits) if signed else value
+                value = value.item()  # NumPy's truth values have no `-`
+            return _sign_extend(value, bits) if is_signed else value
 
         def write(value: Any, *indices: Any) -> None:
             core.sync()
@@ -282,32 +301,36 @@ class Members:
                 chain(indices).set(value, text)
             core.reload()
 
-        def stands(*indices: Any) -> Spot:
-            return spot(core.state, row, (*first, *filled(steps, indices)))
+        def own_range(*indices: Any) -> FieldRange:
+            return field_range(core.state, row, (*first, *fill_subscripts(steps, indices)))
 
         whole = (row.scalar and not steps) or (one and row.dtype.startswith(("int", "uint")))
         if not live:
             own = frozenset((core.name,))
-            return Access(text, read, write, own, whole=whole, bits=bits or 64, stands=stands)
+            return Access(
+                text, read, write, own, whole=whole, bits=bits or 64, field_range=own_range
+            )
         values, number, half = getattr(core, core.inlines), inside[-1], 1 << bits - 1
-        shown = f"{core.inlines}[{number}]"
-        sign = f"(({shown} ^ {half}) - {half})" if signed else shown
+        value_text = f"{core.inlines}[{number}]"
+        sign = f"(({value_text} ^ {half}) - {half})" if is_signed else value_text
 
         def now() -> int:
             value = int(values[number])
-            return (value ^ half) - half if signed else value
+            return (value ^ half) - half if is_signed else value
 
         own = frozenset((core.name,))
-        return Access(text, now, write, own, whole=True, bits=bits, live=sign, stands=stands)
+        return Access(
+            text, now, write, own, whole=True, bits=bits, live=sign, field_range=own_range
+        )
 
 
-def word(name: str) -> str:
-    """A name of several words as an expression has it: letters, digits and `_`."""
+def identifier(name: str) -> str:
+    """A name of several words as an identifier: lower case letters, digits and `_`."""
     return re.sub(r"\W+", "_", name.lower())
 
 
 def depth_of(row: StateField, levels: tuple[int, ...]) -> int:
-    """How many levels of units a field of a core has, which has `levels` of them."""
+    """How many axes of a field are levels of units; `levels` are the core's counts of units."""
     if row.levels is not None:
         return row.levels
     if row.dtype == "object":
@@ -317,19 +340,19 @@ def depth_of(row: StateField, levels: tuple[int, ...]) -> int:
 
 
 def count_items(value: Any) -> int:
-    """How much something holds: a count, a list's length, marks that are set."""
+    """The items of a queue: a count, the length of a list, or the number of flags that are set."""
     if isinstance(value, list | tuple | bytes):
         return len(value)
     return int(value.sum()) if isinstance(value, np.ndarray) else int(value)
 
 
 def _by_unit(row: StateField, levels: tuple[int, ...]) -> bool:
-    """Whether an object is a list with an item for each of a core's units."""
+    """Whether a field of objects is a list with an item for each unit."""
     return bool(levels) and isinstance(row.initial, list) and len(row.initial) == levels[0]
 
 
 def _single(file: RegisterFile, row: StateField, levels: int) -> bool:
-    """Whether a file's one register is all that a field holds behind so many levels of units."""
+    """Whether a field holds, after so many axes of units, the file's one register alone."""
     return len(file.names) == 1 and row.shape[levels:][:1] != (1,)
 
 
@@ -339,7 +362,7 @@ def _at(value: Any, inside: tuple[int, ...]) -> Any:
     return value
 
 
-def _signed(value: Any, bits: int) -> int:
+def _sign_extend(value: Any, bits: int) -> int:
     half = 1 << bits - 1
     return ((int(value) & (1 << bits) - 1) ^ half) - half
 

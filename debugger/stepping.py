@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from macaw.debugger.event_fields import inside, place_of, reaches
 from macaw.debugger.history import START, Position
-from macaw.debugger.locations import Target, is_there
+from macaw.debugger.locations import Target, holds_code
 from macaw.debugger.places import Place
 from macaw.debugger.reverse import announcement_positions
 from macaw.debugger.runner import Runner, width
@@ -143,7 +143,7 @@ def run_to(runner: Runner, goals: Sequence[Target]) -> Stop:
     after = [target for target in goals if not target.core.halts]
     for target in goals:
         if target.core.halts:
-            test = partial(is_there, debuggee, target)
+            test = partial(holds_code, debuggee, target)
             before.setdefault(target.core.name, {})[target.address] = test
 
     def step_test(item: Announcement) -> Hit | None:
@@ -156,7 +156,7 @@ def run_to(runner: Runner, goals: Sequence[Target]) -> Stop:
         ):
             return None
         here = (x for x in after if x.core.name == name and x.address == values["address"])
-        if any(is_there(debuggee, target) for target in here):
+        if any(holds_code(debuggee, target) for target in here):
             return Hit(0, ARRIVED, announcement, by=str(place), values=values)
         return None
 

@@ -1,4 +1,4 @@
-"""Why a run stopped: plain records that become text, JSON and tests alike."""
+"""Why a run stopped: plain records, from which text and JSON are made."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
 ARRIVED = "arrived"
-ENDS = ("exit", "fault", "deadlock")  # after these nothing more is done
+ENDS = ("exit", "fault", "deadlock")  # after these the program does not go on
 REASONS = {
     "start": "the program is loaded, or a run back has reached its begin",
     "step": "the steps are done",
@@ -24,12 +24,12 @@ REASONS = {
 
 
 class SessionError(ValueError):
-    """Something that cannot be done in a session; the message is fit for a user."""
+    """A call of a session that cannot be executed; the message is fit for a user."""
 
 
 @dataclass(frozen=True)
 class Where:
-    """A core at an instruction, and where that stands in the source."""
+    """A core at an instruction, with its place in the source."""
 
     core: str
     address: int | None = None
@@ -40,7 +40,7 @@ class Where:
 
 @dataclass(frozen=True)
 class Wait:
-    """A core of a deadlock, or one that waits: for what, since when, for whom."""
+    """A core that waits: on what, since which cycle, for which cores."""
 
     core: str
     on: str
@@ -51,23 +51,23 @@ class Wait:
 
 @dataclass(frozen=True)
 class Hit:
-    """A point that was met: a breakpoint, a watch, an event."""
+    """A point that stopped a run: a breakpoint, a watch, an event."""
 
     number: int
     kind: str  # "breakpoint", "watch", "rwatch", "awatch", "catch"
-    text: str  # what was asked for: a location, an expression, an event
-    hits: int = 0  # how often it was met
-    by: str = ""  # the core that did it
-    old: Any = None  # of a watch: plain values
+    text: str  # its location, expression or event
+    hits: int = 0  # how often it was hit so far
+    by: str = ""  # the core, or place, that caused it
+    old: Any = None  # of a watch
     new: Any = None
     values: dict[str, Any] = field(default_factory=dict)  # of an event, an access
 
 
 @dataclass(frozen=True)
-class Stopped:
-    """Where a run is and why. Times are device cycles.
+class StopRecord:
+    """Where a run has stopped and why. Times are device cycles.
 
-    All that acts before (`cycle`, `turn`) in the order of (time, core number) has acted.
+    All acts before (`cycle`, `turn`) in the order of (time, core number) are done.
     """
 
     reason: str  # a key of REASONS
@@ -79,17 +79,17 @@ class Stopped:
     waits: tuple[Wait, ...] = ()  # of a deadlock
     exit_code: int | None = None
     fault: dict[str, Any] | None = None  # kind, message, values
-    done: int = 0  # of steps that were asked for
-    at_start: bool = False  # going back has reached the begin
+    done: int = 0  # of the steps that were requested
+    at_start: bool = False  # going back has reached the start of the run
 
     def json(self) -> dict[str, Any]:
-        """The record of JSON types; what is empty is left out."""
-        found: dict[str, Any] = plain(self)
-        return found
+        """The record as values of JSON; empty fields are left out."""
+        record: dict[str, Any] = plain(self)
+        return record
 
 
 def reason_of(hits: tuple[Hit, ...]) -> str:
-    """The reason of a stop by points: what the first of them is."""
+    """The reason of a stop by points, a key of REASONS, from the kind of the first one."""
     kind = hits[0].kind
     if kind.endswith("watch"):
         return "watch"
@@ -97,9 +97,9 @@ def reason_of(hits: tuple[Hit, ...]) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Records, tuples and numbers of NumPy as what JSON can hold.
+    """A value as JSON can hold it: records as objects, NumPy's values as numbers and lists.
 
-    What it has no number for (infinities, NaN) is text.
+    Infinities and NaN become text.
     """
     if is_dataclass(value) and not isinstance(value, type):
         items = ((row.name, plain(getattr(value, row.name))) for row in fields(value))

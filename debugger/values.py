@@ -1,4 +1,4 @@
-"""Values of the device as expressions see them: memory, tensors, bytes by a type."""
+"""How expressions read and write the device: memory, arrays in it, bytes as numbers of a type."""
 
 from __future__ import annotations
 
@@ -17,56 +17,54 @@ if TYPE_CHECKING:
     from macaw.emu.device import Device
     from macaw.emu.pages import Pages
 
-# Types by which bytes are looked at: `vc.vr3.u8[2]`.
+# Types that bytes can be read as: `vc.vr3.u8[2]`.
 VIEWS = {
     **{f"u{bits}": np.dtype(f"<u{bits // 8}") for bits in (8, 16, 32, 64)},
     **{f"i{bits}": np.dtype(f"<i{bits // 8}") for bits in (8, 16, 32, 64)},
     **{f"f{bits}": np.dtype(f"<f{bits // 8}") for bits in (16, 32, 64)},
 }
 WORD = VIEWS["u32"]
-Indices = Sequence[Any]  # the values of the subscripts that are no places, in their order
-Spot = tuple[
-    str, int, int
-]  # of a core's state: field, first byte of it (of a list: item), how many
+Indices = Sequence[Any]  # values of the subscripts of a path, in their order
+FieldRange = tuple[str, int, int]  # a field of state, its first byte (of a list: item), how many
 
 
 class AccessError(ValueError):
-    """A name that means nothing, or a value that cannot be; the message is fit for a user."""
+    """A name that means nothing, or a value out of range; the message is fit for a user."""
 
 
 @dataclass(frozen=True)
 class Access:
     """A value of the device that a path names.
 
-    `read(*indices)` gives it as it is now, `write(value, *indices)` sets it, where that can be.
+    `read(*indices)` returns the value of now, `write(value, *indices)` sets it; None: read only.
     """
 
     text: str
     read: Callable[..., Any]
     write: Callable[..., None] | None = None
-    cores: frozenset[str] = frozenset()  # whose acts may change it
-    memory: bool = False  # it lies in memory: whoever writes may change it
-    extent: Callable[..., tuple[int, int]] | None = None  # of memory: address, bytes
+    cores: frozenset[str] = frozenset()  # their acts may change it
+    memory: bool = False  # it lies in memory, where any core may change it
+    extent: Callable[..., tuple[int, int]] | None = None  # of memory: (address, bytes) at indices
     whole: bool = False  # always a whole number
-    bits: int = 64  # it is one of so many bits
-    live: str = ""  # as Python text for a break of its core: `x[10]`
-    stands: Callable[..., Spot] | None = None  # of the state of the one core: where it stands
-    # Of memory: the same at given indices, if translated code may look there: the view, the place
-    # in it, the memory.
-    inlined: Callable[..., tuple[Any, int, Pages] | None] | None = None
-    registers: frozenset[tuple[Place, str, int]] = frozenset()  # that it is of: file, number
-    queues: frozenset[tuple[Place, str]] = frozenset()  # that it is of
+    bits: int = 64  # a whole number has at most so many
+    live: str = ""  # Python text that translated code of its core may contain: `x[10]`
+    # Of one core's state: where the value lies, at indices.
+    field_range: Callable[..., FieldRange] | None = None
+    # Of memory that translated code may read: at indices, a view, the index in it, the memory.
+    memory_view: Callable[..., tuple[Any, int, Pages] | None] | None = None
+    registers: frozenset[tuple[Place, str, int]] = frozenset()  # that it reads: place, file, number
+    queues: frozenset[tuple[Place, str]] = frozenset()  # that it reads: place, name
 
 
-def viewed(value: Any, dtype: np.dtype[Any], text: str) -> Any:
-    """Bytes, numbers or arrays as elements of a type."""
+def view_as(value: Any, dtype: np.dtype[Any], text: str) -> Any:
+    """A value's bytes as an element or an array of a type. Raises `AccessError`."""
     if isinstance(value, int):
         bits = max(32 if -(1 << 31) <= value < 1 << 32 else 64, 8 * dtype.itemsize)
-        found = np.frombuffer((value & (1 << bits) - 1).to_bytes(bits // 8, "little"), dtype)
-        return found[0] if len(found) == 1 else found
+        elements = np.frombuffer((value & (1 << bits) - 1).to_bytes(bits // 8, "little"), dtype)
+        return elements[0] if len(elements) == 1 else elements
     if isinstance(value, np.integer | np.floating):
-        found = viewed(np.array([value]), dtype, text)
-        return found[0] if len(found) == 1 else found
+        elements = view_as(np.array([value]), dtype, text)
+        return elements[0] if len(elements) == 1 else elements
     if isinstance(value, bytes | bytearray):
         value = np.frombuffer(value, np.uint8)
     if not isinstance(value, np.ndarray):
@@ -77,12 +75,12 @@ def viewed(value: Any, dtype: np.dtype[Any], text: str) -> Any:
         raise AccessError(f"{text} does not divide into numbers of {dtype.name}") from None
 
 
-def fitting(value: Any, dtype: np.dtype[Any], text: str) -> Any:
-    """A value as a type has it. Raises `AccessError` if it is out of range."""
+def fit(value: Any, dtype: np.dtype[Any], text: str) -> Any:
+    """A value converted to a type, an array. Raises `AccessError` if it is out of range."""
     array = np.asarray(value)
     if dtype.kind in "iu" and array.dtype.kind in "iub":
         limits = np.iinfo(dtype)
-        low = -(1 << 8 * dtype.itemsize - 1)  # as in a source, either signedness will do
+        low = -(1 << 8 * dtype.itemsize - 1)  # signed or unsigned, as in a source
         high = max(limits.max, (1 << 8 * dtype.itemsize) - 1)
         for item in (int(array.min()), int(array.max())) if array.size else ():
             if not low <= item <= high:
@@ -91,14 +89,14 @@ def fitting(value: Any, dtype: np.dtype[Any], text: str) -> Any:
     if dtype.kind in "iu" and array.dtype.kind == "f":
         raise AccessError(f"{text} holds whole numbers")
     try:
-        with np.errstate(over="ignore", invalid="ignore"):  # it is infinite then
+        with np.errstate(over="ignore", invalid="ignore"):  # the result is infinite then
             return array.astype(dtype)
     except (TypeError, ValueError):
         raise AccessError(f"{text} holds numbers") from None
 
 
-def like(value: Any, old: Any, text: str) -> Any:
-    """A plain value of the type of the one that it replaces."""
+def convert_like(value: Any, old: Any, text: str) -> Any:
+    """A value converted to the plain type of `old`, which it replaces. Raises `AccessError`."""
     if isinstance(old, bool) and isinstance(value, int):
         return bool(value)
     if isinstance(old, int) and isinstance(value, int | np.integer):
@@ -107,15 +105,15 @@ def like(value: Any, old: Any, text: str) -> Any:
 
 
 def differences(first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.int64]:
-    """Indices of different elements of arrays of one shape; a NaN is equal to a NaN."""
+    """The indices at which two arrays of one shape differ, a row each; NaN is equal to NaN."""
     same = np.asarray(first == second)
     if first.dtype.kind == "f" and second.dtype.kind == "f":
         same |= np.isnan(first) & np.isnan(second)
     return np.argwhere(~same)
 
 
-def memory(device: Device, text: str, dtype: np.dtype[Any], count: int | None = None) -> Access:
-    """The number of a type at an address, the one index; with `count` several, one each index."""
+def memory(device: Device, text: str, dtype: np.dtype[Any]) -> Access:
+    """A number in memory; its indices are the address and, optionally, an element from there."""
 
     def extent(address: Any, *more: Any) -> tuple[int, int]:
         return int(address) + dtype.itemsize * int(more[0] if more else 0), dtype.itemsize
@@ -131,52 +129,62 @@ def memory(device: Device, text: str, dtype: np.dtype[Any], count: int | None = 
     def write(value: Any, address: Any, *more: Any) -> None:
         at, _ = extent(address, *more)
         try:
-            device.memory.poke(at, fitting(value, dtype, text).tobytes())
+            device.memory.poke(at, fit(value, dtype, text).tobytes())
         except Fault as fault:
             raise AccessError(fault.message) from None
 
-    def inlined(*indices: Any) -> tuple[Any, int, Pages] | None:
+    def memory_view(*indices: Any) -> tuple[Any, int, Pages] | None:
         return _view_at(device, extent(*indices)[0], dtype)
 
     whole, bits = dtype.kind in "iu", 8 * dtype.itemsize
     return Access(
-        text, read, write, memory=True, extent=extent, whole=whole, bits=bits, inlined=inlined
+        text,
+        read,
+        write,
+        memory=True,
+        extent=extent,
+        whole=whole,
+        bits=bits,
+        memory_view=memory_view,
     )
 
 
 def _view_at(device: Device, address: int, dtype: np.dtype[Any]) -> tuple[Any, int, Pages] | None:
-    """Where an unsigned number lies in memory that only ever changes at once; None elsewhere."""
-    shared = device.memory
+    """The view, index and memory of an unsigned number; None where translated code may not read.
+
+    It may read local and external memory, which have no delayed writes.
+    """
+    space = device.memory
     try:
-        pages, offset = shared.locate(address, dtype.itemsize)
+        pages, offset = space.locate(address, dtype.itemsize)
     except Fault:
         return None
     view = {1: pages.bytes, 2: pages.halves, 4: pages.words}.get(dtype.itemsize)
-    if pages not in (shared.local, shared.external) or offset % dtype.itemsize:
+    if pages not in (space.local, space.external) or offset % dtype.itemsize:
         return None
     return None if view is None or dtype.kind != "u" else (view, offset // dtype.itemsize, pages)
 
 
 def array(device: Device, text: str, address: int, dtype: np.dtype[Any], shape: tuple[int, ...],
-          indexed: int) -> Access:  # fmt: skip
-    """An array in memory, or with `indexed` subscripts elements of it."""
+          subscripts: int) -> Access:  # fmt: skip
+    """An array in memory; with `subscripts` subscripts its elements."""
     size = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
 
     count = size // dtype.itemsize
-    sides = (count,) if indexed and not shape else shape
+    sides = (count,) if subscripts and not shape else shape
 
-    def refused(indices: Indices) -> AccessError:
+    def refusal(indices: Indices) -> AccessError:
         has = size_of(np.broadcast_to(np.uint8(0), sides))
-        return AccessError(f"{text} has no element {shown(indices)}{has}")
+        return AccessError(f"{text} has no element {indices_text(indices)}{has}")
 
     def element(indices: Indices) -> int | None:
-        """The place of a single element; None: they name several."""
+        """The flat index of a single element; None if the indices select several."""
         if len(indices) != len(sides) or not all(isinstance(x, int) for x in indices):
             return None
         place = 0
         for index, side in zip(indices, sides, strict=True):
             if not -side <= index < side:
-                raise refused(indices)
+                raise refusal(indices)
             place = place * side + index % side
         return place
 
@@ -196,7 +204,7 @@ def array(device: Device, text: str, address: int, dtype: np.dtype[Any], shape: 
         try:
             return values[tuple(indices)]
         except (IndexError, TypeError):
-            raise refused(indices) from None
+            raise refusal(indices) from None
 
     def read(*indices: Any) -> Any:
         place = element(indices)
@@ -204,16 +212,16 @@ def array(device: Device, text: str, address: int, dtype: np.dtype[Any], shape: 
             at = address + place * dtype.itemsize
             return _number(np.frombuffer(device.memory.peek(at, dtype.itemsize), dtype)[0])
         values = np.frombuffer(device.memory.peek(address, size), dtype).reshape(sides)
-        found = of(values, indices)
-        return _number(found) if not isinstance(found, np.ndarray) else found
+        elements = of(values, indices)
+        return _number(elements) if not isinstance(elements, np.ndarray) else elements
 
     def write(value: Any, *indices: Any) -> None:
         values = np.frombuffer(device.memory.peek(address, size), dtype).copy().reshape(sides)
         of(values, indices)
-        values[tuple(indices)] = fitting(value, dtype, text)
+        values[tuple(indices)] = fit(value, dtype, text)
         device.memory.poke(address, values.tobytes())
 
-    whole = dtype.kind in "iu" and indexed == max(1, len(shape))
+    whole = dtype.kind in "iu" and subscripts == max(1, len(shape))
     return Access(text, read, write, memory=True, extent=extent, whole=whole)
 
 
@@ -221,7 +229,7 @@ def _number(value: Any) -> Any:
     return value.item()
 
 
-def shown(indices: Indices) -> str:
+def indices_text(indices: Indices) -> str:
     return ",".join(
         f"{x.start if x.start is not None else ''}:{x.stop if x.stop is not None else ''}"
         if isinstance(x, slice)

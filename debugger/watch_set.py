@@ -43,8 +43,8 @@ class WatchSet:
         self._probes: dict[str, list[Probe]] = {}  # by core
         self._cores_with_probes: set[str] = set()  # now
         self._watched_pages: set[int] = set()  # ids of memories that report changes
-        self._armed = False
-        self._dirty = False  # a page has changed in this act
+        self._is_on = False
+        self._pages_changed = False  # a page has changed in this act
         self._probe_hits: list[ProbeHit] = []  # of this act
 
     def prepare(
@@ -75,7 +75,7 @@ class WatchSet:
 
     def arm(self) -> None:
         """A run starts."""
-        self._probe_hits, self._dirty, self._armed = [], False, True
+        self._probe_hits, self._pages_changed, self._is_on = [], False, True
         for name in self._cores_with_probes | set(self._probes):
             self.debuggee.device.cores[name].set_probes(self._probes.get(name, ()))
         self._cores_with_probes = set(self._probes)
@@ -87,7 +87,7 @@ class WatchSet:
 
     def rest(self) -> None:
         """The run is over. Probes stay for the next one, and nobody listens to them."""
-        self._armed = False
+        self._is_on = False
 
     @property
     def act_cores(self) -> set[str]:
@@ -118,8 +118,8 @@ class WatchSet:
 
     def _on_page(self, page: int) -> None:
         """A memory reports a change."""
-        if self.all and self._armed:
-            self._dirty = True
+        if self.all and self._is_on:
+            self._pages_changed = True
             device = self.debuggee.device
             core = device.acting
             if core is not None and core.asks:
@@ -128,7 +128,7 @@ class WatchSet:
 
     def _on_probe(self, target: WatchTarget, access: str, address: int) -> None:
         """A probe reports an instruction that has accessed watched registers."""
-        if self._armed:
+        if self._is_on:
             self._probe_hits.append((target, access, address))
 
     def after_act(
@@ -141,8 +141,8 @@ class WatchSet:
         for target in self.all:
             own = [x for x in probe_hits if x[0] is target]
             yield from self._probed_accesses(target, core, own)
-        changed = {id(target) for target, _, _ in probe_hits}
-        yield from self._changes(core, announcements, changed)
+        probe_targets = {id(target) for target, _, _ in probe_hits}
+        yield from self._changes(core, announcements, probe_targets)
         yield from self._queue_accesses(core)
 
     def _announced_accesses(
@@ -172,23 +172,23 @@ class WatchSet:
         old = old if target.point.kind == "awatch" else None
         by = _name(core) or next(iter(target.probe_cores))
         if target.counts(by):
-            done = {access for _, access, _ in probe_hits}
-            accesses = [access for access in ("read", "write") if access in done]
+            kinds = {access for _, access, _ in probe_hits}
+            accesses = [access for access in ("read", "write") if access in kinds]
             more = {"access": " and ".join(accesses), "address": probe_hits[-1][2]}
             yield WatchHit(target.point, by, more, old, new)
 
     def _changes(
-        self, core: Core | None, announcements: Sequence[Announcement], probed: set[int]
+        self, core: Core | None, announcements: Sequence[Announcement], probe_targets: set[int]
     ) -> Iterator[WatchHit]:
         """Values that differ from those before the act; `probed` are ids of targets."""
-        dirty, self._dirty = self._dirty, False
+        dirty, self._pages_changed = self._pages_changed, False
         name = _name(core)
         writers = [who for kind, who, _ in announcements if kind in ("write", "read")]
         for target in self.all:
             kind = target.point.kind
             in_memory = dirty and bool(target.extents)
             may_change = core is None or name in target.act_cores
-            if not (in_memory or id(target) in probed or (target.act_cores and may_change)):
+            if not (in_memory or id(target) in probe_targets or (target.act_cores and may_change)):
                 continue
             change = target.change()
             if change is None or kind == "rwatch":
@@ -196,7 +196,7 @@ class WatchSet:
             if kind == "awatch" and (writers or not in_memory):
                 continue  # `_announced_accesses` has it
             by = name or (writers[-1] if writers else "")
-            if not by and id(target) in probed:
+            if not by and id(target) in probe_targets:
                 by = next(iter(target.probe_cores))
             if target.counts(by):
                 yield WatchHit(target.point, by, {}, *change)

@@ -91,12 +91,12 @@ class WatchTarget:
 
     def accesses(self, core: Core, values: Mapping[str, Any]) -> list[str]:
         """How an announced instruction accesses the registers: "read", "write"."""
-        touched = registers(self.device, core, values)
+        used = registers(self.device, core, values)
         return [
             access
             for access in ACCESSES[self.point.kind]
             if any(
-                (file, number) in touched[access] and reaches(core, values, place)
+                (file, number) in used[access] and reaches(core, values, place)
                 for place, file, number in self.registers.get(core.name, ())
             )
         ]

@@ -1,1 +1,1 @@
-"""Causes: who waits for whom (`stalls`), and what made a value."""
+"""Causes: who waits for whom (`stalls`), and which steps made a value (`why`)."""

@@ -1,4 +1,4 @@
-"""What of the cores' state somebody set in a run."""
+"""The parts of cores' state that the user has set in a run."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ if TYPE_CHECKING:
 
 
 class Edit(NamedTuple):
-    """A part of a field that was set."""
+    """A part of a field that the user has set."""
 
-    number: int  # of the announcements that were before it
+    number: int  # of announcements before it
     cycle: int
     place: Place
-    command: str  # that says it, or empty
+    command: str  # that has set it, or empty
 
 
 class Edits:
-    """Those of a run, in its order."""
+    """The edits of a run, in its order."""
 
     def __init__(self) -> None:
         self._of: dict[tuple[str, str], list[Edit]] = {}  # by core and field
 
     def add(self, core: Core, change: Change, number: int, cycle: int, command: str) -> None:
-        """Something of a core was set."""
+        """Add an edit of a core's state, after `number` announcements."""
         place = Place(change.field)
         values = getattr(core.state, change.field)
         if isinstance(values, np.ndarray):
             first = int(np.ravel_multi_index(change.at, values.shape)) * values.itemsize
             place = Place(change.field, first, values.itemsize)
-        found = self._of.setdefault((core.name, change.field), [])
-        found.append(Edit(number, cycle, place, command))
+        edits = self._of.setdefault((core.name, change.field), [])
+        edits.append(Edit(number, cycle, place, command))
 
     def within(self, core: str, place: Place, before: int) -> Iterator[Edit]:
-        """The last edit of each part of a place before an announcement."""
-        told: set[int] = set()
+        """The last edit of each part of a place before an announcement's number."""
+        parts: set[int] = set()
         for edit in reversed(self._of.get((core, place.field), ())):
             first, size = edit.place.first, edit.place.size
             inside = (
@@ -50,6 +50,6 @@ class Edits:
                 or not place.size
                 or (first < place.first + place.size and place.first < first + size)
             )
-            if edit.number < before and inside and first not in told:
-                told.add(first)
+            if edit.number < before and inside and first not in parts:
+                parts.add(first)
                 yield edit

@@ -1,8 +1,7 @@
-"""A run once more, from the begin and through all edits to now, with all that made its values.
+"""Repeats a run, with all edits, from its start to the present, and records how values were made.
 
-It runs on a device of its own with the reference engine; the session's stays where it is. What is
-kept: who wrote and read which bytes when, and what the cores themselves remember
-(`macaw.emu.origins`).
+It uses a device of its own with the reference engine; the session's device stays where it is. The
+record holds all reads and writes of memory, and what the cores remember (`macaw.emu.origins`).
 """
 
 from __future__ import annotations
@@ -24,12 +23,12 @@ if TYPE_CHECKING:
     from macaw.emu.core import Event
     from macaw.emu.device import Snapshot
 
-MOST = 6_000_000  # announcements
-_LINE = 6  # accesses are kept by lines of so many bits
+MOST = 6_000_000  # announcements, and steps that cores remember
+_LINE = 6  # accesses are found by lines of 2 ** so many bytes
 
 
 class CauseError(ValueError):
-    """A cause that cannot be told; the message is fit for a user."""
+    """A cause that cannot be found; the message is fit for a user."""
 
 
 class Access(NamedTuple):
@@ -40,17 +39,17 @@ class Access(NamedTuple):
     core: str
     address: int
     size: int
-    instruction: int | None  # that the core was at, if it has not told of its origin
-    by_hand: bool = False  # somebody set them; `core` is the command that says it
+    instruction: int | None  # that the core was executing
+    by_hand: bool = False  # the user has set them; `core` is the command
 
 
-class Record:
-    """What happened on a debuggee's device up to its present."""
+class RunRecord:
+    """The accesses and origins of a debuggee's run up to its present."""
 
     def __init__(
         self, debuggee: Debuggee, history: History, pause: Callable[[], bool] | None = None
     ) -> None:
-        """`pause` is asked from time to time whether to stop. Raises `CauseError`."""
+        """Runs up to the present; `pause` is asked whether to stop. Raises `CauseError`."""
         self.debuggee = debuggee
         self.history = history
         self.key = key_of(debuggee, history)
@@ -58,29 +57,31 @@ class Record:
         self._writes: dict[int, list[Access]] = {}
         self._reads: dict[tuple[str, int], list[Access]] = {}
         self._at: dict[str, int] = {}
-        self._through: dict[int, Access] = {}  # of windows, by number
-        self._windowed = debuggee.device.memory.windowed  # regions that have some
+        self._window_accesses: dict[int, Access] = {}  # to windows, by number
+        self._window_regions = (
+            debuggee.device.memory.windowed
+        )  # of the address space that have windows
         self.edits = Edits()
-        self.by_hand: dict[int, bytes] = {}  # that somebody set, by number
+        self.by_hand: dict[int, bytes] = {}  # that the user has set, by number
         points = history.points
         self.device = Device(debuggee.config, engine=ENGINES[-1])
         self.device.load(debuggee.program)
         for core in self.device.order:
-            core.remember(self._number).told = partial(self._moved, core.name)
-        self.device.listen(self._heard)
+            core.remember(self._number).told = partial(self._add_access, core.name)
+        self.device.listen(self._hear)
         self._pause = pause
         self.device.pause = self._stops
         here = debuggee.device.position
-        if not points[0].edited:
+        if not points[0].has_edits:
             self.device.restore(points[0].snapshot)
         for point in points:
-            if point.edited and point.position <= here:
+            if point.has_edits and point.position <= here:
                 if point is not points[0]:
                     self._run(point.position)
                 self._edit(point)
         self._run(here)
         self.device.pause = None
-        self.device.unlisten(self._heard)
+        self.device.unlisten(self._hear)
         self._first: Device | None = None
 
     def _run(self, position: Position) -> None:
@@ -94,26 +95,28 @@ class Record:
             raise CauseError(f"the run up to here could not be recorded: {what}")
 
     def _edit(self, point: Checkpoint) -> None:
-        """Somebody has set something where the run is."""
+        """Repeat the edits of a checkpoint at the present position."""
         before = self.device.snapshot()
         self.device.restore(point.snapshot)
-        said = "; ".join(edit.command for edit in point.edits if edit.command)
+        commands = "; ".join(edit.command for edit in point.edits if edit.command)
         number, cycle = self.count, point.position[0]
-        # Before the first cycle inputs are bound, too: that is no edit.
+        # The first checkpoint has the inputs as well: these are no edits.
         bound = self.debuggee.program.inputs if point is self.history.points[0] else ()
         for name, change in self.device.diff(before):
             if name == "memory" and isinstance(change.new, bytes) and change.at:
                 address = self.device.memory.address(change.field, change.at[0])
                 if not any(x.address <= address < x.address + x.size for x in bound):
                     self.by_hand[self.count] = change.new
-                    self._moved(said, "write", cycle, address, len(change.new), by_hand=True)
+                    self._add_access(
+                        commands, "write", cycle, address, len(change.new), by_hand=True
+                    )
             elif name in self.device.cores:
-                self.edits.add(self.device.cores[name], change, number, cycle, said)
+                self.edits.add(self.device.cores[name], change, number, cycle, commands)
         self.count += 1
 
     @property
     def first(self) -> Device:
-        """The device as it was where the record begins."""
+        """A device as it was at the start of the run."""
         if self._first is None:
             self._first = Device(self.debuggee.config, engine=ENGINES[-1])
             self._first.load(self.debuggee.program)
@@ -123,18 +126,20 @@ class Record:
     def _number(self) -> int:
         return self.count
 
-    def _heard(self, event: Event) -> None:
+    def _hear(self, event: Event) -> None:
         core, kind, values = event.core, event.kind, event.values
         if core.origins is not None:
             core.origins.heard(kind, event.time, dict(values))
         if kind == "instruction":
             self._at[core.name] = int(values["address"])
         elif kind in ("write", "read"):
-            self._moved(core.name, kind, event.time, int(values["address"]), int(values["size"]))
+            self._add_access(
+                core.name, kind, event.time, int(values["address"]), int(values["size"])
+            )
             return
         self.count += 1
 
-    def _moved(
+    def _add_access(
         self, core: str, kind: str, time: int, address: int, size: int, *, by_hand: bool = False
     ) -> None:
         access = Access(self.count, time, core, address, size, self._at.get(core), by_hand)
@@ -143,13 +148,13 @@ class Record:
                 self._writes.setdefault(line, []).append(access)
             else:
                 self._reads.setdefault((core, line), []).append(access)
-        if address >> REGION_SHIFT in self._windowed:
-            self._through[self.count] = access
+        if address >> REGION_SHIFT in self._window_regions:
+            self._window_accesses[self.count] = access
         self.count += 1
 
     def _full(self) -> bool:
-        kept = (0 if core.origins is None else core.origins.kept for core in self.device.order)
-        return self.count + sum(kept) >= MOST
+        sizes = (0 if core.origins is None else core.origins.kept for core in self.device.order)
+        return self.count + sum(sizes) >= MOST
 
     def _stops(self) -> bool:
         return self._full() or (self._pause is not None and self._pause())
@@ -164,14 +169,14 @@ class Record:
         """The last read of a byte by a core up to the announcement `before`."""
         return _last(self._reads.get((core, address >> _LINE), []), address, before + 1)
 
-    def through(self, number: int) -> Access | None:
-        """The access to a window that was the announcement of a number."""
-        return self._through.get(number)
+    def window_access(self, number: int) -> Access | None:
+        """The access to a window with an announcement's number; None if there is none."""
+        return self._window_accesses.get(number)
 
     def pieces(
         self, address: int, size: int, before: int
     ) -> Iterator[tuple[int, int, Access | None]]:
-        """The runs of bytes that were written together: address, bytes, write; None: never."""
+        """The runs of bytes with the same last write: address, bytes, write; None: never."""
         begin, last = address, self.writer(address, before)
         for at in range(address + 1, address + size):
             here = self.writer(at, before)
@@ -180,19 +185,19 @@ class Record:
                 begin, last = at, here
         yield begin, address + size - begin, last
 
-    def given(self, access: Access, address: int, size: int) -> list[Origin]:
-        """What a window's core says of some of the bytes that came out of it by an access."""
+    def window_origins(self, access: Access, address: int, size: int) -> list[Origin]:
+        """The origins of bytes that an access read from a window; the window's core knows them."""
         window = self.device.memory.window(address, size)
         if window is None:
             return []
         origins = self.device.by_number[window.core.number].origins
         if origins is None:
             return []
-        passed = Passed(access.number, address - access.address, size)
-        return list(origins.given(passed))
+        access_range = Passed(access.number, address - access.address, size)
+        return list(origins.given(access_range))
 
     def origins(self, access: Access, address: int, size: int) -> list[Origin]:
-        """What the writer says of some of the bytes that it wrote."""
+        """The origins of bytes of a write, as the core that wrote them knows them."""
         if access.by_hand:
             return []
         origins = self.device.cores[access.core].origins
@@ -201,17 +206,17 @@ class Record:
 
 
 @dataclass(frozen=True, eq=False)
-class Key:
-    """What a record is for: a position of a run, and what that begins with."""
+class RecordKey:
+    """What a record is valid for: a run, with its edits, up to a position."""
 
     position: Position
-    edits: tuple[int, ...]  # checkpoints at which somebody has set something
+    edits: tuple[int, ...]  # ids of the snapshots of checkpoints with edits
     begin: Snapshot
 
     def __eq__(self, other: object) -> bool:
-        """Whether it is the same run, by the snapshot that it begins with, and place."""
+        """Whether both are of the same run, which its first snapshot tells, and position."""
         return (
-            isinstance(other, Key)
+            isinstance(other, RecordKey)
             and self.begin is other.begin
             and (self.position, self.edits) == (other.position, other.edits)
         )
@@ -220,11 +225,11 @@ class Key:
         return hash((self.position, self.edits, id(self.begin)))
 
 
-def key_of(debuggee: Debuggee, history: History) -> Key:
-    """The key of a record of now."""
+def key_of(debuggee: Debuggee, history: History) -> RecordKey:
+    """The key of a record of the present."""
     points = history.points
-    edits = tuple(id(point.snapshot) for point in points if point.edited)
-    return Key(debuggee.device.position, edits, points[0].snapshot)
+    edits = tuple(id(point.snapshot) for point in points if point.has_edits)
+    return RecordKey(debuggee.device.position, edits, points[0].snapshot)
 
 
 def _last(accesses: list[Access], address: int, before: int) -> Access | None:

@@ -1,8 +1,8 @@
-"""Who waits for what, since when, for whom, and what those do: down to the true cause.
+"""Who waits for what, since when and for whom, down to the cause of it all.
 
-The tree is built of what cores say of themselves (`macaw.emu.core.Core.stalls`). It ends at
-somebody who has ended and never gives what others wait for, who has faulted, at a circle, or at
-somebody who is busy.
+The tree is built from what cores report (`macaw.emu.core.Core.stalls`). A branch ends at a core
+that has ended or faulted, so that what others wait for never comes; at a circle of waits; or at a
+core that is busy.
 """
 
 from __future__ import annotations
@@ -19,80 +19,80 @@ if TYPE_CHECKING:
     from macaw.debugger.session import Session
     from macaw.emu.core import Core
 
-MOST = 8  # parts of a core that are shown below it
+MOST = 8  # parts of a core that stand below it
 WAITS, BUSY, ENDED, IDLE, CIRCLE, NOBODY = "waits", "busy", "ended", "idle", "circle", "nobody"
 FAULTED = "faulted"
-FINAL = (FAULTED, ENDED, IDLE, CIRCLE, NOBODY)  # what never ends a wait
+FINAL = (FAULTED, ENDED, IDLE, CIRCLE, NOBODY)  # states that never end the wait above
 
 
 @dataclass(frozen=True)
-class Stalled:
-    """Somebody who waits, or for whom somebody waits."""
+class StallNode:
+    """A core, or a part of one, that waits or that others wait for."""
 
     who: str  # `cp`, `fim[0] block 1`; empty: nobody could end the wait
-    state: str  # "waits", "busy", "ended", "idle" (it never began), "circle", "nobody", "faulted"
+    state: str  # "waits", "busy", "ended", "idle" (never started), "circle", "nobody", "faulted"
     on: str = ""  # what would end its wait
     since: int | None = None
-    until: int | None = None  # it goes on by itself then
+    until: int | None = None  # the cycle at which it goes on by itself
     where: Where | None = None  # its instruction
-    by: Where | None = None  # the instruction of it that would end the wait above
+    by: Where | None = None  # its instruction that would end the wait above
     note: str = ""
-    causes: tuple[Stalled, ...] = ()  # who could end its wait
-    more: int = 0  # parts that are not shown
+    causes: tuple[StallNode, ...] = ()  # those that could end its wait
+    more: int = 0  # parts that are left out
 
 
 @dataclass(frozen=True)
-class Stalls:
+class StallReport:
     """The answer of `why-stalled`."""
 
-    trees: tuple[Stalled, ...]
-    causes: tuple[str, ...]  # the true ones, in words
+    trees: tuple[StallNode, ...]
+    causes: tuple[str, ...]  # the ends of the trees, in words
 
 
-def why_stalled(session: Session, cores: Iterable[Core] = ()) -> Stalls:
-    """The trees of these cores, or of all that run and are not below another one."""
+def why_stalled(session: Session, cores: Iterable[Core] = ()) -> StallReport:
+    """The trees of these cores; without any, of all that run and stand in no tree before."""
     session.device.sync()
     builder = _Builder(session)
     chosen = list(cores)
-    trees: list[Stalled] = []
+    trees: list[StallNode] = []
     for core in chosen or [x for x in session.device.order if x.running]:
-        if chosen or core.name not in builder.shown:
+        if chosen or core.name not in builder.cores:
             trees.append(builder.core(core, ()))
-    return Stalls(tuple(trees), tuple(_causes(trees)))
+    return StallReport(tuple(trees), tuple(_causes(trees)))
 
 
 class _Builder:
     def __init__(self, session: Session) -> None:
         self.session = session
-        self.shown: set[str] = set()
+        self.cores: set[str] = set()
 
-    def core(self, core: Core, path: tuple[str, ...]) -> Stalled:
-        """A core: as a whole, or with its parts that run below it."""
+    def core(self, core: Core, path: tuple[str, ...]) -> StallNode:
+        """The node of a core; if it has parts with waits of their own, they stand below it."""
         if core.name in path:
             return _circle(core.name, path)
-        self.shown.add(core.name)
-        stopped = self.session.stopped
-        where = stopped.where
-        if stopped.fault is not None and where is not None and where.core == core.name:
-            said = f"{stopped.fault['kind']}: {stopped.fault['message']}"
-            return Stalled(core.name, FAULTED, where=where, note=said)
-        known = core.stalls()
-        if len(known) == 1 and not known[0].part:
-            return self._node(core, known[0], path)
-        running = [item for item in known if not item.ended]
+        self.cores.add(core.name)
+        stop = self.session.last_stop
+        where = stop.where
+        if stop.fault is not None and where is not None and where.core == core.name:
+            note = f"{stop.fault['kind']}: {stop.fault['message']}"
+            return StallNode(core.name, FAULTED, where=where, note=note)
+        stalls = core.stalls()
+        if len(stalls) == 1 and not stalls[0].part:
+            return self._node(core, stalls[0], path)
+        running = [item for item in stalls if not item.ended]
         below = tuple(self.part(core, item, (*path, core.name), None) for item in running[:MOST])
         all_wait = all(item.state == WAITS for item in below)
         since = min((x.since for x in below if x.since is not None), default=None)
-        return Stalled(
+        return StallNode(
             core.name, WAITS if all_wait else BUSY, since=since if all_wait else None,
-            note=f"{len(running)} of {len(known)} parts run", causes=below,
+            note=f"{len(running)} of {len(stalls)} parts run", causes=below,
             more=max(0, len(running) - MOST),
         )  # fmt: skip
 
     def part(
         self, core: Core, item: Stall, path: tuple[str, ...], by: int | None
-    ) -> Stalled:  # fmt: skip
-        """A part of a core; `by` is the word of it that would end the wait above."""
+    ) -> StallNode:  # fmt: skip
+        """The node of a part of a core; `by`: address of its word that would end the wait above."""
         name = f"{core.name} {item.part}"
         if name in path:
             return _circle(name, path)
@@ -100,65 +100,67 @@ class _Builder:
 
     def _node(
         self, core: Core, item: Stall, path: tuple[str, ...], by: Where | None = None
-    ) -> Stalled:  # fmt: skip
+    ) -> StallNode:  # fmt: skip
         name = f"{core.name} {item.part}" if item.part else core.name
         where = None if item.address is None else self._where(core, item.address)
         until = item.until if item.until < NEVER else None
         if item.ended:
-            begun = item.part or core.begun or core.retired
-            return Stalled(name, ENDED if begun else IDLE, where=where, by=by, note=item.note)
+            has_run = item.part or core.begun or core.retired
+            return StallNode(name, ENDED if has_run else IDLE, where=where, by=by, note=item.note)
         if not item.on:
-            return Stalled(name, BUSY, until=until, where=where, by=by, note=item.note)
+            return StallNode(name, BUSY, until=until, where=where, by=by, note=item.note)
         since = item.since if item.since < NEVER else None
-        causes: tuple[Stalled, ...] = ()
-        if until is None:  # who goes on by itself waits for nobody any more
+        causes: tuple[StallNode, ...] = ()
+        if until is None:  # a core that goes on by itself waits for nobody
             causes = tuple(self._enders(core, item, (*path, name)))
-            causes = causes or (Stalled("", NOBODY, note=item.on),)
-        return Stalled(name, WAITS, item.on, since, until, where, by, item.note, causes)
+            causes = causes or (StallNode("", NOBODY, note=item.on),)
+        return StallNode(name, WAITS, item.on, since, until, where, by, item.note, causes)
 
-    def _enders(self, core: Core, item: Stall, path: tuple[str, ...]) -> Iterator[Stalled]:
-        awaited = [x for x in self.session.device.order if item.cores >> x.number & 1]
-        some_run = [x for x in awaited if x.running]
-        for other in some_run or awaited:
+    def _enders(self, core: Core, item: Stall, path: tuple[str, ...]) -> Iterator[StallNode]:
+        others = [x for x in self.session.device.order if item.cores >> x.number & 1]
+        some_run = [x for x in others if x.running]
+        for other in some_run or others:
             yield self.core(other, path)
-        known = {x.part: x for x in core.stalls()} if item.parts else {}
+        stalls = {x.part: x for x in core.stalls()} if item.parts else {}
         for name, address in item.parts[:MOST]:
-            if name in known:
-                yield self.part(core, known[name], path, address)
+            if name in stalls:
+                yield self.part(core, stalls[name], path, address)
 
     def _where(self, core: Core, address: int) -> Where:
         return self.session.where(core, address)
 
 
-def _circle(name: str, path: tuple[str, ...]) -> Stalled:
+def _circle(name: str, path: tuple[str, ...]) -> StallNode:
     around = [*path[path.index(name) :], name]
-    return Stalled(name, CIRCLE, note=" -> ".join(around))
+    return StallNode(name, CIRCLE, note=" -> ".join(around))
 
 
-def _causes(trees: Sequence[Stalled]) -> Iterator[str]:
-    """The ends of the trees in words: what never ends first."""
+def _causes(trees: Sequence[StallNode]) -> Iterator[str]:
+    """The ends of the trees in words, first those that never end the waits above them."""
     leaves = [leaf for tree in trees for leaf in _leaves(tree, None)]
     final = [(leaf, above) for leaf, above in leaves if leaf.state in FINAL]
     others = [(leaf, above) for leaf, above in leaves if leaf.state not in FINAL]
-    said: set[str] = set()
+    names: set[str] = set()
     for leaf, above in [*final, *others]:
         who = leaf.note if leaf.state in (CIRCLE, NOBODY) else leaf.who
-        if who not in said:
-            said.add(who)
+        if who not in names:
+            names.add(who)
             yield _sentence(leaf, above)
 
 
-def _leaves(tree: Stalled, above: Stalled | None) -> Iterator[tuple[Stalled, Stalled | None]]:
+def _leaves(
+    tree: StallNode, above: StallNode | None
+) -> Iterator[tuple[StallNode, StallNode | None]]:
     if not tree.causes or tree.state == BUSY:
         yield tree, above
         return
     for item in tree.causes:
-        # Below a core stand its parts: for whom somebody waits is said by that one.
+        # The parts of a core that does not wait itself: the wait is the one above the core.
         yield from _leaves(item, tree if tree.on else above)
 
 
-def _sentence(leaf: Stalled, above: Stalled | None) -> str:
-    wanted = f": {above.who} waits for {above.on}" if above is not None and leaf.who else ""
+def _sentence(leaf: StallNode, above: StallNode | None) -> str:
+    wait = f": {above.who} waits for {above.on}" if above is not None and leaf.who else ""
     by = f" (it would come from {_place(leaf.by)})" if leaf.by is not None else ""
     match leaf.state:
         case "circle":
@@ -169,12 +171,12 @@ def _sentence(leaf: Stalled, above: Stalled | None) -> str:
             return f"a circle: {leaf.note}"
         case "ended":
             at = f" at {_place(leaf.where)}" if leaf.where is not None else ""
-            return f"{leaf.who} has ended{at}, and gives no more{by}{wanted}"
+            return f"{leaf.who} has ended{at}, and gives no more{by}{wait}"
         case "idle":
-            return f"{leaf.who} was never started{wanted}"
+            return f"{leaf.who} was never started{wait}"
         case "faulted":
             at = f" at {_place(leaf.where)}" if leaf.where is not None else ""
-            return f"{leaf.who} has faulted{at} ({leaf.note}){wanted}"
+            return f"{leaf.who} has faulted{at} ({leaf.note}){wait}"
         case "nobody":
             who = above.who if above is not None else "it"
             return f"nobody could end that: {who} waits for {leaf.note}"
@@ -182,16 +184,16 @@ def _sentence(leaf: Stalled, above: Stalled | None) -> str:
             return f"{leaf.who} goes on at cycle {leaf.until:,}"
     until = f" until cycle {leaf.until:,}" if leaf.until is not None else ""
     doing = f" ({leaf.note})" if leaf.note else ""
-    return f"{leaf.who} is busy{until}{doing}{wanted}"
+    return f"{leaf.who} is busy{until}{doing}{wait}"
 
 
 # Text
 
 
-def rows(stalls: Stalls, cycle: int) -> Iterator[tuple[str, str, int, bool]]:
-    """For the screen at a cycle: who, what it does, how deep it stands, whether that never ends.
+def rows(stalls: StallReport, cycle: int) -> Iterator[tuple[str, str, int, bool]]:
+    """Rows for the screen at a cycle: name, text, depth, whether it will never end the wait above.
 
-    Below the trees, if there is such an end, the true causes, with nobody before them.
+    If a branch ends so, the causes follow the trees, with an empty name.
     """
     never = False
     for tree in stalls.trees:
@@ -202,7 +204,7 @@ def rows(stalls: Stalls, cycle: int) -> Iterator[tuple[str, str, int, bool]]:
         yield "", cause, 0, True
 
 
-def _tree_rows(item: Stalled, cycle: int, depth: int) -> Iterator[tuple[str, str, int, bool]]:
+def _tree_rows(item: StallNode, cycle: int, depth: int) -> Iterator[tuple[str, str, int, bool]]:
     yield item.who, _brief(item, cycle), depth, item.state in FINAL
     for cause in item.causes:
         yield from _tree_rows(cause, cycle, depth + 1)
@@ -210,8 +212,8 @@ def _tree_rows(item: Stalled, cycle: int, depth: int) -> Iterator[tuple[str, str
         yield "", f"and {item.more} more", depth + 1, False
 
 
-def _brief(item: Stalled, cycle: int) -> str:
-    """What somebody does, in few words."""
+def _brief(item: StallNode, cycle: int) -> str:
+    """The state of a node, in few words."""
     if item.state == NOBODY:
         return "nobody could end that"
     if item.state == CIRCLE:
@@ -231,8 +233,8 @@ def _brief(item: Stalled, cycle: int) -> str:
     return text
 
 
-def lines(stalls: Stalls) -> Iterator[str]:
-    """The trees, then the true causes."""
+def lines(stalls: StallReport) -> Iterator[str]:
+    """The lines of the trees, then those of the causes."""
     for tree in stalls.trees:
         yield from _tree_lines(tree, "")
     if not stalls.trees:
@@ -241,7 +243,7 @@ def lines(stalls: Stalls) -> Iterator[str]:
         yield f"cause: {cause}"
 
 
-def _tree_lines(item: Stalled, indent: str) -> Iterator[str]:
+def _tree_lines(item: StallNode, indent: str) -> Iterator[str]:
     yield indent + _line(item)
     for cause in item.causes:
         yield from _tree_lines(cause, indent + "  ")
@@ -249,7 +251,7 @@ def _tree_lines(item: Stalled, indent: str) -> Iterator[str]:
         yield f"{indent}  and {item.more} more"
 
 
-def _line(item: Stalled) -> str:
+def _line(item: StallNode) -> str:
     if item.state == NOBODY:
         return "nobody could end that"
     if item.state == CIRCLE:
@@ -279,7 +281,7 @@ _STATES = {
 
 
 def _place(where: Where) -> str:
-    found = f"{where.address:#010x}" if where.address is not None else where.core
+    text = f"{where.address:#010x}" if where.address is not None else where.core
     if where.symbol:
-        found += f" <{where.symbol}>"
-    return found + (f" {where.file}:{where.line}" if where.file else "")
+        text += f" <{where.symbol}>"
+    return text + (f" {where.file}:{where.line}" if where.file else "")

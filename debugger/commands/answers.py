@@ -7,17 +7,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from macaw.debugger.frame import visible
-from macaw.debugger.stops import Stopped, plain
+from macaw.debugger.stops import StopRecord, plain
 
-VALUE = ("", "value")  # the columns of a value by its name
-DISPLAY = ("", "display", "value")  # and of displays, by their numbers
+VALUE = ("", "value")  # the columns of a table of values: name, value
+DISPLAY = ("", "display", "value")  # the columns of a table of displays: number, text, value
 Cell = Any  # a plain value: text, a number, a truth value, None
 LONGEST = 400  # characters of an error
 
 
 @dataclass(frozen=True)
 class Mark:
-    """Where in a command line something is wrong, in characters."""
+    """The characters of a command line that an error is about."""
 
     begin: int
     end: int
@@ -25,71 +25,71 @@ class Mark:
 
 @dataclass(frozen=True)
 class Answer:
-    """What one command has done or found. Empty parts are left out of its JSON.
+    """The answer to one command. Empty parts are left out of its JSON.
 
     `kind` is "stop" (the program has run: `stopped`), "table" (`columns`, `rows`), "text"
-    (`lines`; `data` the same as a record, if it has one), "done" (`lines` say what), or "error"
-    (`message`, `mark`, `hint`; `answers` are those of a script's lines before it).
+    (`lines`; `data` has the same as a record), "done" (`lines`), or "error" (`message`, `mark`,
+    `hint`; `answers` are those of a script's lines before the error).
     """
 
     kind: str
-    command: str = ""  # its whole name
+    command: str = ""  # its full name
     message: str = ""
     hint: str = ""
     mark: Mark | None = None
-    stopped: Stopped | None = None
+    stopped: StopRecord | None = None
     title: str = ""
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[Cell, ...], ...] = ()
     lines: tuple[str, ...] = ()
-    answers: tuple[Answer, ...] = ()  # of what came with it: displays, commands of a point
-    data: Any = None  # a record with all of it, for JSON
-    leaves: bool = False  # the debugger shall end
-    differs: bool = False  # a value is not what it should be; others may still be asked
+    answers: tuple[Answer, ...] = ()  # of displays, lines of a script, commands of points
+    data: Any = None  # the same as a record, for JSON
+    leaves: bool = False  # the debugger ends
+    differs: bool = False  # `diff` found a difference
 
     def json(self) -> dict[str, Any]:
-        """The record of JSON types."""
-        found: dict[str, Any] = plain(self)
-        return found
+        """The answer as values of JSON."""
+        record: dict[str, Any] = plain(self)
+        return record
 
     @property
     def finds_differences(self) -> bool:
-        """Whether it, or what came with it, differs."""
+        """Whether it, or one of its `answers`, found a difference."""
         return self.differs or any(answer.finds_differences for answer in self.answers)
 
     @property
-    def interrupted(self) -> bool:
-        """Whether somebody has stopped what it ran."""
+    def was_interrupted(self) -> bool:
+        """Whether a request to stop has ended its run."""
         own = self.stopped is not None and self.stopped.reason == "interrupt"
-        return own or any(answer.interrupted for answer in self.answers)
+        return own or any(answer.was_interrupted for answer in self.answers)
 
     def of(self, command: str) -> Answer:
-        """The same, as what `command` answers."""
+        """The same with the name of its command."""
         return replace(self, command=command)
 
 
-def done(*lines: str) -> Answer:
-    """Something was done."""
+def message(*lines: str) -> Answer:
+    """An answer of kind "done": lines that confirm it."""
     return Answer("done", lines=lines)
 
 
 def text(lines: Iterable[str], title: str = "") -> Answer:
-    """Lines to read."""
+    """An answer of kind "text"."""
     return Answer("text", title=title, lines=tuple(lines))
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Cell]], title: str = "") -> Answer:
-    """Rows below names of columns."""
+    """An answer of kind "table"; each row has a cell for each column."""
     return Answer("table", title=title, columns=tuple(columns), rows=tuple(map(tuple, rows)))
 
 
-def stop(stopped: Stopped) -> Answer:
-    """The program has run, and stands."""
-    return Answer("stop", stopped=stopped)
+def stop(record: StopRecord) -> Answer:
+    """An answer of kind "stop"."""
+    return Answer("stop", stopped=record)
 
 
 def error(message: str, mark: Mark | None = None, hint: str = "") -> Answer:
-    """The command could not do it. What it quotes is made visible, and cut where it is long."""
+    """An answer of kind "error"; control characters in it are replaced, long texts shortened."""
     return Answer("error", message=_sentence(message), mark=mark, hint=_sentence(hint))
 
 

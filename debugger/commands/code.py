@@ -1,4 +1,4 @@
-"""Instructions at addresses, and lines of source, as `x/i`, `disassemble` and `list` show them."""
+"""Instructions by address and lines of source, for `x/i`, `disassemble`, `list` and the screen."""
 
 from __future__ import annotations
 
@@ -25,34 +25,34 @@ MOST_SOURCE = 16 << 20  # bytes of a source that is shown
 
 
 class Row(NamedTuple):
-    """An instruction, or another piece of a part."""
+    """An instruction, or a piece of a section of data: a packet, a list."""
 
     address: int
-    next: int  # the address behind it
+    next: int  # the address after it
     text: str
     where: str  # `0x00010008 <loop+4>`
     mark: str  # `=>`: a core stands here
-    line: tuple[str, int] | None  # of the source
+    line: tuple[str, int] | None  # file and line of its source
 
 
 def instructions(session: Session, address: int, count: int) -> list[Row]:
-    """The pieces from an address on. Raises `CommandError` if no part of a program is there.
+    """`count` rows from an address on. Raises `CommandError` if no section of the program is there.
 
-    Of an address in a copy these are those of the original.
+    An address in a copy of a section means the original.
     """
     address = _original(session, address)
     section = session.program.section_at(address)
     if section is None or section.core is None:
         raise CommandError(f"no part of the program is at {address:#010x}")
     table = registry.core(section.core)
-    marks = standing(session)
-    found: list[Row] = []
+    marks = cores_by_address(session)
+    rows: list[Row] = []
     pieces = _words if table.executable else _records
     for at, size, text in pieces(session, section, table, address):
         where = f"{at:#010x}"
         name = symbol_at(session, at)
         line = session.program.line_at(at)
-        found.append(
+        rows.append(
             Row(
                 at,
                 at + size,
@@ -62,19 +62,21 @@ def instructions(session: Session, address: int, count: int) -> list[Row]:
                 (line.file, line.line) if line is not None else None,
             )
         )
-        if len(found) == count:
+        if len(rows) == count:
             break
-    return found
+    return rows
 
 
-def standing(session: Session) -> dict[int, list[Place]]:
-    """Which cores stand where in the program, copies at their originals."""
-    found: dict[int, list[Place]] = {}
+def cores_by_address(session: Session) -> dict[int, list[Place]]:
+    """The cores that stand at each address of the program; copies count as their originals."""
+    by_address: dict[int, list[Place]] = {}
     for core in session.device.order:
         address = core.next_address if core.running else None
         if address is not None:
-            found.setdefault(original(session.program, core, address), []).append(Place(core.name))
-    return found
+            by_address.setdefault(original(session.program, core, address), []).append(
+                Place(core.name)
+            )
+    return by_address
 
 
 def _original(session: Session, address: int) -> int:
@@ -86,7 +88,7 @@ def _original(session: Session, address: int) -> int:
 
 
 def around(session: Session, address: int, before: int, after: int) -> list[Row]:
-    """The pieces before and from an address on."""
+    """So many rows before an address, and so many from it on. Raises `CommandError`."""
     address = _original(session, address)
     section = session.program.section_at(address)
     if section is None or section.core is None:
@@ -102,7 +104,7 @@ def around(session: Session, address: int, before: int, after: int) -> list[Row]
 def _words(
     session: Session, section: Section, table: Core, address: int
 ) -> Iterator[tuple[int, int, str]]:
-    """Words as memory holds them now."""
+    """Address, bytes and text of each word as memory holds it now."""
 
     def name(place: int) -> str | None:
         return symbol_at(session, place) or None
@@ -124,7 +126,7 @@ def _words(
 def _records(
     session: Session, section: Section, table: Core, address: int
 ) -> Iterator[tuple[int, int, str]]:
-    """Packets, lists and the like, as the program has them."""
+    """Address, bytes and text of packets and lists, as the program was assembled."""
     for item in records_of(session.program, section.name, table.name):
         if item.address + item.size > address:
             yield item.address, item.size, " ".join(item.text.split())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from macaw.debugger.commands.line import CommandError
 from macaw.debugger.commands.table import COMMANDS, Command, find, split
-from macaw.debugger.commands.usage import expected
+from macaw.debugger.commands.usage import next_operands
 from macaw.debugger.events import events_of
 from macaw.debugger.layout import NAMES, PANELS
 from macaw.debugger.places import PlaceError, places
@@ -33,7 +33,7 @@ def completions(session: Session, text: str) -> list[str]:
     arguments = text[offset:]
     prefix = "" if not arguments or arguments[-1].isspace() else arguments.split()[-1]
     words: list[str] = []
-    for operand in expected(row.usage, arguments):
+    for operand in next_operands(row.usage, arguments):
         words += _words(session, operand, prefix, row)
     return sorted({word for word in words if word.startswith(prefix)})
 

@@ -12,7 +12,7 @@ from macaw.debugger.layout import Arrangement
 if TYPE_CHECKING:
     from macaw.debugger.commands.answers import Answer
     from macaw.debugger.commands.files import Files
-    from macaw.debugger.counter_values import Counts
+    from macaw.debugger.counters import Counts
     from macaw.debugger.session import Session
 
 RunLines = Callable[[Iterable[str], str], Iterator[tuple[int, "Answer"]]]
@@ -49,7 +49,7 @@ class Displays:
 
 @dataclass
 class Context:
-    """One session and the memory of its commands."""
+    """One session, with what its commands remember."""
 
     session: Session
     files: Files

@@ -1,4 +1,4 @@
-"""Values to files and back, and what differs from what was expected."""
+"""Setting values, values in .npy files, and differences from them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from macaw.debugger.commands.formats import Format, format_value
 from macaw.debugger.commands.line import CommandError, Line
 from macaw.debugger.commands.operands import address_text, evaluate, expression
 from macaw.debugger.commands.table import command
-from macaw.debugger.commands.usage import quoted
+from macaw.debugger.commands.usage import quote
 from macaw.debugger.values import differences
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def _set(context: Context, line: Line) -> Answer:
     session = context.session
     target = expression(context, line)
     target.set(evaluate(context, line, "V"))
-    session.edited(f"set {line.get('E')} = {line.get('V')}")
+    session.note_edit(f"set {line.get('E')} = {line.get('V')}")
     value = format_value(target.value(), Format(), symbol_names(context))
     return answers.table(answers.VALUE, [(line.get("E"), value)])
 
@@ -39,7 +39,7 @@ def _dump(context: Context, line: Line) -> Answer:
     array = _numbers(context, line)
     path = line.get("FILE") or ""
     context.files.write_array(path, array)
-    return answers.done(f"{_kind(array)} to {path}")
+    return answers.message(f"{_kind(array)} to {path}")
 
 
 def _numbers(context: Context, line: Line) -> NDArray[Any]:
@@ -64,8 +64,8 @@ def _load(context: Context, line: Line) -> Answer:
     if old.dtype.kind in "iu" and array.dtype.kind not in "iub":
         raise CommandError(f"{line.get('E')} is {_kind(old)}, the file holds {_kind(array)}")
     target.set(array if array.shape else array.item())
-    context.session.edited(f"load {line.get('E')} {quoted(line.get('FILE') or '')}")
-    return answers.done(f"{line.get('E')} is {_kind(array)} of {line.get('FILE')}")
+    context.session.note_edit(f"load {line.get('E')} {quote(line.get('FILE') or '')}")
+    return answers.message(f"{line.get('E')} is {_kind(array)} of {line.get('FILE')}")
 
 
 @command(
@@ -78,37 +78,37 @@ def _load(context: Context, line: Line) -> Answer:
 def _diff(context: Context, line: Line) -> Answer:
     golden = context.files.read_array(line.get("FILE") or "")
     target = expression(context, line)
-    found = np.asarray(target.value())
-    if found.ndim == 1 and found.size == golden.size:
-        golden = golden.reshape(found.shape)  # `hidden.i8` has no other shape
-    if found.shape != golden.shape:
-        raise CommandError(f"{line.get('E')} is {_kind(found)}, the file holds {_kind(golden)}")
-    differ = differences(found, golden)
+    array = np.asarray(target.value())
+    if array.ndim == 1 and array.size == golden.size:
+        golden = golden.reshape(array.shape)  # the type view `hidden.i8` is flat
+    if array.shape != golden.shape:
+        raise CommandError(f"{line.get('E')} is {_kind(array)}, the file holds {_kind(golden)}")
+    differ = differences(array, golden)
     if not len(differ):
-        return answers.done(f"{line.get('E')} is equal to {line.get('FILE')}, {_kind(found)}")
+        return answers.message(f"{line.get('E')} is equal to {line.get('FILE')}, {_kind(array)}")
     rows = [
-        (_index(line.get("E") or "", at), _item(golden, at), _item(found, at))
+        (_index(line.get("E") or "", at), _item(golden, at), _item(array, at))
         for at in map(tuple, differ[:LISTED])
     ]
     first = tuple(differ[0])
-    where = _address(context, target, found, first)
+    where = _address(context, target, array, first)
     title = (
-        f"{len(differ):,} of {max(1, found.size):,} elements differ,"
+        f"{len(differ):,} of {max(1, array.size):,} elements differ,"
         f" the first is {rows[0][0]}{where}"
     )
     more = (f"and {len(differ) - LISTED:,} more",) if len(differ) > LISTED else ()
-    found_table = answers.table(("element", "expected", "found"), rows, title)
-    return replace(found_table, lines=more, differs=True)
+    answer = answers.table(("element", "expected", "found"), rows, title)
+    return replace(answer, lines=more, differs=True)
 
 
-def _address(context: Context, target: Any, found: NDArray[Any], first: Any) -> str:
-    """Where the first different element lies, if the value is a whole tensor in memory."""
+def _address(context: Context, target: Any, array: NDArray[Any], first: Any) -> str:
+    """The text of the address of an element, if the value is one array in memory; else empty."""
     extents = target.extents()
-    if target.target is None or len(extents) != 1 or extents[0][1] != found.nbytes:
+    if target.target is None or len(extents) != 1 or extents[0][1] != array.nbytes:
         return ""
     place = extents[0][0]
     if first:
-        place += int(np.ravel_multi_index(first, found.shape)) * found.itemsize
+        place += int(np.ravel_multi_index(first, array.shape)) * array.itemsize
     return f" at {address_text(context, place)}"
 
 

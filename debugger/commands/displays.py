@@ -35,5 +35,5 @@ def _row(context: Context, number: int) -> tuple[str, Any]:
 
 
 def symbol_names(context: Context) -> Callable[[int], str]:
-    """What names addresses, for formats; empty where no symbol is near."""
+    """A function that names addresses; it returns an empty text where no symbol is near."""
     return lambda address: symbol_at(context.session, address)

@@ -1,4 +1,4 @@
-"""The files that commands read and write; whoever makes an `Interpreter` says how."""
+"""The interface to files that commands use; the caller of `Interpreter` implements it."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from numpy.typing import NDArray
 
 
 class Files(Protocol):
-    """Reads and writes files. Each call raises `CommandError` for what cannot be."""
+    """Reads and writes files. Each call raises `CommandError` if it fails."""
 
     def read_array(self, path: str) -> NDArray[Any]:
         """The array of a .npy file."""
 
     def write_array(self, path: str, array: NDArray[Any]) -> None:
-        """Write an array as .npy, whole or not at all."""
+        """Write an array as .npy; if that fails, no part of the file is left."""
 
     def read_text(self, path: str) -> str:
         """A text file, in UTF-8."""
 
     def exists(self, path: str) -> bool:
-        """Whether something is called so."""
+        """Whether a file or folder of that name exists."""
 
     def write_text(self, path: str, text: str) -> None:
-        """Write a text, whole or not at all."""
+        """Write a text; if that fails, no part of the file is left."""

@@ -1,4 +1,4 @@
-"""How `print/F` and `x/NFU` show values: GDB's letters, and types of accelerators."""
+"""The formats of `print/F` and `x/NFU`: GDB's letters, and types such as f16."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from macaw.debugger.commands.line import CommandError, parse_number
-from macaw.debugger.values import VIEWS, AccessError, viewed
+from macaw.debugger.values import VIEWS, AccessError, view_as
 
 MOST = 1 << 16  # units that one command looks at
 SHOWN = 1000  # elements of an array that are printed
 
-# Letters of a format, and what they print of an integer's bits.
+# Letters of a format, and how they print an integer's bits.
 LETTERS: Mapping[str, str] = {
     "x": "hexadecimal",
     "d": "signed",
@@ -34,7 +34,7 @@ _REALS: Mapping[int, np.dtype[Any]] = {x.itemsize: x for x in VIEWS.values() if 
 
 @dataclass(frozen=True)
 class Format:
-    """What stands behind the slash: a count, a letter or type, a unit of so many bytes."""
+    """The text after a slash: a count, a letter or a type, and a unit in bytes."""
 
     count: int | None = None
     letter: str = ""
@@ -55,7 +55,7 @@ class Format:
         return np.dtype(f"<{'i' if self.letter == 'd' else 'u'}{size}")
 
     def __str__(self) -> str:
-        """As it stands behind a slash."""
+        """The format as it is written after a slash."""
         unit = next((letter for letter, size in UNITS.items() if size == self.unit), "")
         return f"{self.count or ''}{self.type or self.letter + unit}"
 
@@ -64,7 +64,7 @@ _FORMAT = re.compile(r"(\d*)([A-Za-z]\w*)?")
 
 
 def read(text: str, before: Format | None = None, own: Collection[str] = ()) -> Format:
-    """The format of a text such as `4xw`, `8f16`; what it leaves open is as `before`.
+    """The format of a text such as `4xw`, `8f16`; without a letter or type it is that of `before`.
 
     `own` are the formats that cores of the device have. Raises `CommandError`.
     """
@@ -105,23 +105,30 @@ Symbol = Callable[[int], str]
 
 
 def format_value(value: Any, form: Format, symbol: Symbol) -> Any:
-    """A value as a format prints it: a number stays one if nothing else was asked for."""
+    """A value as a format prints it, a plain value; without a letter or type numbers stay numbers.
+
+    Raises `CommandError`.
+    """
     if isinstance(value, np.ndarray):
         return _array(value, form, symbol)
     if form.type:
         try:
-            found = viewed(value, VIEWS[form.type], "the value")
+            elements = view_as(value, VIEWS[form.type], "the value")
         except AccessError as error:
             raise CommandError(str(error)) from None
-        return _array(found, Format(), symbol) if isinstance(found, np.ndarray) else _plain(found)
+        return (
+            _array(elements, Format(), symbol)
+            if isinstance(elements, np.ndarray)
+            else _plain(elements)
+        )
     if isinstance(value, np.generic):
         value = value.item()
     if not form.letter or not isinstance(value, int | float):
         return _plain(value)
-    return _lettered(value, form, symbol)
+    return _in_letter(value, form, symbol)
 
 
-def _lettered(value: float, form: Format, symbol: Symbol) -> Any:
+def _in_letter(value: float, form: Format, symbol: Symbol) -> Any:
     letter, size = form.letter, form.unit
     if letter == "f" and isinstance(value, int) and size is not None and size in _REALS:
         data = (value & (1 << 8 * size) - 1).to_bytes(size, "little")
@@ -129,25 +136,25 @@ def _lettered(value: float, form: Format, symbol: Symbol) -> Any:
     if letter == "f":
         return float(value)
     if isinstance(value, float):
-        return value  # it has no bits of a known width
+        return value  # the width of its bits is not known
     bits = 8 * size if size else (32 if -(1 << 31) <= value < 1 << 32 else 64)
-    unsigned = value & (1 << bits) - 1
+    pattern = value & (1 << bits) - 1
     match letter:
         case "x":
-            return f"{unsigned:#x}"
+            return f"{pattern:#x}"
         case "o":
-            return f"{unsigned:#o}"
+            return f"{pattern:#o}"
         case "t":
-            return f"{unsigned:#b}"
+            return f"{pattern:#b}"
         case "u":
-            return unsigned
+            return pattern
         case "d":
-            return unsigned - (1 << bits) if unsigned >> bits - 1 else unsigned
+            return pattern - (1 << bits) if pattern >> bits - 1 else pattern
         case "c":
-            return f"{unsigned & 255} {chr(unsigned & 255)!r}"
+            return f"{pattern & 255} {chr(pattern & 255)!r}"
         case "a":
-            name = symbol(unsigned)
-            return f"{unsigned:#010x}" + (f" <{name}>" if name else "")
+            name = symbol(pattern)
+            return f"{pattern:#010x}" + (f" <{name}>" if name else "")
     raise CommandError(f"a value has no format '{letter}'", "x/ looks at memory")
 
 

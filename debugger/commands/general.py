@@ -1,4 +1,4 @@
-"""Scripts, help, history, and what is left."""
+"""Scripts, help, the history of lines, the shell and Python."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from macaw.debugger.commands.context import Context
 
 SHELL_SECONDS = 600
-LOOKS = 0.1  # seconds between looks whether a shell command is to end
-OUTPUT = 1 << 16  # characters that are kept of what a shell command prints
+LOOKS = 0.1  # seconds between checks for a request to stop
+OUTPUT = 1 << 16  # characters that an answer shows of a command's output
 
 
 @command(
@@ -31,9 +31,9 @@ OUTPUT = 1 << 16  # characters that are kept of what a shell command prints
 def _help(context: Context, line: Line) -> Answer:
     name = line.get("NAME")
     if name is not None:
-        found = candidates(name)
-        if len(found) > 1:
-            some = [(row.usage, row.meaning) for row in found]
+        matches = candidates(name)
+        if len(matches) > 1:
+            some = [(row.usage, row.meaning) for row in matches]
             return answers.table(("command", "what it does"), some)
         try:
             return answers.text(about(find(name)), name)
@@ -49,16 +49,16 @@ def _help(context: Context, line: Line) -> Answer:
 
 
 def about(row: Command) -> list[str]:
-    """The help of one command."""
+    """The lines of one command's help."""
     head = (
         row.usage.replace(row.name, row.name + f"[/{row.suffix}]", 1) if row.suffix else row.usage
     )
-    found = [head, f"  {row.meaning}"]
+    lines = [head, f"  {row.meaning}"]
     if row.aliases:
-        found.append(f"  also called {', '.join(row.aliases)}")
+        lines.append(f"  also called {', '.join(row.aliases)}")
     if row.repeats:
-        found.append("  an empty line does it again")
-    return [*found, *(f"  {line}" for line in row.details.splitlines())]
+        lines.append("  an empty line does it again")
+    return [*lines, *(f"  {line}" for line in row.details.splitlines())]
 
 
 @command("history [N]", "rest", "the last lines, 20 if no number is given")
@@ -72,23 +72,23 @@ def _history(context: Context, line: Line) -> Answer:
 def _source(context: Context, line: Line) -> Answer:
     path = line.get("FILE") or ""
     lines = context.files.read_text(path).splitlines()
-    found: list[Answer] = []
+    replies: list[Answer] = []
     for number, answer in context.run_lines(lines, path):
         if answer.kind == "error":
-            return _failed(line, (*found, *answer.answers), f"{path}:{number}", answer)
-        found.append(answer)
-        if answer.interrupted:
+            return _failure(line, (*replies, *answer.answers), f"{path}:{number}", answer)
+        replies.append(answer)
+        if answer.was_interrupted:
             stop = answers.error("interrupted, the rest is not done")
-            return _failed(line, tuple(found), f"{path}:{number}", stop)
-    leaves = any(answer.leaves for answer in found)
-    return Answer("done", answers=tuple(found), leaves=leaves)
+            return _failure(line, tuple(replies), f"{path}:{number}", stop)
+    leaves = any(answer.leaves for answer in replies)
+    return Answer("done", answers=tuple(replies), leaves=leaves)
 
 
-def _failed(line: Line, before: tuple[Answer, ...], place: str, answer: Answer) -> Answer:
-    """The error of a line of a script, behind what the lines before it have answered."""
+def _failure(line: Line, before: tuple[Answer, ...], place: str, answer: Answer) -> Answer:
+    """The error of a line of a script, with the answers of the lines before it."""
     mark = answers.Mark(*line.place("FILE"))
-    found = answers.error(f"{place}: {answer.message}", mark, answer.hint)
-    return replace(found, answers=before)
+    failure = answers.error(f"{place}: {answer.message}", mark, answer.hint)
+    return replace(failure, answers=before)
 
 
 @command("echo TEXT", "rest", "print a text")
@@ -98,7 +98,7 @@ def _echo(context: Context, line: Line) -> Answer:
 
 @command("shell TEXT", "rest", "run a command of the system (with --allow-shell)")
 def _shell(context: Context, line: Line) -> Answer:
-    _allowed(context, "shell")
+    _check_allowed(context, "shell")
     status, text = _run(context, line.get("TEXT") or "")
     lines = text[:OUTPUT].splitlines()
     if status:
@@ -107,15 +107,15 @@ def _shell(context: Context, line: Line) -> Answer:
 
 
 def _run(context: Context, text: str) -> tuple[int, str]:
-    """The exit status of a shell command, and what it printed; it ends if it is interrupted."""
+    """The exit status and the output of a shell command. Raises `CommandError`, `SessionError`."""
     end = monotonic() + SHELL_SECONDS
-    # The user has allowed it, for this session. Its processes are a group, to end them all.
+    # `--allow-shell` is set. Its processes form a group, so that all of them can be killed.
     with subprocess.Popen(text, shell=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, errors="replace",
                           start_new_session=True) as process:  # fmt: skip
         while True:
             try:
-                written = process.communicate(timeout=LOOKS)
+                streams = process.communicate(timeout=LOOKS)
             except subprocess.TimeoutExpired:
                 try:
                     context.session.interrupts.check()
@@ -125,14 +125,14 @@ def _run(context: Context, text: str) -> tuple[int, str]:
                     os.killpg(process.pid, signal.SIGKILL)
                     raise
             else:
-                return process.returncode, "".join(written)
+                return process.returncode, "".join(streams)
 
 
 @command(
     "python TEXT", "rest", "run a line of Python, `session` is this session (with --allow-shell)"
 )
 def _python(context: Context, line: Line) -> Answer:
-    _allowed(context, "python")
+    _check_allowed(context, "python")
     from contextlib import redirect_stdout
     from io import StringIO
 
@@ -151,7 +151,7 @@ def _python(context: Context, line: Line) -> Answer:
     return answers.text(out.getvalue()[:OUTPUT].splitlines())
 
 
-def _allowed(context: Context, what: str) -> None:
+def _check_allowed(context: Context, what: str) -> None:
     if not context.allow_shell:
         raise CommandError(f"{what} is not allowed here", "macaw debug --allow-shell allows it")
 

@@ -1,4 +1,4 @@
-"""`info groups`: units by what they are at, `14@mac 2@idle`."""
+"""`info groups`: units grouped by their instruction, `14@mac 2@idle`."""
 
 from __future__ import annotations
 
@@ -27,23 +27,26 @@ WAITS = "waits for "
 
 @dataclass
 class Group:
-    """Units that are at the same instruction, and run there or wait for the same."""
+    """Units at the same instruction that all run, or all wait for the same."""
 
-    at: str  # its mnemonic, or where it is if nothing is known of it, or `idle`
+    at: str  # the mnemonic, the address if it cannot be decoded, or `idle`
     state: str  # "idle", "runs", "waits for ..."
-    where: Where | None = None  # of the first of them
+    where: Where | None = None  # of the first unit
     units: list[Place] = field(default_factory=list)
 
     @property
     def short(self) -> str:
-        """What it is at, in a word."""
+        """The mnemonic, marked if the units wait."""
         return f"{self.at}(waits)" if self.state.startswith(WAITS) else self.at
 
 
 def groups_table(context: Context, text: str | None) -> Answer:
-    """The groups of places, else of the focus, else (of one core without units) of all cores."""
+    """The table of groups of places; without a text, of the focus.
+
+    A focus on a core without units stands for all cores.
+    """
     session = context.session
-    found = groups(session, units(session, places(session.device, text) if text else None))
+    members = groups(session, units(session, places(session.device, text) if text else None))
     rows = [
         (
             len(group.units),
@@ -53,10 +56,10 @@ def groups_table(context: Context, text: str | None) -> Answer:
             f"{group.where.file}:{group.where.line}" if group.where and group.where.file else None,
             compact(session.device, group.units),
         )
-        for group in found
+        for group in members
     ]
     counts: Counter[str] = Counter()
-    for group in found:
+    for group in members:
         counts[group.short] += len(group.units)
     title = " ".join(f"{count}@{name}" for name, count in counts.most_common())
     columns = ("units", "at", "state", "symbol", "source", "which")
@@ -64,41 +67,41 @@ def groups_table(context: Context, text: str | None) -> Answer:
 
 
 def units(session: Session, chosen: Iterable[Place] | None) -> list[Place]:
-    """The units that places mean: those in a core that has some, and in a single one of them."""
+    """The units to group: those of each place one level down, of all cores or of single units."""
     device = session.device
-    wanted = list(session.focus if chosen is None else chosen)
-    if chosen is None and len(wanted) == 1 and not device.cores[wanted[0].core].table.levels:
+    where = list(session.focus if chosen is None else chosen)
+    if chosen is None and len(where) == 1 and not device.cores[where[0].core].table.levels:
         return [Place(core.name) for core in device.order]
-    found: dict[Place, None] = {}
-    for place in wanted:
+    deepest: dict[Place, None] = {}
+    for place in where:
         deeper = 0
         levels = len(device.cores[place.core].table.levels)
-        if not place.units or (len(wanted) == 1 and len(place.units) < levels):
+        if not place.units or (len(where) == 1 and len(place.units) < levels):
             deeper = min(1, levels)
         text = str(place) if not deeper else _inside(place)
-        found.update(dict.fromkeys(places(device, text)))
-    return list(found)
+        deepest.update(dict.fromkeys(places(device, text)))
+    return list(deepest)
 
 
 def _inside(place: Place) -> str:
-    """All units of a place."""
+    """The text for all units one level below a place."""
     if place.units:
         return f"{place}.*"
     return f"{place.core[:-1]},*]" if place.core.endswith("]") else f"{place}[*]"
 
 
 def groups(session: Session, chosen: Iterable[Place]) -> list[Group]:
-    """Units by what they are at, most first."""
+    """Units grouped by their instruction and what they wait for, the largest group first."""
     device = session.device
     device.sync()
-    found: dict[tuple[str, ...], Group] = {}
+    by_key: dict[tuple[str, ...], Group] = {}
     names: dict[tuple[str, int], tuple[Where, str]] = {}
     for place in chosen:
         core = device.cores[place.core]
         item = core.unit(place.units) if core.running and place.units else _whole(session, place)
         if item.ended or item.address is None:
             state = IDLE if item.ended or not item.note else item.note
-            group = found.setdefault((IDLE, state), Group(state, state))
+            group = by_key.setdefault((IDLE, state), Group(state, state))
             group.units.append(place)
             continue
         key = core.name, item.address
@@ -107,13 +110,13 @@ def groups(session: Session, chosen: Iterable[Place]) -> list[Group]:
             names[key] = where, _mnemonic(session, core, item.address)
         where, name = names[key]
         state = f"{WAITS}{item.on}" if item.on else "runs"
-        known = core.table.name, name, where.symbol or str(where.address), state
-        found.setdefault(known, Group(name, state, where)).units.append(place)
-    return sorted(found.values(), key=lambda group: -len(group.units))
+        full_key = core.table.name, name, where.symbol or str(where.address), state
+        by_key.setdefault(full_key, Group(name, state, where)).units.append(place)
+    return sorted(by_key.values(), key=lambda group: -len(group.units))
 
 
 def _whole(session: Session, place: Place) -> Stall:
-    """What a core as a whole is at."""
+    """The state of a core as a whole."""
     core = session.device.cores[place.core]
     if not core.running:
         return Stall(ended=True)
@@ -122,10 +125,10 @@ def _whole(session: Session, place: Place) -> Stall:
 
 
 def _mnemonic(session: Session, core: Core, address: int) -> str:
-    """What an instruction or a packet's command is called; its address if that is not known."""
+    """The mnemonic of an instruction or of a packet's command; its address if it has none."""
     if core.table.executable:
-        found = SourceCode(session.debuggee, core).instruction(address)
-        return found.row.mnemonic if found is not None else f"{address:#010x}"
+        instruction = SourceCode(session.debuggee, core).instruction(address)
+        return instruction.row.mnemonic if instruction is not None else f"{address:#010x}"
     try:
         rows = instructions(session, address, 1)
     except CommandError:

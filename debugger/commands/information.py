@@ -1,4 +1,4 @@
-"""`info`, `list`, `disassemble`: the program and the state by tables."""
+"""`info`, `list`, `disassemble`: tables of the program and of the state."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from macaw.debugger.commands.operands import address
 from macaw.debugger.commands.points import points_table
 from macaw.debugger.commands.table import command
 from macaw.debugger.commands.text import brief
-from macaw.debugger.counter_values import counted, units_of
+from macaw.debugger.counters import counter_units, read_counters
 from macaw.debugger.places import Place, counts, places
 from macaw.debugger.state_paths import Members
 from macaw.debugger.values import AccessError
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from macaw.debugger.commands.context import Context
     from macaw.debugger.session import Session
 
-LINES = 10  # of source, and instructions
+LINES = 10  # of source, or instructions, that are shown
 MOST = 1000  # rows of a table
 
 
@@ -56,13 +56,13 @@ def _chosen(session: Session, text: str) -> list[Any]:
     return [session.device.cores[name] for name in names]
 
 
-def _focused(context: Context, text: str | None) -> tuple[Place, ...]:
+def _places(context: Context, text: str | None) -> tuple[Place, ...]:
     session = context.session
     return places(session.device, text) if text else session.focus
 
 
 def _registers(context: Context, text: str | None) -> Answer:
-    """Registers of places, or one register of the focus by its name."""
+    """The registers of places, or one register of the focus by its name."""
     session = context.session
     names = {
         name
@@ -77,7 +77,7 @@ def _registers(context: Context, text: str | None) -> Answer:
             return answers.table(answers.VALUE, [(text, value.tolist())])
         return answers.table(("register", "value", ""), [(text, value, _hexadecimal(value))])
     rows: list[tuple[Any, ...]] = []
-    for place in _focused(context, text):
+    for place in _places(context, text):
         session.interrupts.check()
         members = Members(session.device, place)
         for file in members.table.files:
@@ -107,7 +107,7 @@ def _hexadecimal(value: Any) -> str | None:
 def _queues(context: Context, text: str | None) -> Answer:
     rows: list[tuple[Any, ...]] = []
     session = context.session
-    for place in _focused(context, text):
+    for place in _places(context, text):
         if len(rows) >= MOST:
             break
         members = Members(session.device, place)
@@ -121,30 +121,30 @@ def _queues(context: Context, text: str | None) -> Answer:
 
 
 def _boxes(context: Context, text: str | None) -> Answer:
-    """The boxes of a seed's figures of each unit, and what they hold."""
+    """The boxes of seed 000's figures, with what they hold in each unit."""
     session = context.session
-    chosen = [unit for place in _focused(context, text) for unit in _deepest(session, place)]
+    chosen = [unit for place in _places(context, text) for unit in _deepest(session, place)]
     rows: list[tuple[Any, ...]] = []
     for place in chosen:
         session.interrupts.check()
         core = session.device.cores[place.core]
         core.sync()
         for box in core.boxes:
-            held = box.look(place.units).items()
-            what = ", ".join(f"{name} {brief(value)}" for name, value in held)
+            contents = box.look(place.units).items()
+            what = ", ".join(f"{name} {brief(value)}" for name, value in contents)
             rows.append((str(place), box.number, box.name, what))
         if len(rows) > MOST:
             raise CommandError(f"more than {MOST:,} boxes are too many", "name less of them")
     if not rows:
-        known = [core for core in session.device.order if core.boxes]
-        hint = ", ".join(str(_deepest(session, Place(core.name))[0]) for core in known)
+        cores = [core for core in session.device.order if core.boxes]
+        hint = ", ".join(str(_deepest(session, Place(core.name))[0]) for core in cores)
         names = ", ".join(dict.fromkeys(place.core for place in chosen))
         raise CommandError(f"no figure shows boxes of {names}", hint and f"there are of {hint}")
     return answers.table(("unit", "box", "name", "holds"), rows)
 
 
 def _deepest(session: Session, place: Place) -> list[Place]:
-    """The units of the deepest level in a place."""
+    """The units of the deepest level inside a place."""
     limits = counts(session.device.cores[place.core])[len(place.units) :]
     return [Place(place.core, (*place.units, *more)) for more in product(*map(range, limits))]
 
@@ -154,13 +154,13 @@ def _number(value: Any) -> Any:
 
 
 def _perf(context: Context, text: str | None) -> Answer:
-    """Counters that are not 0, and what has come to them since `info perf` was asked last."""
+    """Counters that are not 0, with their change since the last `info perf`."""
     session = context.session
     chosen = _chosen(session, text) if text else list(session.device.order)
-    counters = counted(session.device)
+    counters = read_counters(session.device)
     rows = []
     for core in chosen:
-        units = units_of(core)
+        units = counter_units(core)
         before = context.counters.get(core.name, {})
         for name, value in counters[core.name].items():
             if value:
@@ -193,13 +193,13 @@ def _type(tensor: Tensor) -> str:
 
 
 def _mem(context: Context, text: str | None) -> Answer:
-    """Sections and tensors of the program by address, or what an address lies in."""
+    """The program's sections and tensors by address, or the memory of one address."""
     session = context.session
     if text is not None:
         place = session.evaluate(f"({text}) + 0")
         if not isinstance(place, int):
             raise CommandError(f"{text} is no address")
-        return answers.done(f"{place:#010x}: {session.device.memory.describe(place)}")
+        return answers.message(f"{place:#010x}: {session.device.memory.describe(place)}")
     program = session.program
     rows = [
         (f"{item.address:#010x}", f"{item.end - 1:#010x}", item.size, item.name, item.core)
@@ -222,9 +222,9 @@ def _mem(context: Context, text: str | None) -> Answer:
 def _checkpoints(context: Context, text: str | None) -> Answer:
     history = context.session.history
     rows = [
-        (point.name or None, point.position[0], "edited" if point.edited else None)
+        (point.number or None, point.position[0], "edited" if point.has_edits else None)
         for point in history.points
-        if point.name or text == "all"
+        if point.number or text == "all"
     ]
     title = f"{len(history.points)} kept, {history.bytes / (1 << 20):.1f} MiB together"
     return answers.table(("number", "cycle", ""), rows, title)
@@ -301,9 +301,9 @@ def _list(context: Context, line: Line) -> Answer:
 def _line_of(context: Context, text: str | None) -> tuple[str, int]:
     """The file and the first line that `list` shows."""
     session = context.session
-    here, stopped = session.where(), session.stopped.where
-    if here.file is None and stopped is not None and stopped.core == here.core:
-        here = stopped  # it has ended there
+    here, last = session.where(), session.last_stop.where
+    if here.file is None and last is not None and last.core == here.core:
+        here = last  # the core has ended there
     if text is None:
         if context.list_position is not None:
             return context.list_position
@@ -328,12 +328,12 @@ def _line_of(context: Context, text: str | None) -> tuple[str, int]:
 
 
 def _file(context: Context, text: str) -> str:
-    """A file of the program by its whole name or the end of it."""
-    known = sorted(set(_files(context.session)))
-    found = [name for name in known if name == text or name.endswith(f"/{text}")]
-    if len(found) != 1:
-        raise CommandError(f"no source of the program is called '{text}'", ", ".join(known[:8]))
-    return found[0]
+    """The source file of that path, or that ends with it. Raises `CommandError`."""
+    files = sorted(set(_files(context.session)))
+    matches = [name for name in files if name == text or name.endswith(f"/{text}")]
+    if len(matches) != 1:
+        raise CommandError(f"no source of the program is called '{text}'", ", ".join(files[:8]))
+    return matches[0]
 
 
 def _files(session: Session) -> Iterator[str]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from macaw.debugger.commands.files import Files
     from macaw.debugger.layout import Arrangement
     from macaw.debugger.session import Session
-    from macaw.debugger.stops import Stopped
+    from macaw.debugger.stops import StopRecord
 
 DEEPEST = 16  # scripts that call scripts
 LONGEST = 1 << 16  # characters of a line
@@ -81,7 +81,7 @@ class Interpreter:
         if not text:
             text = self._repeat_line
         if not text or text.startswith("#"):
-            return answers.done()
+            return answers.message()
         if keep and line.strip():
             self.history.append(text)
         answer = self._answer(text)
@@ -151,7 +151,7 @@ class Interpreter:
                 if answer.kind not in ("error", "stop") and self.session.interrupts.take():
                     answer = answers.error("interrupted, the rest is not done")
                 yield number, answer
-                if answer.kind == "error" or answer.leaves or answer.interrupted:
+                if answer.kind == "error" or answer.leaves or answer.was_interrupted:
                     return
         finally:
             self._depth -= 1
@@ -173,27 +173,27 @@ class Interpreter:
         finally:
             self._in_point_commands = False
 
-    def _run_point_commands(self, stopped: Stopped | None) -> tuple[Answer, ...]:
+    def _run_point_commands(self, stop: StopRecord | None) -> tuple[Answer, ...]:
         """The answers of the commands of a stop's points; a stop that they cause has its own."""
         replies: list[Answer] = []
         for _ in range(MOST_STOPS):
-            lines = self._point_commands(stopped)
-            stopped = None
+            lines = self._point_commands(stop)
+            stop = None
             for text in lines:
                 answer = self.execute(text, keep=False)
                 replies.append(answer)
                 if answer.kind == "stop":
-                    stopped = answer.stopped
+                    stop = answer.stopped
                     break
                 if answer.kind == "error":
                     return tuple(replies)
-            if stopped is None:
+            if stop is None:
                 break
         return tuple(replies[-MOST_ANSWERS:])
 
-    def _point_commands(self, stopped: Stopped | None) -> list[str]:
+    def _point_commands(self, stop: StopRecord | None) -> list[str]:
         points = self.session.points.all
-        hits = () if stopped is None else stopped.hits
+        hits = () if stop is None else stop.hits
         return [text for x in hits if x.number in points for text in points[x.number].commands]
 
     # Output of the program

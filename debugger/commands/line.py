@@ -1,4 +1,4 @@
-"""A command line that fits its command: operands, words, and the errors of what they say."""
+"""A parsed command line: operands and words; the errors of commands."""
 
 from __future__ import annotations
 

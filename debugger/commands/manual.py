@@ -1,4 +1,4 @@
-"""The commands as a page of the manual, from the table."""
+"""The page of the manual that lists all commands, from the table."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from macaw.debugger.commands.table import GROUPS, Command
 
 
 def page() -> str:
-    """The page, in Markdown."""
+    """The page in Markdown."""
     return "\n".join(_lines()) + "\n"
 
 
@@ -34,11 +34,11 @@ def _row(row: Command) -> str:
     usage = (
         row.usage.replace(row.name, f"{row.name}[/{row.suffix}]", 1) if row.suffix else row.usage
     )
-    said = [row.meaning]
+    lines = [row.meaning]
     if row.aliases:
-        said.append("also " + ", ".join(f"`{name}`" for name in row.aliases))
-    said += row.details.splitlines()
-    return f"| `{_cell(usage)}` | {_cell('<br>'.join(said))} |"
+        lines.append("also " + ", ".join(f"`{name}`" for name in row.aliases))
+    lines += row.details.splitlines()
+    return f"| `{_cell(usage)}` | {_cell('<br>'.join(lines))} |"
 
 
 def _cell(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Points: breakpoints, watches, events; their conditions and commands."""
+"""Commands that set, change and list breakpoints, watches and events."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _IF = (
 )
 
 
-def _added(context: Context, line: Line, text: str, **more: Any) -> Answer:
-    """Make a point of the kind that the command is called."""
+def _add(context: Context, line: Line, text: str, **more: Any) -> Answer:
+    """Add a point; its kind is the name of the command. Raises `CommandError`."""
     kind = line.command
     try:
         point = context.session.points.add(kind, text, **more)
     except PointError as error:
         raise CommandError(str(error), at=line.whole) from None
-    return answers.done(f"{kind} {point.number}: {point_text(point)}")
+    return answers.message(f"{kind} {point.number}: {point_text(point)}")
 
 
 def point_text(point: Point, condition: bool = True, ignore: bool = True) -> str:
-    """What a point is about, as it is written; if asked for with its condition and `ignore`."""
+    """The operands of the command that sets a point, with or without `if` and `ignore`."""
     parts = [point.text]
     if point.kind == "dprintf":
         form = point.form.replace('"', '\\"')
@@ -56,7 +56,7 @@ def _break(context: Context, line: Line) -> Answer:
             raise CommandError("the focused core is at no instruction", "break LOC says where")
         place = f"*{address:#x}"
     more = {"condition": condition, "ignore": ignore, "place": line.get("PLACES") or ""}
-    return _added(context, line, place, **more)
+    return _add(context, line, place, **more)
 
 
 command(
@@ -79,7 +79,7 @@ def _watch(context: Context, line: Line) -> Answer:
     text, *conditions = line.all("E")
     condition = conditions[0] if conditions else ""
     by = line.get("PLACES") or ""
-    return _added(context, line, text, condition=condition, by=by)
+    return _add(context, line, text, condition=condition, by=by)
 
 
 command("watch E [by PLACES] [if E]", "stop", "stop where a value has changed")(_watch)
@@ -100,7 +100,7 @@ command(
 @command("catch EVENT [at PLACES] [if E]", "stop", "stop where something happens")
 def _catch(context: Context, line: Line) -> Answer:
     place, condition = line.get("PLACES") or "", line.get("E") or ""
-    return _added(context, line, line.get("EVENT") or "", place=place, condition=condition)
+    return _add(context, line, line.get("EVENT") or "", place=place, condition=condition)
 
 
 @command(
@@ -115,32 +115,32 @@ def _dprintf(context: Context, line: Line) -> Answer:
         raise CommandError("that is no dprintf", 'dprintf LOC, "s0 is %d", s0')
     form = match["form"].replace("\\n", "").replace('\\"', '"')
     values = tuple(_split(match["rest"] or ""))
-    return _added(context, line, match["place"], form=form, values=values)
+    return _add(context, line, match["place"], form=form, values=values)
 
 
 def _split(text: str) -> list[str]:
-    """Expressions between commas that stand in no brackets."""
-    found, depth, begun = [], 0, 1
+    """The expressions between commas outside of brackets."""
+    parts, depth, start = [], 0, 1
     for at, char in enumerate(text):
         depth += (char in "([") - (char in ")]")
         if char == "," and not depth and at:
-            found.append(text[begun:at].strip())
-            begun = at + 1
-    last = text[begun:].strip()
-    return [*found, last] if last else found
+            parts.append(text[start:at].strip())
+            start = at + 1
+    last = text[start:].strip()
+    return [*parts, last] if last else parts
 
 
-# Those that are there
+# Commands on existing points
 
 
 def _chosen(context: Context, line: Line) -> list[Point]:
-    """The points that a line names; without numbers all, `last` the newest."""
+    """The points that a line names: by numbers, `last` or all. Raises `CommandError`."""
     points = context.session.points
     if line.has("last"):
         return [_newest(context)]
-    asked = [parse_number(text, 1) for text in line.all("N")]
+    numbers = [parse_number(text, 1) for text in line.all("N")]
     try:
-        return [points.get(one) for one in asked] if asked else list(points.all.values())
+        return [points.get(one) for one in numbers] if numbers else list(points.all.values())
     except PointError as error:
         raise CommandError(str(error)) from None
 
@@ -153,11 +153,11 @@ def _newest(context: Context) -> Point:
 
 
 def _enable(context: Context, line: Line) -> Answer:
-    enabled = line.command == "enable"
-    found = _chosen(context, line)
-    for point in found:
-        context.session.points.change(point.number, enabled=enabled)
-    return answers.done(f"{line.command}d {_numbers(found)}")
+    is_on = line.command == "enable"
+    points = _chosen(context, line)
+    for point in points:
+        context.session.points.change(point.number, enabled=is_on)
+    return answers.message(f"{line.command}d {_numbers(points)}")
 
 
 command("enable [last] [N...]", "stop", "let points count again; alone: all")(_enable)
@@ -166,28 +166,28 @@ command("disable [last] [N...]", "stop", "let points count no more; alone: all")
 
 @command("delete [last] [N...]", "stop", "delete points; alone: all", aliases=("d",))
 def _delete(context: Context, line: Line) -> Answer:
-    found = _chosen(context, line)
-    for point in found:
+    points = _chosen(context, line)
+    for point in points:
         context.session.points.delete(point.number)
-    return answers.done(f"deleted {_numbers(found)}")
+    return answers.message(f"deleted {_numbers(points)}")
 
 
 def _numbers(points: list[Point]) -> str:
     return ", ".join(str(point.number) for point in points) or "nothing"
 
 
-def _changed(context: Context, line: Line, **changes: object) -> Answer:
+def _change(context: Context, line: Line, **changes: object) -> Answer:
     chosen = _newest(context).number if line.has("last") else line.count()
     try:
         point = context.session.points.change(chosen, **changes)
     except PointError as error:
         raise CommandError(str(error)) from None
-    return answers.done(f"{point.kind} {point.number}: {point_text(point)}")
+    return answers.message(f"{point.kind} {point.number}: {point_text(point)}")
 
 
 @command("condition last|N [E]", "stop", "give a point a condition, or take it away")
 def _condition(context: Context, line: Line) -> Answer:
-    return _changed(context, line, condition=line.get("E") or "")
+    return _change(context, line, condition=line.get("E") or "")
 
 
 @command("ignore last|N V", "stop", "pass a point so many times")
@@ -195,7 +195,7 @@ def _ignore(context: Context, line: Line) -> Answer:
     times = context.session.evaluate(line.get("V") or "0")
     if not isinstance(times, int) or times < 0:
         raise CommandError(f"{times} is no number of times")
-    return _changed(context, line, ignore=times)
+    return _change(context, line, ignore=times)
 
 
 @command(
@@ -205,18 +205,18 @@ def _ignore(context: Context, line: Line) -> Answer:
     details="without a number of the newest point; without commands: nothing any more",
 )
 def _commands(context: Context, line: Line) -> Answer:
-    asked = line.get("N")
-    chosen = _newest(context).number if asked is None else parse_number(asked, 1)
-    found = tuple(filter(None, (part.strip() for part in (line.get("TEXT") or "").split(";"))))
+    text = line.get("N")
+    chosen = _newest(context).number if text is None else parse_number(text, 1)
+    lines = tuple(filter(None, (part.strip() for part in (line.get("TEXT") or "").split(";"))))
     try:
-        context.session.points.change(chosen, commands=found)
+        context.session.points.change(chosen, commands=lines)
     except PointError as error:
         raise CommandError(str(error)) from None
-    return answers.done(f"{len(found)} commands of point {chosen}")
+    return answers.message(f"{len(lines)} commands of point {chosen}")
 
 
 def points_table(context: Context) -> Answer:
-    """All points as a table; of names that are another focus's, which one that is."""
+    """All points as a table; a watch set in another focus says in which."""
     focus = context.session.focus
 
     def what(point: Point) -> str:

@@ -1,4 +1,4 @@
-"""Values: `print`, `x`, `display`."""
+"""Commands that show values: `print`, `x`, `display`."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from macaw.emu.formats import MemoryFormat
 
 ROW = 16  # bytes to a line of `x`
-TEXT = 64  # bytes that are looked at together for the end of a text
-MOST_BYTES = 1 << 20  # in a format of a core
+TEXT = 64  # bytes that are read at a time to find the end of a text
+MOST_BYTES = 1 << 20  # that one command reads in a format of a core
 
 
 @command(
@@ -62,7 +62,7 @@ def _print(context: Context, line: Line) -> Answer:
 )
 def _x(context: Context, line: Line) -> Answer:
     last = context.cursor
-    own = _own(context)
+    own = _core_formats(context)
     form = read(line.suffix, last.form, own)
     if line.get("E") is None and form.count is None:
         form = replace(form, count=last.form.count)  # as many as before
@@ -72,28 +72,28 @@ def _x(context: Context, line: Line) -> Answer:
     assert place is not None
     count = form.count or 1
     if form.own:
-        found, size = _formatted(context, place, count, own[form.own])
+        answer, size = _in_format(context, place, count, own[form.own])
     elif form.letter == "i":
         rows = instructions(context.session, place, count)
         size = rows[-1].next - place if rows else 0
-        found = answers.table(
+        answer = answers.table(
             ("", "address", "instruction"), [(row.mark, row.where, row.text) for row in rows]
         )
     elif form.letter == "s":
-        found, size = _strings(context, place, count)
+        answer, size = _strings(context, place, count)
     else:
-        found, size = _units(context, place, count, form)
+        answer, size = _units(context, place, count, form)
     last.form, last.next = form, place + size
-    return found
+    return answer
 
 
 def _text(context: Context, place: int) -> bytes:
-    """The bytes of a text, without the zero that ends it."""
+    """The bytes of a text up to the zero that ends it. Raises `CommandError`."""
     data, piece = b"", TEXT
     while len(data) < MOST:
         try:
             more = context.session.device.memory.peek(place + len(data), piece)
-        except Fault:  # the memory may end behind the text
+        except Fault:  # the memory may end right after the text
             more, piece = _peek(context, place + len(data), 1), 1
         end = more.find(0)
         if end >= 0:
@@ -102,8 +102,8 @@ def _text(context: Context, place: int) -> bytes:
     return data[:MOST]
 
 
-def _own(context: Context) -> Mapping[str, MemoryFormat]:
-    """The formats of the device's cores."""
+def _core_formats(context: Context) -> Mapping[str, MemoryFormat]:
+    """The formats of the device's cores, by name."""
     order = context.session.device.order
     return {name: form for core in order for name, form in core.formats.items()}
 
@@ -146,8 +146,8 @@ def _strings(context: Context, place: int, count: int) -> tuple[Answer, int]:
     return answers.table(("address", "text"), rows), at - place
 
 
-def _formatted(context: Context, place: int, count: int, form: MemoryFormat) -> tuple[Answer, int]:
-    """Units of a core's format."""
+def _in_format(context: Context, place: int, count: int, form: MemoryFormat) -> tuple[Answer, int]:
+    """So many units in a format of a core, and their bytes. Raises `CommandError`."""
     size = count * form.size
     if size > MOST_BYTES:
         raise CommandError(f"{count} units of {form.size} bytes are too many")
@@ -156,10 +156,10 @@ def _formatted(context: Context, place: int, count: int, form: MemoryFormat) -> 
     for at in range(0, size, form.size):
         context.session.interrupts.check()
         try:
-            found = form.rows(data[at : at + form.size])
+            lines = form.rows(data[at : at + form.size])
         except ValueError as error:
             raise CommandError(f"at {address_text(context, place + at)}: {error}") from None
-        rows += [(address_text(context, place + at + inside), *cells) for inside, cells in found]
+        rows += [(address_text(context, place + at + inside), *cells) for inside, cells in lines]
     return answers.table(("address", *form.columns), rows, form.meaning), size
 
 
@@ -184,4 +184,4 @@ def _undisplay(context: Context, line: Line) -> Answer:
         if one not in displays.rows:
             raise CommandError(f"there is no display {one}")
     displays.remove(dict.fromkeys(numbers))
-    return answers.done(f"{len(displays.rows)} displays left")
+    return answers.message(f"{len(displays.rows)} displays left")

@@ -1,4 +1,4 @@
-"""Running, stepping and going back."""
+"""Commands that run, step and go back."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from macaw.debugger.commands.table import command
 from macaw.debugger.locations import LocationError
 from macaw.debugger.places import compact
 from macaw.debugger.session import Session
-from macaw.debugger.stops import SessionError, Stopped
+from macaw.debugger.stops import SessionError, StopRecord
 
 if TYPE_CHECKING:
     from macaw.debugger.commands.context import Context
@@ -23,9 +23,9 @@ _WHO = "--only: the first focused core alone counts; --all: all that run do"
 
 
 def _steps(
-    usage: str, group: str, meaning: str, alias: str, act: Callable[[Session, int], Stopped]
+    usage: str, group: str, meaning: str, alias: str, act: Callable[[Session, int], StopRecord]
 ) -> None:
-    """Add a command that takes so many steps."""
+    """Add a command that takes N steps."""
 
     def steps(context: Context, line: Line) -> Answer:
         return answers.stop(act(context.session, line.count()))
@@ -42,10 +42,10 @@ def _run(context: Context, line: Line) -> Answer:
 def _continue(context: Context, line: Line) -> Answer:
     session = context.session
     for _ in range(line.count()):
-        stopped = session.proceed()
-        if stopped.reason not in ("breakpoint", "watch", "event"):
+        stop = session.proceed()
+        if stop.reason not in ("breakpoint", "watch", "event"):
             break
-    return answers.stop(stopped)
+    return answers.stop(stop)
 
 
 @command("start", "run", "load the program again and stand at its begin")
@@ -102,12 +102,12 @@ _steps(
 )
 def _backtrace(context: Context, line: Line) -> Answer:
     session = context.session
-    found = call_stack(session, session.core)
-    if not found:
+    frames = call_stack(session, session.core)
+    if not frames:
         raise CommandError(f"{session.core.name} is at no instruction")
     rows = [
         (f"#{number}", f"{one.address:#010x}", one.symbol, one.file and f"{one.file}:{one.line}")
-        for number, one in enumerate(found)
+        for number, one in enumerate(frames)
     ]
     return answers.table(("", "address", "in", "line"), rows)
 
@@ -159,7 +159,7 @@ def _goto(context: Context, line: Line) -> Answer:
 def _checkpoint(context: Context, line: Line) -> Answer:
     session = context.session
     name = session.checkpoint(line.count(0))
-    return answers.done(f"checkpoint {name} at cycle {session.device.cycle:,}")
+    return answers.message(f"checkpoint {name} at cycle {session.device.cycle:,}")
 
 
 @command("restart N", "back", "go to a checkpoint")
@@ -168,8 +168,8 @@ def _restart(context: Context, line: Line) -> Answer:
     try:
         return answers.stop(session.restart(line.count()))
     except SessionError as error:
-        known = ", ".join(str(x.name) for x in session.history.points if x.name)
-        raise CommandError(str(error), f"known: {known}" if known else "") from None
+        numbers = ", ".join(str(x.number) for x in session.history.points if x.number)
+        raise CommandError(str(error), f"known: {numbers}" if numbers else "") from None
 
 
 @command(
@@ -178,6 +178,6 @@ def _restart(context: Context, line: Line) -> Answer:
     "choose a core, a unit of it, or several by *, 0..3 and commas; alone: say which",
 )
 def _focus(context: Context, line: Line) -> Answer:
-    session, asked = context.session, line.get("PLACES")
-    found = session.focus if asked is None else session.set_focus(asked)
-    return answers.done(f"focus {compact(session.device, found)}")
+    session, text = context.session, line.get("PLACES")
+    focus = session.focus if text is None else session.set_focus(text)
+    return answers.message(f"focus {compact(session.device, focus)}")

@@ -1,4 +1,4 @@
-"""Points, and whole sessions, as files of commands for `source`."""
+"""Points and whole sessions saved as commands, which `source` executes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SESSION = "session.macaw"  # the file of a session without a name
 HEAD = "# A session of macaw debug"
-_SIZES = 20  # steps by which a panel may have grown, at most
+_SIZES = 20  # steps from a panel's least to its greatest height, and more
 
 
 @command(
@@ -46,7 +46,7 @@ def _save(context: Context, line: Line) -> Answer:
     points = list(context.session.points)
     lines = [text for point in points for text in point_lines(point)]
     _write(context, name, lines)
-    return answers.done(f"{_count(len(points), 'point')} in {name}")
+    return answers.message(f"{_count(len(points), 'point')} in {name}")
 
 
 def _save_session(context: Context, name: str) -> Answer:
@@ -54,18 +54,18 @@ def _save_session(context: Context, name: str) -> Answer:
     if files.exists(name) and not files.read_text(name).startswith(HEAD):
         raise CommandError(f"{name} is there, and no session", "save session FILE")
     lines = list(session_lines(context))
-    lost = [line for line in lines if line.startswith("# not kept: ")]
+    notes = [line for line in lines if line.startswith("# not kept: ")]
     _write(context, name, lines)
     session = context.session
     counts = [
         _count(len(session.points.all), "point"),
         _count(len(context.displays.rows), "display"),
-        _count(sum(bool(point.name) for point in session.history.points), "checkpoint"),
+        _count(sum(bool(point.number) for point in session.history.points), "checkpoint"),
         _count(sum(len(point.edits) for point in session.history.points), "edit"),
     ]
-    return answers.done(
+    return answers.message(
         f"cycle {session.device.cycle:,}, {', '.join(counts)} in {name}",
-        *(line.removeprefix("# ") for line in lost),
+        *(line.removeprefix("# ") for line in notes),
     )
 
 
@@ -78,9 +78,9 @@ def _count(number: int, what: str) -> str:
 
 
 def point_lines(point: Point) -> Iterator[str]:
-    """The commands that make a point again."""
+    """The commands that set a point again."""
     condition, ignore = "", 0
-    if point.kind not in ("break", "tbreak"):  # these say it themselves
+    if point.kind not in ("break", "tbreak"):  # whose own command has `ignore`
         ignore = point.ignore
     if point.kind == "dprintf":
         condition = point.condition
@@ -96,7 +96,7 @@ def point_lines(point: Point) -> Iterator[str]:
 
 
 def session_lines(context: Context) -> Iterator[str]:
-    """The commands that bring a session back: first the run, then points and what is shown."""
+    """The commands that restore a session: the run, then points, displays and focus."""
     session = context.session
     files = ", ".join(PurePath(file).name for file in session.program.source_files)
     yield f"{HEAD}{f': {files}' if files else ''}, at cycle {session.device.cycle:,}"
@@ -113,7 +113,7 @@ def session_lines(context: Context) -> Iterator[str]:
 
 
 def _run_lines(context: Context) -> Iterator[str]:
-    """What was set, where it was set; then checkpoints by their numbers; then the present."""
+    """The edits at their positions, then checkpoints by number, then the present position."""
     session = context.session
     points = session.history.points
     for point in points:
@@ -125,9 +125,9 @@ def _run_lines(context: Context) -> Iterator[str]:
                 yield edit.command
             else:
                 yield f"# not kept: what was set at cycle {point.position[0]:,} by no command"
-    for point in sorted((x for x in points if x.name), key=lambda x: x.name):
+    for point in sorted((x for x in points if x.number), key=lambda x: x.number):
         yield _goto(point.position)
-        yield f"checkpoint {point.name}"
+        yield f"checkpoint {point.number}"
     yield _goto(session.device.position)
 
 
@@ -137,7 +137,7 @@ def _goto(position: Position) -> str:
 
 
 def _points_lines(context: Context) -> Iterator[str]:
-    """Points under their numbers: what was deleted between is made and deleted again."""
+    """Points with their numbers: where a number was deleted, a point is added and deleted."""
     session = context.session
     last = 0
     focus: tuple[Place, ...] = ()
@@ -159,39 +159,42 @@ def _points_lines(context: Context) -> Iterator[str]:
 
 
 def _displays_lines(context: Context) -> Iterator[str]:
-    """Displays under their numbers, each asked for under its own focus."""
+    """Displays with their numbers, each set in its own focus."""
     session, displays = context.session, context.displays
-    filled: list[int] = []
+    gaps: list[int] = []
     for number, (text, form) in displays.rows.items():
-        gap = range(max([0, *filled, *(n for n in displays.rows if n < number)]) + 1, number)
+        gap = range(max([0, *gaps, *(n for n in displays.rows if n < number)]) + 1, number)
         yield from ["display 0"] * len(gap)
-        filled += gap
+        gaps += gap
         line, focus = f"display{f'/{form}' if str(form) else ''} {text}", displays.focus[number]
         try:
             compile_expression(session.debuggee, text, places(session.device, focus)).value()
         except (ExpressionError, PlaceError) as error:
             yield f"# not kept: {line}: {error}"
             yield "display 0"
-            filled.append(number)
+            gaps.append(number)
             continue
         yield f"focus {focus}"
         yield line
-    if filled:
-        yield f"undisplay {' '.join(map(str, filled))}"
+    if gaps:
+        yield f"undisplay {' '.join(map(str, gaps))}"
 
 
 def _layout_lines(arrangement: Arrangement) -> Iterator[str]:
     yield f"layout {arrangement.name}"
     for panel, share in arrangement.shares.items():
-        yield from (f"panel {panel} {what} {steps}" for what, steps in _grown(share))
-    yield from (f"panel {panel} hide" for panel in arrangement.hidden)
-    yield from (f"panel {panel} show" for panel in arrangement.shown)
-    if arrangement.zoomed:
-        yield f"zoom {arrangement.zoomed}"
+        yield from (f"panel {panel} {what} {steps}" for what, steps in _share_steps(share))
+    yield from (f"panel {panel} hide" for panel in arrangement.hidden_panels)
+    yield from (f"panel {panel} show" for panel in arrangement.extra_panels)
+    if arrangement.zoom_panel:
+        yield f"zoom {arrangement.zoom_panel}"
 
 
-def _grown(share: float) -> list[tuple[str, int]]:
-    """The steps by which a panel has come to its share: it may have been at an end before."""
+def _share_steps(share: float) -> list[tuple[str, int]]:
+    """The `grow` and `shrink` commands that give a panel its share of height.
+
+    They start at the layout's height, or at the greatest or least one, whichever fits best.
+    """
     ways: list[tuple[float, list[tuple[str, int]]]] = []
     for begin, way in ((1.0, []), (MOST, [("grow", _SIZES)]), (1 / MOST, [("shrink", _SIZES)])):
         steps = round(math.log(share / begin, STEP))

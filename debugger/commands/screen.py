@@ -1,4 +1,4 @@
-"""How the screen is arranged. Without a screen these say what one would show."""
+"""Commands that arrange the screen; without a screen they report the arrangement."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from macaw.debugger.commands import answers
 from macaw.debugger.commands.answers import Answer
 from macaw.debugger.commands.line import CommandError, Line
 from macaw.debugger.commands.table import command
-from macaw.debugger.heat import Heat
+from macaw.debugger.heat_map import HeatMap
 from macaw.debugger.layout import NAMES, PANELS
 
 if TYPE_CHECKING:
     from macaw.debugger.commands.context import Context
 
-STEP = 1.25  # by which a panel grows
-MOST_STEPS = 100  # at once: more than from the lowest to the highest
+STEP = 1.25  # the factor of one step
+MOST_STEPS = 100  # of one command: more than from the least to the greatest height
 
 _PANELS = "\n".join(f"{name}: {meaning}" for name, meaning in PANELS.items())
 
@@ -33,7 +33,7 @@ def _layout(context: Context, line: Line) -> Answer:
         if name not in NAMES:
             raise CommandError(f"no layout is called '{name}'", f"there are {', '.join(NAMES)}")
         arrangement.reset(name)
-    return answers.done(f"layout {arrangement.name}")
+    return answers.message(f"layout {arrangement.name}")
 
 
 @command(
@@ -56,7 +56,7 @@ def _panel(context: Context, line: Line) -> Answer:
     else:
         factor = STEP ** min(line.count(), MOST_STEPS)
         arrangement.resize(name, factor if what == "grow" else 1 / factor)
-    return answers.done(f"panel {name}: {what}")
+    return answers.message(f"panel {name}: {what}")
 
 
 @command("zoom [NAME]", "screen", "let a panel fill the screen; alone: or no more")
@@ -64,8 +64,10 @@ def _zoom(context: Context, line: Line) -> Answer:
     arrangement, name = context.arrangement, line.get("NAME")
     if name is not None:
         _check(name)
-    arrangement.zoom(name or ("" if arrangement.zoomed else arrangement.active or "code"))
-    return answers.done(f"zoom {arrangement.zoomed}" if arrangement.zoomed else "no zoom")
+    arrangement.zoom(name or ("" if arrangement.zoom_panel else arrangement.active or "code"))
+    return answers.message(
+        f"zoom {arrangement.zoom_panel}" if arrangement.zoom_panel else "no zoom"
+    )
 
 
 @command(
@@ -79,8 +81,8 @@ def _mouse(context: Context, line: Line) -> Answer:
     arrangement = context.arrangement
     if line.words:
         arrangement.mouse = line.has("on")
-        arrangement.changed()
-    return answers.done(f"mouse {'on' if arrangement.mouse else 'off'}")
+        arrangement.note_change()
+    return answers.message(f"mouse {'on' if arrangement.mouse else 'off'}")
 
 
 @command(
@@ -90,11 +92,11 @@ def _mouse(context: Context, line: Line) -> Answer:
 )
 def _heat(context: Context, line: Line) -> Answer:
     text = line.get("E") or ""
-    grid = Heat(context.session).grid(text)
+    grid = HeatMap(context.session).grid(text)
     if grid.message:
         raise CommandError(grid.message, at=line.place("E") if text else None)
     context.arrangement.heat = text
-    context.arrangement.changed()
+    context.arrangement.note_change()
     return answers.table(("units", *map(str, range(max(len(x) for _, x in grid.rows)))),
                          [(name, *values) for name, values in grid.rows], grid.heat)  # fmt: skip
 

@@ -1,7 +1,7 @@
 """The commands, one row each: help, completion and grammar derive from it.
 
-A module that brings commands makes rows with `@command(...)` on what does them; a row's usage
-is its grammar (`macaw.debugger.commands.usage`).
+A module with commands adds rows by the decorator `@command(...)` on the functions that execute
+them; a row's usage is its grammar (`macaw.debugger.commands.usage`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from macaw.debugger.commands.usage import pieces
 if TYPE_CHECKING:
     from macaw.debugger.commands.context import Context
 
-# In the order in which `help` has them.
+# In the order of `help`.
 GROUPS = {
     "run": "run the program",
     "back": "go back",
@@ -37,7 +37,7 @@ Act = Callable[["Context", Line], Answer]
 
 @dataclass(frozen=True)
 class Command:
-    """A row: what a command is called, takes and does."""
+    """A row of the table: a command's names, grammar, help and function."""
 
     name: str
     group: str
@@ -45,15 +45,15 @@ class Command:
     meaning: str
     act: Act
     aliases: tuple[str, ...] = ()
-    suffix: str = ""  # what may stand behind a slash, as the help says it
-    repeats: bool = False  # an empty line does it again
-    alone: bool = False  # then without its operands: it goes on
+    suffix: str = ""  # what may follow a slash, for the help
+    repeats: bool = False  # an empty line repeats it
+    alone: bool = False  # repeated without its operands, it goes on where it was
     details: str = ""
-    screen: bool = False  # it needs a screen
+    screen: bool = False  # it works on a screen only
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All its names."""
+        """Its name and its aliases."""
         return (self.name, *self.aliases)
 
 
@@ -72,7 +72,7 @@ def command(
     details: str = "",
     screen: bool = False,
 ) -> Callable[[Act], Act]:
-    """Add a row for what it decorates; the name is the first word of the usage."""
+    """A decorator that adds a row; the command's name is the first word of the usage."""
     name = usage.split()[0]
     if name in COMMANDS or group not in GROUPS:
         raise ValueError(f"the command {name} is there, or {group} is no group")
@@ -98,7 +98,7 @@ def command(
 
 
 def candidates(word: str) -> list[Command]:
-    """The commands that a word may mean: the one of that name, else those that start with it."""
+    """The command of that name or alias, or else all whose names start with the word."""
     rows = COMMANDS.values()
     exact = [row for row in rows if word in row.names]
     return exact or [row for row in rows if row.name.startswith(word)]

@@ -1,4 +1,4 @@
-"""Answers as plain text: what scripts, tests and a terminal without a screen show."""
+"""Answers as plain text, for scripts and for terminals without a screen."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from macaw.debugger.commands.answers import DISPLAY, VALUE, Answer
-from macaw.debugger.stops import Hit, Stopped, Where
+from macaw.debugger.stops import Hit, StopRecord, Where
 from macaw.debugger.values import differences
 
-WIDEST = 100  # characters of a cell
-BRIEF = 8  # elements of an array in a line
+WIDEST = 100  # characters of a cell of a table
+BRIEF = 8  # elements that a line shows of an array
 
 
-def shown(answer: Answer, line: str = "") -> str:
-    """The text of an answer; of an error with the line and a caret below its place."""
+def answer_text(answer: Answer, line: str = "") -> str:
+    """The text of an answer; an error shows the command line, marked where it is wrong."""
     return "\n".join(_lines(answer, line))
 
 
@@ -47,65 +47,65 @@ def _lines(answer: Answer, line: str) -> Iterator[str]:
         yield from _lines(other, "")
 
 
-def stop_lines(stopped: Stopped) -> Iterator[str]:
-    """Why the program stands, and where."""
-    yield f"{_reason(stopped)} at cycle {stopped.cycle:,}"
-    for hit in stopped.hits:
+def stop_lines(stop: StopRecord) -> Iterator[str]:
+    """Lines that say why a run has stopped, and where."""
+    yield f"{_reason(stop)} at cycle {stop.cycle:,}"
+    for hit in stop.hits:
         yield f"  {hit_text(hit)}"
-    if stopped.fault is not None:
-        yield f"  {stopped.fault['kind']}: {stopped.fault['message']}"
-    for wait in stopped.waits:
+    if stop.fault is not None:
+        yield f"  {stop.fault['kind']}: {stop.fault['message']}"
+    for wait in stop.waits:
         who = f" ({', '.join(wait.cores)})" if wait.cores else ""
         yield f"  {wait.core} waits for {wait.on}{who} since cycle {wait.since:,}"
-    if stopped.where is not None and stopped.where.address is not None:
-        yield f"  {where_text(stopped.where)}"
+    if stop.where is not None and stop.where.address is not None:
+        yield f"  {where_text(stop.where)}"
 
 
-def _reason(stopped: Stopped) -> str:
-    if stopped.at_start:
+def _reason(stop: StopRecord) -> str:
+    if stop.at_start:
         return "start of the program"
-    if stopped.reason == "exit":
-        return f"exit with code {stopped.exit_code or 0}"
-    if stopped.reason == "step" and stopped.done > 1:
-        return f"{stopped.done} steps done"
+    if stop.reason == "exit":
+        return f"exit with code {stop.exit_code or 0}"
+    if stop.reason == "step" and stop.done > 1:
+        return f"{stop.done} steps done"
     return {"step": "step done", "limit": "cycle limit", "arrived": "arrived"}.get(
-        stopped.reason, stopped.reason
+        stop.reason, stop.reason
     )
 
 
 def hit_text(hit: Hit) -> str:
-    """A point that was met, in one line."""
-    found = f"{hit.kind} {hit.number}: {hit.text}" if hit.number else hit.text
+    """The hit of a point, in one line."""
+    text = f"{hit.kind} {hit.number}: {hit.text}" if hit.number else hit.text
     if hit.kind in ("watch", "rwatch", "awatch"):
         is_change = hit.old is not None or "access" not in hit.values
-        found += f": {_change_text(hit.old, hit.new) if is_change else brief(hit.new)}"
+        text += f": {_change_text(hit.old, hit.new) if is_change else brief(hit.new)}"
     if "access" in hit.values:
-        found += f", {hit.values['access']}"
+        text += f", {hit.values['access']}"
     elif hit.kind == "catch":
-        found += _event_text(hit.values)
+        text += _event_text(hit.values)
     if hit.by:
-        found += f" by {hit.by}"
+        text += f" by {hit.by}"
     if "error" in hit.values:
-        found += f" ({hit.values['error']})"
-    return found
+        text += f" ({hit.values['error']})"
+    return text
 
 
 def _event_text(values: Mapping[str, Any]) -> str:
-    """Where an event was, and of what."""
+    """The place of an event and its values."""
     where = [f"{values['of']} of {values['place']}"] if "of" in values else []
     if values.get("element"):
         where[0] += f" {values['element']}"
     if "on" in values:
         where.append(f"{values['place']} for {values['on']}")
-    known = ("place", "of", "element", "on", "since", "address", "error")
-    where += [f"{name} {value}" for name, value in values.items() if name not in known]
+    others = ("place", "of", "element", "on", "since", "address", "error")
+    where += [f"{name} {value}" for name, value in values.items() if name not in others]
     if "error" in values:
         where.append(str(values["error"]))
     return ": " + ", ".join(where) if where else ""
 
 
 def _change_text(old: Any, new: Any) -> str:
-    """An old value and the new one; of arrays the first element that is another."""
+    """The old and the new value; of arrays those of the first element that differs."""
     if isinstance(old, np.ndarray) and isinstance(new, np.ndarray) and old.shape == new.shape:
         differ = differences(old, new)
         if len(differ):
@@ -116,7 +116,7 @@ def _change_text(old: Any, new: Any) -> str:
 
 
 def brief(value: Any) -> str:
-    """A value in a few words."""
+    """A value in few words; of an array the first elements."""
     if isinstance(value, np.ndarray):
         more = ", ..." if value.size > BRIEF else ""
         return f"[{', '.join(map(value_text, value.ravel()[:BRIEF].tolist()))}{more}]"
@@ -124,19 +124,19 @@ def brief(value: Any) -> str:
 
 
 def where_text(where: Where) -> str:
-    """A place in a program, in one line."""
-    found = where.core
+    """A core's instruction and its source, in one line."""
+    text = where.core
     if where.address is not None:
-        found += f" at {where.address:#010x}"
+        text += f" at {where.address:#010x}"
     if where.symbol:
-        found += f" <{where.symbol}>"
+        text += f" <{where.symbol}>"
     if where.file:
-        found += f" {where.file}:{where.line}"
-    return found
+        text += f" {where.file}:{where.line}"
+    return text
 
 
 def value_text(value: Any) -> str:
-    """A cell of a table, or a value."""
+    """The text of a value or of a table's cell."""
     if value is None:
         return "-"
     if isinstance(value, bool):
@@ -151,7 +151,7 @@ def value_text(value: Any) -> str:
 
 
 def value_lines(rows: Iterable[Sequence[Any]]) -> Iterator[str]:
-    """What is called so is that; a row of an array is a line."""
+    """Lines `NAME = VALUE`; each row of an array has a line of its own."""
     for name, value in rows:
         if isinstance(value, list):
             yield from _array_lines(f"{name} =", value)
@@ -162,7 +162,7 @@ def value_lines(rows: Iterable[Sequence[Any]]) -> Iterator[str]:
 
 
 def _array_lines(head: str, value: list[Any], width: int = 0) -> Iterator[str]:
-    """A row of an array behind its place, in lines that are not wider than need be."""
+    """An array after `head`: a line for each row, wrapped at `WIDEST` characters."""
     if value and isinstance(value[0], list):
         yield head
         width = width or _widest(value)
@@ -189,13 +189,15 @@ def _widest(value: Any) -> int:
 
 
 def table_lines(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
-    """Rows below their names, numbers at the right; without empty columns that have no name."""
+    """The lines of a table, numbers aligned right; empty columns without a name are left out."""
     raw = [list(row) for row in rows]
     if not raw:
         yield "none"
         return
-    kept = [name or any(x is not None for x in x) for name, *x in zip(columns, *raw, strict=True)]
-    columns, *raw = (list(compress(row, kept)) for row in (columns, *raw))
+    is_shown = [
+        name or any(x is not None for x in x) for name, *x in zip(columns, *raw, strict=True)
+    ]
+    columns, *raw = (list(compress(row, is_shown)) for row in (columns, *raw))
     cells = [[_cut(value_text(cell)) for cell in row] for row in raw]
     right = [
         all(isinstance(row[at], int | float) or row[at] is None for row in raw)

@@ -1,8 +1,8 @@
-"""What a command takes, read from the line that describes it: `break LOC [if E] [ignore N]`.
+"""The grammar of a command's arguments is its usage line: `break LOC [if E] [ignore N]`.
 
-That line is the grammar, the help and what completion offers. It is made of operands (capitals),
-words that stand for themselves, `[...]` for what may be left out, and `...` behind an operand that
-may come several times. `a|b` is a choice of words, `a|N` of a word or an operand.
+Parser, help and completion use that line. It has operands in capitals, literal words, `[...]`
+around optional pieces, and `...` after an operand that may be repeated. `a|b` is a choice of words,
+`a|N` of a word or an operand.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-# What operands are: up to where one goes, and what is said when it is missing. An expression or
-# location ends before a word of the usage; a file or a word at white space.
+# Operands, with the message for a missing one. An expression or a location ends before a word of
+# the usage, other operands at white space.
 OPERANDS: Mapping[str, str] = {
     "N": "a number",
     "E": "an expression",
@@ -28,15 +28,15 @@ OPERANDS: Mapping[str, str] = {
     "TEXT": "text",
     "COMMAND": "a command",
 }
-LONG = frozenset({"E", "V", "LOC", "PLACES", "CYCLE"})  # may hold spaces
-REST = frozenset({"TEXT", "COMMAND"})  # all that is left of the line
-EQUALS = "="  # the one word that needs no spaces around it
+LONG = frozenset({"E", "V", "LOC", "PLACES", "CYCLE"})  # may contain spaces
+REST = frozenset({"TEXT", "COMMAND"})  # the whole rest of the line
+EQUALS = "="  # a word that needs no spaces around it
 
 _PARTS = re.compile(r"\[|\]|\.\.\.|[^\s\[\].]+")
 
 
 class UsageError(ValueError):
-    """A line that does not fit its command; `at` is where, in characters of the arguments."""
+    """A line that does not fit its usage; `at`: first character and end in the arguments."""
 
     def __init__(self, message: str, at: tuple[int, int]) -> None:
         super().__init__(message)
@@ -45,7 +45,7 @@ class UsageError(ValueError):
 
 @dataclass(frozen=True)
 class Piece:
-    """A part of a usage: an operand, words of which one is given, or a group of pieces."""
+    """A piece of a usage: an operand, a choice of words, or a group of pieces."""
 
     operand: str = ""
     words: tuple[str, ...] = ()
@@ -55,48 +55,48 @@ class Piece:
 
     @property
     def begins(self) -> tuple[str, ...]:
-        """The words and the operand of which one is given."""
+        """The words and the operand with which the piece may start."""
         return (*self.words, self.operand) if self.operand else self.words
 
 
 @lru_cache(maxsize=256)
 def pieces(usage: str) -> tuple[Piece, ...]:
-    """The pieces behind a command's name. Raises `ValueError` for a usage that is none."""
+    """The pieces of a usage after the command's name. Raises `ValueError` if it is malformed."""
     tokens = _PARTS.findall(usage)[1:]
     return tuple(_read(iter(tokens), ""))
 
 
 def _read(tokens: Iterator[str], until: str) -> list[Piece]:
-    found: list[Piece] = []
+    row: list[Piece] = []
     for token in tokens:
         if token == until:
-            return found
+            return row
         if token == "[":
             group = _read(tokens, "]")
             if len(group) == 1 and not group[0].group:
                 only = group[0]
-                found.append(Piece(only.operand, only.words, (), True, only.several))
+                row.append(Piece(only.operand, only.words, (), True, only.several))
             else:
-                found.append(Piece(group=tuple(group), optional=True))
+                row.append(Piece(group=tuple(group), optional=True))
         elif token == "...":
-            last = found.pop()
-            found.append(Piece(last.operand, last.words, last.group, last.optional, True))
+            last = row.pop()
+            row.append(Piece(last.operand, last.words, last.group, last.optional, True))
         elif token in OPERANDS:
-            found.append(Piece(operand=token))
+            row.append(Piece(operand=token))
         elif token.isupper():
             raise ValueError(f"no operand is called {token}")
         else:
-            words = token.split("|")  # of `last|N` a word, or else an operand
+            words = token.split("|")  # `last|N`: the last choice may be an operand
             operand = words.pop() if words[-1] in OPERANDS else ""
-            found.append(Piece(operand, tuple(words)))
+            row.append(Piece(operand, tuple(words)))
     if until:
         raise ValueError(f"a usage lacks its {until}")
-    return found
+    return row
 
 
 @dataclass(frozen=True)
 class Argument:
-    """An operand or word that a line gives, and where in the arguments it stands."""
+    """An operand or word of a line; `at`: its first character and end in the arguments."""
 
     what: str
     text: str
@@ -105,34 +105,34 @@ class Argument:
 
 
 def match(usage: str, text: str) -> tuple[Argument, ...]:
-    """What the arguments `text` give for the pieces of a usage. Raises `UsageError`."""
+    """The arguments of a line, matched with the pieces of a usage. Raises `UsageError`."""
     return tuple(_Matcher(text, pieces(usage)).all())
 
 
 class _Matcher:
-    def __init__(self, text: str, wanted: tuple[Piece, ...]) -> None:
+    def __init__(self, text: str, usage: tuple[Piece, ...]) -> None:
         self.text = text
-        self.wanted = wanted
+        self.usage = usage
         self.at = 0
-        self.found: list[Argument] = []
+        self.arguments: list[Argument] = []
 
     def all(self) -> list[Argument]:
-        self._sequence(self.wanted, ())
+        self._sequence(self.usage, ())
         self._skip()
         if self.at < len(self.text):
             more = self.text[self.at :].strip()
             at = (self.at, self.at + len(more))
-            takes = "takes nothing more" if self.wanted else "the command takes nothing"
+            takes = "takes nothing more" if self.usage else "the command takes nothing"
             raise UsageError(f"'{more}' is too much: {takes}", at)
-        return self.found
+        return self.arguments
 
     def _skip(self) -> None:
         while self.at < len(self.text) and self.text[self.at].isspace():
             self.at += 1
 
-    def _sequence(self, wanted: tuple[Piece, ...], behind: tuple[str, ...]) -> None:
-        for number, piece in enumerate(wanted):
-            ends = (*_words_of(wanted[number + 1 :]), *behind)
+    def _sequence(self, usage: tuple[Piece, ...], behind: tuple[str, ...]) -> None:
+        for number, piece in enumerate(usage):
+            ends = (*_words_of(usage[number + 1 :]), *behind)
             self._piece(piece, ends)
 
     def _piece(self, piece: Piece, ends: tuple[str, ...]) -> None:
@@ -153,7 +153,7 @@ class _Matcher:
                 return
 
     def _begins(self, piece: Piece, ends: tuple[str, ...]) -> bool:
-        """Whether the text goes on with an optional piece."""
+        """Whether the text continues with an optional piece."""
         if self.at >= len(self.text):
             return False
         first, word = piece.group[0] if piece.group else piece, self._next_word()
@@ -166,8 +166,8 @@ class _Matcher:
         return word not in ends
 
     def _next_word(self) -> str:
-        found = re.match(r"\S+", self.text[self.at :])
-        return found.group() if found else ""
+        match = re.match(r"\S+", self.text[self.at :])
+        return match.group() if match else ""
 
     def _word(self, piece: Piece) -> None:
         word = self._next_word()
@@ -177,10 +177,10 @@ class _Matcher:
         if not chosen and word:
             chosen = [one for one in piece.words if one.startswith(word)]
         if len(chosen) != 1:
-            known = ", ".join(piece.words)
+            choices = ", ".join(piece.words)
             at = (self.at, self.at + max(1, len(word)))
-            raise UsageError(f"'{word}' is not one of {known}" if word else f"give {known}", at)
-        self.found.append(Argument("word", chosen[0], (self.at, self.at + len(word)), piece))
+            raise UsageError(f"'{word}' is not one of {choices}" if word else f"give {choices}", at)
+        self.arguments.append(Argument("word", chosen[0], (self.at, self.at + len(word)), piece))
         self.at += len(word)
 
     def _operand(self, piece: Piece, ends: tuple[str, ...]) -> None:
@@ -195,7 +195,7 @@ class _Matcher:
             end = self.text.find(self.text[begin], begin + 1) + 1
             if not end:
                 raise UsageError("a quotation mark is not closed", (begin, begin + 1))
-            self.found.append(
+            self.arguments.append(
                 Argument(piece.operand, self.text[begin + 1 : end - 1], (begin, end), piece)
             )
             self.at = end
@@ -205,14 +205,14 @@ class _Matcher:
         text = self.text[begin:end].rstrip()
         if not text and piece.operand not in REST:
             raise UsageError(f"{OPERANDS[piece.operand]} is needed", (begin, begin + 1))
-        self.found.append(Argument(piece.operand, text, (begin, begin + len(text)), piece))
+        self.arguments.append(Argument(piece.operand, text, (begin, begin + len(text)), piece))
         self.at = end
 
     def _end_of_expression(self, ends: tuple[str, ...]) -> int:
-        """Behind an expression: at a word that ends it, outside of brackets and strings."""
+        """The end of an expression: before a word of `ends` outside of brackets and strings."""
         depth, quote = 0, ""
         stops = {word for word in ends if word not in OPERANDS}
-        last = "FILE" in ends  # a file's name is the last word, whatever stands before it
+        last = "FILE" in ends  # the last word is the name of a file
         for place in range(self.at, len(self.text)):
             letter = self.text[place]
             if quote:
@@ -236,68 +236,68 @@ class _Matcher:
 
 
 def _stands_alone(text: str, place: int) -> bool:
-    """Whether the = there is no part of a comparison."""
+    """Whether the `=` at an offset is not part of a comparison."""
     return (
         text[place - 1 : place] not in {"=", "!", "<", ">"}
         and text[place + 1 : place + 2] != EQUALS
     )
 
 
-def quoted(name: str) -> str:
-    """A file's name as a line has it, in quotation marks if it needs some."""
+def quote(name: str) -> str:
+    """A file's name for a command line, in quotation marks if it needs them."""
     if name and not any(char.isspace() for char in name) and name[0] not in "\"'":
         return name
     return f'"{name}"' if "'" in name else f"'{name}'"
 
 
 def _is_word(text: str) -> bool:
-    """Whether a text is one word, or one in quotation marks."""
+    """Whether a text is one word, or one string in quotation marks."""
     if text[:1] in ("'", '"'):
         return text.find(text[0], 1) == len(text) - 1
     return len(text.split()) == 1
 
 
-def _words_of(wanted: tuple[Piece, ...]) -> tuple[str, ...]:
-    """Words that may come first of what follows; an operand that must come is named."""
-    found: list[str] = []
-    for piece in wanted:
+def _words_of(usage: tuple[Piece, ...]) -> tuple[str, ...]:
+    """The words, and names of operands, with which the following pieces may start."""
+    words: list[str] = []
+    for piece in usage:
         first = piece.group[0] if piece.group else piece
-        found += first.begins
+        words += first.begins
         if not piece.optional:
             break
-    return tuple(found)
+    return tuple(words)
 
 
-def expected(usage: str, text: str) -> tuple[str, ...]:
-    """What may stand at the end of the arguments `text`: operands' names and words.
+def next_operands(usage: str, text: str) -> tuple[str, ...]:
+    """The names of operands and the words that may come at the end of the arguments `text`.
 
-    The last word of `text` is taken as unfinished unless white space follows it.
+    The last word of `text` is incomplete unless white space follows it.
     """
     head = text if not text or text[-1].isspace() else text[: len(text) - len(text.split()[-1])]
-    wanted = pieces(usage)
+    parts = pieces(usage)
     try:
-        given = list(match(usage, head))
+        arguments = list(match(usage, head))
     except UsageError:
-        given = _as_far(usage, head)
-    return _following(wanted, given, head)
+        arguments = _as_far(usage, head)
+    return _following(parts, arguments, head)
 
 
 def _as_far(usage: str, text: str) -> list[Argument]:
     matcher = _Matcher(text, pieces(usage))
     with contextlib.suppress(UsageError):
         matcher.all()
-    return matcher.found
+    return matcher.arguments
 
 
-def _following(wanted: tuple[Piece, ...], found: list[Argument], head: str) -> tuple[str, ...]:
-    flat = list(_flat(wanted))
+def _following(usage: tuple[Piece, ...], arguments: list[Argument], head: str) -> tuple[str, ...]:
+    flat = list(_flat(usage))
     place = 0
     names: list[str] = []
-    if found:
-        last = next(at for at, step in enumerate(flat) if step.piece is found[-1].piece)
+    if arguments:
+        last = next(at for at, step in enumerate(flat) if step.piece is arguments[-1].piece)
         place, piece = last + 1, flat[last].piece
         if piece.several or (piece.operand in LONG and head.strip()):
-            names.append(piece.operand)  # once more; an expression may go on
+            names.append(piece.operand)  # it may be repeated, or the expression may continue
     following: list[str] = []
     while place < len(flat):
         step = flat[place]
@@ -310,14 +310,14 @@ def _following(wanted: tuple[Piece, ...], found: list[Argument], head: str) -> t
 
 @dataclass(frozen=True)
 class _Step:
-    """A piece without groups; `beyond`: how far it is to what may come in its place, 0: nothing."""
+    """A piece of a flat usage; `beyond`: steps to the piece that may come instead, 0: none."""
 
     piece: Piece
     beyond: int
 
 
-def _flat(wanted: tuple[Piece, ...]) -> Iterator[_Step]:
-    for piece in wanted:
+def _flat(usage: tuple[Piece, ...]) -> Iterator[_Step]:
+    for piece in usage:
         if piece.group:
             inner = list(_flat(piece.group))
             yield _Step(inner[0].piece, len(inner) if piece.optional else inner[0].beyond)

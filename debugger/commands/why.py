@@ -1,12 +1,13 @@
-"""`why-stalled`, `why`: who waits for whom, and what made a value."""
+"""The commands `why-stalled` (who waits for whom) and `why` (what made a value)."""
 
 from __future__ import annotations
 
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from macaw.debugger.causes import showing, stalls, values
+from macaw.debugger.causes import cause_text, stalls
 from macaw.debugger.causes.record import CauseError
+from macaw.debugger.causes.why import why
 from macaw.debugger.commands.answers import Answer
 from macaw.debugger.commands.line import CommandError, Line
 from macaw.debugger.commands.operands import expression
@@ -30,8 +31,8 @@ def _why_stalled(context: Context, line: Line) -> Answer:
     session = context.session
     text = line.get("PLACES")
     names = dict.fromkeys(x.core for x in places(session.device, text)) if text else ()
-    found = stalls.why_stalled(session, [session.device.cores[name] for name in names])
-    return Answer("text", lines=tuple(stalls.lines(found)), data=found)
+    result = stalls.why_stalled(session, [session.device.cores[name] for name in names])
+    return Answer("text", lines=tuple(stalls.lines(result)), data=result)
 
 
 @command(
@@ -46,17 +47,17 @@ def _why_stalled(context: Context, line: Line) -> Answer:
 def _why(context: Context, line: Line) -> Answer:
     session = context.session
     expression(context, line)
-    depth = line.count(showing.DEPTH)
-    if depth > showing.DEEPEST:
+    depth = line.count(cause_text.DEPTH)
+    if depth > cause_text.DEEPEST:
         raise CommandError(
-            f"no more than {showing.DEEPEST} steps back are shown; ask for what stands there",
+            f"no more than {cause_text.DEEPEST} steps back are shown; ask for what stands there",
             at=line.place("N"),
         )
     try:
-        found = values.why(session, line.get("E") or "")
+        causes = why(session, line.get("E") or "")
     except CauseError as error:
         raise CommandError(str(error), at=line.place("E")) from None
-    shown = tuple(islice(showing.lines(found, depth), MOST_LINES))
-    if len(shown) == MOST_LINES:
-        shown += ("... less depth shows less",)
-    return Answer("text", lines=shown, data=showing.tree(found, depth))
+    lines = tuple(islice(cause_text.lines(causes, depth), MOST_LINES))
+    if len(lines) == MOST_LINES:
+        lines += ("... less depth shows less",)
+    return Answer("text", lines=lines, data=cause_text.tree(causes, depth))

@@ -6,6 +6,6 @@
 | `control` | rows of panels as prompt-toolkit wants them |
 | `completion` | completion and the palette |
 | `keys` | the table of keys |
-| `typed` | the history of lines |
+| `line_history` | the history of lines in a file |
 | `application` | all of it together |
 """

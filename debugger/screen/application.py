@@ -24,13 +24,13 @@ from prompt_toolkit.search import stop_search
 from prompt_toolkit.widgets import SearchToolbar
 
 from macaw.debugger.layout import PANELS
-from macaw.debugger.screen.completion import Words
+from macaw.debugger.screen.completion import CommandCompleter
 from macaw.debugger.screen.control import Panels
 from macaw.debugger.screen.keys import KEYS, bar, table
-from macaw.debugger.screen.typed import TypedLines
+from macaw.debugger.screen.line_history import LineHistory
 from macaw.debugger.screen.worker import Worker
-from macaw.debugger.views.composing import Composer
-from macaw.debugger.views.room import UNICODE, Signs
+from macaw.debugger.views.area import UNICODE, Signs
+from macaw.debugger.views.composer import Composer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,15 +40,15 @@ if TYPE_CHECKING:
 
     from macaw.debugger.commands.interpreter import Interpreter
 
-REDRAW = 0.04  # seconds between redraws at least
-ESCAPE = 0.05  # seconds after which Esc is no begin of something longer
+REDRAW = 0.04  # least seconds between redraws
+ESCAPE = 0.05  # seconds to wait for the rest of a key sequence after Esc
 PROMPT = "(macaw) "
 BAD = ("fault", "deadlock")
 WHEEL = {MouseEventType.SCROLL_UP: -3, MouseEventType.SCROLL_DOWN: 3}  # rows
 
 
 class Screen:
-    """The screen of one interpreter; `run` returns when the user leaves."""
+    """The screen of one interpreter."""
 
     def __init__(
         self,
@@ -57,22 +57,27 @@ class Screen:
         signs: Signs = UNICODE,
         history: Path | None = None,
         keep: Callable[[Mapping[str, Any]], object] | None = None,
-        typed: Input | None = None,
-        shown: Output | None = None,
+        terminal_input: Input | None = None,
+        terminal_output: Output | None = None,
     ) -> None:
-        """`keep` gets the layout when the user leaves. `typed`, `shown`: a test's terminal."""
+        """`keep` gets the layout when the user leaves.
+
+        `terminal_input` and `terminal_output` are for tests.
+        """
         self.interpreter = interpreter
         self.arrangement = interpreter.arrangement
         self.signs = signs
         self.keep = keep
-        self._aimed = ""  # where arrows in the grid have asked to go
-        self.worker = Worker(interpreter, self._changed, self._leave)
+        self._grid_target = ""  # the unit to which arrow keys have moved the focus last
+        self.worker = Worker(interpreter, self._redraw, self._leave)
         self.composer = Composer(self.arrangement, signs)
-        self.words = Words(interpreter, lambda: bool(self.worker.busy))
-        kept: History = TypedLines(str(history)) if history is not None else InMemoryHistory()
+        self.words = CommandCompleter(interpreter, lambda: bool(self.worker.busy))
+        lines_before: History = (
+            LineHistory(str(history)) if history is not None else InMemoryHistory()
+        )
         self.buffer = Buffer(
             completer=self.words,
-            history=kept,
+            history=lines_before,
             multiline=False,
             complete_while_typing=Condition(lambda: self.words.palette),
             accept_handler=self._accept,
@@ -84,13 +89,13 @@ class Screen:
             mouse_support=Condition(lambda: self.arrangement.mouse),
             min_redraw_interval=REDRAW,
             color_depth=_depth(),
-            input=typed,
-            output=shown,
+            input=terminal_input,
+            output=terminal_output,
         )
         self.app.ttimeoutlen = self.app.timeoutlen = ESCAPE
 
     def run(self, lines: Iterable[str] = ()) -> None:
-        """Show the screen, do lines first."""
+        """Show the screen until the user leaves; execute lines first."""
         self.worker.start()
         for line in lines:
             self.worker.submit(line)
@@ -103,9 +108,9 @@ class Screen:
 
     # What the worker's thread calls
 
-    def _changed(self) -> None:
+    def _redraw(self) -> None:
         loop = self.app.loop
-        if loop is not None:  # the application may end at the same time
+        if loop is not None:  # the application may be ending
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(self.app.invalidate)
 
@@ -141,7 +146,7 @@ class Screen:
         return Layout(FloatContainer(body, [menu]), focused_element=line)
 
     def _status(self) -> StyleAndTextTuples:
-        """Why the program stands, or what goes on."""
+        """The status line: why the program has stopped, or what runs."""
         worker = self.worker
         if worker.busy:
             what, cycle = worker.progress or ("", None)
@@ -160,7 +165,7 @@ class Screen:
     def _accept(self, buffer: Buffer) -> bool:
         self.words.palette = False
         if self.worker.progress is not None and not buffer.text.strip():
-            return True  # impatience is no wish to repeat
+            return True  # during a run, Enter on an empty line repeats nothing
         self.arrangement.scroll.pop("output", None)
         self.worker.submit(buffer.text)
         return False
@@ -170,7 +175,7 @@ class Screen:
             self.worker.submit(line, quiet)
 
     def _bindings(self) -> KeyBindings:
-        found = KeyBindings()
+        bindings = KeyBindings()
         acts: dict[str, Callable[[KeyPressEvent], None]] = {
             "help": self._help,
             "break": self._break,
@@ -183,26 +188,26 @@ class Screen:
         }
         for key in KEYS:
             if key.line:
-                found.add(*key.keys)(partial(self._line, key.line))
+                bindings.add(*key.keys)(partial(self._line, key.line))
             elif key.act:
-                found.add(*key.keys)(acts[key.act])
-        found.add("<sigint>")(self._stop)
+                bindings.add(*key.keys)(acts[key.act])
+        bindings.add("<sigint>")(self._stop)
         for at, panel in enumerate(PANELS):
-            found.add("escape", str((at + 1) % 10), eager=True)(partial(self._panel, panel))
+            bindings.add("escape", str((at + 1) % 10), eager=True)(partial(self._panel, panel))
         active = Condition(lambda: bool(self.arrangement.active) and not self.buffer.complete_state)
         in_grid = Condition(lambda: self.arrangement.active == "grid")
-        found.add("escape", filter=Condition(self._held))(self._back)
+        bindings.add("escape", filter=Condition(self._has_escape))(self._back)
         for name, rows in (("up", -1), ("down", 1), ("pageup", -10), ("pagedown", 10)):
-            found.add(name, filter=active & ~in_grid)(partial(self._scroll, rows))
+            bindings.add(name, filter=active & ~in_grid)(partial(self._scroll, rows))
         for name, way in (("up", (-1, 0)), ("down", (1, 0)), ("left", (0, -1)), ("right", (0, 1))):
-            found.add(name, filter=active & in_grid)(partial(self._move, way))
+            bindings.add(name, filter=active & in_grid)(partial(self._move, way))
         empty = Condition(lambda: not self.buffer.text)
-        found.add("enter", filter=active & in_grid & empty)(partial(self._panel, "registers"))
-        return found
+        bindings.add("enter", filter=active & in_grid & empty)(partial(self._panel, "registers"))
+        return bindings
 
-    def _held(self) -> bool:
+    def _has_escape(self) -> bool:
         return bool(
-            self.arrangement.active or self.arrangement.zoomed or self.buffer.complete_state
+            self.arrangement.active or self.arrangement.zoom_panel or self.buffer.complete_state
         )
 
     def _line(self, line: str, event: KeyPressEvent) -> None:
@@ -213,7 +218,7 @@ class Screen:
         if word:
             self._submit(f"help {word[0].partition('/')[0]}")
             return
-        keys = [f"{shown:14} {meaning}" for shown, meaning in table()]
+        keys = [f"{name:14} {meaning}" for name, meaning in table()]
         self.worker.note([*keys, "help lists the commands, help NAME tells all about one"])
         self.arrangement.active = "output"
         self.arrangement.zoom("output")
@@ -244,7 +249,7 @@ class Screen:
             self.buffer.reset()
 
     def _end_search(self) -> None:
-        """Keys go to the line again."""
+        """End a search: keys go to the input line again."""
         if self.app.layout.is_searching:
             stop_search()
 
@@ -271,21 +276,23 @@ class Screen:
         self.arrangement.zoom("")
 
     def _scroll(self, rows: int, event: KeyPressEvent) -> None:
-        self._scrolled(self.arrangement.active, rows)
+        self._scroll_panel(self.arrangement.active, rows)
 
-    def _scrolled(self, panel: str, rows: int) -> None:
+    def _scroll_panel(self, panel: str, rows: int) -> None:
         part = self.worker.frame.parts.get(panel, ())
         most = len(getattr(part, "rows", part if isinstance(part, tuple) else ()))
-        asked = self.arrangement.scroll.get(panel, 0) + rows
-        last = 0 if panel == "output" else most  # output stands at its end
-        self.arrangement.scroll[panel] = max(-most, min(last, asked))  # a redraw knows better
-        self.arrangement.changed()
+        offset = self.arrangement.scroll.get(panel, 0) + rows
+        last = 0 if panel == "output" else most  # the output panel shows its end
+        self.arrangement.scroll[panel] = max(
+            -most, min(last, offset)
+        )  # the next redraw limits it exactly
+        self.arrangement.note_change()
 
     def _move(self, way: tuple[int, int], event: KeyPressEvent) -> None:
         grid = self.worker.frame.parts.get("grid")
         if grid is None or not grid.places:
             return
-        focus = self._aimed if self.worker.waiting else grid.focus  # the frame may be behind
+        focus = self._grid_target if self.worker.waiting else grid.focus  # the frame may be old
         at, across = next(
             ((y, row.index(focus)) for y, row in enumerate(grid.places) if focus in row), (0, 0)
         )
@@ -295,16 +302,16 @@ class Screen:
 
     def _aim(self, place: str) -> None:
         """Move the focus to a unit of the grid."""
-        self._aimed = place
+        self._grid_target = place
         self._submit(f"focus {place}", quiet=True)
 
     def _mouse(self, what: MouseEventType, panel: str, place: str | None) -> None:
-        """The wheel scrolls a panel; a click lets keys go to it, and on a unit moves the focus."""
+        """Handle the mouse: the wheel scrolls; a click activates a panel or focuses a unit."""
         if what in WHEEL:
-            self._scrolled(panel, WHEEL[what])
+            self._scroll_panel(panel, WHEEL[what])
         elif what is MouseEventType.MOUSE_UP:
             self.arrangement.active = panel
-            self.arrangement.changed()
+            self.arrangement.note_change()
             if place is not None:
                 self._aim(place)
 

@@ -1,4 +1,4 @@
-"""Completion by the table of commands, and the palette: commands by what they do."""
+"""Completion of command lines, and the palette, which finds commands by what they do."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from macaw.debugger.commands.interpreter import Interpreter
 
 
-class Words(Completer):
-    """What the last word may become; nothing while the session is `busy`.
+class CommandCompleter(Completer):
+    """Completes the last word of a line; offers nothing while the session is `busy`.
 
-    With `palette` on: each command that has the text in its name or meaning.
+    With `palette` set it offers each command whose name or meaning contains the text.
     """
 
     def __init__(self, interpreter: Interpreter, busy: Callable[[], bool] = lambda: False) -> None:
@@ -32,12 +32,12 @@ class Words(Completer):
         if self.palette:
             yield from self._commands(text)
         elif not self.busy():
-            begun = "" if not text or text[-1].isspace() else text.split()[-1]
+            prefix = "" if not text or text[-1].isspace() else text.split()[-1]
             for word in self.interpreter.complete(text):
-                yield Completion(word, start_position=-len(begun))
+                yield Completion(word, start_position=-len(prefix))
 
     def _commands(self, text: str) -> Iterator[Completion]:
-        wanted = text.strip().lower()
+        needle = text.strip().lower()
         for row in COMMANDS.values():
-            if wanted in row.name or wanted in row.meaning.lower():
+            if needle in row.name or needle in row.meaning.lower():
                 yield Completion(row.name, -len(text), display=row.usage, display_meta=row.meaning)

@@ -1,4 +1,4 @@
-"""Rows of panels in prompt-toolkit's terms. Rows are made once for a frame, size and state."""
+"""The panels as a control of prompt-toolkit; rows are drawn once for a frame, size and state."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.layout.controls import UIContent, UIControl
 from prompt_toolkit.mouse_events import MouseEvent, MouseEventType
 
-from macaw.debugger.views.composing import Composer
+from macaw.debugger.views.composer import Composer
 
 if TYPE_CHECKING:
     from prompt_toolkit.key_binding.key_bindings import NotImplementedOrNone
@@ -27,7 +27,7 @@ COLOURS = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "gray",
 
 @lru_cache(maxsize=256)
 def style_of(style: Style | None) -> str:
-    """A style of rich in prompt-toolkit's words."""
+    """A style of rich as a style string of prompt-toolkit."""
     if style is None:
         return ""
     words = [name for name in ("bold", "italic", "underline", "reverse") if getattr(style, name)]
@@ -41,7 +41,7 @@ class Panels(UIControl):
     """All panels as one control."""
 
     def __init__(self, worker: Worker, composer: Composer, on_mouse: OnMouse) -> None:
-        """`on_mouse(event, panel, place)`: a click or the wheel; the unit of the grid there."""
+        """`on_mouse(event, panel, place)` gets clicks and the wheel; place: the grid's unit."""
         self.worker = worker
         self.composer = composer
         self.on_mouse = on_mouse
@@ -50,28 +50,28 @@ class Panels(UIControl):
         self._lines: list[StyleAndTextTuples] = []
 
     def create_content(self, width: int, height: int) -> UIContent:
-        """The panels on so many cells."""
+        """The panels drawn on so many cells."""
         frame = self.worker.frame
         arrangement = self.composer.arrangement
         self._size = width, height
         self.worker.show(self.composer.panels(width, height))
         key = (frame.version, width, height, arrangement.version)
         if key != self._key:
-            self._lines = self._drawn(frame, width, height)
+            self._lines = self._draw(frame, width, height)
             self._key = key
         lines = self._lines
         line: Callable[[int], StyleAndTextTuples] = lines.__getitem__
         return UIContent(get_line=line, line_count=len(lines), show_cursor=False)
 
     def mouse_handler(self, mouse_event: MouseEvent) -> NotImplementedOrNone:
-        """A click, or the wheel: of the panel below it."""
+        """Pass a click or a turn of the wheel on, with the panel below the pointer."""
         x, y = mouse_event.position.x, mouse_event.position.y
-        found = self.composer.at(self.worker.frame, x, y, *self._size)
-        if found is None:
+        hit = self.composer.at(self.worker.frame, x, y, *self._size)
+        if hit is None:
             return NotImplemented
-        self.on_mouse(mouse_event.event_type, *found)
+        self.on_mouse(mouse_event.event_type, *hit)
         return None
 
-    def _drawn(self, frame: Frame, width: int, height: int) -> list[StyleAndTextTuples]:
+    def _draw(self, frame: Frame, width: int, height: int) -> list[StyleAndTextTuples]:
         rows = self.composer.rows(frame, width, height)
         return [[(style_of(piece.style), piece.text) for piece in row] for row in rows]

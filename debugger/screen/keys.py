@@ -1,4 +1,4 @@
-"""The keys, as a table: bindings, the bar and the help derive from it."""
+"""The table of keys, from which bindings, the bar and the help are made."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Key:
-    """A key that does a command line, or something of the screen (`act`)."""
+    """A key that executes a command line, or an act of the screen."""
 
     keys: tuple[str, ...]  # as prompt-toolkit names them
-    shown: str
-    word: str  # for the bar; empty: it is not there
+    label: str
+    word: str  # for the bar; empty: the bar leaves it out
     line: str = ""
     act: str = ""
     meaning: str = ""
@@ -46,18 +46,18 @@ PANEL_KEYS = (
 
 
 def bar(width: int) -> str:
-    """The keys in one row, as many as fit."""
-    found = ""
+    """The keys in one row, as many as fit into so many columns."""
+    text = ""
     for key in KEYS:
         if key.word:
-            piece = f"{key.shown} {key.word}"
-            if len(found) + len(piece) + 2 > width:
+            piece = f"{key.label} {key.word}"
+            if len(text) + len(piece) + 2 > width:
                 break
-            found += ("  " if found else "") + piece
-    return found
+            text += ("  " if text else "") + piece
+    return text
 
 
 def table() -> Iterable[tuple[str, str]]:
-    """All keys and what they do."""
-    yield from ((key.shown, key.line or key.meaning) for key in KEYS)
+    """All keys with what they do."""
+    yield from ((key.label, key.line or key.meaning) for key in KEYS)
     yield from PANEL_KEYS

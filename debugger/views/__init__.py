@@ -1,6 +1,6 @@
-"""The panels: each a function of a frame and its room, giving rich `Text` of one row each.
+"""The panels: functions from a frame and an area to rows, each a `Text` of rich.
 
-Texts are never read as markup: operands and values look like it.
+No text is parsed as markup, for operands and values look like markup.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from macaw.debugger.frame import Frame
-    from macaw.debugger.views.room import Room
+    from macaw.debugger.views.area import Area
 
-View = Callable[["Frame", "Room"], list["Text"]]
+View = Callable[["Frame", "Area"], list["Text"]]
 
 VIEWS: Mapping[str, View] = {
     "code": code.view,
@@ -43,10 +43,10 @@ VIEWS: Mapping[str, View] = {
 }
 
 
-def draw(panel: str, frame: Frame, room: Room) -> list[Text]:
-    """The rows of a panel, cut to its room."""
-    found = VIEWS[panel](frame, room)[: room.height]
-    for row in found:
-        if row.cell_len > room.width:
-            row.truncate(room.width)
-    return found
+def draw(panel: str, frame: Frame, area: Area) -> list[Text]:
+    """The rows of a panel, cut to its area."""
+    rows = VIEWS[panel](frame, area)[: area.height]
+    for row in rows:
+        if row.cell_len > area.width:
+            row.truncate(area.width)
+    return rows

@@ -1,46 +1,46 @@
-"""What commands have answered and the program has written, the newest below."""
+"""The output panel: answers of commands and output of the program, the newest at the bottom."""
 
 from __future__ import annotations
 
 from rich.text import Text
 
-from macaw.debugger.frame import Frame, Written
-from macaw.debugger.views.room import BAD, FAINT, NAME, Room, line
+from macaw.debugger.frame import Frame, OutputLine
+from macaw.debugger.views.area import BAD, FAINT, NAME, Area, line
 
 STYLES = {"command": "bold", "error": BAD, "stderr": "red", "dprintf": NAME, "stdout": "green"}
-HANGING = 4  # cells that the rest of a long line is further in
+HANGING = 4  # cells by which the rest of a long line is indented
 
 
-def view(frame: Frame, room: Room) -> list[Text]:
-    """The last lines; long ones go on in the next row."""
-    part: tuple[Written, ...] = frame.parts["output"]
+def view(frame: Frame, area: Area) -> list[Text]:
+    """The last lines; long ones continue in the next row."""
+    part: tuple[OutputLine, ...] = frame.parts["output"]
     if not part:
-        return [line((room.cut("help lists the commands, F1 shows the keys", room.width), FAINT))]
+        return [line((area.cut("help lists the commands, F1 shows the keys", area.width), FAINT))]
     rows: list[Text] = []
-    for written in reversed(part):
-        mark = "> " if written.kind == "command" else ""
-        text = line((mark + written.text, STYLES.get(written.kind, "")))
-        rows += reversed(_folded(text, room.width))
-        if len(rows) >= room.height - min(0, room.scroll):
+    for output_line in reversed(part):
+        mark = "> " if output_line.kind == "command" else ""
+        text = line((mark + output_line.text, STYLES.get(output_line.kind, "")))
+        rows += reversed(_fold(text, area.width))
+        if len(rows) >= area.height - min(0, area.scroll):
             break
     rows.reverse()
-    return [rows[at] for at in room.window(len(rows), len(rows) - room.height)]
+    return [rows[at] for at in area.window(len(rows), len(rows) - area.height)]
 
 
-def _folded(text: Text, width: int) -> list[Text]:
-    """A line as rows of at most so many cells: broken between words, the rest further in."""
+def _fold(text: Text, width: int) -> list[Text]:
+    """A line wrapped at words into rows of so many cells; all but the first are indented."""
     text.rstrip()
     indent = min(len(text.plain) - len(text.plain.lstrip()) + HANGING, width // 3)
-    found = []
+    rows = []
     while text.cell_len > width:
         head = text.copy()
         head.truncate(width)
         cut = len(head.plain)
-        if not text.plain.startswith(head.plain):  # a space for half of a wide character
+        if not text.plain.startswith(head.plain):  # the cut was inside a wide character
             cut -= 1
-        space = text.plain.rfind(" ", width // 2, cut + 1)  # a long word is cut, not moved
+        space = text.plain.rfind(" ", width // 2, cut + 1)  # a very long word is cut
         cut = max(1, cut if space < 0 else space)
-        found.append(text[:cut])
+        rows.append(text[:cut])
         rest = text[cut:]
         text = line(" " * indent, rest[len(rest.plain) - len(rest.plain.lstrip()) :])
-    return [*found, text]
+    return [*rows, text]

@@ -1,23 +1,23 @@
-"""Who waits for what, and for whom."""
+"""The stalls panel: who waits for what, and for whom."""
 
 from __future__ import annotations
 
 from rich.text import Text
 
 from macaw.debugger.frame import Frame, Stall
-from macaw.debugger.views.room import BAD, FAINT, NAME, Room, line
+from macaw.debugger.views.area import BAD, FAINT, NAME, Area, line
 
 
-def view(frame: Frame, room: Room) -> list[Text]:
-    """A tree: below somebody who waits stand those that could end it; then the true causes."""
+def view(frame: Frame, area: Area) -> list[Text]:
+    """Trees: below one that waits are those that could end its wait; then the causes."""
     part: tuple[Stall, ...] = frame.parts["stalls"]
     if not part:
-        return [line((room.cut("no core runs", room.width), FAINT))]
-    return [_row(part[at], room) for at in room.window(len(part))]
+        return [line((area.cut("no core runs", area.width), FAINT))]
+    return [_row(part[at], area) for at in area.window(len(part))]
 
 
-def _row(row: Stall, room: Room) -> Text:
-    indent = "  " * max(0, row.depth - 1) + (room.signs.below if row.depth else "")
+def _row(row: Stall, area: Area) -> Text:
+    indent = "  " * max(0, row.depth - 1) + (area.signs.below if row.depth else "")
     head = f"{row.who} " if row.who else ""
-    cut = room.cut(row.text, max(1, room.width - len(indent) - len(head)))
+    cut = area.cut(row.text, max(1, area.width - len(indent) - len(head)))
     return line((indent, FAINT), (head, NAME), (cut, BAD if row.final else ""))

@@ -1,24 +1,24 @@
-"""Displays with their values, watches and breakpoints."""
+"""The watches panel: displays with their values, then points with their hits."""
 
 from __future__ import annotations
 
 from rich.text import Text
 
-from macaw.debugger.frame import Frame, Watched
-from macaw.debugger.views.room import FAINT, NAME, Room, changed, line
+from macaw.debugger.frame import Frame, WatchRow
+from macaw.debugger.views.area import FAINT, NAME, Area, change_style, line
 
 
-def view(frame: Frame, room: Room) -> list[Text]:
-    """A row each: what it is, its text, its value or hits."""
-    part: tuple[Watched, ...] = frame.parts["watches"]
+def view(frame: Frame, area: Area) -> list[Text]:
+    """A row for each: kind and number, text, value or hits."""
+    part: tuple[WatchRow, ...] = frame.parts["watches"]
     if not part:
-        return [line((room.cut("display E shows a value here, watch E stops", room.width), FAINT))]
+        return [line((area.cut("display E shows a value here, watch E stops", area.width), FAINT))]
     names = max(len(row.name) for row in part)
-    return [_row(part[at], names, room) for at in room.window(len(part))]
+    return [_row(part[at], names, area) for at in area.window(len(part))]
 
 
-def _row(row: Watched, names: int, room: Room) -> Text:
-    left = max(2, room.width - names - 2)
-    text = room.cut(row.text, left // 2)
-    value = room.cut(row.value, left - len(text))
-    return line((row.name.ljust(names) + " ", NAME), f"{text} ", (value, changed(row.age)))
+def _row(row: WatchRow, names: int, area: Area) -> Text:
+    left = max(2, area.width - names - 2)
+    text = area.cut(row.text, left // 2)
+    value = area.cut(row.value, left - len(text))
+    return line((row.name.ljust(names) + " ", NAME), f"{text} ", (value, change_style(row.age)))

@@ -181,11 +181,11 @@ def _line_reader(interpreter: Interpreter, history: Path | None) -> Callable[[],
     from prompt_toolkit import PromptSession
     from prompt_toolkit.history import FileHistory, InMemoryHistory
 
-    from macaw.debugger.screen.completion import Words
+    from macaw.debugger.screen.completion import CommandCompleter
 
     memory = FileHistory(str(history)) if history is not None else InMemoryHistory()
     session: PromptSession[str] = PromptSession(
-        completer=Words(interpreter), complete_while_typing=False, history=memory
+        completer=CommandCompleter(interpreter), complete_while_typing=False, history=memory
     )
     return lambda: session.prompt(PROMPT)
 
@@ -206,7 +206,7 @@ def run_screen(interpreter: Interpreter, lines: Iterable[str] = ()) -> None:
     The screen's layout and the history of lines are kept in `state_folder`.
     """
     from macaw.debugger.screen.application import Screen
-    from macaw.debugger.views.room import ASCII, UNICODE
+    from macaw.debugger.views.area import ASCII, UNICODE
 
     folder = state_folder()
     interpreter.arrangement.take(_read_layout(folder / LAYOUT))

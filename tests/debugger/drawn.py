@@ -13,7 +13,7 @@ from prompt_toolkit.output.vt100 import Vt100_Output
 
 from macaw.debugger.commands.interpreter import Interpreter
 from macaw.debugger.screen.application import Screen
-from macaw.debugger.views.room import UNICODE
+from macaw.debugger.views.area import UNICODE
 from macaw.debugging import DebuggerFiles
 
 

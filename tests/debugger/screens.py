@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from macaw.debugger.commands.interpreter import Interpreter
-from macaw.debugger.frame_builder import Gatherer
-from macaw.debugger.views.composing import Composer
-from macaw.debugger.views.room import UNICODE
+from macaw.debugger.frame_builder import FrameBuilder
+from macaw.debugger.views.area import UNICODE
+from macaw.debugger.views.composer import Composer
 from macaw.debugging import DebuggerFiles
 
 GOLDENS = Path(__file__).parent / "screens"
@@ -19,25 +19,25 @@ class Screen:
     def __init__(self, session, signs=UNICODE):
         self.interpreter = Interpreter(session, DebuggerFiles())
         self.arrangement = self.interpreter.arrangement
-        self.gatherer = Gatherer(self.interpreter, self.arrangement)
+        self.builder = FrameBuilder(self.interpreter, self.arrangement)
         self.composer = Composer(self.arrangement, signs)
-        session.on_output = self.gatherer.wrote
-        self.gatherer.stopped()
+        session.on_output = self.builder.add_output
+        self.builder.note_stop()
         self.frame(200, 50)
 
     def do(self, *lines, size=(200, 50)):
         """Execute lines as the screen does: after each the visible panels are computed."""
         for line in lines:
-            self.gatherer.asked(line)
+            self.builder.add_command(line)
             answer = self.interpreter.execute(line)
-            self.gatherer.answered(line, answer)
+            self.builder.add_answer(line, answer)
             if answer.kind == "stop":
-                self.gatherer.stopped()
+                self.builder.note_stop()
             self.frame(*size)
         return answer
 
     def frame(self, width, height):
-        return self.gatherer.frame(self.composer.panels(width, height))
+        return self.builder.frame(self.composer.panels(width, height))
 
     def text(self, width, height):
         return self.composer.text(self.frame(width, height), width, height)

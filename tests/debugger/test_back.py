@@ -64,13 +64,13 @@ def test_runs_back_meet_what_runs_forth_have_met(engine):
     debug.points.add("watch", "mem[data] / 3 % 900 == 899")
     forth = []
     while debug.proceed().reason != "exit":
-        stop = debug.stopped
+        stop = debug.last_stop
         forth.append((stop.cycle, stop.turn, stop.hits[0].number, debug.device.hash()))
     assert {number for *_, number, _ in forth} == {1, 2}
     assert len(forth) == 3 + 2 * 3
     back = []
     while not debug.proceed_back().at_start:
-        stop = debug.stopped
+        stop = debug.last_stop
         back.append((stop.cycle, stop.turn, stop.hits[0].number, debug.device.hash()))
     assert back == forth[::-1]
     # Looking back has counted nothing.
@@ -233,4 +233,4 @@ def test_steps_of_one_pe_forth_and_back(engine):
     for wanted in states[1::-1]:
         debug.stepi_back()
         assert debug.device.hash() == wanted
-    assert debug.stopped.at_start
+    assert debug.last_stop.at_start

@@ -223,7 +223,7 @@ def test_runs_back_meet_conditions_and_watches_that_runs_forth_have_met(name):
 
 def _met(debug):
     """What a stop says, without what is counted on the way forth alone."""
-    stop = {key: value for key, value in debug.stopped.json().items() if key != "message"}
+    stop = {key: value for key, value in debug.last_stop.json().items() if key != "message"}
     stop["hits"] = [{**hit, "hits": None} for hit in stop["hits"]]
     return stop, debug.device.hash()
 

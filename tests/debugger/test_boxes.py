@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from macaw.debugger.commands.interpreter import Interpreter
-from macaw.debugger.commands.text import shown
+from macaw.debugger.commands.text import answer_text
 from macaw.debugger.expressions import ExpressionError
 from macaw.debugging import DebuggerFiles
 from macaw.emu.engines import ENGINES
@@ -94,7 +94,8 @@ def test_a_box_has_a_number_and_a_name_and_its_parts_are_values(at_work):
     assert debug.evaluate("box505.limit - box505.base") > 0
     assert debug.evaluate("box518.loads[1].index") == debug.evaluate("load_queue_1.loads[1].index")
     assert (
-        shown(at_work.execute("print pe_controller.at_work_on")) == "pe_controller.at_work_on = mac"
+        answer_text(at_work.execute("print pe_controller.at_work_on"))
+        == "pe_controller.at_work_on = mac"
     )
     for text in ("box505.right", "box507", "pe[0,0].box505"):
         with pytest.raises(ExpressionError):

@@ -160,7 +160,7 @@ def test_a_bank_that_is_no_number():
         core = debug.device.cores["fim[1]"]
         place = core.table.memories[1].start(1)
         debug.device.memory.poke(place, np.full(1 << 13, np.nan, "<f2").tobytes())
-        debug.edited()
+        debug.note_edit()
         return debug
 
     found = caught(make, "nan", "fim[1]", 3)

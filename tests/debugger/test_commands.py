@@ -8,8 +8,8 @@ import pytest
 
 from macaw.debugger.commands.interpreter import LONGEST, Interpreter
 from macaw.debugger.commands.table import COMMANDS, GROUPS, find
-from macaw.debugger.commands.text import shown
-from macaw.debugger.commands.usage import UsageError, expected, match, pieces
+from macaw.debugger.commands.text import answer_text
+from macaw.debugger.commands.usage import UsageError, match, next_operands, pieces
 from macaw.debugging import DebuggerFiles
 from tests.debugger.programs import of_source
 from tests.debugger.sources import LONG_LOOP
@@ -80,9 +80,9 @@ def test_a_usage_that_is_none_is_refused(usage):
 
 
 def test_what_may_come_next():
-    assert expected(BREAK, "") == ("LOC",)
-    assert expected(BREAK, "loop ") == ("if", "ignore", "LOC")
-    assert expected("stepi [N] [--only|--all]", "5 -") == ("--only", "--all")
+    assert next_operands(BREAK, "") == ("LOC",)
+    assert next_operands(BREAK, "loop ") == ("if", "ignore", "LOC")
+    assert next_operands("stepi [N] [--only|--all]", "5 -") == ("--only", "--all")
 
 
 def test_names_prefixes_and_aliases():
@@ -101,7 +101,7 @@ def test_help_knows_every_command():
         meaning for group, meaning in GROUPS.items() if any(x.group == group for x in COMMANDS.values())
     ]  # fmt: skip
     for row in COMMANDS.values():
-        assert row.meaning in shown(run.execute(f"help {row.name}"))
+        assert row.meaning in answer_text(run.execute(f"help {row.name}"))
 
 
 def test_an_empty_line_repeats_what_repeats():
@@ -154,12 +154,12 @@ def test_errors(line):
     assert answer.kind == "error"
     assert answer.message.startswith(ERRORS[line])
     assert json.loads(json.dumps(answer.json()))["message"] == answer.message
-    assert shown(answer, line).startswith("error: ")
+    assert answer_text(answer, line).startswith("error: ")
 
 
 def test_an_error_points_at_its_place():
     line = "run 3"
-    assert shown(interpreter().execute(line), line).splitlines()[1:] == [
+    assert answer_text(interpreter().execute(line), line).splitlines()[1:] == [
         "  run 3", "      ^", "hint: usage: run",
     ]  # fmt: skip
 
@@ -188,7 +188,7 @@ def test_a_script_that_fails_tells_what_it_has_done(tmp_path):
     inner.write_text("echo one\nstepi\nbad\necho never\n")
     outer.write_text(f"echo begin\nsource {inner}\necho never\n")
     answer = interpreter().execute(f"source {outer}")
-    assert shown(answer).splitlines() == [
+    assert answer_text(answer).splitlines() == [
         "begin",
         "one",
         "step done at cycle 0",

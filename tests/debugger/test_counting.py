@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from macaw.debugger.commands.interpreter import Interpreter
-from macaw.debugger.frame_builder import Gatherer
+from macaw.debugger.frame_builder import FrameBuilder
 from macaw.debugging import DebuggerFiles
 from macaw.isa.trace import GROUP
 from tests.debugger.programs import of_source
@@ -64,12 +64,12 @@ def test_they_are_what_the_registers_say(run):
 
 
 def test_the_panel_has_their_change_since_the_last_stop(run):
-    gatherer = Gatherer(run, run.arrangement)
-    gatherer.stopped()
+    builder = FrameBuilder(run, run.arrangement)
+    builder.note_stop()
     for _ in range(2):
         run.execute("stepi 8")
-        gatherer.stopped()
-    found = {row.name: row for row in gatherer.counters() if row.core == "cp"}
+        builder.note_stop()
+    found = {row.name: row for row in builder.counters() if row.core == "cp"}
     assert (found["e_cu1"].value, found["e_cu1"].change) == (6, 4)
     assert (found["instructions"].value, found["instructions"].change) == (16, 8)
     assert found["t_rd_end1"].unit == "cycle"

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from wcwidth import wcwidth
 
 from macaw.debugger.screen.keys import bar
-from macaw.debugger.views.room import ASCII, UNICODE
+from macaw.debugger.views.area import ASCII, UNICODE
 from tests.debugger.drawn import drawn, styles
 from tests.debugger.programs import session
 from tests.debugger.screens import GOLDENS, SCREEN_SIZES, SCREEN_STORIES

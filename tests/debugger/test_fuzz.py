@@ -15,9 +15,9 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from macaw.debugger.commands.text import shown
+from macaw.debugger.commands.text import answer_text
 from macaw.debugger.session import Session
-from macaw.debugger.views.room import ASCII
+from macaw.debugger.views.area import ASCII
 from macaw.execution import configuration_of
 from tests.debugger.lines import lines
 from tests.debugger.programs import of_source
@@ -73,7 +73,7 @@ def test_lines_are_answered_and_drawn(name, chosen, width, height):
             screen.interpreter.complete(line)
             answer = screen.do(line, size=(width, height))
         json.dumps(answer.json())
-        shown(answer, line)
+        answer_text(answer, line)
         rows = screen.rows(width, height)
         assert [sum(cell_len(piece.text) for piece in row) for row in rows] == [width] * height
 

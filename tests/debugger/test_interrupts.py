@@ -82,7 +82,7 @@ def test_what_was_asked_for_before_a_line_is_over():
     worker = Worker(run, lambda: None, lambda: None)
     worker.interrupt()
     worker._execute("continue", 1, False)
-    assert run.session.stopped.reason == "exit"
+    assert run.session.last_stop.reason == "exit"
 
 
 def test_a_script_ends_where_it_is_interrupted(tmp_path):
@@ -98,7 +98,7 @@ def test_a_script_ends_where_it_is_interrupted(tmp_path):
     run = interpreter(of_source("        .core cp\n_start: j _start\n"))
     threading.Timer(0.2, run.session.interrupt).start()
     assert "forever:1: interrupted" in run.execute(f"source {tmp_path / 'forever'}").message
-    assert run.session.stopped.reason == "interrupt"
+    assert run.session.last_stop.reason == "interrupt"
 
 
 @pytest.mark.parametrize("line", ["shell sleep 60", "python while True: pass"])

@@ -88,7 +88,7 @@ def test_lines_back_are_the_lines_forth(engine, over):
     states = [debug.device.hash()]
     while debug.step(over=over).reason == "step":
         states.append(debug.device.hash())
-    stop = debug.stopped
+    stop = debug.last_stop
     while states:
         stop = debug.step_back(over=over)
         assert debug.device.hash() == states.pop()

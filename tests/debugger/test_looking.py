@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from macaw.debugger.commands.interpreter import Interpreter
-from macaw.debugger.commands.text import shown, table_lines, value_lines
-from macaw.debugger.frame_builder import Gatherer
+from macaw.debugger.commands.text import answer_text, table_lines, value_lines
+from macaw.debugger.frame_builder import FrameBuilder
 from macaw.debugging import DebuggerFiles
 from tests.debugger.programs import of_source, session
 
@@ -159,7 +159,7 @@ def test_info_cores_registers_and_queues(digits):
     assert queues["q1"][2:] == (
         int(state.q1_count[2, 3]), 8, int(state.q1_high[2, 3]),
     )  # fmt: skip
-    assert "is too" not in shown(digits.execute("info registers pe[0,0].1"))
+    assert "is too" not in answer_text(digits.execute("info registers pe[0,0].1"))
     assert "registers are too many" in digits.execute("info registers pe[*,*].*").message
 
 
@@ -273,7 +273,7 @@ def test_errors(run, line):
     assert message in answer.message
     if place is not None:
         assert answer.mark.begin == place
-    assert shown(answer, line)
+    assert answer_text(answer, line)
 
 
 def test_rows_of_an_array_stand_below_each_other():
@@ -300,6 +300,6 @@ def test_the_part_of_an_island_that_is_not_the_first():
     ]
     debug.execute("break blocks+8")
     debug.execute("continue")
-    code = Gatherer(debug, debug.arrangement)
+    code = FrameBuilder(debug, debug.arrangement)
     debug.execute("focus fim[1]")
     assert [row.address for row in code.code().rows if row.current] == [place + 8]

@@ -49,7 +49,7 @@ def state(run):
     commands = {point.number: point.commands for point in debug.points}
     temporary = [point.number for point in debug.points if point.temporary]
     under = [point.focus for point in debug.points]
-    named = {x.name: x.position for x in debug.history.points if x.name}
+    named = {x.number: x.position for x in debug.history.points if x.number}
     edits = [(x.position, x.edits) for x in debug.history.points if x.edits]
     shares = {panel: round(share, 6) for panel, share in layout.shares.items()}
     shown = (layout.name, layout.shown, layout.hidden, shares, layout.zoomed, layout.heat)

@@ -9,7 +9,7 @@ from macaw.debugger.commands.text import stop_lines
 from macaw.debugger.screen.control import COLOURS, style_of
 from macaw.debugger.screen.keys import KEYS, bar
 from macaw.debugger.screen.worker import Worker
-from macaw.debugger.views.room import ASCII, BAD, FADING, FAINT
+from macaw.debugger.views.area import ASCII, BAD, FADING, FAINT
 from macaw.debugging import DebuggerFiles
 from tests.debugger.programs import of_source, session
 from tests.debugger.sources import LONG_LOOP
@@ -29,7 +29,7 @@ def test_keys_do_the_lines_that_the_table_says():
             user.until(f" {next(stop_lines(answer.stopped))} | ")
 
     typist = Typist(of_source(LONG_LOOP)).play(act)
-    assert typist.interpreter.session.stopped.json() == answers[-1].stopped.json()
+    assert typist.interpreter.session.last_stop.json() == answers[-1].stopped.json()
     assert typist.interpreter.session.device.hash() == script.session.device.hash()
 
 

@@ -25,7 +25,7 @@ def test_the_record_of_an_end_is_json():
 @pytest.mark.parametrize("engine", ENGINES)
 def test_steps_say_where_they_are(engine):
     debug = of_source(LONG_LOOP, engine)
-    assert debug.stopped.reason == "start"
+    assert debug.last_stop.reason == "start"
     stops = [debug.stepi() for _ in range(4)]
     assert [stop.where.symbol for stop in stops] == ["_start+4", "loop", "loop+4", "loop+8"]
     assert [stop.where.line for stop in stops] == [3, 4, 5, 6]
@@ -80,8 +80,8 @@ def test_a_goal_before_and_behind():
     debug.run()
     debug.goto(50)
     assert debug.device.hash() == wanted
-    assert debug.stopped.reason == "arrived"
-    assert debug.stopped.cycle == 50
+    assert debug.last_stop.reason == "arrived"
+    assert debug.last_stop.cycle == 50
 
 
 def test_places():

@@ -9,8 +9,8 @@ import pytest
 
 from macaw.debugger.causes.stalls import rows, why_stalled
 from macaw.debugger.commands.interpreter import Interpreter
-from macaw.debugger.commands.text import shown
-from macaw.debugger.frame_builder import Gatherer
+from macaw.debugger.commands.text import answer_text
+from macaw.debugger.frame_builder import FrameBuilder
 from macaw.debugging import DebuggerFiles
 from tests.debugger.programs import of_source, session
 
@@ -225,7 +225,7 @@ def test_the_command():
     run = Interpreter(of_source(PULLS_MORE), DebuggerFiles())
     run.execute("continue")
     answer = run.execute("why-stalled")
-    text = shown(answer)
+    text = answer_text(answer)
     assert "    fim[0] block 1 waits for 1 columns in buffer 0 (0 are there) since cycle" in text
     assert text.splitlines()[-1].startswith("cause: fim[0] block 0 has ended at 0x")
     record = json.loads(json.dumps(answer.json()))["data"]
@@ -252,8 +252,8 @@ def test_the_panel_shows_the_tree_and_the_true_cause():
     assert int(found[2][1].split(", ")[1].split()[0]) <= cycle
     assert found[3][1] == "has ended, test.s:10"
     assert found[4][1].startswith("fim[0] block 0 has ended at ")
-    gatherer = Gatherer(run, run.arrangement)
-    assert [(x.who, x.text, x.depth, x.final) for x in gatherer.stalls()] == list(found)
+    builder = FrameBuilder(run, run.arrangement)
+    assert [(x.who, x.text, x.depth, x.final) for x in builder.stalls()] == list(found)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from macaw.debugger.commands.interpreter import Interpreter
-from macaw.debugger.commands.text import shown
+from macaw.debugger.commands.text import answer_text
 from macaw.debugging import DebuggerFiles
 from tests.debugger.programs import of_source
 from tests.debugger.sources import STORE_LOOP
@@ -22,7 +22,7 @@ def said(debug, *lines):
     found = []
     for line in lines:
         answer = debug.execute(line)
-        texts = shown(answer).splitlines()
+        texts = answer_text(answer).splitlines()
         found.append(" ".join(texts[-1 if answer.kind == "table" else 0].split()))
     return found
 
@@ -175,7 +175,7 @@ def test_what_a_dprintf_prints(text, printed):
     debug.execute(f"dprintf loop, {text}")
     debug.execute("tbreak loop+4")
     debug.execute("run")
-    assert debug.session.stopped.reason == "breakpoint"
+    assert debug.session.last_stop.reason == "breakpoint"
     assert debug.take_output() == {"dprintf": f"{printed}\n"}
     debug.execute("start")
     debug.execute("stepi 5")

@@ -32,7 +32,7 @@ def test_step_and_next_stop_at_breakpoints_of_the_core_that_they_step(engine):
     debug = of_source(CALLS, engine)
     debug.points.add("break", "double")
     assert said(debug.step(9)) == ("breakpoint", 2, [1])
-    assert debug.stopped.where.symbol == "double"
+    assert debug.last_stop.where.symbol == "double"
     assert said(debug.step(over=True)) == ("step", 1, [])
     debug.restart_program()
     assert said(debug.step(5, over=True)) == ("breakpoint", 1, [1])
@@ -56,13 +56,13 @@ def test_a_step_that_ends_before_a_breakpoint_has_met_it_and_what_goes_on_passes
 def test_a_breakpoint_in_the_middle_of_a_line_stops_a_step(engine):
     debug = of_source(CALLS, engine)
     debug.advance(str(line_of_calls("twice a0")))
-    middle = debug.stopped.where.address + 4
+    middle = debug.last_stop.where.address + 4
     debug.points.add("break", f"*{middle:#x}")
     for over in (False, True):
         debug.restart_program()
         debug.advance(str(line_of_calls("twice a0")))
         assert said(debug.step(over=over)) == ("breakpoint", 0, [1])
-        assert debug.stopped.where.address == middle
+        assert debug.last_stop.where.address == middle
     assert hits(debug) == [2]
 
 

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from macaw.debugger.frame import OLD, Code, CodeRow, Frame, Queue, Register, Written, visible
-from macaw.debugger.layout import LAYOUTS, MOST, NAMES, PANELS, SENTENCE, Arrangement, divided
+from macaw.debugger.frame import OLD, Code, CodeRow, Frame, OutputLine, Queue, Register, visible
+from macaw.debugger.layout import LAYOUTS, MOST, NAMES, PANELS, SENTENCE, Arrangement, divide
 from macaw.debugger.views import VIEWS, draw
-from macaw.debugger.views.composing import Composer
-from macaw.debugger.views.room import ASCII, UNICODE, Room, spark
+from macaw.debugger.views.area import ASCII, UNICODE, Area, spark
+from macaw.debugger.views.composer import Composer
 from tests.debugger.programs import of_source, session
 from tests.debugger.screens import GOLDENS, SCREEN_SIZES, SCREEN_STORIES, Screen
 from tests.debugger.sources import LONG_LOOP
@@ -43,10 +43,10 @@ def test_goldens(story, size):
 def test_every_panel_fits_any_room(panel, signs):
     screen = Screen(session("layer"), signs)
     screen.do("stepc 40", "focus pe[0,1].2", "stepc 6")
-    frame = screen.gatherer.frame(PANELS)
+    frame = screen.builder.frame(PANELS)
     for width in (12, 13, 31, 60, 200):
         for height in (1, 2, 7, 60):
-            rows = draw(panel, frame, Room(width, height, signs))
+            rows = draw(panel, frame, Area(width, height, signs))
             assert len(rows) <= height
             for row in rows:
                 assert row.cell_len <= width, (panel, width, row.plain)
@@ -57,7 +57,7 @@ def test_every_panel_fits_any_room(panel, signs):
 def test_a_label_keeps_three_columns_from_its_instruction():
     row = CodeRow("nop", address=0x10, where="loop")
     frame = Frame(0, "", "", 0, "cp", {"code": Code((row,))})
-    assert [draw("code", frame, Room(width, 1, ASCII))[0].plain for width in (24, 23)] == [
+    assert [draw("code", frame, Area(width, 1, ASCII))[0].plain for width in (24, 23)] == [
         "  00000010 nop   <loop>",
         "  00000010 nop",
     ]
@@ -70,7 +70,7 @@ def test_panels_fill_the_screen_and_nothing_else(width, height, name, hidden, zo
     arrangement = Arrangement(name, hidden=sorted(hidden), zoomed=zoomed)
     if shown:
         arrangement.show(shown)
-    boxes = arrangement.boxes(width, height)
+    boxes = arrangement.rectangles(width, height)
     covered = np.zeros((height, width), int)
     for box in boxes:
         assert box.width > 0
@@ -81,7 +81,7 @@ def test_panels_fill_the_screen_and_nothing_else(width, height, name, hidden, zo
     assert (covered == 0).sum() == height * (len(columns) - 1)  # the lines between columns
     if shown:
         assert shown in [box.panel for box in boxes] or zoomed
-    frame = Frame(1, "", "start", 0, "cp", {"output": (Written("stdout", "x" * 500),)})
+    frame = Frame(1, "", "start", 0, "cp", {"output": (OutputLine("stdout", "x" * 500),)})
     rows = Composer(arrangement).rows(frame, width, height)
     assert [sum(cell_len(piece.text) for piece in row) for row in rows] == [width] * height
 
@@ -106,8 +106,8 @@ def test_a_small_terminal_has_one_panel_and_a_sentence():
 
 
 def test_what_looks_like_markup_stays_as_it_is():
-    written = (Written("stdout", "[r1+4] x[/y] [bold]z[/bold] :smile:"),)
-    rows = VIEWS["output"](Frame(1, "", "", 0, "", {"output": written}), Room(80, 5))
+    written = (OutputLine("stdout", "[r1+4] x[/y] [bold]z[/bold] :smile:"),)
+    rows = VIEWS["output"](Frame(1, "", "", 0, "", {"output": written}), Area(80, 5))
     assert rows[0].plain == written[0].text
 
 
@@ -121,22 +121,22 @@ def test_output_cannot_move_the_cursor():
 
 
 def test_wide_characters_keep_the_columns():
-    frame = Frame(1, "", "", 0, "", {"output": (Written("stdout", "漢字" * 50),)})
+    frame = Frame(1, "", "", 0, "", {"output": (OutputLine("stdout", "漢字" * 50),)})
     for row in Composer(Arrangement()).rows(frame, 81, 21):
         assert sum(cell_len(piece.text) for piece in row) == 81
 
 
 @given(st.text("ab 字é́.", max_size=60), st.integers(2, 30))
 def test_long_lines_of_output_lose_nothing(text, width):
-    frame = Frame(1, "", "", 0, "", {"output": (Written("answer", text),)})
-    rows = VIEWS["output"](frame, Room(width, 60))
+    frame = Frame(1, "", "", 0, "", {"output": (OutputLine("answer", text),)})
+    rows = VIEWS["output"](frame, Area(width, 60))
     assert all(row.cell_len <= width for row in rows)
     assert "".join(row.plain for row in rows).replace(" ", "") == text.replace(" ", "")
 
 
 def test_long_lines_of_output_are_broken_between_words():
-    written = Written("answer", "  copied from 0x100017bc <logits+12> = -3891: pe[0] st")
-    rows = VIEWS["output"](Frame(1, "", "", 0, "", {"output": (written,)}), Room(30, 5))
+    written = OutputLine("answer", "  copied from 0x100017bc <logits+12> = -3891: pe[0] st")
+    rows = VIEWS["output"](Frame(1, "", "", 0, "", {"output": (written,)}), Area(30, 5))
     assert [row.plain for row in rows] == [
         "  copied from 0x100017bc",
         "      <logits+12> = -3891:",
@@ -155,7 +155,7 @@ def test_changed_values_stand_out_and_fade():
         assert registers["s5"] == OLD
     assert ages == [1, 2, 0]  # addi s1 is every third instruction
     styles = [
-        [span.style for span in VIEWS["registers"](_registers(age), Room(20, 3))[0].spans]
+        [span.style for span in VIEWS["registers"](_registers(age), Area(20, 3))[0].spans]
         for age in range(OLD + 1)
     ]
     assert len(set(map(str, styles))) == OLD + 1
@@ -177,7 +177,7 @@ def test_sparklines_by_hand():
     assert spark((0, 1, 4, 8), 8, 6, UNICODE) == "   ▁▄█"
     assert spark((0, 1, 4, 8), 8, 2, UNICODE) == "▄█"
     row = VIEWS["queues"](
-        Frame(1, "", "", 0, "vc", {"queues": (Queue("q", 3, 4, 4, (0, 2, 4)),)}), Room(60, 3, ASCII)
+        Frame(1, "", "", 0, "vc", {"queues": (Queue("q", 3, 4, 4, (0, 2, 4)),)}), Area(60, 3, ASCII)
     )[0].plain
     assert "q " in row
     assert "3/4" in row
@@ -189,7 +189,7 @@ def test_sparklines_by_hand():
 def test_only_what_is_visible_is_computed():
     screen = Screen(session("layer"))
     assert set(screen.frame(80, 21).parts) == {"code", "registers", "queues", "output"}
-    screen.arrangement.zoomed = "grid"
+    screen.arrangement.zoom_panel = "grid"
     assert set(screen.frame(80, 21).parts) == {"grid"}
 
 
@@ -207,21 +207,21 @@ def test_a_panel_is_drawn_once_for_a_frame(monkeypatch):
 
 
 def test_divided_by_hand():
-    assert divided([1, 1, 2], 11, 2) == [3, 3, 5]
-    assert divided([1, 1], 3, 5) == [2, 1]
+    assert divide([1, 1, 2], 11, 2) == [3, 3, 5]
+    assert divide([1, 1], 3, 5) == [2, 1]
 
 
 def test_the_heat_of_the_grid():
     screen = Screen(session("layer"))
     screen.arrangement.heat = "macs"
     screen.do("continue")
-    part = screen.gatherer.grid()
+    part = screen.builder.grid()
     whole = screen.interpreter.session.evaluate("sum(pe[*,*].*.macs)")
     assert sum(value for _, row in part.rows for value in row) == whole > 0
     screen.arrangement.heat = "nothing at all"
-    assert "nothing" in screen.gatherer.grid().message
+    assert "nothing" in screen.builder.grid().message
     screen.arrangement.heat = "activations"
-    assert "a single number" in screen.gatherer.grid().message
+    assert "a single number" in screen.builder.grid().message
 
 
 def test_what_is_kept_between_sessions_comes_back_and_rubbish_does_not():

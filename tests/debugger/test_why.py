@@ -7,11 +7,11 @@ import json
 import numpy as np
 import pytest
 
+from macaw.debugger.causes.cause_text import lines, tree
 from macaw.debugger.causes.record import CauseError
-from macaw.debugger.causes.showing import lines, tree
-from macaw.debugger.causes.values import why
+from macaw.debugger.causes.why import why
 from macaw.debugger.commands.interpreter import Interpreter
-from macaw.debugger.commands.text import shown
+from macaw.debugger.commands.text import answer_text
 from macaw.debugging import DebuggerFiles
 from tests.debugger.asked import only
 from tests.debugger.programs import PROGRAMS, of_source, session
@@ -304,7 +304,7 @@ def test_a_value_of_many_steps_has_its_limits():
 
 
 def test_an_answer_has_a_bounded_number_of_causes(digits, monkeypatch):
-    monkeypatch.setattr("macaw.debugger.causes.showing.MOST", 50)
+    monkeypatch.setattr("macaw.debugger.causes.cause_text.MOST", 50)
 
     def count(items):
         return sum(1 + count(item.get("causes", ())) for item in items)
@@ -335,7 +335,7 @@ def test_the_settings_of_a_step(digits):
 def test_the_command(digits):
     run = Interpreter(digits, DebuggerFiles())
     answer = run.execute("why y[0, 3] depth 2")
-    text = shown(answer).splitlines()
+    text = answer_text(answer).splitlines()
     assert text[0].startswith(
         f"y[0, 3] = {digits.evaluate('y[0, 3]')}: dma transfer 9 of cp at cycle "
     )

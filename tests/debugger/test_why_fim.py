@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from macaw.debugger.causes.record import CauseError
-from macaw.debugger.causes.values import why
+from macaw.debugger.causes.why import why
 from tests.debugger.asked import inputs, only, settings
 from tests.debugger.programs import PROGRAMS, of_source, session
 

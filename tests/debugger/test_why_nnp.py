@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from macaw.debugger.causes.showing import lines
-from macaw.debugger.causes.values import why
+from macaw.debugger.causes.cause_text import lines
+from macaw.debugger.causes.why import why
 from tests.debugger.asked import inputs, only
 from tests.debugger.programs import PROGRAMS, of_source, session
 

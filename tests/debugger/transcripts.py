@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from macaw import api
-from macaw.debugger.commands.text import shown
+from macaw.debugger.commands.text import answer_text
 from macaw.debugging import make_interpreter
 from tests.debugger.programs import PROGRAMS, loaded
 
@@ -52,7 +52,7 @@ class Transcript:
         """The text of the file: below each line what the program has written, and the answer."""
         found = [self.head]
         for line, answer, output in zip(self.lines, answers, outputs, strict=True):
-            text = KEPT.sub("... kept", shown(answer, line))
+            text = KEPT.sub("... kept", answer_text(answer, line))
             found += [PROMPT + line, *output.splitlines(), *text.splitlines()]
         return "\n".join(found) + "\n"
 

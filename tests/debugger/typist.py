@@ -11,7 +11,7 @@ from prompt_toolkit.output import DummyOutput
 
 from macaw.debugger.commands.interpreter import Interpreter
 from macaw.debugger.screen.application import Screen
-from macaw.debugger.views.room import UNICODE
+from macaw.debugger.views.area import UNICODE
 from macaw.debugging import DebuggerFiles
 
 PATIENCE = 12  # seconds for what takes some milliseconds
@@ -119,4 +119,4 @@ class Typist:
 
     @property
     def log(self):
-        return [written.text for written in self.screen.worker.gatherer.log]
+        return [written.text for written in self.screen.worker.builder.log]

@@ -16,7 +16,7 @@ import pytest
 
 import macaw
 from docs.shown import ROOT, made, page
-from macaw.debugger.causes.values import Cause, why
+from macaw.debugger.causes.why import Cause, why
 from macaw.debugger.session import Session
 from macaw.emu.engines import ENGINES
 from macaw.execution import configuration_of

@@ -25,7 +25,7 @@ from macaw.asm.program import Program
 from macaw.debugger.commands.interpreter import Interpreter
 from macaw.debugger.commands.line import CommandError
 from macaw.debugger.commands.table import COMMANDS, Command
-from macaw.debugger.commands.text import shown
+from macaw.debugger.commands.text import answer_text
 from macaw.debugger.commands.usage import Piece, pieces
 from macaw.debugger.session import Session
 from macaw.emu.engines import ENGINES
@@ -329,7 +329,7 @@ def check(example: Example[str]) -> str:
             session.interrupts.take()
             answer = interpreter.execute(text)
             json.dumps(answer.json(), allow_nan=False)
-            shown(answer, text.strip())
+            answer_text(answer, text.strip())
             if answer.kind == "error":
                 refused += 1
                 sentence(answer.message)

@@ -117,7 +117,7 @@ def _run_then_prompt(interpreter: Interpreter, first: list[str]) -> None:
             _print_answer(line, answer)
             if answer.leaves:
                 return
-            if answer.interrupted:
+            if answer.was_interrupted:
                 break
     debugging.run_prompt(interpreter, _print_answer)
 
@@ -155,11 +155,11 @@ def _run_batch(interpreter: Interpreter, lines: list[str], as_json: bool) -> int
 
 def _print_answer(line: str, answer: Answer) -> None:
     from macaw.debugger.commands.answers import Answer
-    from macaw.debugger.commands.text import shown
+    from macaw.debugger.commands.text import answer_text
 
     if answer.kind == "error" and answer.answers:  # the answers of a script before its error
         _print_answer("", Answer("done", answers=answer.answers))
         answer = replace(answer, answers=())
-    text = shown(answer, line)
+    text = answer_text(answer, line)
     if text:
         click.echo(text, err=answer.kind == "error")

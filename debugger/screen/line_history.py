@@ -1,4 +1,4 @@
-"""The lines that were typed, kept in a file for the next session."""
+"""The history of typed lines, in a file for the next session."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from prompt_toolkit.history import FileHistory
 
 
-class TypedLines(FileHistory):
-    """The history in a file; where that cannot be read or written, of this session alone."""
+class LineHistory(FileHistory):
+    """A history in a file; if the file cannot be read or written, of this session only."""
 
     def load_history_strings(self) -> Iterable[str]:
         """The lines of the file, the newest first."""

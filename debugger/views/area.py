@@ -1,4 +1,4 @@
-"""What a panel gets to draw in: its size, the signs it may use, and where it is scrolled to."""
+"""The area of a panel: its size, characters and scroll position; and parts of rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from macaw.debugger.frame import OLD
 
 @dataclass(frozen=True)
 class Signs:
-    """The characters beside text; each is one cell wide."""
+    """The characters for symbols; each is one cell wide."""
 
     rule: str
     bar: str
@@ -21,11 +21,11 @@ class Signs:
     full: str
     empty: str
     here: str  # where the focused core stands
-    other: str  # where another one does
+    other: str  # where another core stands
     point: str
     off: str  # a breakpoint that is disabled
     below: str
-    more: str  # something was cut
+    more: str  # a text was cut
     running: str
     waiting: str
     idle: str
@@ -38,7 +38,7 @@ ASCII = Signs(
     "-", "|", " .:-=+*%#", " .:*#", "#", ".", ">", "}", "*", "o", "`-", "~", "#", ":", "."
 )
 
-# Of the 16 colours of any terminal. Attributes stay without colours.
+# From the 16 colours of any terminal; bold and reverse work without colours.
 FADING = ("bold reverse yellow", "bold yellow", "yellow", "bold")
 TITLE = "bold"
 ACTIVE = "bold reverse"
@@ -49,57 +49,59 @@ GOOD = "green"
 NAME = "blue"
 
 
-def changed(age: int) -> str:
-    """The style of a value that has changed so many stops ago."""
+def change_style(age: int) -> str:
+    """The style of a value that has changed `age` stops ago."""
     return FADING[age] if age < min(OLD, len(FADING)) else ""
 
 
 @dataclass(frozen=True)
-class Room:
-    """The inside of a panel."""
+class Area:
+    """The inside of a panel, in cells."""
 
     width: int
     height: int
     signs: Signs = UNICODE
     scroll: int = 0
     active: bool = False
-    moved: list[int] = field(default_factory=list, compare=False)  # how far it could be scrolled
+    offset: list[int] = field(
+        default_factory=list, compare=False
+    )  # the scroll that `window` could apply
 
     def cut(self, text: str, width: int) -> str:
-        """A text in at most so many cells, with a sign if something is missing."""
+        """A text cut to so many cells, with a sign at the end if it was cut."""
         if cell_len(text) <= width:
             return text
         if width < 1:
             return ""
-        found = Text(text)
-        found.truncate(width - 1)
-        return found.plain + self.signs.more
+        short = Text(text)
+        short.truncate(width - 1)
+        return short.plain + self.signs.more
 
     def window(self, rows: int, begin: int = 0) -> range:
-        """Which of so many rows are shown: from `begin`, moved by what the user has scrolled."""
+        """The rows to show, of so many: from `begin` on, moved by the user's scrolling."""
         last = max(0, rows - self.height)
         begin = min(max(0, begin), last)
         first = min(max(0, begin + self.scroll), last)
-        self.moved[:] = [first - begin]
+        self.offset[:] = [first - begin]
         return range(first, min(rows, first + self.height))
 
 
 def line(*parts: str | Text | tuple[str, str]) -> Text:
-    """A line of texts, or texts with styles. Nothing in them is markup."""
+    """A row of texts, or (text, style); no text is parsed as markup."""
     return Text.assemble(*parts, no_wrap=True, end="")
 
 
 def spark(values: tuple[int, ...], top: int, width: int, signs: Signs) -> str:
-    """The last values as heights, the newest at the right."""
+    """The last `width` values as heights up to `top`, the newest at the right."""
     steps = len(signs.spark) - 1
-    found = ""
+    text = ""
     for value in values[-width:]:
         part = min(steps, -(-steps * min(value, top) // top)) if top else 0
-        found += signs.spark[part]
-    return found.rjust(width)
+        text += signs.spark[part]
+    return text.rjust(width)
 
 
 def bar(part: float, width: int, signs: Signs) -> str:
-    """A part of 1 as a bar; more than nothing is at least a cell."""
+    """A fraction as a bar of `width` cells; more than 0 fills at least one cell."""
     cells = min(width, max(int(part * width), 1 if part > 0 else 0))
     return signs.full * cells + signs.empty * (width - cells)

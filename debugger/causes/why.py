@@ -1,4 +1,4 @@
-"""What made a value: the step that wrote it, what that step read, and so on back to the inputs."""
+"""`why`: the steps that made the value of an expression."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from macaw.debugger.causes.finding import Cause, Finder
-from macaw.debugger.causes.record import CauseError, Record, key_of
+from macaw.debugger.causes.finder import Cause, CauseFinder
+from macaw.debugger.causes.record import CauseError, RunRecord, key_of
 from macaw.emu.origins import Place
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def why(session: Session, text: str) -> list[Cause]:
-    """What made the value of an expression: of memory, a tensor's elements, a core's state.
+    """The causes of an expression's value: of memory, elements of a tensor, or a core's state.
 
     Raises `CauseError`, `ExpressionError`.
     """
@@ -24,34 +24,34 @@ def why(session: Session, text: str) -> list[Cause]:
         raise CauseError(f"{text} is no place in memory and no register")
     access, indices = expression.target
     value = expression.value()
-    shown = value if isinstance(value, int | float | np.generic) else None
+    number = value if isinstance(value, int | float | np.generic) else None
     if access.extent is not None:
         address, size = access.extent(*indices())
         if not size:
             raise CauseError(f"{text} has no bytes")
         record = _record(session)
-        return list(Finder(record).memory(text, address, size, record.count, shown))
-    if access.stands is None:
+        return list(CauseFinder(record).memory(text, address, size, record.count, number))
+    if access.field_range is None:
         raise CauseError(f"{text} is no single place in memory or in the state of a core")
     (core,) = access.cores
-    place = Place(*access.stands(*indices()))
+    place = Place(*access.field_range(*indices()))
     record = _record(session)
-    told = _told(record, core)
-    if place.field not in told:
-        names = f", of {core} only {', '.join(sorted(told))}" if told else ""
+    fields = _recorded_fields(record, core)
+    if place.field not in fields:
+        names = f", of {core} only {', '.join(sorted(fields))}" if fields else ""
         raise CauseError(f"what made {text} is not recorded{names}")
-    return list(Finder(record).state(text, core, place, record.count, shown))
+    return list(CauseFinder(record).state(text, core, place, record.count, number))
 
 
-def _told(record: Record, core: str) -> frozenset[str]:
-    """The fields of a core's state of which it can tell."""
+def _recorded_fields(record: RunRecord, core: str) -> frozenset[str]:
+    """The fields of a core's state whose values the core remembers."""
     origins = record.device.cores[core].origins
     return frozenset() if origins is None else origins.fields
 
 
-def _record(session: Session) -> Record:
+def _record(session: Session) -> RunRecord:
     debuggee, history = session.debuggee, session.history
     record = session.run_record
     if record is None or record.key != key_of(debuggee, history):
-        session.run_record = record = Record(debuggee, history, debuggee.interrupts.take)
+        session.run_record = record = RunRecord(debuggee, history, debuggee.interrupts.take)
     return record

@@ -1,4 +1,4 @@
-"""The PE grid's numbers: an expression's value for each unit of a core that has several."""
+"""The numbers of the grid panel: an expression's value in each unit of cores of one kind."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ if TYPE_CHECKING:
     from macaw.emu.core import Core
 
 
-class Heat:
-    """Values of expressions for all units of one session's device."""
+class HeatMap:
+    """The values of one expression in all units of a session's device; it stays compiled."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self._known: tuple[Hashable, list[Expression]] | None = None
+        self._cache: tuple[Hashable, list[Expression]] | None = None
 
     def grid(self, heat: str) -> Grid:
-        """An expression (empty: what units count first) over the focused kind of units.
+        """The value of an expression in each unit of the focused kind of core.
 
-        If the focus has none, those that lie deepest. A `message` says why there are no values.
+        If that kind has no units, of the kind with the most levels. An empty `heat` stands for the
+        first counter of the units. Without values `message` says why.
         """
         session = self.session
         cores = self._cores()
@@ -56,33 +57,33 @@ class Heat:
             kind = max(cores, key=lambda core: len(core.table.levels)).table.name
         return [core for core in cores if core.table.name == kind]
 
-    def _compiled(self, heat: str, place: Place) -> Expression:
+    def _compile(self, heat: str, place: Place) -> Expression:
         self.session.interrupts.check()
         return compile_expression(self.session.debuggee, heat, (place,))
 
     def _values(self, heat: str, places: list[Place]) -> list[float | None]:
         key = (id(self.session.device), heat, tuple(places))
-        if self._known is None or self._known[0] != key:
-            self._known = key, [self._compiled(heat, place) for place in places]
-        found: list[float | None] = []
-        for expression in self._known[1]:
+        if self._cache is None or self._cache[0] != key:
+            self._cache = key, [self._compile(heat, place) for place in places]
+        numbers: list[float | None] = []
+        for expression in self._cache[1]:
             self.session.interrupts.check()
             value = np.asarray(expression.value())
             if value.size != 1 or value.dtype.kind not in "biuf":
                 raise AccessError("a single number for each unit is needed")
             number = float(value.reshape(-1)[0])
-            found.append(number if np.isfinite(number) else None)
-        return found
+            numbers.append(number if np.isfinite(number) else None)
+        return numbers
 
 
 def _units(core: Core) -> list[list[Place]]:
-    """A core's units: groups of the last level."""
+    """A core's units of the last level, a list for each unit above."""
     *outer, last = map(range, counts(core))
     return [[Place(core.name, (*group, at)) for at in last] for group in product(*outer)]
 
 
 def _first_count(core: Core) -> str:
-    """A field that holds a number for each unit: the first that counts."""
+    """The first field that holds a counter, or else a number, of each unit."""
     fields = [row for row in core.state.fields
               if row.shape == counts(core) and row.dtype == "int64"]  # fmt: skip
     counters = {row.name for row in core.table.counters}

@@ -1,47 +1,47 @@
-"""Causes as records and as text."""
+"""The causes of a value as plain records and as text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from macaw.debugger.causes.finding import Cause
+from macaw.debugger.causes.finder import Cause
 
-DEPTH = 6  # steps back that are shown unless asked for more
-DEEPEST = 200  # and at most
-WIDTH = 12  # causes of one step that are shown as text
-MOST = 20_000  # causes of one answer
+DEPTH = 6  # steps back that are shown by default
+DEEPEST = 200  # steps back at most
+WIDTH = 12  # causes of one step that the text shows
+MOST = 20_000  # causes that one record holds
 
 
 def tree(causes: list[Cause], depth: int = DEPTH) -> list[dict[str, Any]]:
-    """The causes as plain data, so many steps back, at most `MOST` of them."""
+    """The causes as plain records, `depth` steps back, at most `MOST` of them."""
     left = MOST
 
     def plain_of(cause: Cause, deep: int) -> dict[str, Any]:
         nonlocal left
         left -= 1
-        found: dict[str, Any] = {"role": cause.role, "name": cause.name, "value": cause.value}
-        found |= {"how": cause.how, "core": cause.core, "cycle": cause.cycle, "by": cause.by}
-        found |= {"where": cause.where, "memory": cause.memory, "setting": cause.setting}
+        record: dict[str, Any] = {"role": cause.role, "name": cause.name, "value": cause.value}
+        record |= {"how": cause.how, "core": cause.core, "cycle": cause.cycle, "by": cause.by}
+        record |= {"where": cause.where, "memory": cause.memory, "setting": cause.setting}
         if deep > 0 and left > 0 and not cause.ends:
-            found["causes"] = some_of(cause.causes, deep - 1)
+            record["causes"] = some_of(cause.causes, deep - 1)
         elif not cause.ends:
-            found["deeper"] = True
-        return found
+            record["deeper"] = True
+        return record
 
     def some_of(several: list[Cause], deep: int) -> list[dict[str, Any]]:
-        found = []
+        records = []
         for cause in several:
             if left <= 0:
                 break
-            found.append(plain_of(cause, deep))
-        return found
+            records.append(plain_of(cause, deep))
+        return records
 
     return some_of(causes, depth)
 
 
 def lines(causes: list[Cause], depth: int = DEPTH) -> Iterator[str]:
-    """The causes as text, one below the other, what a step took indented."""
+    """The causes as lines of text; what a step has read is indented below it."""
     for cause in causes:
         yield from _lines(cause, depth, "")
 

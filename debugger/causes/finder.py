@@ -1,4 +1,4 @@
-"""From a value to the step that made it, what that step took, and so on back to the inputs."""
+"""Finds the step that made a value, what that step read, and so on, back to the inputs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from macaw.debugger.causes.edits import Edit
-from macaw.debugger.causes.names import memory_name, of_program, state_name
-from macaw.debugger.causes.record import Access, Record
+from macaw.debugger.causes.place_names import memory_name, of_program, state_name
+from macaw.debugger.causes.record import Access, RunRecord
 from macaw.debugger.stops import Where
 from macaw.debugger.where import where_of
 from macaw.emu.faults import Fault
@@ -17,61 +17,61 @@ from macaw.emu.origins import Origin, Place, Source
 
 @dataclass
 class Cause:
-    """A value, and the step that made it. `causes` are what that step took; made when asked for."""
+    """A value and the step that made it; `causes` are the values that the step read."""
 
-    role: str  # what it was for the step that took it: "weight", "rs1"; of the first: the question
-    name: str  # where it lay: `x[0, 5]`, `0x10000040 <pixels>`, `cp.x5`; empty: in the step itself
+    role: str  # for the step that read it: "weight", "rs1"; of the first: the question
+    name: str  # its place: `x[0, 5]`, `0x10000040 <pixels>`, `cp.x5`; empty: in the step
     value: Any = None
-    how: str = ""  # the step: "mac", "transfer 3"; nothing is before those in ENDS
+    how: str = ""  # the step: "mac", "transfer 3"; or one of ENDS, which have no causes
     core: str = ""
     cycle: int | None = None
     where: Where | None = None  # the instruction
-    by: str = ""  # the core that asked for the step; the command that set the value
+    by: str = ""  # the core that started the step; the command that set the value
     memory: tuple[int, int] | None = None  # address, bytes
-    setting: bool = False  # it says how the step works; the others are what it worked on
+    setting: bool = False  # a setting of the step; other causes are its data
     _more: Any = field(default=None, repr=False)
-    _known: list[Cause] | None = field(default=None, repr=False)
+    _causes: list[Cause] | None = field(default=None, repr=False)
 
     @property
     def causes(self) -> list[Cause]:
-        """What the step took."""
-        if self._known is None:
-            self._known = [] if self._more is None else list(self._more())
+        """The values that the step read; found when first asked for."""
+        if self._causes is None:
+            self._causes = [] if self._more is None else list(self._more())
             self._more = None
-        return self._known
+        return self._causes
 
     @property
     def ends(self) -> bool:
-        """Whether nothing made it in the run: an input, the program's image, what was set."""
+        """Whether no step of the run made it: an input, the program's image, an edit."""
         return self.how in ENDS
 
 
 ENDS = ("input", "program", "begin", "window", "empty", "instruction", "set")
 
 
-class Finder:
-    """Asks the record, and the cores that it has heard, step by step."""
+class CauseFinder:
+    """Finds causes in the record of a run, one step at a time."""
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: RunRecord) -> None:
         self.record = record
         self.debuggee = record.debuggee
 
     def memory(
         self, role: str, address: int, size: int, before: int, value: Any
     ) -> Iterator[Cause]:
-        """The causes of bytes as they were before an announcement, a run of bytes each."""
+        """The causes of bytes before an announcement's number, one for each run of bytes."""
         for begin, length, write in self.record.pieces(address, size, before):
             whole = value if length == size else None
-            name = self._called(begin)
+            name = self._memory_name(begin)
             if write is None:
-                yield self._begun(role, name, begin, length, whole)
+                yield self._initial(role, name, begin, length, whole)
                 continue
-            yield from self._written(role, name, write, begin, length, whole)
+            yield from self._of_write(role, name, write, begin, length, whole)
 
-    def _written(
+    def _of_write(
         self, role: str, name: str, write: Access, begin: int, length: int, value: Any
     ) -> Iterator[Cause]:
-        """The causes of some of the bytes of a write."""
+        """The causes of `length` bytes of a write, from address `begin` on."""
         origins = self.record.origins(write, begin, length)
         if write.by_hand:
             memory, first = (begin, length), begin - write.address
@@ -88,59 +88,61 @@ class Finder:
         for origin in origins:
             first, size = origin.part or (0, length)
             one = value if origin.value is None or len(origins) == 1 else origin.value
-            own = name if not first else self._called(begin + first)
+            own = name if not first else self._memory_name(begin + first)
             memory = begin + first, size
-            yield self._made(role, own, memory, write.core, write.time, origin, one)
+            yield self._cause(role, own, memory, write.core, write.time, origin, one)
 
     def state(self, role: str, core: str, place: Place, before: int, value: Any) -> Iterator[Cause]:
-        """The causes of some of a core's state as it was before an announcement."""
+        """The causes of a part of a core's state before an announcement's number."""
         origins = self.record.device.cores[core].origins
         assert origins is not None
         edits = list(self.record.edits.within(core, place, before))
-        found = [
+        makers = [
             x for x in origins.made(place, before) if not any(_later(y, x, place) for y in edits)
         ]
-        for number, cycle, part, said in edits:
-            if not any(x.number >= number and _meets(part, x, place) for x in found):
-                name = self._placed(core, part if part.size else place)
-                yield Cause(role, name, value, "set", core, cycle, None, said)
-        if not found and not edits:
+        for number, cycle, part, command in edits:
+            if not any(x.number >= number and _meets(part, x, place) for x in makers):
+                name = self._state_name(core, part if part.size else place)
+                yield Cause(role, name, value, "set", core, cycle, None, command)
+        if not makers and not edits:
             how = "empty" if place.field in origins.clears else "begin"
-            yield Cause(role, self._placed(core, place), value, how, core)
-        for origin in found:
+            yield Cause(role, self._state_name(core, place), value, how, core)
+        for origin in makers:
             first, size = origin.part or (0, place.size)
             part = Place(place.field, place.first + first, size)
-            one = value if origin.value is None or len(found) == 1 else origin.value
-            yield self._made(role, self._placed(core, part), None, core, origin.time, origin, one)
+            one = value if origin.value is None or len(makers) == 1 else origin.value
+            yield self._cause(
+                role, self._state_name(core, part), None, core, origin.time, origin, one
+            )
 
-    def _passed(self, source: Source, core: str) -> Iterator[Cause]:
-        """The causes of what somebody put into a window of a core."""
+    def _of_window_input(self, source: Source, core: str) -> Iterator[Cause]:
+        """The causes of what another core wrote into a window of a core."""
         assert source.passed is not None
         number, first, size = source.passed
-        write = self.record.through(number)
+        write = self.record.window_access(number)
         if write is None:
             yield Cause(source.what, "", source.value, "begin", core)
             return
         begin = write.address + first
         window = self.record.device.memory.window(begin, size)
         name = "" if window is None else window.name
-        yield from self._written(source.what, name, write, begin, size, source.value)
+        yield from self._of_write(source.what, name, write, begin, size, source.value)
 
-    def _given(
+    def _of_window_output(
         self, role: str, read: Access, address: int, size: int, value: Any
     ) -> Iterator[Cause]:
-        """The causes of what came out of a window by an access."""
+        """The causes of bytes that an access read from a window."""
         window = self.record.device.memory.window(address, size)
         assert window is not None
         name, core = window.name, window.core.name
-        found = self.record.given(read, address, size)
-        if not found:
+        origins = self.record.window_origins(read, address, size)
+        if not origins:
             yield Cause(role, name, value, "window", core, memory=(address, size))
-        for origin in found:
-            one = value if origin.value is None or len(found) == 1 else origin.value
-            yield self._made(role, name, None, core, origin.time, origin, one)
+        for origin in origins:
+            one = value if origin.value is None or len(origins) == 1 else origin.value
+            yield self._cause(role, name, None, core, origin.time, origin, one)
 
-    def _made(
+    def _cause(
         self, role: str, name: str, memory: tuple[int, int] | None, core: str, time: int,
         origin: Origin, value: Any,
     ) -> Cause:  # fmt: skip
@@ -148,46 +150,46 @@ class Finder:
 
         def more() -> Iterator[Cause]:
             for source in origin.sources():
-                yield from self._of(source, core, value)
+                yield from self._of_source(source, core, value)
 
-        shown = origin.value if value is None else value
+        result = origin.value if value is None else value
         how, by = origin.what, origin.by
         cycle = None if time < 0 else time
-        return Cause(role, name, shown, how, core, cycle, where, by, memory, _more=more)
+        return Cause(role, name, result, how, core, cycle, where, by, memory, _more=more)
 
-    def _of(self, source: Source, core: str, copied: Any) -> Iterator[Cause]:
-        """The causes of what went into a step of a core."""
+    def _of_source(self, source: Source, core: str, copy: Any) -> Iterator[Cause]:
+        """The causes of one value that a step of a core read."""
         if source.setting:
             yield self._setting(source, core)
         elif source.memory is not None:
             address, size = source.memory
             read = self.record.read(core, address, source.number)
-            value = copied if source.value is None and source.what == COPIED else source.value
-            if read is not None and self.record.through(read.number) is not None:
-                yield from self._given(source.what, read, address, size, value)
+            value = copy if source.value is None and source.what == COPIED else source.value
+            if read is not None and self.record.window_access(read.number) is not None:
+                yield from self._of_window_output(source.what, read, address, size, value)
                 return
             before = source.number if read is None else read.number
             yield from self.memory(source.what, address, size, before, value)
         elif source.place is not None:
             yield from self.state(source.what, core, source.place, source.number, source.value)
         elif source.passed is not None:
-            yield from self._passed(source, core)
+            yield from self._of_window_input(source, core)
         elif source.origin is not None:
-            made = source.origin
-            yield self._made(source.what, "", None, core, made.time, made, source.value)
+            origin = source.origin
+            yield self._cause(source.what, "", None, core, origin.time, origin, source.value)
         else:
             yield Cause(source.what, "", source.value, "begin", core)
 
     def _setting(self, source: Source, core: str) -> Cause:
-        """What says how a step works, and who set it; of bytes the source's line, too."""
-        made = source.origin
-        if made is None:
+        """A setting of a step with what made it; its name ends with its line of source."""
+        origin = source.origin
+        if origin is None:
             return Cause(source.what, "", source.value, "begin", core, setting=True)
-        cause = self._made(source.what, "", None, core, made.time, made, source.value)
+        cause = self._cause(source.what, "", None, core, origin.time, origin, source.value)
         if source.memory is not None:
             bytes_of = source._replace(origin=None, setting=False)
-            cause._known = list(self._of(bytes_of, core, source.value))
-            end = cause._known[0]
+            cause._causes = list(self._of_source(bytes_of, core, source.value))
+            end = cause._causes[0]
             while not end.ends and len(end.causes) == 1:
                 end = end.causes[0]
             cause.name = end.name
@@ -195,8 +197,8 @@ class Finder:
                 cause.name += f" {end.where.file}:{end.where.line}"
         return replace(cause, setting=True)
 
-    def _begun(self, role: str, name: str, begin: int, length: int, value: Any) -> Cause:
-        """Bytes that nobody wrote since the record began, or that came through a window."""
+    def _initial(self, role: str, name: str, begin: int, length: int, value: Any) -> Cause:
+        """Bytes that no step of the run has written, or that lie in a window."""
         window = self.record.device.memory.window(begin, length)
         if window is not None:
             name, core = window.name, window.core.name
@@ -219,10 +221,10 @@ class Finder:
         where = Where("", begin, line.file, line.line) if line is not None else None
         return Cause(role, name, value, how, "", None, where, "", (begin, length))
 
-    def _called(self, address: int) -> str:
+    def _memory_name(self, address: int) -> str:
         return memory_name(self.debuggee.program, address)
 
-    def _placed(self, core: str, place: Place) -> str:
+    def _state_name(self, core: str, place: Place) -> str:
         origins = self.record.device.cores[core].origins
         own = "" if origins is None else origins.called(place)
         return f"{core}.{own}" if own else state_name(self.record.device.cores[core], place)
@@ -236,7 +238,7 @@ COPIED = "copied from"
 
 
 def _meets(part: Place, origin: Origin, place: Place) -> bool:
-    """Whether what an origin made of a place and a part of its field lie together."""
+    """Whether what an origin made of a place overlaps a part of its field."""
     if not part.size or origin.part is None:
         return True
     first = place.first + origin.part[0]
@@ -244,6 +246,6 @@ def _meets(part: Place, origin: Origin, place: Place) -> bool:
 
 
 def _later(edit: Edit, origin: Origin, place: Place) -> bool:
-    """Whether an edit has replaced what an origin made."""
+    """Whether an edit has overwritten what an origin made."""
     is_later = edit.number > origin.number and edit.cycle >= origin.time
     return is_later and _meets(edit.place, origin, place)

@@ -1,4 +1,4 @@
-"""What places are called: in memory by tensors and symbols, in a core's state by its table."""
+"""Names of places: in memory by tensors and symbols, in a core's state by its table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def of_program(program: Program, address: int) -> int | None:
-    """The address, where its core sees it, of a byte of the program as it was loaded."""
+    """The address at which its core sees a byte of the program's image; None outside of it."""
     for part in program.sections:
         if part.load_address <= address < part.load_address + part.size:
             return part.address + address - part.load_address
@@ -25,21 +25,21 @@ def of_program(program: Program, address: int) -> int | None:
 
 
 def memory_name(program: Program, address: int) -> str:
-    """A tensor's element, or the address and the symbol that it is in."""
+    """An address as a tensor's element, else with the symbol that it is in."""
     for tensor in (*program.tensors, *program.arrays):
         if tensor.address <= address < tensor.address + tensor.size:
             item = np.dtype(tensor.dtype).itemsize
             place = np.unravel_index((address - tensor.address) // item, tensor.shape or (1,))
             return f"{tensor.name}[{', '.join(str(int(x)) for x in place)}]"
-    found = program.symbol_at(address)
-    if found is None:
-        found = program.symbol_at(of_program(program, address) or address)
-    symbol = f" <{found[0].name}{f'+{found[1]}' if found[1] else ''}>" if found else ""
+    near = program.symbol_at(address)
+    if near is None:
+        near = program.symbol_at(of_program(program, address) or address)
+    symbol = f" <{near[0].name}{f'+{near[1]}' if near[1] else ''}>" if near else ""
     return f"{address:#010x}{symbol}"
 
 
 def state_name(core: Core, place: Place) -> str:
-    """As an expression would name it: `cp.a3`, `pe[1,0].3.q1[2]`; of more elements the first."""
+    """A place as an expression names it: `cp.a3`, `pe[1,0].3.q1[2]`, the first element."""
     row = next(row for row in core.state.fields if row.name == place.field)
     shape, size = row.shape, 1
     if row.dtype not in ("object", "memory") and shape:

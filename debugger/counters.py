@@ -1,0 +1,41 @@
+"""The counters of a device: of cores, of their traffic, of register groups of the trace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from macaw.isa.common import TRAFFIC
+from macaw.isa.trace import GROUP, group_register
+
+if TYPE_CHECKING:
+    from macaw.emu.core import Core
+    from macaw.emu.device import Device
+
+Counts = dict[str, dict[str, int]]  # by core, then by name
+
+
+def read_counters(device: Device) -> Counts:
+    """All counters of now; last those of the trace's groups, `t_begin0` and on.
+
+    Times of a group count from the start of the traced program.
+    """
+    counts = device.counters()
+    for core in device.order:
+        core.sync()
+        groups = core.state.trace_counters.tolist()
+        for group, values in enumerate(groups):
+            names = (group_register(row, group) for row in GROUP)
+            counts[core.name].update(zip(names, values, strict=True))
+    return counts
+
+
+def counter_units(core: Core) -> dict[str, str]:
+    """The unit of each counter of a core, by the counter's name."""
+    units = {row.name: row.unit for row in (*TRAFFIC, *core.table.counters)}
+    group_units = {
+        row.name: units.get(row.of, "uses") if row.takes == "count" else "cycle" for row in GROUP
+    }
+    groups = range(len(core.state.trace_counters))
+    return units | {
+        group_register(row, at): group_units[row.name] for row in GROUP for at in groups
+    }

@@ -1,0 +1,122 @@
+"""The rows of the whole screen: panels side by side, as pieces of text with styles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.segment import Segment
+from rich.text import Text
+
+from macaw.debugger.layout import PANELS, SENTENCE
+from macaw.debugger.views import draw
+from macaw.debugger.views.area import ACTIVE, FAINT, TITLE, UNICODE, Area, Signs, line
+from macaw.debugger.views.grid import place_at
+
+if TYPE_CHECKING:
+    from macaw.debugger.frame import Frame
+    from macaw.debugger.layout import Arrangement, Rectangle
+
+Row = list[Segment]
+DIGITS = {panel: str((at + 1) % 10) for at, panel in enumerate(PANELS)}
+
+
+class Composer:
+    """Draws frames; a panel is drawn anew only if its frame, rectangle or state has changed."""
+
+    def __init__(self, arrangement: Arrangement, signs: Signs = UNICODE) -> None:
+        self.arrangement = arrangement
+        self.signs = signs
+        self._console = Console(width=80, color_system="standard", force_terminal=True,
+                                legacy_windows=False, _environ={})  # fmt: skip
+        self._cache: dict[str, tuple[object, list[Row]]] = {}
+
+    def rows(self, frame: Frame, width: int, height: int) -> list[Row]:
+        """`height` rows of exactly `width` cells."""
+        rectangles, below = self._rectangles(width, height)
+        rows = self._merge(frame, rectangles, width)
+        if below:
+            rows.append(self._pad(line((SENTENCE, FAINT)), width))
+        return rows[:height]
+
+    def text(self, frame: Frame, width: int, height: int) -> str:
+        """The rows without their styles."""
+        rows = self.rows(frame, width, height)
+        return "\n".join("".join(piece.text for piece in row).rstrip() for row in rows)
+
+    def panels(self, width: int, height: int) -> list[str]:
+        """The panels that a screen of this size shows."""
+        return [rectangle.panel for rectangle in self.arrangement.rectangles(width, height)]
+
+    def at(
+        self, frame: Frame, x: int, y: int, width: int, height: int
+    ) -> tuple[str, str | None] | None:
+        """The panel at a cell of a screen of that size, and the unit of the grid there, if any."""
+        for rectangle in self._rectangles(width, height)[0]:
+            across, down = x - rectangle.x, y - rectangle.y
+            if 0 <= across < rectangle.width and 0 <= down < rectangle.height:
+                is_grid = rectangle.panel == "grid" and "grid" in frame.parts and down > 0
+                place = (
+                    place_at(frame, self._area(rectangle), across, down - 1) if is_grid else None
+                )
+                return rectangle.panel, place
+        return None
+
+    def _rectangles(self, width: int, height: int) -> tuple[tuple[Rectangle, ...], bool]:
+        """The panels on a screen of that size, and whether SENTENCE comes below them."""
+        below = height > 1 and self.arrangement.too_small(width, height)
+        return self.arrangement.rectangles(width, height - below), below
+
+    def _area(self, rectangle: Rectangle) -> Area:
+        """The inside of a panel, below its title."""
+        scroll = self.arrangement.scroll.get(rectangle.panel, 0)
+        active = self.arrangement.active == rectangle.panel
+        return Area(rectangle.width, max(0, rectangle.height - 1), self.signs, scroll, active)
+
+    def _merge(self, frame: Frame, rectangles: Iterable[Rectangle], width: int) -> list[Row]:
+        columns: dict[int, list[Row]] = {}
+        for rectangle in rectangles:
+            columns.setdefault(rectangle.x, []).extend(self._panel(frame, rectangle))
+        rows = []
+        for pieces in zip(*(columns[x] for x in sorted(columns)), strict=True):
+            row: Row = []
+            for piece in pieces:
+                if row:
+                    row.append(Segment(self.signs.bar, self._console.get_style(FAINT)))
+                row += piece
+            rows.append(Segment.adjust_line_length(row, width))
+        return rows
+
+    def _panel(self, frame: Frame, rectangle: Rectangle) -> list[Row]:
+        area = self._area(rectangle)
+        part = frame.parts.get(rectangle.panel)
+        key = (frame.version, rectangle, area.active, area.scroll)
+        last = self._cache.get(rectangle.panel)
+        if last is not None and last[0] == key:
+            return last[1]
+        texts = draw(rectangle.panel, frame, area) if part is not None else []
+        if area.offset and area.offset[0] != area.scroll:  # the user has scrolled past an end
+            self.arrangement.scroll[rectangle.panel] = area.offset[0]
+            key = (frame.version, rectangle, area.active, area.offset[0])
+        rows = [self._title(rectangle, frame, area.active)]
+        rows += [self._pad(text, rectangle.width) for text in texts]
+        blank = self._pad(line(), rectangle.width)
+        rows += [blank] * (rectangle.height - len(rows))
+        self._cache[rectangle.panel] = key, rows
+        return rows
+
+    def _title(self, rectangle: Rectangle, frame: Frame, active: bool) -> Row:
+        rule = self.signs.rule
+        name = f"{DIGITS[rectangle.panel]} {rectangle.panel}"
+        if rectangle.panel in ("code", "registers", "queues"):
+            name += f" {frame.focus}"
+        area = Area(rectangle.width, 1, self.signs)
+        name = area.cut(name, max(1, rectangle.width - 4))
+        text = line((rule, FAINT), (f" {name} ", ACTIVE if active else TITLE))
+        text.append(rule * (rectangle.width - text.cell_len), FAINT)
+        return self._pad(text, rectangle.width)
+
+    def _pad(self, text: Text, width: int) -> Row:
+        pieces = list(text.render(self._console))
+        return Segment.adjust_line_length(pieces, width)
