@@ -33,17 +33,17 @@ class Arrivals:
         self._at: dict[tuple[str, int], Arrival] = {}  # by core and address
 
     def clear(self) -> None:
-        """Forget all: the run is another one, or it is at another position."""
+        """Forget all: for another run, and for a change of position."""
         self._at.clear()
 
     def show(self, core: Core, newest: int) -> None:
-        """A stop shows a core: points with a number above `newest` let it pass there."""
+        """Let points with a number above `newest` pass where a stop shows a core."""
         for address in core.following:
             arrival = self._arrival(core, address)
             arrival.newest = min(arrival.newest, newest)
 
     def report(self, core: Core, address: int, numbers: Iterable[int]) -> None:
-        """A stop has reported these points at an instruction: they let the core pass there."""
+        """Let points that a stop has reported pass at that instruction."""
         self._arrival(core, address).points.update(numbers)
 
     def is_new(self, core: Core, number: int, address: int) -> bool:
@@ -61,7 +61,7 @@ class Arrivals:
         )
 
     def transfer(self, old: Device, new: Device) -> None:
-        """The session goes on with a new device, which is in the same state as the old one."""
+        """Keep the arrivals when a new device in the same state replaces the old one."""
         for (name, address), arrival in self._at.items():
             if old.cores[name].moment(address) == arrival.moment:
                 arrival.moment = new.cores[name].moment(address)

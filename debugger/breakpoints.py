@@ -43,7 +43,7 @@ class Breakpoints:
         return set(self._by_announcement)
 
     def forget_device(self) -> None:
-        """The device is another object: none of its cores has breaks."""
+        """Forget the breaks on the device: another one replaces it."""
         self._cores_with_breaks = set()
 
     def prepare(self, points: Iterable[Point]) -> None:
@@ -72,7 +72,7 @@ class Breakpoints:
                 return Break(test)
             if condition.live_core not in ("", core.name):
                 return Break(test)
-            # A core that has yet to write what the text would read makes this one call `test`.
+            # A guard holds while another core has yet to write what the text reads: `test` decides.
             parts = [*condition.guards, f"({condition.live})"]
             names |= {k: v for k, v in condition.names.items() if any(k in x for x in parts)}
             texts += parts
@@ -111,7 +111,7 @@ class Breakpoints:
         self._cores_with_breaks = set()
 
     def check_next(self, core: Core) -> None:
-        """A step has ended before an instruction: count the breakpoints there.
+        """Count the breakpoints at the instruction before which a step has ended.
 
         A dprintf is left out: it prints right before the instruction is executed.
         """

@@ -74,7 +74,7 @@ class Catchpoints:
         return names
 
     def begin(self) -> None:
-        """A run starts: what is so now is no event."""
+        """Start a run: what is so already is no event."""
         for _, event in self._state_events:
             event.begin()
 

@@ -22,7 +22,7 @@ class Output:
 
     on_write: Callable[[str, bytes], object] | None = None  # gets each piece as it comes
     pieces: list[tuple[Position, str, bytes]] = field(default_factory=list)  # position, stream
-    replaying: bool = False  # `on_write` has had what comes now
+    replaying: bool = False  # what comes now has come before: `on_write` does not get it again
 
     def write(self, position: Position, stream: str, data: bytes) -> None:
         """Add a piece of a stream ("stdout", "stderr", "dprintf")."""
@@ -66,7 +66,7 @@ class Debuggee:
         return self.device.cores[self.focus[0].core]
 
     def build_device(self, engine: str) -> Device:
-        """Another device with the program loaded; what it writes comes into `output`."""
+        """A new device with the program loaded; what it writes goes into `output`."""
         device = Device(self.config, engine=engine)
         device.load(self.program)
         device.stdout = lambda data: self.write("stdout", data)
@@ -74,7 +74,7 @@ class Debuggee:
         return device
 
     def load(self) -> None:
-        """Load the program again, with the same inputs; the output is empty then."""
+        """Load the program and the inputs anew, and clear the output."""
         self.device.load(self.program)
         for name, array in self.inputs.items():
             self.device.write_tensor(name, array)

@@ -21,11 +21,11 @@ class HitCounter:
     def __init__(self, debuggee: Debuggee) -> None:
         self.debuggee = debuggee
         self.hits: list[Hit] = []
-        self.scanning = False  # a run back looks for hits: nothing is counted or printed
+        self.scanning = False  # a search in the past: nothing is counted or printed
         self._conditions: dict[tuple[int, Place], Expression | None] = {}
 
     def prepare(self) -> None:
-        """Points or the device have changed: compile conditions anew."""
+        """Forget compiled conditions, after a change of points or of the device."""
         self._conditions.clear()
 
     def condition(self, point: Point, place: Place) -> Expression | None:
@@ -55,7 +55,7 @@ class HitCounter:
         values: dict[str, Any] | None = None,
         change: tuple[Any, Any] = (None, None),
     ) -> list[Hit]:
-        """A run has come to a point: its hit if it stops the run, else nothing.
+        """Count a point that a run has come to; returns its hit if it stops the run, else nothing.
 
         The condition is seen from `viewpoint`, a dprintf's text from `place`. `by` names who did
         it, `values` are those of the announcement, `change` the old and the new value of a watch.

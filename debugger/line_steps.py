@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from macaw.debugger.stop_positions import StopPositions
     from macaw.emu.core import Core
 
-_FEW = 2  # instructions that are looked at first on the way back
+_FEW = 2  # instructions that the first look back goes through
 
 
 class LineStepper:
-    """Steps of one core from where it is."""
+    """Steps of one core by lines, from where it is now."""
 
     def __init__(self, runner: Runner, stops: StopPositions, core: Core) -> None:
         self.runner = runner
@@ -34,7 +34,7 @@ class LineStepper:
     def step(self, over: bool) -> tuple[Stop, bool]:
         """Go to the start of another line; with `over`, of no line of a function that is called.
 
-        The second value: whether the core is there (a point may stop it there, too).
+        Returns the stop, and whether the core has reached the line (a point may stop it before).
         """
         code, runner, core = self.code, self.runner, self.core
         first, retired = code.line(core.next_address), core.retired
@@ -88,9 +88,9 @@ class LineStepper:
     # Back
 
     def back(self, over: bool) -> tuple[Position, int]:
-        """Where the line before starts, and how many instructions were done there.
+        """The position where the line before starts, and the instructions done there.
 
-        The start of the run if there is none. Raises `Interruption`.
+        It is the start of the run if there is no line before. Raises `Interruption`.
         """
         runner, name = self.runner, self.core.name
         now, retired = runner.debuggee.device.position, self.core.retired
@@ -106,7 +106,7 @@ class LineStepper:
             count *= 8
 
     def _line_start(self, ends: list[InstructionEnd], over: bool) -> int | None:
-        """The index of the end after which the last line starts."""
+        """The index of the instruction end after which the last line starts; None if none does."""
         last: Line | None = None
         inner: int | None = None
         for at in self._outside(ends) if over else range(len(ends) - 1, -1, -1):
@@ -120,7 +120,7 @@ class LineStepper:
         return None
 
     def _outside(self, ends: list[InstructionEnd]) -> Iterator[int]:
-        """The indices of ends outside of functions that are called, from the last one on."""
+        """The indices of ends outside of functions that were called, the last one first."""
         depth = 0
         for at in range(len(ends) - 1, -1, -1):
             address = ends[at].address

@@ -44,7 +44,7 @@ class Monitor:
         self._breakpoints = Breakpoints(debuggee, self._arrivals, self._counter)
         self._catchpoints = Catchpoints(debuggee, self._counter)
         self._watches = WatchSet(debuggee)
-        self._device: Device | None = None  # for which they are prepared
+        self._device: Device | None = None  # for which the parts are prepared
         self._version: object = None
         self._step_test: StepTest | None = None  # of this run
         self._announcements: list[Announcement] = []  # of this act
@@ -87,8 +87,9 @@ class Monitor:
     ) -> None:
         """Put all points to work.
 
-        `step_test` gets the announcements of the cores `listen`, beside others; its hit ends the
-        run. `goals` are addresses, by core, that end the run where their test holds, without a hit.
+        `step_test` gets the announcements of the cores `listen` (and of others); a hit that it
+        returns ends the run. `goals` are addresses, by core, that end the run where their test
+        holds, without a hit.
         """
         device = self.debuggee.device
         version = self.points.version, self.debuggee.focus
@@ -118,7 +119,7 @@ class Monitor:
         self._watches.prepare(points, self._counter.condition)
 
     def rest(self) -> None:
-        """Listen no more; breaks stay for the next run."""
+        """Stop listening after a run; breaks stay for the next one."""
         device = self.debuggee.device
         if self._cores:
             device.unlisten(self._listener)
@@ -128,7 +129,7 @@ class Monitor:
         self._watches.rest()
 
     def disarm(self) -> None:
-        """Take breaks away: the run is elsewhere, or repeats what has happened before."""
+        """Remove all breaks and forget arrivals: for a change of position, and for replays."""
         self._breakpoints.disarm()
         self.forget_arrivals()
 
@@ -143,30 +144,30 @@ class Monitor:
             self._counter.scanning = False
 
     def end_run(self, stop: Stop) -> None:
-        """The run has just ended: `hits` gets the points that catch that."""
+        """Add to `hits` the points that catch the end of the run that has just ended."""
         self._counter.hits += self._catchpoints.at_end(stop, self.points.active)
 
     def take_over(self, old: Device, new: Device) -> None:
-        """The session goes on with a new device, which is in the same state as the old one."""
+        """Keep what stops have reported when a new device, in the same state, replaces another."""
         self._arrivals.transfer(old, new)
 
     # Where a stop shows a core
 
     def forget_arrivals(self) -> None:
-        """The run is another one, or is elsewhere in it: no stop has reported anything."""
+        """Forget what stops have reported: for another run, and for a change of position."""
         self._arrivals.clear()
         self._counter.hits = []
 
     def show(self, core: Core) -> None:
-        """The session shows a core before an instruction: points set from now on pass there."""
+        """Let points set from now on pass at the instruction where a stop shows a core."""
         self._arrivals.show(core, max(self.points.all, default=0))
 
     def report(self, core: Core, address: int, numbers: Iterable[int]) -> None:
-        """A stop has reported breakpoints at an instruction: they pass there."""
+        """Let breakpoints that a stop has reported pass at that instruction."""
         self._arrivals.report(core, address, numbers)
 
     def check_next(self, core: Core) -> None:
-        """A step has ended before an instruction: `hits` gets the breakpoints there, too."""
+        """Add to `hits` the breakpoints at the instruction before which a step has ended."""
         if self._device is self.debuggee.device:
             self._breakpoints.check_next(core)
 
@@ -176,7 +177,7 @@ class Monitor:
         self._announcements.append((event.kind, event.core.name, dict(event.values)))
 
     def _after_act(self, core: Core | None) -> None:
-        """An act is over; None: of the arbiter."""
+        """Look at the points after an act of a core; None stands for the arbiter."""
         announcements, self._announcements = self._announcements, []
         cores = self.debuggee.device.cores
         hits: list[Hit] = []

@@ -51,7 +51,7 @@ class QueueTracker:
         self._before: dict[str, Any] = {}
 
     def begin(self) -> None:
-        """A run starts: remember the queues as they are."""
+        """Start a run: remember the queues as they are."""
         self._before = self._fields()
 
     def _fields(self) -> dict[str, Any]:

@@ -1,8 +1,7 @@
-"""The way back: to the instruction before, to the breakpoint or watch before.
+"""Finds positions in the past: of instructions before the present, of the last hit of a point.
 
-Where a core was after each of its last instructions is found by running forward from a
-checkpoint; a run back looks for the last hit between two checkpoints, from the last pair on.
-After each call the device is somewhere before the present.
+Each function goes back to a checkpoint and runs forward from it, and to earlier ones until it has
+found enough. Afterwards the device is somewhere before the present.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ class Interruption(Exception):
 
 
 class InstructionEnd(NamedTuple):
-    """Where a core was right after an instruction, and what it was to execute next."""
+    """A core right after an instruction: position, instructions done, its next address."""
 
     position: Position
     retired: int
@@ -38,7 +37,7 @@ class InstructionEnd(NamedTuple):
 
 
 class PastHit(NamedTuple):
-    """A stop of points on the way back, and the core that it stopped at an address."""
+    """Hits of points at one position of the past, and the core that they stop at an address."""
 
     position: Position
     hits: tuple[Hit, ...]
@@ -49,14 +48,14 @@ class PastHit(NamedTuple):
 def instruction_ends(
     runner: Runner, name: str, count: int, end: Position, retired: int
 ) -> list[InstructionEnd]:
-    """Where a core was after its instructions before `end`, but the very last, in their order.
+    """The ends of a core's instructions before `end`, without the last one, in their order.
 
-    `retired` instructions were done at `end`. At least `count` of the ends, fewer only if there
-    are no more; then the start of the run comes first. Raises `Interruption`.
+    At `end` it had done `retired` instructions. There are `count` of them or more; if there are
+    fewer, the first is the start of the run. Raises `Interruption`.
     """
     ends: list[InstructionEnd] = []
     while True:
-        # No run leads over an edit: what lies before one is looked at separately.
+        # No run repeats an edit, so the search stops there and goes on before it.
         floor = runner.history.floor(end)
         ends = [*_ends_from(runner, name, count - len(ends), floor, end, retired), *ends]
         if len(ends) >= count or ends[0].position == START:
@@ -67,7 +66,7 @@ def instruction_ends(
 def _ends_from(
     runner: Runner, name: str, count: int, floor: Checkpoint, end: Position, retired: int
 ) -> list[InstructionEnd]:
-    """The same without edits between, from `floor` on at most."""
+    """The same in the part of the run from `floor` on, in which there are no edits."""
     point = runner.history.last(
         lambda item: item.position < end and item.retired[name] < retired - count
     )
@@ -82,7 +81,7 @@ def _ends_from(
             _check(runner.step(name, early - core.retired, end))
             runner.checkpoint()
         ends = [InstructionEnd(device.position, core.retired, core.next_address)]
-        # Where instructions end one by one, the last but one is known before the last.
+        # A core of one unit ends them one by one: the last but one is the last of interest.
         last = retired - 1 if width(core) == 1 else retired
         while core.retired < last:
             stop = runner.step(name, 1, end)
@@ -103,7 +102,7 @@ def announcement_positions(
 ) -> list[Position]:
     """The last positions before the present after acts with announcements that match.
 
-    At least `count`, fewer only if there are no more. Raises `Interruption`.
+    There are `count` of them or more, fewer only at the start of the run. Raises `Interruption`.
     """
     device = runner.debuggee.device
     now = end = device.position
@@ -126,7 +125,7 @@ def _positions_from(
     runner.rewind(point.position)
     runner.monitor.disarm()
     positions: list[Position] = []
-    is_match = False  # in this act
+    is_match = False  # an announcement of this act matches
 
     def hear(event: Event) -> None:
         nonlocal is_match
@@ -151,12 +150,12 @@ def _positions_from(
 
 
 def last_hit(runner: Runner, now: Position, floor: Position) -> PastHit | None:
-    """The last stop of a point before `now`, and not before `floor`; None: there is none.
+    """The last hits of points before `now` and not before `floor`; None if there are none.
 
     Raises `Interruption`.
     """
     end, is_last = now, True
-    while end >= floor:  # what a checkpoint at the floor was taken after lies before it
+    while end >= floor:  # the act before a checkpoint at `floor` may have hits there
         point = runner.history.earlier(end)
         if point is None:
             return None
@@ -172,7 +171,7 @@ def last_hit(runner: Runner, now: Position, floor: Position) -> PastHit | None:
 def _last_hit_from(
     runner: Runner, point: Checkpoint, end: Position, is_last: bool
 ) -> PastHit | None:
-    """The last hit from a checkpoint to a position; at that one only if `is_last` is not set."""
+    """The last hits from a checkpoint to a position; not at that one if `is_last` is set."""
     runner.rewind(point.position)
     runner.choose_engine()
     device, monitor = runner.debuggee.device, runner.monitor
@@ -186,7 +185,7 @@ def _last_hit_from(
             here = device.position
             if not hits or here > end or (here == end and is_last):
                 return last
-            if last is not None and last.position == here:  # stops of two cores
+            if last is not None and last.position == here:  # a second core stops there, too
                 hits = (*last.hits, *hits)
             last = PastHit(here, hits, stop.core, stop.address)
             if here == end:

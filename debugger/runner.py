@@ -25,11 +25,11 @@ SLICE = 0.02  # seconds after which a run looks for requests
 APART = 0.04  # least seconds of CPU time between checkpoints
 MOST_APART = 0.12  # and most: what a step back may have to run again
 SHARE = 16  # a checkpoint may cost this part of the run since the last one
-BULK = 64  # the last instructions before a goal, which are stepped one by one
+BULK = 64  # instructions before a goal that are stepped one by one
 
 
 class Runner:
-    """Runs of one session, live or replayed."""
+    """Runs the device of one session: live runs with all points at work, and replays."""
 
     def __init__(
         self,
@@ -107,7 +107,10 @@ class Runner:
         return stop
 
     def travel(self, goal: Position) -> Stop | None:
-        """Go to a position, from a checkpoint if it lies before. None: no run was needed."""
+        """Go to a position: from the present, or from a checkpoint if that is nearer or needed.
+
+        Returns the stop; None if a checkpoint is at the position.
+        """
         device = self.debuggee.device
         point, here = self.history.before(goal), device.position
         if goal < here or point.position > here or (point.has_edits and point.position == here):
@@ -120,7 +123,7 @@ class Runner:
 
     @contextmanager
     def replaying(self) -> Iterator[None]:
-        """Inside, runs repeat what has happened before: output is not given to anybody again."""
+        """Inside, runs repeat what has happened before: nobody gets their output again."""
         self.debuggee.output.replaying = True
         try:
             yield

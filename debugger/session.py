@@ -1,7 +1,7 @@
 """A debugging session: a program on a device, forward and back; each call returns a record.
 
-Calls come from one thread. `interrupt` may come from any, and stops a run within some
-milliseconds. What a program writes is in `output`, and given to `on_output` as it comes.
+All calls but `interrupt` come from one thread. `interrupt` stops a run within some milliseconds.
+What the program writes is in `output`, and `on_output` gets it as it comes.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ if TYPE_CHECKING:
 class Session:
     """One program with its inputs on one device.
 
-    `device` is the machine as it is now (another object after some calls: ask again). `focus`
-    holds the places that steps and short names refer to. `last_stop` is the last record.
+    `device` is the machine as it is now; a call may replace the object. `focus` holds the places
+    that steps and short names refer to. `last_stop` is the last record.
     """
 
     def __init__(
@@ -131,16 +131,16 @@ class Session:
         return self._stop(self.record("start"))
 
     def run(self) -> StopRecord:
-        """Run the program from its begin."""
+        """Load the program again and run it."""
         self._load()
         return self.proceed()
 
     def proceed(self, until: Position | None = None) -> StopRecord:
-        """Go on until something stops the run (`continue`), or to a position."""
+        """Run on until something stops the run (`continue`), or to a position."""
         return self._finish(self.runner.live(lambda: self.runner.forward(until)))
 
     def stepc(self, count: int = 1) -> StopRecord:
-        """Go on to the begin of the cycle so many cycles later."""
+        """Run to the start of the cycle that is `count` cycles later."""
         self._check_count(count)
         goal = self.device.cycle + count
         raw = self.runner.live(lambda: self.runner.forward((goal, 0)))
@@ -149,9 +149,9 @@ class Session:
         return self._finish(raw, done, reason)
 
     def stepi(self, count: int = 1, only: bool = False, every: bool = False) -> StopRecord:
-        """Step instructions: until each focused core that runs has done so many more.
+        """Run until each focused core that runs has executed `count` more instructions.
 
-        With `only` the first of the focused cores alone counts, with `every` all that run.
+        With `only` the first of the focused cores counts, with `every` all cores that run.
         """
         self._check_count(count)
         units = [place for place in self.focus if place.units]
@@ -162,16 +162,19 @@ class Session:
         return self._finish(*step_cores(self.runner, cores, count))
 
     def stepx(self, count: int = 1) -> StopRecord:
-        """Step to the end of what is more than an instruction: an exe command, chain, transfer.
+        """Run to the end of `count` pieces: exe commands, chains, blocks, transfers.
 
-        Of the focused places, if their core works on such; else of any core.
+        Pieces of the focused places count if their cores have some, else those of all cores.
         """
         self._check_count(count)
         where = piece_places(self.debuggee)
         return self._finish(*step_announcements(self.runner, where, PIECE, count))
 
     def step(self, count: int = 1, over: bool = False) -> StopRecord:
-        """Step to other lines of the source of the first focused core; `over` calls (`next`)."""
+        """Run until the first focused core has reached `count` other lines of its source.
+
+        With `over` lines of functions that it calls do not count (`next`).
+        """
         self._check_count(count)
         self._check_runs()
         for done in range(1, count + 1):
@@ -188,7 +191,7 @@ class Session:
         return self._finish(raw, reason="arrived" if raw.reason == "step" else None)
 
     def advance(self, location: str) -> StopRecord:
-        """Run until a core comes to a location (`until`): of the focus, if one may.
+        """Run until a core reaches a location: a focused one, if one of these may execute it.
 
         Raises `LocationError`.
         """
@@ -202,7 +205,7 @@ class Session:
         return self._finish(raw, reason="arrived" if is_goal else None)
 
     def _check_runs(self) -> None:
-        """Raise `SessionError` unless the first focused core runs, on the next run's engine."""
+        """Choose the engine; raise `SessionError` unless the first focused core runs."""
         self.runner.choose_engine()
         if self.device.stopped is None and not self.core.running:
             raise SessionError(f"{self.core.name}: nothing runs there to be stepped")
@@ -217,7 +220,10 @@ class Session:
     # Back
 
     def goto(self, cycle: int, turn: int = 0) -> StopRecord:
-        """Go to the begin of a cycle, before or behind the present; points are not looked at."""
+        """Go to the start of a cycle, before or after the present; points do not stop it.
+
+        `turn`: in that cycle, to before the core of that number acts.
+        """
         if cycle < 0:
             raise SessionError("the first cycle is 0")
         raw = self.runner.travel((cycle, turn))
@@ -227,7 +233,7 @@ class Session:
         return self._stop(self.record("arrived", at_start=at_start))
 
     def stepc_back(self, count: int = 1) -> StopRecord:
-        """Go back so many cycles."""
+        """Go back `count` cycles; a point on the way stops it."""
         self._check_count(count)
         cycle, turn = now = self.device.position
         goal = self._stop_positions.last((cycle - count, 0), (cycle - count + 1, 0))
@@ -235,7 +241,7 @@ class Session:
         return self._go_back(now, goal, done, lambda: cycle - self.device.cycle)
 
     def stepi_back(self, count: int = 1) -> StopRecord:
-        """Go back so many instructions of the first focused core."""
+        """Go back `count` instructions of the first focused core."""
         self._check_count(count)
         now, name, retired = self.device.position, self.core.name, self.core.retired
         units = [place for place in self.focus if place.units]
@@ -255,7 +261,7 @@ class Session:
         return self._go_back(now, goal, done, lambda: retired - self.device.cores[name].retired)
 
     def stepx_back(self, count: int = 1) -> StopRecord:
-        """Go back so many ends of what `stepx` steps to."""
+        """Go back to before the ends of `count` pieces (`stepx`)."""
         self._check_count(count)
         return self._step_announcements_back(piece_places(self.debuggee), PIECE, count)
 
@@ -272,7 +278,10 @@ class Session:
         )
 
     def step_back(self, count: int = 1, over: bool = False) -> StopRecord:
-        """Go back to where lines begin that the first focused core has done; `over` calls."""
+        """Go back to the starts of `count` lines that the first focused core has executed.
+
+        With `over` lines of functions that it called do not count.
+        """
         self._check_count(count)
         record, name = self.last_stop, self.core.name
         for done in range(1, count + 1):
@@ -288,7 +297,7 @@ class Session:
         return record
 
     def _lines_back(self, name: str, retired: int, done: int) -> int:
-        """The lines that are gone back where a core has come back to so many instructions."""
+        """The lines done by a step back: without the last one if a point stopped it on the way."""
         return done if self.device.cores[name].retired == retired else done - 1
 
     def proceed_back(self) -> StopRecord:
@@ -300,7 +309,7 @@ class Session:
     ) -> StopRecord:
         """Go from `now` back to a goal, or to the last stop of a point on the way there.
 
-        `done` steps are done at the goal, elsewhere as many as `less` says.
+        At the goal `done` steps are done; where a point stops it, `less()` counts them.
         """
         try:
             hit = last_hit(self.runner, now, goal) if self.points.can_stop else None
@@ -322,14 +331,17 @@ class Session:
         return self._stop(stop)
 
     def checkpoint(self, number: int = 0) -> int:
-        """Keep the present under a number, the next one if it is 0. Raises `SessionError`."""
+        """Make a checkpoint of the present; returns its number, the next free one for 0.
+
+        Raises `SessionError` if the number belongs to another position.
+        """
         other = self.history.user_checkpoint(number) if number else None
         if other is not None and other.position != self.device.position:
             raise SessionError(f"checkpoint {number} is at cycle {other.position[0]:,}")
         return self.runner.checkpoint(number=number)
 
     def restart(self, number: int) -> StopRecord:
-        """Go to a checkpoint. Raises `SessionError`."""
+        """Go to the checkpoint of that number. Raises `SessionError`."""
         point = self.history.user_checkpoint(number)
         if point is None:
             raise SessionError(f"there is no checkpoint {number}")
@@ -347,9 +359,9 @@ class Session:
         return value.copy() if isinstance(value, np.ndarray) else value
 
     def set(self, text: str, value: Any) -> Any:
-        """Set what an expression names to a value, or to that of an expression's text.
+        """Set what an expression names to a value, or to the value of a second expression.
 
-        The future that was known is forgotten. Returns what it is then. Raises `ExpressionError`.
+        Drops the checkpoints after the present. Returns the new value. Raises `ExpressionError`.
         """
         target = self.expression(text)
         target.set(self.evaluate(value) if isinstance(value, str) else value)
@@ -357,7 +369,7 @@ class Session:
         return target.value()
 
     def note_edit(self, command: str = "") -> None:
-        """Somebody has changed the state, by a command: from here on the run is another one."""
+        """Add a change of state to the history, with its command; later checkpoints are dropped."""
         position = self.device.position
         self.history.forget_after(position)
         self.runner.checkpoint(Edit(command, compact(self.device, self.focus)))
@@ -367,7 +379,7 @@ class Session:
     # Other threads
 
     def interrupt(self) -> None:
-        """Stop what runs, soon. May be called from any thread."""
+        """Request that what runs stops soon. May be called from any thread."""
         self.interrupts.request()
 
     # Places
@@ -381,7 +393,7 @@ class Session:
     # Records
 
     def where(self, core: Core | None = None, address: int | None = None) -> Where:
-        """Where a core is (None: the focused one)."""
+        """Where a core is; None: the focused core, its next address."""
         return where_of(self.program, core or self.core, address)
 
     def waits(self) -> tuple[Wait, ...]:
@@ -389,13 +401,13 @@ class Session:
         return waits_of(self.device)
 
     def record(self, reason: str, message: str = "", **more: Any) -> StopRecord:
-        """A record of the present."""
+        """A record of the present; `more` are fields of `StopRecord`."""
         cycle, turn = self.device.position
         more.setdefault("where", self.where())
         return StopRecord(reason, cycle, turn, message, **more)
 
     def _finish(self, raw: Stop, done: int = 0, reason: str | None = None) -> StopRecord:
-        """The record of a stop of the device."""
+        """The record of a stop of the device, after `done` steps; it becomes `last_stop`."""
         if raw.reason in ("step", "cycle limit") or self.monitor.ends_step:
             self.monitor.check_next(self.device.cores.get(raw.core, self.core))
         more = {"done": done, **self._details(raw)}
@@ -407,7 +419,7 @@ class Session:
         return self._stop(self.record(reason or reasons, raw.message, **more))
 
     def _details(self, raw: Stop) -> dict[str, Any]:
-        """What a record of a stop of the device holds beside its reason: fields of `StopRecord`."""
+        """The fields of `StopRecord` that a stop of the device fills, besides the reason."""
         core = self.device.cores.get(raw.core)
         where = self.where(core, raw.address) if core is not None else self.where()
         more: dict[str, Any] = {"where": where, "exit_code": raw.exit_code}
@@ -427,7 +439,7 @@ class Session:
                 self.points.delete(hit.number)
 
     def _add_stop_position(self) -> None:
-        """A step back may return to here."""
+        """Remember the present: steps back may return to it."""
         self._stop_positions.add(self.device.position)
 
     def _stop(self, record: StopRecord) -> StopRecord:

@@ -32,7 +32,7 @@ class StateEvent(ABC):
 
     @abstractmethod
     def begin(self) -> None:
-        """A run starts: what is so now is no event."""
+        """Start a run: what is so already is no event."""
 
     @abstractmethod
     def look(self) -> Iterator[dict[str, Any]]:
@@ -40,7 +40,7 @@ class StateEvent(ABC):
 
     @property
     def missing(self) -> str:
-        """What the core would need for the event ever to happen; empty: it may happen."""
+        """What the core lacks for the event to happen ever; empty if it may happen."""
         return ""
 
 
@@ -51,7 +51,7 @@ class StallEvent(StateEvent):
         self.before = self._waits()
 
     def _waits(self) -> dict[str, tuple[str, int]]:
-        """By part: what for, since when."""
+        """What each part waits for and since when, by its name."""
         core = self.core
         if core.asks:  # it has no parts, and is looked at after each of its instructions
             return {} if core.waiting is None else {"": (core.waiting.on, core.waiting.since)}
@@ -68,9 +68,9 @@ class StallEvent(StateEvent):
 
 
 class FlagEvent(StateEvent):
-    """A condition becomes true at a place; `_flags` has one array of them by name of register."""
+    """A condition becomes true at a place. A subclass gives the condition as arrays of flags."""
 
-    of = ""  # what such arrays are, in a message
+    of = ""  # what the flags are about, for messages
 
     @property
     def missing(self) -> str:
@@ -122,7 +122,7 @@ class QueueEvent(FlagEvent):
 
     @abstractmethod
     def _flag(self, levels: NDArray[Any], limit: int) -> Any:
-        """Which queues of so many items have the level; each holds `limit` at most."""
+        """Which queues with so many items have reached the level; `limit` is the capacity."""
 
 
 class QueueFull(QueueEvent):
@@ -157,7 +157,7 @@ class ValueEvent(FlagEvent):
         """Which elements of an array have such a value; None: its type has none."""
 
     def more(self) -> Iterator[tuple[str, Bools]]:
-        """The same of values that are in no register file."""
+        """The flags of values that are in no register file."""
         return iter(())
 
 

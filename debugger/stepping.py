@@ -1,7 +1,7 @@
-"""Steps that are counted: of cores, of their units, of pieces of work longer than an instruction.
+"""Steps that are counted: instructions of cores and of their units, and pieces of work.
 
-A piece is an exe command of the array, a chain, a block of an island, a transfer (`Core.piece` of
-the table). Each function runs the device, or finds the way back; the session makes the record.
+A piece is work longer than an instruction: an exe command of the array, a chain, a block of an
+island, a transfer (`Core.piece` of the table).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from macaw.emu.faults import Stop
 
 INSTRUCTION = "instruction"  # the announcement of its start
-PIECE = ""  # the announcement of the end of a piece; its kind stands in the core's table
+PIECE = ""  # the announcement of the end of a piece, which the core's table names
 
 
 def cores_to_step(debuggee: Debuggee, only: bool, every: bool) -> Sequence[Core]:
@@ -102,7 +102,7 @@ def step_announcements(
 def step_announcements_back(
     runner: Runner, stops: StopPositions, where: Sequence[Place], kind: str, count: int
 ) -> tuple[Position, list[Position]]:
-    """Where `count` acts of places before announced a kind: the goal, and the acts' positions.
+    """The goal `count` announcing acts back, and the positions of these acts, fewer at the start.
 
     The device is somewhere before the present afterwards. Raises `Interruption`.
     """
@@ -127,7 +127,7 @@ def _counts(
         return False
     place = place_of(core, values)
     return any(
-        # A piece may go on in other units of the core: that matters unless a unit is meant.
+        # A piece that other units of the core still work on has ended for a focused unit only.
         inside(place, [x]) and (kind or x.units or not values.get("left"))
         for x in where
     )

@@ -14,7 +14,7 @@ class StopPositions:
         self._positions: list[Position] = []
 
     def add(self, position: Position) -> None:
-        """A run has stopped there."""
+        """Add a position at which a run has stopped."""
         if position not in self._positions:
             self._positions.append(position)
             del self._positions[:-MOST]
@@ -24,10 +24,10 @@ class StopPositions:
         self._positions.clear()
 
     def drop_from(self, position: Position) -> None:
-        """Forget those at a position and after it: the run changes there."""
+        """Forget those at a position and after it: the state there has been edited."""
         self._positions = [item for item in self._positions if item < position]
 
     def last(self, low: Position, end: Position) -> Position:
-        """The last stop from `low` on and before `end`; `low` if there was none."""
+        """The last position from `low` on and before `end`; `low` if there is none."""
         inside = [item for item in self._positions if low <= item < end]
         return max(inside, default=max(low, START))

@@ -24,7 +24,7 @@ ProbeHit = tuple[WatchTarget, str, int]  # access, address of the instruction
 
 
 class WatchHit(NamedTuple):
-    """A change, or an access: of a watch, by a core (empty: the arbiter)."""
+    """A change of a watch's value, or an access to it, by a core (empty: the arbiter)."""
 
     point: Point
     by: str
@@ -42,7 +42,7 @@ class WatchSet:
         self._trackers: list[QueueTracker] = []
         self._probes: dict[str, list[Probe]] = {}  # by core
         self._cores_with_probes: set[str] = set()  # now
-        self._watched_pages: set[int] = set()  # ids of memories that report changes
+        self._watched_pages: set[int] = set()  # ids of memories that report changes to `_on_page`
         self._is_on = False
         self._pages_changed = False  # a page has changed in this act
         self._probe_hits: list[ProbeHit] = []  # of this act
@@ -68,13 +68,13 @@ class WatchSet:
             self._trackers.append(tracker)
 
     def forget_device(self) -> None:
-        """The device is another object: nothing of it is watched yet."""
+        """Forget what is armed on the device: another one replaces it."""
         self._watched_pages, self._cores_with_probes = set(), set()
 
     # On and off
 
     def arm(self) -> None:
-        """A run starts."""
+        """Start to watch: set probes, remember values, ask memories to report changes."""
         self._probe_hits, self._pages_changed, self._is_on = [], False, True
         for name in self._cores_with_probes | set(self._probes):
             self.debuggee.device.cores[name].set_probes(self._probes.get(name, ()))
@@ -86,7 +86,7 @@ class WatchSet:
         self._watch_pages()
 
     def rest(self) -> None:
-        """The run is over. Probes stay for the next one, and nobody listens to them."""
+        """Stop watching after a run; probes stay for the next one, and are ignored."""
         self._is_on = False
 
     @property
@@ -117,7 +117,7 @@ class WatchSet:
     # While it runs
 
     def _on_page(self, page: int) -> None:
-        """A memory reports a change."""
+        """Note that a watched page has changed; the core that acts returns to the clock."""
         if self.all and self._is_on:
             self._pages_changed = True
             device = self.debuggee.device
@@ -127,14 +127,14 @@ class WatchSet:
                 core.ask()
 
     def _on_probe(self, target: WatchTarget, access: str, address: int) -> None:
-        """A probe reports an instruction that has accessed watched registers."""
+        """Note an access to watched registers, which a probe reports."""
         if self._is_on:
             self._probe_hits.append((target, access, address))
 
     def after_act(
         self, core: Core | None, announcements: Sequence[Announcement]
     ) -> Iterator[WatchHit]:
-        """What an act of a core (None: the arbiter) has done to what is watched."""
+        """The hits of watches in an act of a core (None: the arbiter)."""
         probe_hits, self._probe_hits = self._probe_hits, []
         for kind, name, values in announcements:
             yield from self._announced_accesses(self.debuggee.device.cores[name], kind, values)
@@ -180,7 +180,10 @@ class WatchSet:
     def _changes(
         self, core: Core | None, announcements: Sequence[Announcement], probe_targets: set[int]
     ) -> Iterator[WatchHit]:
-        """Values that differ from those before the act; `probed` are ids of targets."""
+        """Hits of values that differ from those before the act.
+
+        `probe_targets` are ids of targets whose probes have reported.
+        """
         dirty, self._pages_changed = self._pages_changed, False
         name = _name(core)
         writers = [who for kind, who, _ in announcements if kind in ("write", "read")]

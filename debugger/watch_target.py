@@ -41,7 +41,7 @@ class WatchTarget:
         self.extents: list[tuple[int, int]] = []  # in memory: address, bytes
         self.registers: dict[str, set[tuple[Place, str, int]]] = {}  # by core
         self.queues: dict[str, set[tuple[Place, str]]] = {}  # by core
-        others: set[str] = set()  # cores of what is neither
+        others: set[str] = set()  # cores of values that are no registers
         for access, _ in self.expression.accesses:
             for place, file, number in access.registers:
                 self.registers.setdefault(place.core, set()).add((place, file, number))
@@ -53,7 +53,7 @@ class WatchTarget:
         self.act_cores = self.cores - self.probe_cores  # to be looked at after each act
 
     def begin(self) -> None:
-        """A run starts: the value of now is the old one."""
+        """Start a run: the present value is the old one."""
         self.extents = self.expression.extents()
         self.cell[0] = self.value()
 
@@ -68,7 +68,7 @@ class WatchTarget:
         return value.copy() if isinstance(value, np.ndarray) else value
 
     def change(self) -> tuple[Any, Any] | None:
-        """The old value and the new one, if they differ; from now on the new one is the old."""
+        """The old and the new value if they differ, else None; the new one becomes the old one."""
         old, new = self.cell[0], self.value()
         if same(old, new):
             return None
