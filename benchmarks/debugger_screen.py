@@ -47,7 +47,7 @@ async def _steps(width: int, height: int) -> tuple[float, float]:
     program = macaw.assemble(DEMO / "digits_mlp.s")
     debugged = make_interpreter(program, {"x": np.load(DEMO / "images.npy")[0]})
     terminal = Vt100_Output(StringIO(), lambda: Size(rows=height, columns=width), term="xterm")
-    screen = Screen(debugged, typed=DummyInput(), shown=terminal)
+    screen = Screen(debugged, terminal_input=DummyInput(), terminal_output=terminal)
     worker, app = screen.worker, screen.app
     app.loop = asyncio.get_running_loop()
     worker.panels = tuple(screen.composer.panels(width, height - 3))

@@ -9,13 +9,13 @@ from typing import Any
 PANELS = {
     "code": "instructions with lines of source",
     "registers": "registers of the focus",
-    "queues": "queues of the focus: level, capacity, past, high-water mark",
-    "output": "what commands answer and the program writes",
-    "memory": "bytes where `x` has looked last",
-    "grid": "a cell a unit, coloured by `heat`",
-    "counters": "performance counters, and their change since the last stop",
-    "stalls": "who waits for what, and whom",
-    "timeline": "what cores were at when the run was looked at",
+    "queues": "queues of the focus: level, capacity, past levels, high-water mark",
+    "output": "answers of commands and output of the program",
+    "memory": "the bytes that `x` has shown last",
+    "grid": "a cell for each unit, coloured by `heat`",
+    "counters": "performance counters, with their change since the last stop",
+    "stalls": "who waits for what, and for whom",
+    "timeline": "states of cores at past moments of the run",
     "watches": "displays, watches and breakpoints",
 }
 SMALLEST = (60, 16)  # columns, rows; a smaller terminal shows one panel and `SENTENCE`

@@ -97,7 +97,7 @@ def _of_line(debuggee: Debuggee, file: str | None, number: int) -> tuple[int, ..
             before = row.line
     line = min((line for line in starts if line >= number), default=None)
     if line is None:
-        raise LocationError(f"line {number} of {file} has no code, nor have those behind it")
+        raise LocationError(f"line {number} of {file} has no code, nor has any line after it")
     return tuple(dict.fromkeys(starts[line]))
 
 

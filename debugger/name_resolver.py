@@ -197,7 +197,7 @@ class NameResolver:
             raise AccessError(f"memory is looked at by one address: {MEMORY}[0x80000000].u8")
         dtype, rest = self._view(steps[1:])
         if len(rest) > 1 or (rest and (isinstance(rest[0], str) or len(rest[0]) != 1)):
-            raise AccessError(f"behind {MEMORY}[] stand a type and an index, no more")
+            raise AccessError(f"after {MEMORY}[] come a type and an index, no more")
         more = [] if not rest else [rest[0][0]]
         return memory(self.device, f"{MEMORY}[]", dtype), (address, *map(_node, more))
 
@@ -220,7 +220,7 @@ class NameResolver:
         steps: Sequence[str | tuple[Node, ...]],
     ) -> Resolution:
         if len(steps) > 1 or (steps and isinstance(steps[0], str)):
-            raise AccessError(f"behind {name} stand subscripts, no more")
+            raise AccessError(f"after {name} come subscripts, no more")
         nodes = [_node(node) for step in steps for node in step]
         if len(nodes) > max(1, len(shape)):
             raise AccessError(f"{name} has {len(shape)} dimensions")

@@ -72,8 +72,8 @@ def _load(context: Context, line: Line) -> Answer:
     "diff E FILE",
     "data",
     "compare a value with a .npy file, element by element",
-    details="The first different element is told with its index and address. With --batch the exit"
-    "\nstatus is 1 if one differs, and commands behind it are done.",
+    details="The answer names the first different element with its index and address. With\n"
+    "--batch the exit status is 1 if elements differ; the commands after it run all the same.",
 )
 def _diff(context: Context, line: Line) -> Answer:
     golden = context.files.read_array(line.get("FILE") or "")

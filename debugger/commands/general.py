@@ -25,7 +25,7 @@ OUTPUT = 1 << 16  # characters that an answer shows of a command's output
 @command(
     "help [NAME]",
     "rest",
-    "what there is, or all about a command, or those that begin so",
+    "list the commands, or those that start with NAME; or explain the command NAME",
     aliases=("h",),
 )
 def _help(context: Context, line: Line) -> Answer:
@@ -57,18 +57,18 @@ def about(row: Command) -> list[str]:
     if row.aliases:
         lines.append(f"  also called {', '.join(row.aliases)}")
     if row.repeats:
-        lines.append("  an empty line does it again")
+        lines.append("  an empty line repeats it")
     return [*lines, *(f"  {line}" for line in row.details.splitlines())]
 
 
-@command("history [N]", "rest", "the last lines, 20 if no number is given")
+@command("history [N]", "rest", "the last N lines; alone: 20")
 def _history(context: Context, line: Line) -> Answer:
     count, lines = line.count(20), context.history
     first = max(0, len(lines) - count)
     return answers.table(("", "line"), [(first + at + 1, x) for at, x in enumerate(lines[first:])])
 
 
-@command("source FILE", "rest", "do the lines of a file, until one fails")
+@command("source FILE", "rest", "execute the lines of a file, until one fails")
 def _source(context: Context, line: Line) -> Answer:
     path = line.get("FILE") or ""
     lines = context.files.read_text(path).splitlines()

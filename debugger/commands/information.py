@@ -235,22 +235,28 @@ def _breakpoints(context: Context, text: str | None) -> Answer:
 
 
 _INFO: Mapping[str, tuple[Callable[[Context, str | None], Answer], str]] = {
-    "cores": (_cores, "where cores are, what they wait for"),
+    "cores": (_cores, "where cores are and what they wait for"),
     "registers": (_registers, "registers of the focus or of places; or one by its name"),
     "queues": (_queues, "queues of the focus or of places"),
     "boxes": (
         _boxes,
-        "boxes of seed 000's figures of PEs, of the focus or of places: what they hold",
+        "what the boxes of seed 000's figures hold, in PEs of the focus or of places",
     ),
-    "perf": (_perf, "counters, and groups of the trace; their change since the last time"),
+    "perf": (
+        _perf,
+        "counters and groups of the trace, with their change since the last `info perf`",
+    ),
     "breakpoints": (_breakpoints, "breakpoints, watches and events"),
     "groups": (
         groups.groups_table,
-        "units of the focus or of places by what they are at: 14@mac 2@idle",
+        "units of the focus or of places grouped by their instruction: 14@mac 2@idle",
     ),
-    "symbols": (_symbols, "symbols and tensors, with a text those that have it in their name"),
-    "mem": (_mem, "sections and tensors by address, or what an address lies in"),
-    "checkpoints": (_checkpoints, "checkpoints that have a number; all"),
+    "symbols": (_symbols, "symbols and tensors; with TEXT, those whose names contain it"),
+    "mem": (_mem, "sections and tensors by address; or the memory in which an address lies"),
+    "checkpoints": (
+        _checkpoints,
+        "checkpoints that have a number; `all`: also those of the debugger",
+    ),
 }
 
 
@@ -280,9 +286,14 @@ def _disassemble(context: Context, line: Line) -> Answer:
     return answers.table(("", "address", "instruction", "source"), rows)
 
 
-@command("list [LOC]", "look", "source around a line or a symbol; alone: around the focus, then on",
-         aliases=("l",), repeats=True,
-    alone=True)  # fmt: skip
+@command(
+    "list [LOC]",
+    "look",
+    "source around a line or a symbol; alone: around the focus, then the next lines",
+    aliases=("l",),
+    repeats=True,
+    alone=True,
+)
 def _list(context: Context, line: Line) -> Answer:
     file, number = _line_of(context, line.get("LOC"))
     lines = source_lines(file)

@@ -126,7 +126,7 @@ class Interpreter:
         word, suffix, offset = split(text)
         row = find(word)
         if suffix and not row.suffix:
-            raise CommandError(f"{row.name} takes nothing behind a slash", f"usage: {row.usage}")
+            raise CommandError(f"{row.name} takes nothing after a slash", f"usage: {row.usage}")
         text = text[offset:]
         try:
             arguments = match(row.usage, text)

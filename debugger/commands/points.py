@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     from macaw.debugger.commands.context import Context
 
 _PRINTED = re.compile(r'\s*(?P<place>[^,]+?)\s*,\s*"(?P<form>(?:[^"\\]|\\.)*)"\s*(?P<rest>,.*)?')
-_ACCESS = "E: memory, elements of a tensor, registers, queues; by: of these cores alone"
+_ACCESS = (
+    "E: memory, elements of a tensor, registers, queues; by PLACES: accesses of these cores alone"
+)
 _IF = (
-    "at PLACES: of cores, and clusters of the array, that execute the same, these alone\n"
-    "if E: only where it is true; ignore N: not the first N times"
+    "at PLACES: only in these cores or clusters, where several execute the same code\n"
+    "if E: only if it is true; ignore N: not the first N times"
 )
 
 
@@ -62,14 +64,14 @@ def _break(context: Context, line: Line) -> Answer:
 command(
     "break [LOC] [at PLACES] [if E] [ignore N]",
     "stop",
-    "stop before an instruction; alone: before this one",
+    "stop before an instruction; alone: before the present one",
     aliases=("b",),
     details=_IF,
 )(_break)
 command(
     "tbreak LOC [at PLACES] [if E] [ignore N]",
     "stop",
-    "the same, once",
+    "the same, for one stop only",
     aliases=("tb",),
     details=_IF,
 )(_break)
@@ -82,22 +84,22 @@ def _watch(context: Context, line: Line) -> Answer:
     return _add(context, line, text, condition=condition, by=by)
 
 
-command("watch E [by PLACES] [if E]", "stop", "stop where a value has changed")(_watch)
+command("watch E [by PLACES] [if E]", "stop", "stop when a value has changed")(_watch)
 command(
     "rwatch E [by PLACES] [if E]",
     "stop",
-    "stop where memory or a register was read, or a queue gave",
+    "stop when memory or a register was read, or an item left a queue",
     details=_ACCESS,
 )(_watch)
 command(
     "awatch E [by PLACES] [if E]",
     "stop",
-    "stop where memory or a register was read or written, or a queue gave or took",
+    "stop when memory or a register was read or written, or an item left or entered a queue",
     details=_ACCESS,
 )(_watch)
 
 
-@command("catch EVENT [at PLACES] [if E]", "stop", "stop where something happens")
+@command("catch EVENT [at PLACES] [if E]", "stop", "stop when an event happens")
 def _catch(context: Context, line: Line) -> Answer:
     place, condition = line.get("PLACES") or "", line.get("E") or ""
     return _add(context, line, line.get("EVENT") or "", place=place, condition=condition)
@@ -106,7 +108,7 @@ def _catch(context: Context, line: Line) -> Answer:
 @command(
     "dprintf TEXT",
     "stop",
-    "print before an instruction, and go on",
+    "print a text before an instruction, and run on",
     details='dprintf LOC, "s0 is %d", s0',
 )
 def _dprintf(context: Context, line: Line) -> Answer:
@@ -160,8 +162,8 @@ def _enable(context: Context, line: Line) -> Answer:
     return answers.message(f"{line.command}d {_numbers(points)}")
 
 
-command("enable [last] [N...]", "stop", "let points count again; alone: all")(_enable)
-command("disable [last] [N...]", "stop", "let points count no more; alone: all")(_enable)
+command("enable [last] [N...]", "stop", "enable points; alone: all")(_enable)
+command("disable [last] [N...]", "stop", "disable points; alone: all")(_enable)
 
 
 @command("delete [last] [N...]", "stop", "delete points; alone: all", aliases=("d",))
@@ -185,12 +187,12 @@ def _change(context: Context, line: Line, **changes: object) -> Answer:
     return answers.message(f"{point.kind} {point.number}: {point_text(point)}")
 
 
-@command("condition last|N [E]", "stop", "give a point a condition, or take it away")
+@command("condition last|N [E]", "stop", "give a point a condition; without E, remove it")
 def _condition(context: Context, line: Line) -> Answer:
     return _change(context, line, condition=line.get("E") or "")
 
 
-@command("ignore last|N V", "stop", "pass a point so many times")
+@command("ignore last|N V", "stop", "pass a point V times before it stops")
 def _ignore(context: Context, line: Line) -> Answer:
     times = context.session.evaluate(line.get("V") or "0")
     if not isinstance(times, int) or times < 0:
@@ -201,8 +203,8 @@ def _ignore(context: Context, line: Line) -> Answer:
 @command(
     "commands [N] [TEXT]",
     "stop",
-    "what is done at a stop of a point: commands with ; between",
-    details="without a number of the newest point; without commands: nothing any more",
+    "commands to execute when a point stops, with ; between them",
+    details="without a number: of the newest point; without commands: remove them",
 )
 def _commands(context: Context, line: Line) -> Answer:
     text = line.get("N")

@@ -50,14 +50,14 @@ def _print(context: Context, line: Line) -> Answer:
 @command(
     "x [E]",
     "look",
-    "memory at an address; without one, go on, as many as before",
+    "memory at an address; without one, the next units, as many as before",
     suffix="NFU",
     repeats=True,
     alone=True,
     details="N units; F as of print; U: "
     + ", ".join(f"{letter} {size}" for letter, size in UNITS.items())
     + " bytes; or a type: x/8f16 y\n"
-    "or as a core of the device reads memory: bfp (the codes of a native vector and the exponent\n"
+    "or a format of a core of the device: bfp (the codes of a native vector and the exponent\n"
     "that they share; bfp_matrix: as matrices are quantised), tiles (4 x 4 fp16; tiles_fp32)",
 )
 def _x(context: Context, line: Line) -> Answer:
@@ -176,7 +176,7 @@ def _display(context: Context, line: Line) -> Answer:
     return answers.table(answers.DISPLAY, [(number, text, value)])
 
 
-@command("undisplay [N...]", "look", "show these no more; alone: none")
+@command("undisplay [N...]", "look", "remove displays; alone: all")
 def _undisplay(context: Context, line: Line) -> Answer:
     displays = context.displays
     numbers = [parse_number(x, 1) for x in line.all("N")] or list(displays.rows)

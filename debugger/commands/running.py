@@ -19,7 +19,7 @@ from macaw.debugger.stops import SessionError, StopRecord
 if TYPE_CHECKING:
     from macaw.debugger.commands.context import Context
 
-_WHO = "--only: the first focused core alone counts; --all: all that run do"
+_WHO = "--only: the first focused core alone counts; --all: all cores that run count"
 
 
 def _steps(
@@ -33,12 +33,18 @@ def _steps(
     command(usage, group, meaning, aliases=(alias,), repeats=True)(steps)
 
 
-@command("run", "run", "run the program from its begin", aliases=("r",))
+@command("run", "run", "load the program again and run it", aliases=("r",))
 def _run(context: Context, line: Line) -> Answer:
     return answers.stop(context.session.run())
 
 
-@command("continue [N]", "run", "go on; with N, past N stops", aliases=("c",), repeats=True)
+@command(
+    "continue [N]",
+    "run",
+    "run on to the next stop; with N, to the N-th",
+    aliases=("c",),
+    repeats=True,
+)
 def _continue(context: Context, line: Line) -> Answer:
     session = context.session
     for _ in range(line.count()):
@@ -48,7 +54,7 @@ def _continue(context: Context, line: Line) -> Answer:
     return answers.stop(stop)
 
 
-@command("start", "run", "load the program again and stand at its begin")
+@command("start", "run", "load the program again and stop before its first instruction")
 def _start(context: Context, line: Line) -> Answer:
     return answers.stop(context.session.restart_program())
 
@@ -67,7 +73,7 @@ def _stepi(context: Context, line: Line) -> Answer:
 
 
 _steps("stepc [N]", "run", "step cycles of the device", "sc", Session.stepc)
-_steps("step [N]", "run", "step to other lines of the source", "s", Session.step)
+_steps("step [N]", "run", "step to another line of the source", "s", Session.step)
 _steps("next [N]", "run", "the same, over calls", "n", partial(Session.step, over=True))
 
 
@@ -83,8 +89,8 @@ def _advance(context: Context, line: Line) -> Answer:
         raise CommandError(str(error)) from None
 
 
-command("until LOC", "run", "run to a place", aliases=("u",))(_advance)
-command("advance LOC", "run", "run to a place")(_advance)
+command("until LOC", "run", "run to a location", aliases=("u",))(_advance)
+command("advance LOC", "run", "run to a location")(_advance)
 _steps(
     "stepx [N]",
     "run",
@@ -97,7 +103,7 @@ _steps(
 @command(
     "backtrace",
     "look",
-    "who has called: the link register, and return addresses on the stack",
+    "the calls that led here, from the link register and return addresses on the stack",
     aliases=("bt", "where"),
 )
 def _backtrace(context: Context, line: Line) -> Answer:
@@ -112,8 +118,8 @@ def _backtrace(context: Context, line: Line) -> Answer:
     return answers.table(("", "address", "in", "line"), rows)
 
 
-_steps("reverse-stepi [N]", "back", "go instructions back", "rsi", Session.stepi_back)
-_steps("reverse-step [N]", "back", "go lines of the source back", "rs", Session.step_back)
+_steps("reverse-stepi [N]", "back", "go back N instructions", "rsi", Session.stepi_back)
+_steps("reverse-step [N]", "back", "go back N lines of the source", "rs", Session.step_back)
 _steps(
     "reverse-next [N]",
     "back",
@@ -126,7 +132,7 @@ _steps(
 @command(
     "reverse-continue",
     "back",
-    "go back to the last stop of a point, or to the begin",
+    "go back to the last stop of a point, or to the start of the run",
     aliases=("rc",),
     repeats=True,
 )
@@ -134,11 +140,11 @@ def _continue_back(context: Context, line: Line) -> Answer:
     return answers.stop(context.session.proceed_back())
 
 
-_steps("reverse-stepc [N]", "back", "go cycles back", "rsc", Session.stepc_back)
+_steps("reverse-stepc [N]", "back", "go back N cycles", "rsc", Session.stepc_back)
 _steps(
     "reverse-stepx [N]",
     "back",
-    "go exes, chains, blocks of islands, transfers back",
+    "go back N ends of exes, chains, blocks of islands, transfers",
     "rsx",
     Session.stepx_back,
 )
@@ -147,15 +153,17 @@ _steps(
 @command(
     "goto CYCLE [turn N]",
     "back",
-    "go to a cycle, before or behind",
-    details="turn N: in that cycle, to before the core of that number acts",
+    "go to the start of a cycle, before or after the present",
+    details="turn N: in that cycle, to before core number N acts",
 )
 def _goto(context: Context, line: Line) -> Answer:
     turn = parse_number(line.get("N") or "0")
     return answers.stop(context.session.goto(parse_number(line.get("CYCLE") or ""), turn))
 
 
-@command("checkpoint [N]", "back", "keep this moment, by a number", aliases=("ch",))
+@command(
+    "checkpoint [N]", "back", "make a checkpoint of the present, with a number", aliases=("ch",)
+)
 def _checkpoint(context: Context, line: Line) -> Answer:
     session = context.session
     name = session.checkpoint(line.count(0))
@@ -175,7 +183,7 @@ def _restart(context: Context, line: Line) -> Answer:
 @command(
     "focus [PLACES]",
     "where",
-    "choose a core, a unit of it, or several by *, 0..3 and commas; alone: say which",
+    "choose a core, a unit of it, or several by *, 0..3 and commas; alone: show the choice",
 )
 def _focus(context: Context, line: Line) -> Answer:
     session, text = context.session, line.get("PLACES")

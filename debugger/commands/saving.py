@@ -32,9 +32,9 @@ _SIZES = 20  # steps from a panel's least to its greatest height, and more
     "save breakpoints|session [FILE]",
     "rest",
     "write all points, or the session, as commands for `source`",
-    details="session: the position, checkpoints, what was set, points, displays, focus, layout;\n"
-    f"without a name to {SESSION}. `source` brings it back, or `macaw debug -x`, with the\n"
-    "same program and inputs. Hits are counted anew. Files of `load` are named, not held.",
+    details="session: the position, checkpoints, edits, points, displays, focus, layout; without\n"
+    f"a name to {SESSION}. `source` restores it, or `macaw debug -x`, with the same program\n"
+    "and inputs. Hits are counted anew. Files of `load` are named, not contained.",
 )
 def _save(context: Context, line: Line) -> Answer:
     (what,) = line.words

@@ -23,7 +23,7 @@ _PANELS = "\n".join(f"{name}: {meaning}" for name, meaning in PANELS.items())
 @command(
     "layout [NAME]",
     "screen",
-    "arrange the panels; alone: say how",
+    "choose a layout of panels; alone: show its name",
     details=f"{', '.join(NAMES)}; auto chooses by the size of the terminal, "
     "and takes back what panel has changed",
 )
@@ -40,7 +40,7 @@ def _layout(context: Context, line: Line) -> Answer:
     "panel [NAME] [show|hide|grow|shrink] [N]",
     "screen",
     "show a panel, hide it, or change its height; alone: list them",
-    details=f"{_PANELS}\nN: so many steps",
+    details=f"{_PANELS}\nN: by N steps",
 )
 def _panel(context: Context, line: Line) -> Answer:
     arrangement, name = context.arrangement, line.get("NAME")
@@ -59,7 +59,7 @@ def _panel(context: Context, line: Line) -> Answer:
     return answers.message(f"panel {name}: {what}")
 
 
-@command("zoom [NAME]", "screen", "let a panel fill the screen; alone: or no more")
+@command("zoom [NAME]", "screen", "let a panel fill the screen; alone: switch that on or off")
 def _zoom(context: Context, line: Line) -> Answer:
     arrangement, name = context.arrangement, line.get("NAME")
     if name is not None:
@@ -73,8 +73,8 @@ def _zoom(context: Context, line: Line) -> Answer:
 @command(
     "mouse [on|off]",
     "screen",
-    "let the screen have the mouse; alone: say whether it has",
-    details="A click on a panel lets keys go to it, on a unit of the grid it moves the focus, the\n"
+    "let the screen use the mouse; alone: show whether it does",
+    details="A click on a panel sends keys to it, on a unit of the grid it moves the focus; the\n"
     "wheel scrolls. Most terminals select text with Shift held then.",
 )
 def _mouse(context: Context, line: Line) -> Answer:
@@ -88,7 +88,7 @@ def _mouse(context: Context, line: Line) -> Answer:
 @command(
     "heat [E]",
     "screen",
-    "colour the grid by an expression of each unit: heat q1.level; alone: as at first",
+    "colour the grid by an expression of each unit: heat q1.level; alone: by default",
 )
 def _heat(context: Context, line: Line) -> Answer:
     text = line.get("E") or ""

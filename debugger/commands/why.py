@@ -23,9 +23,9 @@ MOST_LINES = 400
 @command(
     "why-stalled [PLACES]",
     "why",
-    "who waits for what, since when, for whom, and what those do; alone: all that run",
-    details="The last lines name the true cause: somebody who has ended and gives no more,"
-    " who has\nfaulted, a circle, or somebody who is busy, until when if that is known.",
+    "who waits for what, since when and for whom; alone: all cores that run",
+    details="The last lines name the causes: a core that has ended or faulted, so that what\n"
+    "others wait for never comes; a circle of waits; or a core that is busy, if known until when.",
 )
 def _why_stalled(context: Context, line: Line) -> Answer:
     session = context.session
@@ -38,11 +38,11 @@ def _why_stalled(context: Context, line: Line) -> Answer:
 @command(
     "why E [depth N]",
     "why",
-    "the instructions and transfers that made this value, back through registers, queues and DMA",
-    details="E: memory, elements of a tensor, registers of a core. Each line is a value and the"
-    "\nstep that made it; below it stands what that took, N steps back (6), and behind `with`"
-    "\nwhat says how it works. The run up to here is done once more for it, with the reference"
-    "\nengine; the next question there is quick.",
+    "the instructions and transfers that made a value, back through registers, queues and DMA",
+    details="E: memory, elements of a tensor, registers of a core. Each line is a value and the\n"
+    "step that made it; below it are the values that it read, N steps back (6), and\n"
+    "after `with` its settings. `why` repeats the run up to here with the reference engine; the\n"
+    "next question at the same position is quick.",
 )
 def _why(context: Context, line: Line) -> Answer:
     session = context.session

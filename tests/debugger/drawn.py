@@ -27,7 +27,10 @@ async def _drawn(session, lines, size, signs):
     written = StringIO()
     terminal = Vt100_Output(written, lambda: Size(rows=height, columns=width), term="xterm")
     screen = Screen(
-        Interpreter(session, DebuggerFiles()), signs=signs, typed=DummyInput(), shown=terminal
+        Interpreter(session, DebuggerFiles()),
+        signs=signs,
+        terminal_input=DummyInput(),
+        terminal_output=terminal,
     )
     app, worker = screen.app, screen.worker
     app.loop = asyncio.get_running_loop()

@@ -139,7 +139,7 @@ ERRORS = {
     "goto -1": "-1 is too small, 0 is the least",
     "stepi 0": "0 is too small, 1 is the least",
     "restart 7": "there is no checkpoint 7",
-    "run/x": "run takes nothing behind a slash",
+    "run/x": "run takes nothing after a slash",
     "focus abc": "no core is called 'abc'",
     "source /no/such": "cannot read /no/such: No such file or directory",
     "shell ls": "shell is not allowed here",

@@ -52,7 +52,14 @@ def state(run):
     named = {x.number: x.position for x in debug.history.points if x.number}
     edits = [(x.position, x.edits) for x in debug.history.points if x.edits]
     shares = {panel: round(share, 6) for panel, share in layout.shares.items()}
-    shown = (layout.name, layout.shown, layout.hidden, shares, layout.zoomed, layout.heat)
+    shown = (
+        layout.name,
+        layout.extra_panels,
+        layout.hidden_panels,
+        shares,
+        layout.zoom_panel,
+        layout.heat,
+    )
     return {
         "position": debug.device.position,
         "hash": debug.device.hash(),

@@ -131,8 +131,8 @@ def test_panels_by_keys_and_by_commands():
 def test_palette_help_completion_history_and_leaving():
     def act(user):
         user.type("\x10")  # Ctrl-P
-        user.type("this moment")
-        user.until("keep this moment")
+        user.type("of the present")
+        user.until("checkpoint of the present")
         user.type("\x03")
         user.type("\x1bOP")  # F1
         user.until("Shift-F5", "reverse-continue")

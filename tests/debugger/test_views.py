@@ -87,10 +87,14 @@ def test_panels_fill_the_screen_and_nothing_else(width, height, name, hidden, zo
 
 
 def test_the_page_names_these_panels():
-    assert {box.panel for box in Arrangement().boxes(80, 21)} == {
+    assert {box.panel for box in Arrangement().rectangles(80, 21)} == {
         "code", "registers", "queues", "output"}  # fmt: skip
-    assert {box.panel for box in Arrangement().boxes(120, 37)} >= {"memory", "grid", "counters"}
-    assert {box.panel for box in Arrangement().boxes(200, 47)} == set(PANELS)
+    assert {box.panel for box in Arrangement().rectangles(120, 37)} >= {
+        "memory",
+        "grid",
+        "counters",
+    }
+    assert {box.panel for box in Arrangement().rectangles(200, 47)} == set(PANELS)
     assert {panel for layout in LAYOUTS.values() for _, p in layout for panel, _ in p} == set(
         PANELS
     )

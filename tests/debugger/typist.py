@@ -57,8 +57,8 @@ class Typist:
                 signs=self.signs,
                 keep=self.keep,
                 history=self.history,
-                typed=pipe,
-                shown=self.output,
+                terminal_input=pipe,
+                terminal_output=self.output,
             )
             self.screen.app._handle_exception = self._failed
             thread = threading.Thread(target=self._played, args=(act,), daemon=True)
