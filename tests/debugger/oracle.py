@@ -199,7 +199,7 @@ class Oracle:
 
     def forget(self):
         self.told: set[tuple[str, int, int]] = set()
-        self.extra_panels: dict[tuple[str, int], int] = {}
+        self.shown: dict[tuple[str, int], int] = {}
 
     def move(self, position):
         """Move the walk to that place."""
@@ -210,7 +210,7 @@ class Oracle:
     def show(self, core):
         at = self.trace.coming(core, self.done)
         if at is not None:
-            self.extra_panels.setdefault((core, at), max(self.points, default=0))
+            self.shown.setdefault((core, at), max(self.points, default=0))
 
     # Points
 
@@ -229,7 +229,7 @@ class Oracle:
         return True
 
     def _is_new(self, point, core, at):
-        return (core, at, point.number) not in self.told and point.number <= self.extra_panels.get(
+        return (core, at, point.number) not in self.told and point.number <= self.shown.get(
             (core, at), NEVER
         )
 

@@ -67,7 +67,7 @@ def test_a_label_keeps_three_columns_from_its_instruction():
 @given(st.integers(1, 230), st.integers(1, 60), st.sampled_from(NAMES), st.sets(st.sampled_from(sorted(PANELS))),
        st.sampled_from(["", *PANELS]), st.sampled_from(["", *PANELS]))  # fmt: skip
 def test_panels_fill_the_screen_and_nothing_else(width, height, name, hidden, zoomed, shown):
-    arrangement = Arrangement(name, hidden=sorted(hidden), zoomed=zoomed)
+    arrangement = Arrangement(name, hidden_panels=sorted(hidden), zoom_panel=zoomed)
     if shown:
         arrangement.show(shown)
     boxes = arrangement.rectangles(width, height)
@@ -229,7 +229,7 @@ def test_the_heat_of_the_grid():
 
 
 def test_what_is_kept_between_sessions_comes_back_and_rubbish_does_not():
-    first = Arrangement("large", hidden=["grid"], shares={"code": 2.0}, heat="macs")
+    first = Arrangement("large", hidden_panels=["grid"], shares={"code": 2.0}, heat="macs")
     second = Arrangement()
     second.take(first.plain())
     assert second.plain() == first.plain()

@@ -90,7 +90,7 @@ def test_a_register_now_and_earlier():
     assert (now.value, now.how) == (42, "mul")
     run.stepi(1)
     assert only(why(run, "a3")).how == "addi", "the record of before is not taken"
-    assert run.stopped.done == 1, "the session stays where it is"
+    assert run.last_stop.done == 1, "the session stays where it is"
 
 
 def test_what_was_set_by_hand_begins_there():
