@@ -59,15 +59,15 @@ class Choice:
                 " (lower.preferred) where it costs at most 2% more."
             )
         for mapping in MAPPINGS.values():
-            found = [item for item in self.others if item.plan.mapping is mapping]
-            if found and mapping is not plan.mapping and found[0] is not best:
-                lines.append(_against(found[0], self.taken))
+            plans_of = [item for item in self.others if item.plan.mapping is mapping]
+            if plans_of and mapping is not plan.mapping and plans_of[0] is not best:
+                lines.append(_against(plans_of[0], self.taken))
         return lines
 
 
-def _against(other: Candidate, taken: Candidate) -> str:
+def _against(other: Candidate, choice: Candidate) -> str:
     plan, price = other.plan, other.cost
-    more = price.cycles / taken.cost.cycles
+    more = price.cycles / choice.cost.cycles
     return (
         f"{plan.mapping.name} stationary, split {plan.partition.split}: {price.cycles:,} cycles"
         f" ({more:.2f} times), {price.traffic.external:,} bytes; waits for {price.bound}."
@@ -98,12 +98,12 @@ def choose(
     best = []
     for kind in mappings:
         for letter in splits:
-            found = [
+            candidates = [
                 Candidate(plan, cost(plan, density))
                 for plan in plans(product, config, kind, letter)
             ]
-            if found:
-                best.append(min(found, key=_key))
+            if candidates:
+                best.append(min(candidates, key=_key))
     if not best:
 
         def fits(other: Configuration) -> bool:
@@ -116,8 +116,8 @@ def choose(
     best.sort(key=_key)
     preferred = str(config[f"lower.preferred.{operation}"])
     near = (item for item in best if item.cost.cycles <= PREFERRED * best[0].cost.cycles)
-    taken = next((item for item in near if item.plan.mapping.name == preferred), best[0])
-    return Choice(taken, tuple(best), preferred)
+    candidate = next((item for item in near if item.plan.mapping.name == preferred), best[0])
+    return Choice(candidate, tuple(best), preferred)
 
 
 def _key(item: Candidate) -> tuple[int, int]:
@@ -131,19 +131,19 @@ def plans(product: Product, config: Configuration, mapping: Mapping, split: str)
     part = partition(split, config["pe.rows"], config["pe.clusters"], extents)
     outputs = balanced(part.length("N"), config["pe.pes"])
     for groups, members in _rows(part, mapping):
-        found = 0
+        count = 0
         rows = min(groups, 2) if mapping is WEIGHT else groups * members  # that lie in the buffer
         for k in _inputs(part, config, rows):
             tile = Tile(groups, members, outputs, k)
             plan = _fitting(product, config, mapping, split, tile)
             if plan is not None:
                 yield plan
-                found += 1
+                count += 1
             if mapping is WEIGHT and groups > 1:
                 plan = _fitting(product, config, mapping, split, tile, whole=True)
                 if plan is not None:
                     yield plan
-            if found == 2:
+            if count == 2:
                 break
 
 
@@ -169,7 +169,7 @@ def _kind_plans(
         split, config["pe.rows"], config["pe.clusters"], (product.m, product.n, product.k)
     )
     outputs = balanced(part.length("N"), config["pe.pes"])
-    length, found = part.length("K"), 0
+    length, count = part.length("K"), 0
     for chunks in range(1, length + 1):
         k = -(-length // chunks)
         if chunks > 1 and (mapping.inner != "K" or k == -(-length // (chunks - 1))):
@@ -181,8 +181,8 @@ def _kind_plans(
                 plan = _tallest(product, config, mapping, split, tile, kind)
                 if plan is not None:
                     yield plan
-                    found += 1
-        if found:
+                    count += 1
+        if count:
             return
 
 
@@ -198,9 +198,9 @@ def _tallest(
     length = rows = tile.groups
     while True:
         rows = balanced(length, rows)
-        cut = replace(tile, groups=rows)
+        shorter = replace(tile, groups=rows)
         try:
-            plan = make_image_plan(product, config, mapping, split, cut, kind)
+            plan = make_image_plan(product, config, mapping, split, shorter, kind)
         except LowerError:
             plan = None
         if plan is not None and unit_bytes(plan) <= config["mem.unit_half_bytes"]:
@@ -222,12 +222,12 @@ def _rows(part: Partition, mapping: Mapping) -> Iterable[tuple[int, int]]:
         even = [groups for groups in HELD if groups < length]
         return [(groups, 1) for groups in (*even, length, length - length % 2) if groups]
     most = min(length, ACCUMULATORS)
-    found = []
+    sizes = []
     for members in dict.fromkeys((most, balanced(length, most), min(most, 3), min(most, 2))):
         for groups in GROUPS if mapping is not OUTPUT else GROUPS[:1]:
             if groups * members <= min(length, BLOCKS):
-                found.append((groups, members))
-    return found
+                sizes.append((groups, members))
+    return sizes
 
 
 def _inputs(part: Partition, config: Configuration, rows: int) -> Iterator[int]:

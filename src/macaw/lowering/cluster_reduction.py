@@ -23,30 +23,30 @@ def most_parts(plan: Plan) -> int:
 
 def join_arrays(plan: Plan) -> list[Array]:
     """The raw sums that clusters and rows give."""
-    part, positions, found = plan.partition, plan.positions, []
+    part, positions, arrays = plan.partition, plan.positions, list[Array]()
     if plan.joins_clusters:
         shape: tuple[int, ...] = (positions, part.clusters, plan.pes)
-        found.append(Array("chain", plan.types.sum, shape, "raw sums: (position, cluster, PE)"))
+        arrays.append(Array("chain", plan.types.sum, shape, "raw sums: (position, cluster, PE)"))
     if plan.joins_rows:
         shape = (part.rows, positions, plan.summing * plan.pes)
-        found.append(Array("gathered", plan.types.sum, shape, "raw sums of all rows"))
-    return found
+        arrays.append(Array("gathered", plan.types.sum, shape, "raw sums of all rows"))
+    return arrays
 
 
 def join_sequences(plan: Plan, header: str, final: list[str]) -> list[Sequence]:
     """Those that add, and the one that moves what they have added out; `final` finishes it."""
     parts = {"add_clusters": (JOIN, plan.partition.clusters + plan.begins, plan.joins_clusters)}
     parts["add_rows"] = (MERGE, plan.partition.rows, plan.joins_rows)
-    found = []
-    for name, (buffer, count, wanted) in parts.items():
-        if wanted:
+    sequences = []
+    for name, (buffer, count, needs) in parts.items():
+        if needs:
             what = f"adds what {'clusters' if buffer == JOIN else 'rows'} have of a position"
             options = (f".loop inner={count}",)
-            found.append(Sequence(name, buffer, ["ld psums"], what=what, options=options))
-    if found:
+            sequences.append(Sequence(name, buffer, ["ld psums"], what=what, options=options))
+    if sequences:
         body = ["spu nonsf, src=0, dst=0", *final]
-        found.append(Sequence("row", ROW, body, header, "moves the sums of a position out"))
-    return found
+        sequences.append(Sequence("row", ROW, body, header, "moves the sums of a position out"))
+    return sequences
 
 
 def join_exes(plan: Plan, raw: bool) -> Iterator[Exe]:

@@ -128,8 +128,8 @@ def convolution(
     `weights` are (outputs, kernel height, kernel width, channels), of a depthwise convolution
     (channels, kernel height, kernel width).
     """
-    wanted = 3 if depthwise else 4
-    if weights.ndim != wanted or not weights.size:
+    rank = 3 if depthwise else 4
+    if weights.ndim != rank or not weights.size:
         names = "(channels, height, width)" if depthwise else "(outputs, height, width, channels)"
         raise LowerError(f"the weights have the shape {weights.shape}", f"kernels {names}")
     if min(image) < 1:

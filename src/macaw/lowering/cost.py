@@ -142,10 +142,10 @@ def traffic(plan: Plan) -> Traffic:
     weights *= min(m, 2) if plan.mapping is WEIGHT else m
     sums = rows * plan.partial_bytes
     begins = m * n * rows * plan.start_bytes if plan.begins else 0
-    returned = m * n * (k - 1) * sums if plan.returns else 0
+    sums_returned = m * n * (k - 1) * sums if plan.returns else 0
     results = _bytes(moves.results) * m * n
-    away = 0 if plan.carries else returned
-    between = (returned if plan.carries else 0) + (m * n * sums if plan.joins_rows else 0)
+    away = 0 if plan.carries else sums_returned
+    between = (sums_returned if plan.carries else 0) + (m * n * sums if plan.joins_rows else 0)
     program = 2 * rows * program_bytes(plan)
     pad = _bytes(_shapes(1, padding(plan))) if plan.pads else 0
     return Traffic(program, pad, activations, weights, begins + away, away, results, between)
@@ -217,8 +217,8 @@ def _step_loads(plan: Plan, moves: _Moves, entering: bool, first: bool) -> Itera
         yield from moves.activations
     loads = weighing(plan)
     mean = float(plan.weight_bytes.mean())
-    kept = plan.mapping is WEIGHT and plan.count("M") > 2
-    share = 2 / plan.count("M") if kept else 1.0
+    keeps_weights = plan.mapping is WEIGHT and plan.count("M") > 2
+    share = 2 / plan.count("M") if keeps_weights else 1.0
     yield Shape(loads, rows // loads, mean * share)
 
 
@@ -282,8 +282,8 @@ def _row_cycles(
     width = config["dist.bus_bytes"]
     loads = max(entries * density, entries / 2) if config["pe.design"] == "5b" else entries
     more, name = list_names(plan)
-    wanted = name if last else more
-    (packets,) = (item for item in lists(plan) if item.name == wanted)
+    list_name = name if last else more
+    (packets,) = (item for item in lists(plan) if item.name == list_name)
     exes: Sequence[Exe] = packets.exes
     if isinstance(plan, ImagePlan):
         return _image_cycles(plan, loads, entering, last)
@@ -302,8 +302,8 @@ def _row_cycles(
             bus = max(bus, sums)  # its segment waits for the accumulators, and the bus with it
             sums = bus + 2
         elif exe.buffer in (RAW, FINAL):
-            moved = max(sums, bus + 3) + plan.tile.members
-            sums, units = moved, _stored(plan, exe, moved, units)
+            moves_end = max(sums, bus + 3) + plan.tile.members
+            sums, units = moves_end, _stored(plan, exe, moves_end, units)
         else:
             sums = max(sums, bus + 2) + plan.tile.members * (loads + 3)
     return float(max(sums, units)) + 3
@@ -347,15 +347,15 @@ def _held_cycles(plan: HeldPlan, loads: float, last: bool) -> float:
     whole = isinstance(plan, WholePlan)
     each = max(loads + 2, begins + (0 if whole else row)) + HELD_TURN
     first = row * (rows if whole else 1) + float(plan.weight_bytes.mean()) / width + 8
-    joined = plan.joins_clusters
-    size = Types.size(plan.types.sum if raw or joined else plan.types.result)
+    joins = plan.joins_clusters
+    size = Types.size(plan.types.sum if raw or joins else plan.types.result)
     kinds = (plan.product.activation != "none") + (plan.product.shift is not None)
     special = 0.0
-    if not raw and not joined:
+    if not raw and not joins:
         special = kinds * ceil(rows * plan.pes / config["sfu.rate"])
     spread = min(width, config["mem.banks"] * config["mem.bank_width"])
     work = first + rows * each + special + plan.slots * rows * size / spread + 12
-    return float(work + (_joining(plan, raw) if joined else 0))
+    return float(work + (_joining(plan, raw) if joins else 0))
 
 
 def _joining(plan: Plan, raw: bool) -> float:
@@ -385,7 +385,7 @@ def _payload(plan: Plan, exe: Exe) -> float:
     return total
 
 
-def _stored(plan: Plan, exe: Exe, moved: float, units: float) -> float:
+def _stored(plan: Plan, exe: Exe, moves_end: float, units: float) -> float:
     """The end of the stores of an exe whose sums have moved out."""
     config, members = plan.config, plan.tile.members
     special = 0.0
@@ -399,4 +399,4 @@ def _stored(plan: Plan, exe: Exe, moved: float, units: float) -> float:
     reach = plan.pes * size * (ACCUMULATORS if exe.buffer == RAW else 1)  # bytes between PEs' ends
     spread = max(1.0, reach / (config["mem.banks"] * config["mem.bank_width"]))
     beats = max(ceil(plan.pes * size / config["dist.bus_bytes"]), spread) + 1
-    return float(max(moved + special, units) + clusters * members * beats)
+    return float(max(moves_end + special, units) + clusters * members * beats)

@@ -38,15 +38,15 @@ def _arrays(plan: ImagePlan) -> list[Array]:
     clusters = 1 if plan.shares_activations else part.clusters
     plane = (plan.slab_rows, plan.slab_columns, plan.slab_channels)
     sums = (tile.outputs, plan.summing * plan.pes)
-    found = [
+    tiles = [
         Array("x_tile", types.operand, (clusters, *plane), "(cluster, row, column, channel)"),
         Array("w_tile", "uint8", (int(plan.weight_bytes.max()),), "index + value"),
     ]
     if plan.begins:
-        found.append(start_array(plan))
+        tiles.append(start_array(plan))
     if plan.returns or plan.joins_rows:
-        found.append(Array("partial", types.sum, sums, "raw sums: (output position, PE)"))
-    return [*found, *join_arrays(plan), result_array(plan)]
+        tiles.append(Array("partial", types.sum, sums, "raw sums: (output position, PE)"))
+    return [*tiles, *join_arrays(plan), result_array(plan)]
 
 
 def start_array(plan: ImagePlan) -> Array:
@@ -67,9 +67,9 @@ def result_array(plan: ImagePlan) -> Array:
 
 @sequences.register
 def _sequences(plan: ImagePlan) -> list[Sequence]:
-    found = []
+    result = []
     if plan.holds:
-        found.append(Sequence("hold", HOLD, ["ld activations"], what="the slab stays in the PEs"))
+        result.append(Sequence("hold", HOLD, ["ld activations"], what="the slab stays in the PEs"))
     body = [] if plan.holds else ["ld activations"]
     body.append("ld weights")
     if plan.begins_here:
@@ -85,8 +85,8 @@ def _sequences(plan: ImagePlan) -> list[Sequence]:
     )
     header = ", state=rq, pipeline=4"
     what = "an output position an iteration"
-    found.append(Sequence("product0", PRODUCT, body, header, what, options))
-    return found + final_sequences(plan)
+    result.append(Sequence("product0", PRODUCT, body, header, what, options))
+    return result + final_sequences(plan)
 
 
 def final_sequences(plan: ImagePlan) -> list[Sequence]:
@@ -109,13 +109,13 @@ def final_sequences(plan: ImagePlan) -> list[Sequence]:
 @lists.register
 def _lists(plan: ImagePlan) -> list[Packets]:
     more, last = list_names(plan)
-    found = []
+    result = []
     if more != last:
-        found.append(Packets(more, _exes(plan, more, raw=True), "before the last k"))
-    found.append(Packets(last, _exes(plan, last, raw=plan.joins_rows), "the last k"))
+        result.append(Packets(more, _exes(plan, more, raw=True), "before the last k"))
+    result.append(Packets(last, _exes(plan, last, raw=plan.joins_rows), "the last k"))
     if plan.joins_rows:
-        found.append(Packets("merge", list(merge_exes(plan)), "row 0, when all rows are done"))
-    return found
+        result.append(Packets("merge", list(merge_exes(plan)), "row 0, when all rows are done"))
+    return result
 
 
 def _exes(plan: ImagePlan, name: str, raw: bool) -> list[Exe]:
@@ -123,20 +123,20 @@ def _exes(plan: ImagePlan, name: str, raw: bool) -> list[Exe]:
     to = to_clusters(plan, range(plan.partition.clusters))
     slab = "x_tile" if plan.shares_activations else "x_tile by_cluster"
     weights = f"weights w_tile {'by_pe' if plan.shares_weights else 'sliced'}"
-    found = []
+    exes = []
     label = f"{name}_product0"
     if plan.holds:
-        found.append(Exe(HOLD, (slab,), to=to, what="not if the PEs have it"))
+        exes.append(Exe(HOLD, (slab,), to=to, what="not if the PEs have it"))
         label = f"{name}_again: {label}"
     data = [weights] if plan.holds else [slab, weights]
     if plan.begins_here:
         data += [f"psums start[{place}] sliced" for place in range(plan.starts)]
     target = "chain" if plan.joins_clusters else "partial" if raw else "result"
     flag = "last" if target == "result" else "shift"
-    found.append(Exe(PRODUCT, tuple(data), out_words(plan, target), to, flag, label))
+    exes.append(Exe(PRODUCT, tuple(data), out_words(plan, target), to, flag, label))
     if plan.joins_clusters:
-        found += join_exes(plan, raw)
-    return found
+        exes += join_exes(plan, raw)
+    return exes
 
 
 def out_words(plan: ImagePlan, target: str) -> str:

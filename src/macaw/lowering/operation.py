@@ -126,14 +126,14 @@ class Product:
 
 def exactly(array: NDArray[Any], dtype: str, what: str) -> NDArray[Any]:
     """`array` as `dtype`, little-endian; its integers must fit. Raises `LowerError`."""
-    wanted = np.dtype(dtype).newbyteorder("<")
+    target = np.dtype(dtype).newbyteorder("<")
     if array.dtype.kind not in "biuf":
         raise LowerError(f"{what} hold {array.dtype}, which is no number")
-    if wanted.kind == "i":
-        limits = np.iinfo(wanted)
+    if target.kind == "i":
+        limits = np.iinfo(target)
         if array.dtype.kind == "f" or array.min() < limits.min or array.max() > limits.max:
             raise LowerError(
                 f"{what} hold {array.dtype}, not all of which are {dtype}",
                 f"the device computes in {dtype} (pe.element)",
             )
-    return np.ascontiguousarray(array).astype(wanted)
+    return np.ascontiguousarray(array).astype(target)

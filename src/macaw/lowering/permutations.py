@@ -26,10 +26,10 @@ def uniform(count: int, below: int, source: Source) -> NDArray[np.int64]:
     than 2**-81 of its probability.
     """
     parts = np.frombuffer(source(2 * _PARTS * count), ">u2").reshape(count, _PARTS)
-    found = np.zeros(count, np.int64)
+    numbers = np.zeros(count, np.int64)
     for part in parts.T:
-        found = ((found << 16) + part) % below
-    return found
+        numbers = ((numbers << 16) + part) % below
+    return numbers
 
 
 def permutations(ranks: NDArray[np.int64], lanes: int) -> NDArray[np.uint8]:
@@ -37,13 +37,13 @@ def permutations(ranks: NDArray[np.int64], lanes: int) -> NDArray[np.uint8]:
 
     Rank 0 is the identity.
     """
-    found = np.tile(np.arange(lanes, dtype=np.uint8), (len(ranks), 1))
+    orders = np.tile(np.arange(lanes, dtype=np.uint8), (len(ranks), 1))
     each = np.arange(len(ranks))
     for last in range(lanes - 1, 0, -1):
         ranks, back = np.divmod(ranks, last + 1)
         other = last - back
-        found[each, last], found[each, other] = found[each, other], found[:, last].copy()
-    return found
+        orders[each, last], orders[each, other] = orders[each, other], orders[:, last].copy()
+    return orders
 
 
 def draw(count: int, lanes: int, filled: Collection[int], source: Source) -> NDArray[np.uint8]:
@@ -55,19 +55,19 @@ def draw(count: int, lanes: int, filled: Collection[int], source: Source) -> NDA
     weight goes to another lane.
     """
     most = max(filled)
-    found = np.tile(np.arange(lanes, dtype=np.uint8), (count, 1))
+    orders = np.tile(np.arange(lanes, dtype=np.uint8), (count, 1))
     if most == 1:
         to = 1 + uniform(count, lanes - 1, source)
-        found[:, 0] = to
-        found[np.arange(count), to] = 0
-        return found
+        orders[:, 0] = to
+        orders[np.arange(count), to] = 0
+        return orders
     missing = np.arange(count)
     while missing.size:
         ranks = 1 + uniform(missing.size, factorial(most) - 1, source)
-        found[missing, :most] = permutations(ranks, most)
-        good = np.all([moves(found[missing], each) for each in filled], axis=0)
+        orders[missing, :most] = permutations(ranks, most)
+        good = np.all([moves(orders[missing], each) for each in filled], axis=0)
         missing = missing[~good]
-    return found
+    return orders
 
 
 def moves(orders: NDArray[np.uint8], filled: int) -> NDArray[np.bool_]:

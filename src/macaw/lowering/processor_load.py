@@ -79,8 +79,8 @@ def _choose_list(out: Listing, plan: Plan) -> None:
     out.block("li a6, RESULTS\n1: sw a6, STORE(s8)")
     if has_again(plan):
         index = INDEX["N" if plan.holds else "K"]
-        kept = "the PEs have the activations" if plan.holds else "the accumulators hold sums"
-        out.block(f"beqz {index}, 2f # {kept}\nli s7, {last}_again - {last}\n2:")
+        reason = "the PEs have the activations" if plan.holds else "the accumulators hold sums"
+        out.block(f"beqz {index}, 2f # {reason}\nli s7, {last}_again - {last}\n2:")
 
 
 def _place_of_outputs(out: Listing, plan: Plan) -> None:
@@ -175,8 +175,8 @@ def _load_activations(out: Listing, plan: Plan) -> None:
 
 def _load_weights(out: Listing, plan: Plan) -> None:
     transfers = len(weights_in(plan))
-    kept = plan.mapping is WEIGHT and plan.count("M") > 2
-    if kept:
+    keeps_weights = plan.mapping is WEIGHT and plan.count("M") > 2
+    if keeps_weights:
         out.block("li t0, 2 # each half keeps its weights for all m\nbge s2, t0, 9f")
     out.block(
         f"""
@@ -222,5 +222,5 @@ def _load_weights(out: Listing, plan: Plan) -> None:
         bnez a1, 7b
         """
     )
-    if kept:
+    if keeps_weights:
         out.block("9:")

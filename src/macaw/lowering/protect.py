@@ -85,14 +85,14 @@ class Layout:
     @cached_property
     def order_of(self) -> tuple[NDArray[np.intp], ...]:
         """By layer, the number of each node's order: (nodes,)."""
-        found, first = [], 0
+        numbers, first = [], 0
         for layer in range(len(self.shapes)):
             nodes = self.nodes(layer)
             size = self.scope.size or (1 if self.scope.kind == "node" else nodes)
             number = first + np.arange(nodes) // size
-            found.append(np.zeros(nodes, np.intp) if self.scope.kind == "net" else number)
+            numbers.append(np.zeros(nodes, np.intp) if self.scope.kind == "net" else number)
             first = int(number[-1]) + 1
-        return tuple(found)
+        return tuple(numbers)
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -107,7 +107,7 @@ class Layout:
         if self.scope.kind == "net":
             return ((slice(0, 1), layers),)
         numbers = [(int(order[0]), int(order[-1]) + 1) for order in self.order_of]
-        return tuple((slice(*found), (layer,)) for layer, found in enumerate(numbers))
+        return tuple((slice(*span), (layer,)) for layer, span in enumerate(numbers))
 
     def filled(self, layers: tuple[int, ...], block: int) -> tuple[int, ...]:
         """How many lanes of a block hold weights, of the layers that share it; empty: of none."""
@@ -118,11 +118,11 @@ class Layout:
     @cached_property
     def most(self) -> NDArray[np.intp]:
         """How many lanes of a block hold weights, at most: (orders, blocks)."""
-        found = np.zeros(self.shape[:2], np.intp)
+        counts = np.zeros(self.shape[:2], np.intp)
         for numbers, layers in self.shares:
             for block in range(self.shape[1]):
-                found[numbers, block] = max(self.filled(layers, block), default=0)
-        return found
+                counts[numbers, block] = max(self.filled(layers, block), default=0)
+        return counts
 
 
 def layout(weights: Sequence[Weights], scope: str, lanes: int | None = None) -> Layout:
@@ -171,17 +171,17 @@ def stored_layout(
 
     Raises `LowerError` for shapes that such weights cannot have had.
     """
-    found = layout(stored, scope, orders.shape[-1] if orders.ndim == 3 else None)
+    plan = layout(stored, scope, orders.shape[-1] if orders.ndim == 3 else None)
     if shapes is None:
-        shapes = found.shapes
+        shapes = plan.shapes
     for array, shape in zip(stored, shapes, strict=True):
-        blocks = -(-prod(shape[1:]) // found.lanes)
-        if len(shape) < 2 or min(shape) < 1 or array.shape != (shape[0], blocks * found.lanes):
+        blocks = -(-prod(shape[1:]) // plan.lanes)
+        if len(shape) < 2 or min(shape) < 1 or array.shape != (shape[0], blocks * plan.lanes):
             raise LowerError(
-                f"shuffled weights of the shape {array.shape} in blocks of {found.lanes} lanes"
+                f"shuffled weights of the shape {array.shape} in blocks of {plan.lanes} lanes"
                 f" have not been {tuple(shape)}"
             )
-    return Layout(tuple(map(tuple, shapes)), found.scope, found.lanes)
+    return Layout(tuple(map(tuple, shapes)), plan.scope, plan.lanes)
 
 
 def _known_lanes(lanes: Sequence[int] | Any) -> str:
@@ -195,13 +195,13 @@ def draw(plan: Layout, seed: int | None = None) -> Orders:
     say nothing of the weights. Blocks that a layer has not (another has more) hold orders too.
     """
     source: Source = os.urandom if seed is None else np.random.default_rng(seed).bytes
-    found = np.empty(plan.shape, np.uint8)
+    orders = np.empty(plan.shape, np.uint8)
     for numbers, layers in plan.shares:
         for block in range(plan.shape[1]):
             filled = plan.filled(layers, block) or (plan.lanes,)
             count = numbers.stop - numbers.start
-            found[numbers, block] = permutations.draw(count, plan.lanes, filled, source)
-    return found
+            orders[numbers, block] = permutations.draw(count, plan.lanes, filled, source)
+    return orders
 
 
 def check(orders: NDArray[Any], plan: Layout) -> Orders:
@@ -233,13 +233,13 @@ def check(orders: NDArray[Any], plan: Layout) -> Orders:
 
 def shuffle(weights: Sequence[Weights], orders: Orders, plan: Layout) -> list[Weights]:
     """The weights as they are stored: (nodes, blocks * lanes) a layer, of the same type."""
-    found = []
+    arrays = []
     for layer, array in enumerate(weights):
         plain = _blocks(array, plan, layer)
-        stored = np.empty_like(plain)
-        np.put_along_axis(stored, _of_nodes(orders, plan, layer), plain, axis=-1)
-        found.append(stored.reshape(len(stored), -1))
-    return found
+        shuffled = np.empty_like(plain)
+        np.put_along_axis(shuffled, _of_nodes(orders, plan, layer), plain, axis=-1)
+        arrays.append(shuffled.reshape(len(shuffled), -1))
+    return arrays
 
 
 def restore(stored: Sequence[Weights], orders: Orders, plan: Layout) -> list[Weights]:
@@ -247,20 +247,20 @@ def restore(stored: Sequence[Weights], orders: Orders, plan: Layout) -> list[Wei
 
     Raises `LowerError` if they cannot have been stored so.
     """
-    found = []
+    arrays = []
     for layer, array in enumerate(stored):
         nodes, blocks = plan.nodes(layer), plan.blocks_of(layer)
-        blocked = array.reshape(nodes, blocks, plan.lanes)
-        plain = np.take_along_axis(blocked, _of_nodes(orders, plan, layer), axis=-1)
+        in_blocks = array.reshape(nodes, blocks, plan.lanes)
+        plain = np.take_along_axis(in_blocks, _of_nodes(orders, plan, layer), axis=-1)
         plain = plain.reshape(nodes, -1)
         if plain[:, plan.fan_in(layer) :].any():
             raise LowerError(
                 "the orders are not those of these weights: there are weights in the padding"
             )
-        found.append(
+        arrays.append(
             np.ascontiguousarray(plain[:, : plan.fan_in(layer)]).reshape(plan.shapes[layer])
         )
-    return found
+    return arrays
 
 
 def _blocks(array: Weights, plan: Layout, layer: int) -> Weights:

@@ -29,8 +29,8 @@ def result(product: Product, config: Configuration, x: NDArray[Any]) -> NDArray[
     if product.bias is not None:
         sums = sums + product.bias.astype(whole)
     results = finished(product.activation, product.shift, types, sums)
-    turned = isinstance(product, Convolution) and product.out_layout != "hwc"
-    return np.ascontiguousarray(results.T) if turned else results
+    swaps_axes = isinstance(product, Convolution) and product.out_layout != "hwc"
+    return np.ascontiguousarray(results.T) if swaps_axes else results
 
 
 def finished(activation: str, shift: int | None, types: Types, sums: NDArray[Any]) -> NDArray[Any]:

@@ -106,8 +106,8 @@ def write_rows(out: Listing, plan: Plan) -> None:
     for array in arrays(plan):
         shape = ", ".join(map(str, array.shape))
         out.put(f".array {array.dtype}, {shape}", array.what, label=array.name)
-    used = sequences(plan)
-    for sequence in used:
+    buffers = sequences(plan)
+    for sequence in buffers:
         out.comment()
         out.put(f".seq {sequence.name}{sequence.header}", sequence.what)
         for line in sequence.options:
@@ -117,7 +117,7 @@ def write_rows(out: Listing, plan: Plan) -> None:
         out.put(".endseq")
     out.comment()
     out.put(".list setup", "once")
-    for sequence in used:
+    for sequence in buffers:
         out.put(f"config ib={sequence.buffer}, {sequence.name}")
     out.put(".endlist")
     for packets in lists(plan):
@@ -130,13 +130,13 @@ def write_rows(out: Listing, plan: Plan) -> None:
 
 def program_bytes(plan: Plan) -> int:
     """Bytes of packet lists and sequences, which cp copies to both halves of each unit."""
-    used = sequences(plan)
-    bodies = [len(used) * (PACKET.size + SEGMENT.size)]
+    buffers = sequences(plan)
+    bodies = [len(buffers) * (PACKET.size + SEGMENT.size)]
     bodies += [sum(exe.size for exe in packets.exes) for packets in lists(plan)]
     at = 0
     for body in bodies:  # each with its end mark
         at = aligned(at, PACKET_ALIGN) + body + 1
-    for sequence in used:
+    for sequence in buffers:
         at = aligned(at, SEQUENCE_ALIGN) + sequence.size
     return aligned(at, DATA_ALIGN)
 
@@ -183,23 +183,23 @@ def arrays(plan: Plan) -> list[Array]:
     clusters = 1 if plan.shares_activations else part.clusters
     sums = (tile.groups, plan.summing * plan.pes, plan.lanes)
     weights = int(plan.weight_bytes.max())
-    found = [
+    tiles = [
         Array("x_tile", types.operand, (tile.m, clusters, tile.k), "(row, cluster, input)"),
         Array("w_tile", "uint8", (weights,), "index + value, as many bytes as a tile has at most"),
     ]
     if plan.begins:
         what = "what sums begin with: (group, PE, accumulator)"
-        found.append(Array("start", types.sum, sums, what))
+        tiles.append(Array("start", types.sum, sums, what))
     if plan.returns or plan.joins_rows:
-        found.append(Array("partial", types.sum, sums, "raw sums: (group, PE, accumulator)"))
+        tiles.append(Array("partial", types.sum, sums, "raw sums: (group, PE, accumulator)"))
     if plan.joins_clusters:
         shape = (part.clusters, plan.pes, ACCUMULATORS)
-        found.append(Array("chain", types.sum, shape, "sums from cluster to cluster"))
+        tiles.append(Array("chain", types.sum, shape, "sums from cluster to cluster"))
     if plan.joins_rows:
-        found.append(Array("gathered", types.sum, (part.rows, *sums), "raw sums of all rows"))
+        tiles.append(Array("gathered", types.sum, (part.rows, *sums), "raw sums of all rows"))
     result = (tile.m, plan.summing * plan.pes)
-    found.append(Array("result", types.result, result, "(row, PE)"))
-    return found
+    tiles.append(Array("result", types.result, result, "(row, PE)"))
+    return tiles
 
 
 @singledispatch
@@ -207,23 +207,23 @@ def sequences(plan: Plan) -> list[Sequence]:
     """The instruction sequences."""
     tile, product = plan.tile, plan.product
     loads = [f"ld activations, base={row * plan.blocks}" for row in range(tile.m)]
-    found = []
+    result = []
     if plan.holds:
-        found.append(Sequence("hold", HOLD, loads, what="activations stay in the input buffers"))
+        result.append(Sequence("hold", HOLD, loads, what="activations stay in the input buffers"))
     if takes_sums(plan):
-        found.append(Sequence("begin", BEGIN, ["ld psums"], what="sums into the accumulators"))
+        result.append(Sequence("begin", BEGIN, ["ld psums"], what="sums into the accumulators"))
     for group in range(tile.groups):
         rows = range(group * tile.members, (group + 1) * tile.members)
         body = [] if plan.holds else [loads[row] for row in rows]
         body.append("ld weights")
         body += [f"mac base={row * plan.blocks}, acc={row - rows[0]}" for row in rows]
         what = f"row {rows[0]} of the tile" if len(rows) == 1 else f"rows {rows[0]} to {rows[-1]}"
-        found.append(Sequence(f"product{group}", PRODUCT + group, body, what=what))
+        result.append(Sequence(f"product{group}", PRODUCT + group, body, what=what))
     members = range(tile.members)
     moves = [f"spu nonsf, src={a}, dst={a}" for a in members]
     stores = [f"st base={a}" for a in members]
     if stores_raw(plan):
-        found.append(Sequence("raw", RAW, moves + stores, what="sums to the unit as they are"))
+        result.append(Sequence("raw", RAW, moves + stores, what="sums to the unit as they are"))
     header = ""
     if product.activation != "none":
         header += f", activation={product.activation}"
@@ -231,24 +231,24 @@ def sequences(plan: Plan) -> list[Sequence]:
     if product.shift is not None:
         header += f", shift={product.shift}"
         moves += [f"spu requantise, src={a}, dst={a}" for a in members]
-    found.append(Sequence("final", FINAL, moves + stores, header, "results to the unit"))
-    return found
+    result.append(Sequence("final", FINAL, moves + stores, header, "results to the unit"))
+    return result
 
 
 @singledispatch
 def lists(plan: Plan) -> list[Packets]:
     """The packet lists of iterations."""
     more, last = list_names(plan)
-    found = []
+    result = []
     if more != last:
         store = "" if plan.in_accumulators else "raw"
-        found.append(Packets(more, list(_exes(plan, more, store)), "before the last k"))
+        result.append(Packets(more, list(_exes(plan, more, store)), "before the last k"))
     store = "raw" if plan.joins_rows else "final"
     what = "the last k" if more != last else "an iteration"
-    found.append(Packets(last, list(_exes(plan, last, store)), what))
+    result.append(Packets(last, list(_exes(plan, last, store)), what))
     if plan.joins_rows:
-        found.append(Packets("merge", list(_merge(plan)), "row 0, when all rows are done"))
-    return found
+        result.append(Packets("merge", list(_merge(plan)), "row 0, when all rows are done"))
+    return result
 
 
 def _exes(plan: Plan, name: str, store: str) -> Iterator[Exe]:

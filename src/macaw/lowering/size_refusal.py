@@ -44,10 +44,10 @@ def _larger(
     """
     values = {name: int(config[name]) for name in names}
     while True:
-        grown = {name: min(2 * value, _limit(name)) for name, value in values.items()}
-        if any(grown[name] == int(config[name]) for name in names) or grown == values:
+        doubled = {name: min(2 * value, _limit(name)) for name, value in values.items()}
+        if any(doubled[name] == int(config[name]) for name in names) or doubled == values:
             return None
-        values = grown
+        values = doubled
         try:
             larger = config.changed(values)
         except ConfigError:

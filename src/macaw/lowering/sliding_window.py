@@ -112,13 +112,13 @@ def _arrays(plan: StripPlan) -> list[Array]:
     tile, types = plan.tile, plan.types
     shape = (tile.groups, plan.slots, plan.slab_columns, plan.product.kernel[0])
     rounds = plan.weight_rounds.shape[3:]
-    found = [
+    tiles = [
         Array("x_tile", types.operand, shape, "(output row, PE, column, row of the kernel)"),
         Array("w_tile", types.operand, rounds, "kernels, column after column"),
     ]
     if plan.begins:
-        found.append(start_array(plan))
-    return [*found, result_array(plan)]
+        tiles.append(start_array(plan))
+    return [*tiles, result_array(plan)]
 
 
 @sequences.register
@@ -157,15 +157,15 @@ def _activations_of(plan: StripPlan, p: int, q: int) -> list[Transfer]:
     source = "padded" if plan.pads else "x"
     m = plan.partition.start("M", p, q) * product.stride[0]
     n = plan.partition.start("N", p, q)
-    taken = f"image from row {m}, channel {n} on"
-    what = f"{who(p, q, activating(plan).clusters)}: {taken}"
-    found = []
+    part = f"image from row {m}, channel {n} on"
+    what = f"{who(p, q, activating(plan).clusters)}: {part}"
+    transfers = []
     for strip in range(tile.groups):
         src = (m + strip * product.stride[0]) * row + n * channel
         dst = p * UNIT + (strip * plan.slots + q * plan.pes) * plan.strip * size
-        found += _strip(plan, source, src, dst, (row, column, channel))
-    first = found[0]
-    return [Transfer(**{**vars(first), "what": what}), *found[1:]]
+        transfers += _strip(plan, source, src, dst, (row, column, channel))
+    first = transfers[0]
+    return [Transfer(**{**vars(first), "what": what}), *transfers[1:]]
 
 
 def _strip(
@@ -179,15 +179,15 @@ def _strip(
     if product.layout == "cwh" and columns == product.padded[1]:  # a channel follows the other
         rows = columns * plan.tile.n
         return [Transfer(f"x_tile + {dst:#x}", f"{source} + {src}", run, rows, run, column)]
-    found = []
+    transfers = []
     for item in range(plan.tile.n):
         to, of = dst + item * strip, src + item * channel
         if product.layout == "cwh":
-            found.append(
+            transfers.append(
                 Transfer(f"x_tile + {to:#x}", f"{source} + {of}", run, columns, run, column)
             )
             continue
-        found += [
+        transfers += [
             Transfer(
                 f"x_tile + {to + y * size:#x}",
                 f"{source} + {of + y * row}",
@@ -198,7 +198,7 @@ def _strip(
             )
             for y in range(height)
         ]
-    return found
+    return transfers
 
 
 @results_of.register

@@ -146,11 +146,11 @@ def who(p: int, q: int, clusters: int) -> str:
 def _weights(plan: Plan, p: int) -> str:
     """The weights of a row's clusters in the notation of seed 000, [inputs, outputs]."""
     clusters = 1 if plan.shares_weights else plan.partition.clusters
-    found = []
+    slices = []
     for q in range(clusters):
         k, n = plan.part("K", p, q), plan.part("N", p, q)
-        found.append(f"W[{k[0]}:{k[1]}, {n[0]}:{n[1]}]")
-    return "of " + ", ".join(found)
+        slices.append(f"W[{k[0]}:{k[1]}, {n[0]}:{n[1]}]")
+    return "of " + ", ".join(slices)
 
 
 def write_transfers(out: Listing, plan: Plan) -> None:

@@ -143,8 +143,8 @@ def make_product_plan(
 
 @arrays.register
 def _arrays(plan: HeldPlan) -> list[Array]:
-    found = arrays.dispatch(Plan)(plan)
-    return [item for item in found if item.name not in ("chain", "gathered")] + join_arrays(plan)
+    tiles = arrays.dispatch(Plan)(plan)
+    return [item for item in tiles if item.name not in ("chain", "gathered")] + join_arrays(plan)
 
 
 @arrays.register
@@ -160,15 +160,15 @@ def _whole_activations(plan: WholePlan, p: int, q: int) -> list[Transfer]:
     size = Types.size(plan.types.operand)
     rows = plan.tile.k * size
     place = f"x_tile + {p * UNIT + q * plan.tile.m * rows:#x}"
-    found = activations_of.dispatch(Plan)(plan, p, q)
-    return [replace(item, dst=place, dst_stride=rows) for item in found]
+    transfers = activations_of.dispatch(Plan)(plan, p, q)
+    return [replace(item, dst=place, dst_stride=rows) for item in transfers]
 
 
 @sequences.register
 def _sequences(plan: HeldPlan) -> list[Sequence]:
     tile, product = plan.tile, plan.product
     hold = Sequence("hold", HOLD, ["ld activations"], what="the first row of activations")
-    found = [_product(plan)] if isinstance(plan, WholePlan) else [hold, _product(plan)]
+    result = [_product(plan)] if isinstance(plan, WholePlan) else [hold, _product(plan)]
     special, header = [], ""
     if product.activation != "none":
         header += f", activation={product.activation}"
@@ -179,11 +179,11 @@ def _sequences(plan: HeldPlan) -> list[Sequence]:
     final = [*special, "st base=0"]
     if plan.joined:
         what = "raw sums of all rows of activations at once"
-        found.append(Sequence("final", FINAL, ["st base=0"], what=what))
+        result.append(Sequence("final", FINAL, ["st base=0"], what=what))
     else:
         what = f"the sums of all {tile.m} rows of activations at once"
-        found.append(Sequence("final", FINAL, final, header, what))
-    return found + join_sequences(plan, header, final)
+        result.append(Sequence("final", FINAL, final, header, what))
+    return result + join_sequences(plan, header, final)
 
 
 def _product(plan: HeldPlan) -> Sequence:
@@ -218,14 +218,14 @@ def _product(plan: HeldPlan) -> Sequence:
 @lists.register
 def _lists(plan: HeldPlan) -> list[Packets]:
     more, last = list_names(plan)
-    found = []
+    result = []
     if more != last:
-        found.append(Packets(more, list(_exes(plan, more, raw=True)), "before the last k"))
+        result.append(Packets(more, list(_exes(plan, more, raw=True)), "before the last k"))
     what = "the last k" if more != last else "an iteration"
-    found.append(Packets(last, list(_exes(plan, last, raw=plan.joins_rows)), what))
+    result.append(Packets(last, list(_exes(plan, last, raw=plan.joins_rows)), what))
     if plan.joins_rows:
-        found.append(Packets("merge", list(merge_exes(plan)), "row 0, when all rows are done"))
-    return found
+        result.append(Packets("merge", list(merge_exes(plan)), "row 0, when all rows are done"))
+    return result
 
 
 def _exes(plan: HeldPlan, name: str, raw: bool) -> Iterator[Exe]:

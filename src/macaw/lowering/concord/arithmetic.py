@@ -46,7 +46,7 @@ def pieces(template: str) -> tuple[Piece, ...]:
     """The definitions of a template, in its order."""
     text = files("macaw.lowering.concord").joinpath(f"templates/{template}.txt").read_text("utf-8")
     lines = text.splitlines()
-    found = []
+    definitions = []
     for item in ast.parse(text).body:
         assert item.end_lineno is not None
         names: tuple[str, ...]
@@ -63,8 +63,8 @@ def pieces(template: str) -> tuple[Piece, ...]:
             module = getattr(item, "module", None) or item.names[0].name
         source = "\n".join(lines[item.lineno - 1 : item.end_lineno])
         block = isinstance(item, ast.FunctionDef | ast.ClassDef)
-        found.append(Piece(names, source, _used(item), module, block))
-    return tuple(found)
+        definitions.append(Piece(names, source, _used(item), module, block))
+    return tuple(definitions)
 
 
 def _names(nodes: Iterable[ast.AST]) -> list[str]:
@@ -78,20 +78,20 @@ def _used(node: ast.AST) -> frozenset[str]:
 def templates(target: str, config: Configuration, columns: int) -> list[str]:
     """The templates for a target and a device, of products with `columns` elements a row."""
     kind, host = str(config["nnp.quantise"]), str(config["nnp.host_format"])
-    found = [target, "numbers"]
+    names = [target, "numbers"]
     if target == "tensorflow":
-        found.insert(1, f"tensorflow{host.removeprefix('fp')}")
+        names.insert(1, f"tensorflow{host.removeprefix('fp')}")
     if kind == "bfp":
         if columns > 1 << _LONG:
             raise LowerError(f"a row of {columns} elements; sums are exact up to {1 << _LONG}")
-        return [*found, "bfp", host]
+        return [*names, "bfp", host]
     sizes = [_size(config, side) for side in ("vector", "matrix")]
     wide = sum(sizes) + (columns - 1).bit_length() > _EXACT
     if wide:
         parts = [max(20, size - 20) for size in sizes]
         if sum(parts) + (columns - 1).bit_length() > _EXACT:
             raise LowerError(f"a row of {columns} elements; sums of {kind} are exact up to fewer")
-    return [*found, "exact", kind, "wide" if wide else "narrow", host]
+    return [*names, "exact", kind, "wide" if wide else "narrow", host]
 
 
 def _largest(config: Configuration, side: str) -> int:
@@ -159,22 +159,22 @@ def needed(
     by_name: dict[str, Piece] = {}
     for piece in (*numbers, *every):
         by_name.update(dict.fromkeys(piece.names, piece))
-    wanted, todo = set(), [name for name in roots if name in by_name]
+    names, todo = set(), [name for name in roots if name in by_name]
     if target == "onnx":
         todo += ["model", "__main__"]
     while todo:
         name = todo.pop()
-        if name in wanted:
+        if name in names:
             continue
-        wanted.add(name)
-        todo += [use for use in by_name[name].uses if use in by_name and use not in wanted]
+        names.add(name)
+        todo += [use for use in by_name[name].uses if use in by_name and use not in names]
 
     def chosen(group: Sequence[Piece]) -> list[Piece]:
-        return [item for item in group if wanted.intersection(item.names)]
+        return [item for item in group if names.intersection(item.names)]
 
-    taken = chosen(every)
-    imports = [item for item in taken if item.module]
-    return imports, chosen(numbers), [item for item in taken if not item.module]
+    names_used = chosen(every)
+    imports = [item for item in names_used if item.module]
+    return imports, chosen(numbers), [item for item in names_used if not item.module]
 
 
 def every(target: str) -> list[str]:

@@ -79,8 +79,8 @@ def as_tiles(graph: Graph, owner: Ints, index: Ints, rows: int, place: Place) ->
         cells = [part[rest].reshape(-1, 1) for part in (as_vectors(graph, owner), index)]
         lines = _repeated(graph, vectors(graph, *cells), len(rest) * native)
         down = rows if len(rest) == count else 1
-        made = graph.add("matrix_of_rows", (lines,), down, len(rest) // down, place)
-        owners[rest], indices[rest] = made.number, np.arange(len(rest))
+        matrix = graph.add("matrix_of_rows", (lines,), down, len(rest) // down, place)
+        owners[rest], indices[rest] = matrix.number, np.arange(len(rest))
     return owners, indices
 
 
@@ -96,8 +96,8 @@ def vectors(graph: Graph, owner: Ints, index: Ints) -> Node:
     whole = _whole(graph, owner.ravel(), index.ravel())
     if whole:
         width = whole[0].blocks
-        stacked = graph.add("stack", whole, owner.size // width, width)
-        return _regrouped(graph, stacked, rows, blocks)
+        stack = graph.add("stack", whole, owner.size // width, width)
+        return _regrouped(graph, stack, rows, blocks)
     edges = np.flatnonzero((owner[:, 1:] != owner[:, :-1]).any(axis=0)) + 1
     if _constant(owner, [0, *edges]):
         pieces = [
@@ -124,7 +124,7 @@ def vectors(graph: Graph, owner: Ints, index: Ints) -> Node:
 
 def _whole(graph: Graph, owner: Ints, index: Ints) -> list[Node]:
     """The nodes of which all cells follow one another here, all of them as wide; else none."""
-    found: list[Node] = []
+    nodes: list[Node] = []
     at = 0
     while at < len(owner):
         if owner[at] == NOTHING:
@@ -132,13 +132,13 @@ def _whole(graph: Graph, owner: Ints, index: Ints) -> list[Node]:
         node = graph.nodes[int(owner[at])]
         size = node.rows * node.blocks
         here = slice(at, at + size)
-        if at + size > len(owner) or (found and node.blocks != found[0].blocks):
+        if at + size > len(owner) or (nodes and node.blocks != nodes[0].blocks):
             return []
         if (owner[here] != node.number).any() or (index[here] != np.arange(size)).any():
             return []
-        found.append(node)
+        nodes.append(node)
         at += size
-    return found
+    return nodes
 
 
 def _constant(owner: Ints, edges: list[int]) -> bool:
@@ -166,13 +166,13 @@ def _of_one(graph: Graph, node: Node, index: Ints) -> Node:
     first = int(columns[0, 0])
     straight = first + np.arange(blocks)
     if (lines == lines[:, :1]).all() and (columns == straight).all():
-        found = _rows(graph, node, [int(line) for line in lines[:, 0]])
+        line_node = _rows(graph, node, [int(line) for line in lines[:, 0]])
         if blocks == node.blocks:
-            return found
-        return graph.add("columns", (found,), rows, blocks, start=first, stop=first + blocks)
+            return line_node
+        return graph.add("columns", (line_node,), rows, blocks, start=first, stop=first + blocks)
     cells = _regrouped(graph, node, node.rows * node.blocks, 1)
-    taken = _rows(graph, cells, [int(cell) for cell in index.ravel()])
-    return graph.add("regroup", (taken,), rows, blocks)
+    single = _rows(graph, cells, [int(cell) for cell in index.ravel()])
+    return graph.add("regroup", (single,), rows, blocks)
 
 
 def _regrouped(graph: Graph, node: Node, rows: int, blocks: int) -> Node:

@@ -45,10 +45,10 @@ def writes(chain: Chain) -> list[Access]:
 
 def part(program: Program) -> Section:
     """The nnp part of a program. Raises `LowerError`."""
-    found = [section for section in program.parts(CORE.name) if section.flags.count("x")]
-    if not found:
+    sections = [section for section in program.parts(CORE.name) if section.flags.count("x")]
+    if not sections:
         raise LowerError("the program has no nnp part", "`.core nnp` begins one")
-    return found[0]
+    return sections[0]
 
 
 def chains(
@@ -78,13 +78,13 @@ def _starts(program: Program, section: Section, entries: Sequence[tuple[str, int
     }
     if not entries:
         return [labels.get("_start", section.address)]
-    found = []
+    addresses = []
     for name, times in entries:
         if name not in labels:
-            known = ", ".join(sorted(labels)) or "none"
-            raise LowerError(f"no label '{name}' in the nnp part", f"there are: {known}")
-        found += [labels[name]] * times
-    return found
+            names = ", ".join(sorted(labels)) or "none"
+            raise LowerError(f"no label '{name}' in the nnp part", f"there are: {names}")
+        addresses += [labels[name]] * times
+    return addresses
 
 
 def _run(
@@ -95,22 +95,22 @@ def _run(
     rows: list[Decoded] = []
     places: list[Place] = []
     while True:
-        found, place = _decoded(program, section, address)
-        address += found.row.format.size
-        if rows and not goes_on(found):
+        instruction, place = _decoded(program, section, address)
+        address += instruction.row.format.size
+        if rows and not goes_on(instruction):
             yield _chain(rows, places, scalars, sizes)
             rows, places = [], []
-        role = step(found).role
+        role = step(instruction).role
         if role == FINISH:
-            if found.values.get("last") or _is_end(section, address):
+            if instruction.values.get("last") or _is_end(section, address):
                 return
         elif role != BETWEEN:
             if not rows and role != BEGIN:
                 raise LowerError(f"{place}: no chain has begun")
-            rows.append(found)
+            rows.append(instruction)
             places.append(place)
-        elif "reg" in found.values:
-            name, value = scalar(found)
+        elif "reg" in instruction.values:
+            name, value = scalar(instruction)
             scalars[name] = value
 
 
@@ -129,10 +129,10 @@ def _decoded(program: Program, section: Section, address: int) -> tuple[Decoded,
     offset = address - section.address
     word = int.from_bytes(section.data[offset : offset + 4], "little")
     try:
-        found = decode(CORE, word, 32, address)
+        instruction = decode(CORE, word, 32, address)
     except DecodeError as error:
         raise LowerError(str(error)) from None
-    return found, Place(address, describe(found, address), program.line_at(address))
+    return instruction, Place(address, describe(instruction, address), program.line_at(address))
 
 
 def _chain(

@@ -126,11 +126,11 @@ class Graph:
 
     def live(self, roots: Iterable[Node]) -> list[Node]:
         """The nodes that `roots` need, in order."""
-        found: set[int] = set()
+        numbers: set[int] = set()
         todo = list(roots)
         while todo:
             node = todo.pop()
-            if node.number not in found:
-                found.add(node.number)
+            if node.number not in numbers:
+                numbers.add(node.number)
                 todo += node.inputs
-        return [node for node in self.nodes if node.number in found]
+        return [node for node in self.nodes if node.number in numbers]

@@ -42,19 +42,19 @@ class Hint:
 
 def hints(program: Program, config: Configuration) -> list[Hint]:
     """What the program says of its tensors, hints first. Raises `LowerError`."""
-    said = [
+    explicit = [
         Hint(item.name, item.memory, item.address, item.rows, item.cols)
         for item in getattr(program, "hints", ())
         if item.core == CORE.name
     ]
-    found: set[str] = set()
-    for hint in said:
-        if hint.name in found:
+    names: set[str] = set()
+    for hint in explicit:
+        if hint.name in names:
             raise LowerError(f"two tensors are called {hint.name}")
-        found.add(hint.name)
+        names.add(hint.name)
         if min(hint.rows, hint.columns) < 1:
             raise LowerError(f"{hint.name} has no elements")
-    return [*said, *(hint for hint in _declared(program, config) if hint.name not in found)]
+    return [*explicit, *(hint for hint in _declared(program, config) if hint.name not in names)]
 
 
 def check_places(program: Program, tensors: Iterable[Tensor], config: Configuration) -> None:

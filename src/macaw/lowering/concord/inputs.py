@@ -83,8 +83,8 @@ class Inputs:
             if hint.name in self.used or offset < 0 or end > count:
                 continue
             if self._free(memory, np.arange(offset, end)).all():
-                moved = replace(hint, memory=name, address=begin + offset * n)
-                self.make(moved, memory, tiles=True, at=offset)
+                segment = replace(hint, memory=name, address=begin + offset * n)
+                self.make(segment, memory, tiles=True, at=offset)
         while True:
             missing = np.flatnonzero(memory.owner[:count] == NOTHING)
             if not len(missing):
@@ -101,17 +101,24 @@ class Inputs:
     def _size(self, hint: Hint, *, tiles: bool) -> int:
         return hint.tiles(self.native) if tiles else hint.vectors(self.native)
 
-    def hint_at(self, name: str, address: int, *, tiles: bool, said: bool = True) -> Hint | None:
+    def hint_at(
+        self, name: str, address: int, *, tiles: bool, explicit: bool = True
+    ) -> Hint | None:
         """The hint that a cell lies in; of two the first."""
         for hint in self.hints:
             inside = 0 <= address - hint.address < self._size(hint, tiles=tiles)
-            if hint.memory == name and inside and hint.said == said and hint.name not in self.used:
+            if (
+                hint.memory == name
+                and inside
+                and hint.said == explicit
+                and hint.name not in self.used
+            ):
                 return hint
         return None
 
     def _declared_at(self, name: str, memory: Cells, address: int) -> Hint | None:
         """The declared tensor, of vectors, that a cell lies in, if hints name no part of it."""
-        hint = self.hint_at(name, address, tiles=False, said=False)
+        hint = self.hint_at(name, address, tiles=False, explicit=False)
         if hint is None:
             return None
         end = hint.address + self._size(hint, tiles=False)

@@ -50,7 +50,7 @@ def executed(layer: Layer) -> Iterator[tuple[Node, int]]:
 def once(layer: Layer) -> Layer:
     """What is the same made once, and what no round changes before the loop."""
     same: dict[int, Node] = {}
-    known: dict[tuple[object, ...], Node] = {}
+    outside: dict[tuple[object, ...], Node] = {}
     nodes: list[Node] = []
 
     def current(node: Node) -> Node:
@@ -61,10 +61,10 @@ def once(layer: Layer) -> Layer:
         numbers = tuple(item.number for item in node.inputs)
         key = (node.operation, numbers, node.rows, node.blocks, node.values)
         if node.operation in SHARED:
-            found = known.get(key) or scope.get(key)
-            if found is not None:
-                found.name = found.name or node.name
-                same[node.number] = found
+            original = outside.get(key) or scope.get(key)
+            if original is not None:
+                original.name = original.name or node.name
+                same[node.number] = original
                 return
             scope[key] = node
         into.append(node)
@@ -72,7 +72,7 @@ def once(layer: Layer) -> Layer:
     for node in layer.nodes:
         loop = layer.loops.get(node.number)
         if loop is None:
-            take(node, nodes, known)
+            take(node, nodes, outside)
             continue
         varies = {item.number for item in (*loop.carried, *loop.items)}
         body: list[Node] = []
@@ -82,19 +82,19 @@ def once(layer: Layer) -> Layer:
                 varies.add(item.number)
                 take(item, body, inside)
             else:
-                take(item, nodes, known)
+                take(item, nodes, outside)
         loop.body = body
         if not body:  # every round gives the same
             for item in layer.nodes:
                 if item.inputs == (node,) and item.operation == "collected":
-                    found = current(loop.results[item.value["result"]])
-                    if found.number not in varies:
-                        if found.is_matrix:
-                            item.operation, item.inputs = "stack_tiles", (found,) * loop.count
+                    original = current(loop.results[item.value["result"]])
+                    if original.number not in varies:
+                        if original.is_matrix:
+                            item.operation, item.inputs = "stack_tiles", (original,) * loop.count
                             item.values = ()
                             continue
-                        lines = tuple(range(found.rows)) * loop.count
-                        item.operation, item.inputs = "take", (found,)
+                        lines = tuple(range(original.rows)) * loop.count
+                        item.operation, item.inputs = "take", (original,)
                         item.values = (("lines", lines),)
             uses = any(node in item.inputs for item in layer.nodes)
             if not uses:

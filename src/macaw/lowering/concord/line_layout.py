@@ -33,10 +33,10 @@ def laid(start: str, group: Group, end: str = "", indent: int = 0) -> list[str]:
     if len(line) <= WIDTH:
         return [line]
     inner, blank = " " * (indent + 4), " " * indent
-    joined = inner + ", ".join(map(str, group.items))
+    whole = inner + ", ".join(map(str, group.items))
     lines = [start + group.brackets[0]]
-    if group.call and len(joined) <= WIDTH:
-        lines.append(joined)
+    if group.call and len(whole) <= WIDTH:
+        lines.append(whole)
     else:
         for item in group.items:
             if isinstance(item, Group):

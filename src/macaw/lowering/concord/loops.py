@@ -42,14 +42,14 @@ def rolled(graph: Graph) -> Layer:
 
 def _parts(work: Sequence[Node]) -> Iterator[tuple[bool, _Round]]:
     """The operations as runs that are repeated, and those between."""
-    found = _best(work)
-    if found is None:
+    repetition = _best(work)
+    if repetition is None:
         if work:
             yield False, _Round(0, len(work), 1)
         return
-    end = found.start + found.size * found.count
-    yield from _parts_of(work, 0, found.start)
-    yield True, found
+    end = repetition.start + repetition.size * repetition.count
+    yield from _parts_of(work, 0, repetition.start)
+    yield True, repetition
     yield from _parts_of(work, end, len(work))
 
 
@@ -65,8 +65,10 @@ def _signature(node: Node) -> tuple[object, ...]:
 
 def _best(work: Sequence[Node]) -> _Round | None:
     """The repetition that covers most operations."""
-    known: dict[tuple[object, ...], int] = {}
-    ids = np.array([known.setdefault(_signature(node), len(known)) for node in work], np.int64)
+    signatures: dict[tuple[object, ...], int] = {}
+    ids = np.array(
+        [signatures.setdefault(_signature(node), len(signatures)) for node in work], np.int64
+    )
     candidates = []
     for size in range(2, min(len(ids) // 2, _LONGEST) + 1):
         start, length = _longest(ids[:-size] == ids[size:])
@@ -74,8 +76,8 @@ def _best(work: Sequence[Node]) -> _Round | None:
             candidates.append((-(length // size + 1) * size, size, start, length + size))
     places = {node.number: place for place, node in enumerate(work)}
     best: _Round | None = None
-    for covered, size, start, length in sorted(candidates)[:_MOST_TRIES]:
-        if best is not None and -covered <= best.size * best.count:
+    for coverage, size, start, length in sorted(candidates)[:_MOST_TRIES]:
+        if best is not None and -coverage <= best.size * best.count:
             break
         for offset in range(min(size, length - 2 * size + 1)):
             begin = start + offset
@@ -205,22 +207,22 @@ class _Maker:
         body = self.bodies[head.number]
         for slot, update in enumerate(loop.updates):
             if turn == loop.count - 1 and update is body[at]:
-                found = self.make(node, "final", [head], slot=slot)
+                part = self.make(node, "final", [head], slot=slot)
                 loop.finals.append(slot)
-                self.found.append(found)
-                self.new[node.number] = found
-                return found
+                self.found.append(part)
+                self.new[node.number] = part
+                return part
         all_rounds = self.every(node)
         start = turn * node.rows
         stop = start + node.rows
         if node.is_matrix:
             ends = {"top": start, "bottom": stop, "left": 0, "right": node.blocks}
-            found = self.make(node, "part", [all_rounds], **ends)
+            part = self.make(node, "part", [all_rounds], **ends)
         else:
-            found = self.make(node, "rows", [all_rounds], start=start, stop=stop)
-        self.found.append(found)
-        self.new[node.number] = found
-        return found
+            part = self.make(node, "rows", [all_rounds], start=start, stop=stop)
+        self.found.append(part)
+        self.new[node.number] = part
+        return part
 
     def every(self, node: Node) -> Node:
         """An old node of a loop in all of its rounds, below each other."""
@@ -230,11 +232,11 @@ class _Maker:
             loop.results.append(self.bodies[head.number][at])
             place = len(loop.results) - 1
             matrix = node.is_matrix
-            found = self.make(
+            node_of_rounds = self.make(
                 node, "collected", [head], rows=node.rows * loop.count, result=place, matrix=matrix
             )
-            self.collected[key] = found
-            self.found.append(found)
+            self.collected[key] = node_of_rounds
+            self.found.append(node_of_rounds)
         return self.collected[key]
 
     def plain(self, nodes: Sequence[Node]) -> None:
@@ -250,22 +252,22 @@ class _Maker:
 
     def _runs(self, node: Node) -> list[Node]:
         """What a stack takes, with all rounds of a loop's operation as one."""
-        found: list[Node] = []
+        runs: list[Node] = []
         at = 0
         while at < len(node.inputs):
             item = node.inputs[at]
             place = self.inside.get(item.number)
             count = place[0].count if place and place[2] == 0 else 1
             run = [self.inside.get(each.number) for each in node.inputs[at : at + count]]
-            wanted = [(place[1], turn, place[3]) for turn in range(count)] if place else []
-            if count > 1 and [each and each[1:] for each in run] == wanted:
+            expected = [(place[1], turn, place[3]) for turn in range(count)] if place else []
+            if count > 1 and [each and each[1:] for each in run] == expected:
                 item = self.every(item)
                 self.new[item.number] = item
                 at += count
             else:
                 at += 1
-            found.append(item)
-        return found
+            runs.append(item)
+        return runs
 
     def _whole(self, node: Node) -> Node | None:
         """A stack of what all rounds gave: results of the loop, interleaved or not."""
@@ -284,10 +286,10 @@ class _Maker:
         if any(item.rows != 1 for item in node.inputs):
             return None
         blocks = sum(item.blocks for item in columns)
-        joined = self.make(node, "join", columns, rows=loop.count, blocks=blocks)
-        found = self.make(node, "regroup", [joined])
-        self.found += [joined, found]
-        return found
+        join = self.make(node, "join", columns, rows=loop.count, blocks=blocks)
+        regroup = self.make(node, "regroup", [join])
+        self.found += [join, regroup]
+        return regroup
 
     def loop(self, work: Sequence[Node], rounds: _Round) -> None:
         """A repetition as a loop."""
@@ -326,15 +328,15 @@ class _Maker:
                 key = operands[0].number, start.value["start"], start.rows, far
                 if key not in items:
                     items[key] = self._item(loop, start, far, operands[0])
-                made = items[key]
+                copy = items[key]
             else:
-                made = self.make(start, start.operation, operands)
-                loop.body.append(made)
+                copy = self.make(start, start.operation, operands)
+                loop.body.append(copy)
                 place = rounds.start + len(body)
-                loop.chains[made.number] = [
+                loop.chains[copy.number] = [
                     work[place + turn * rounds.size].chain for turn in range(rounds.count)
                 ]
-            body.append(made)
+            body.append(copy)
         loop.updates = [body[where] for where, _ in waiting]
         self.bodies[head.number] = body
         for place in range(rounds.start, rounds.start + rounds.size * rounds.count):

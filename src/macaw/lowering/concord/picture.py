@@ -142,8 +142,8 @@ def _layers(drawing: Drawing) -> list[list[str]]:
     for row in rows:
 
         def wanted(key: str) -> float:
-            found = [place[item] for item in takes[key] if item in place]
-            return sum(found) / len(found) if found else len(place)
+            positions = [place[item] for item in takes[key] if item in place]
+            return sum(positions) / len(positions) if positions else len(place)
 
         row.sort(key=wanted)
         for at, key in enumerate(row):
@@ -158,8 +158,8 @@ def _places(
     step = _WIDTH + _GAP
     inside = {key for keys in drawing.frames.values() for key in keys}
     split = [[key for key in row if key not in inside] for row in rows]
-    framed = [len(others) < len(row) for others, row in zip(split, rows, strict=True)]
-    beside = max((len(x) for x, frame in zip(split, framed, strict=True) if frame), default=0)
+    frames = [len(others) < len(row) for others, row in zip(split, rows, strict=True)]
+    beside = max((len(x) for x, frame in zip(split, frames, strict=True) if frame), default=0)
     within = max((len(row) - len(x) for x, row in zip(split, rows, strict=True)), default=0)
     wide = max([beside + within, *map(len, rows)]) * step + 2 * _GAP
     at: dict[str, tuple[float, float]] = {}

@@ -87,11 +87,11 @@ def _docstring(config: Configuration, target: str, title: str) -> str:
 
 def _shapes(writer: Writer) -> str:
     """The shapes of inputs and outputs."""
-    found = []
+    groups = []
     for title, group in (
         ("INPUTS", {name: tensor.shape for name, tensor in writer.inputs.items()}),
         ("OUTPUTS", {name: output.tensor.shape for name, output in writer.outputs.items()}),
     ):
         rows = [f'    "{name}": {shape},' for name, shape in group.items()]
-        found.append("\n".join([f"{title} = {{", *rows, "}"]))
-    return "\n".join(found)
+        groups.append("\n".join([f"{title} = {{", *rows, "}"]))
+    return "\n".join(groups)

@@ -55,24 +55,26 @@ class Tracer:
     def run(self, chain: Chain) -> None:
         """A chain, all of its iterations."""
         self.graph.chain += 1
-        found = {access.at: access for access in accesses(chain.rows, chain.scalars)}
-        writes = [access for access in found.values() if access.writes]
+        by_instruction = {access.at: access for access in accesses(chain.rows, chain.scalars)}
+        writes = [access for access in by_instruction.values() if access.writes]
         if step(chain.rows[0]).elements == TILE:
-            self._tiles(chain, found[0], writes[0])
+            self._tiles(chain, by_instruction[0], writes[0])
             return
         window = volume(chain.scalars)
         every = range(chain.scalars["iterations"])
         groups = [every]
-        if _feeds_itself(found.values(), every, window):
+        if _feeds_itself(by_instruction.values(), every, window):
             groups = [range(turn, turn + 1) for turn in every]
         for turns in groups:
             self.turns = turns
-            self._vectors_of(chain, found, window)
+            self._vectors_of(chain, by_instruction, window)
 
-    def _vectors_of(self, chain: Chain, found: Mapping[int, Access], window: Volume | None) -> None:
+    def _vectors_of(
+        self, chain: Chain, by_instruction: Mapping[int, Access], window: Volume | None
+    ) -> None:
         """The iterations `turns` of a chain of vectors, all at once."""
-        writes = [access for access in found.values() if access.writes]
-        first = found[0]
+        writes = [access for access in by_instruction.values() if access.writes]
+        first = by_instruction[0]
         moves = not any(step(row).role == "stage" for row in chain.rows)
         if moves and first.memory.name != _QUANTISED and not first.window:
             self._move(chain, first, writes, window)
@@ -80,22 +82,22 @@ class Tracer:
         value = self._read(chain, first, window)
         follow_units = follow(chain.rows)
         from_quantised = first.memory.name == _QUANTISED
-        entered = False
+        in_pipeline = False
         for at, row in enumerate(chain.rows):
             this, place = step(row), chain.places[at]
             if this.role != "stage":
                 continue
             if this.block == "product":
-                value = self._product(chain, found[at], value, place)
+                value = self._product(chain, by_instruction[at], value, place)
                 from_quantised = False
                 continue
             if from_quantised:
                 value = self._requantised(value, chain.places[0])
                 from_quantised = False
-            if follow_units[at] and not entered and self.mfu_in:
+            if follow_units[at] and not in_pipeline and self.mfu_in:
                 value = self._requantised(value, place)
-            entered = True
-            value = self._function(chain, at, found.get(at), value, window)
+            in_pipeline = True
+            value = self._function(chain, at, by_instruction.get(at), value, window)
         if from_quantised:
             value = self._requantised(value, chain.places[0])
         self._write(chain, writes, value, window)
@@ -107,8 +109,8 @@ class Tracer:
         begins = [access.begin(turn, window) for turn in self.turns]
         if len(set(begins)) == 1 and not access.writes and not access.memory.queue:
             begins = begins[:1]
-        found: Ints = np.add.outer(np.array(begins, np.int64), np.arange(access.count))
-        return found
+        addresses: Ints = np.add.outer(np.array(begins, np.int64), np.arange(access.count))
+        return addresses
 
     def _read(self, chain: Chain, access: Access, window: Volume | None) -> Node:
         if access.window and window is not None:
@@ -120,9 +122,9 @@ class Tracer:
         if access.memory.name != _IN:
             return self._addresses(access, window)
         count = len(self.turns) * access.count
-        found = np.arange(self.popped, self.popped + count, dtype=np.int64)
+        addresses = np.arange(self.popped, self.popped + count, dtype=np.int64)
         self.popped += count
-        return found.reshape(len(self.turns), -1)
+        return addresses.reshape(len(self.turns), -1)
 
     def _vectors(self, name: str, addresses: Ints) -> Node:
         """What lies in these cells of vectors; what comes from outside becomes an input."""
@@ -150,11 +152,11 @@ class Tracer:
         names = ("height", "width", "kernel", "stride", "pad")
         sides = {name: getattr(window, name) for name in names}
         every = window.across * window.down
-        found = self.graph.add("windows", (whole,), every, window.vectors, place, **sides)
+        windows = self.graph.add("windows", (whole,), every, window.vectors, place, **sides)
         if last - first == every:
-            return found
+            return windows
         return self.graph.add(
-            "rows", (found,), last - first, window.vectors, start=first, stop=last
+            "rows", (windows,), last - first, window.vectors, start=first, stop=last
         )
 
     def _memory(self, name: str) -> Cells:
@@ -166,19 +168,19 @@ class Tracer:
         """A product; matrices that change from iteration to iteration one after the other."""
         rows, columns = chain.scalars["rows"], chain.scalars["cols"]
         iterations = len(self.turns) if access.inc else 1
-        found = []
-        quantised = self.graph.add("quantise", (value,), value.rows, value.blocks, place)
+        products = []
+        vector = self.graph.add("quantise", (value,), value.rows, value.blocks, place)
         for i in range(iterations):
             begin = access.base + access.inc * self.turns[i]
             matrix = self._stored(begin, rows, columns, place)
-            x = quantised
+            x = vector
             if iterations > 1 and value.rows > 1:
                 line = self.graph.add("rows", (value,), 1, value.blocks, start=i, stop=i + 1)
                 x = self.graph.add("quantise", (line,), 1, value.blocks, place)
-            found.append(self.graph.add("mv_mul", (matrix, x), x.rows, rows, place))
-        result = found[0]
-        if len(found) > 1:
-            result = self.graph.add("stack", found, iterations, rows)
+            products.append(self.graph.add("mv_mul", (matrix, x), x.rows, rows, place))
+        result = products[0]
+        if len(products) > 1:
+            result = self.graph.add("stack", products, iterations, rows)
         return self._requantised(result, place) if self.mvm_out else result
 
     def _stored(self, begin: int, rows: int, columns: int, place: Place) -> Node:
@@ -187,10 +189,10 @@ class Tracer:
         if key in self.matrices:
             return self.matrices[key]
         matrix = self._held(begin, rows, columns)
-        found = self.graph.add("quantise_matrix", (matrix,), rows, columns, place)
-        if found.number in self.graph.early:
-            self.matrices[key] = found
-        return found
+        quantise = self.graph.add("quantise_matrix", (matrix,), rows, columns, place)
+        if quantise.number in self.graph.early:
+            self.matrices[key] = quantise
+        return quantise
 
     def _held(self, begin: int, rows: int, columns: int) -> Node:
         """A matrix of MatrixRf as it was before it was quantised."""
@@ -226,7 +228,7 @@ class Tracer:
 
     def _pieces(self, writes: Sequence[Access], count: int, *, tiles: bool) -> Pieces:
         """The hints whose places are written as a whole, of `count` cells behind each other."""
-        found = []
+        pieces = []
         for access in writes:
             base = access.begin(self.turns[0], None)
             follow_on = len(self.turns) == 1 or access.inc == access.count
@@ -234,8 +236,8 @@ class Tracer:
                 size = hint.tiles(self.native) if tiles else hint.vectors(self.native)
                 inside = base <= hint.address and hint.address + size <= base + count
                 if hint.said and hint.memory == access.memory.name and inside:
-                    found.append((hint.address - base, hint))
-        return found
+                    pieces.append((hint.address - base, hint))
+        return pieces
 
     def _move(
         self, chain: Chain, read: Access, writes: Sequence[Access], window: Volume | None
@@ -331,11 +333,11 @@ class Tracer:
         """A matrix of MatrixRf to Dram, as it comes back from its quantiser."""
         rows, columns = chain.scalars["rows"], chain.scalars["cols"]
         place = chain.places[write.at]
-        held = self._held(read.base, rows, columns)
-        found = self.graph.add("requantise_matrix", (held,), rows, columns, place)
+        matrix = self._held(read.base, rows, columns)
+        requantise = self.graph.add("requantise_matrix", (matrix,), rows, columns, place)
         addresses = self._rows_of(write.base + np.arange(rows * columns, dtype=np.int64)).ravel()
         self._memory(_EXTERNAL).copy(
-            addresses, np.full(addresses.shape, found.number), np.arange(len(addresses))
+            addresses, np.full(addresses.shape, requantise.number), np.arange(len(addresses))
         )
         self.stored.update(dict.fromkeys(addresses.tolist(), place))
 
@@ -343,9 +345,9 @@ class Tracer:
 
     def finish(self) -> None:
         """Collect the outputs: what left by NetOutQ, and what was written to Dram."""
-        pushed = np.array([item[:2] for item in self.pushed], np.int64).reshape(-1, 2)
+        queue = np.array([item[:2] for item in self.pushed], np.int64).reshape(-1, 2)
         places = [item[2] for item in self.pushed]
-        self._collect(_OUT, np.arange(len(pushed)), pushed, dict(enumerate(places)))
+        self._collect(_OUT, np.arange(len(queue)), queue, dict(enumerate(places)))
         if self.stored:
             addresses = np.array(sorted(self.stored), np.int64)
             owner, index = self._memory(_EXTERNAL).read(addresses)
@@ -354,37 +356,43 @@ class Tracer:
         if not self.graph.outputs:
             raise LowerError("the program gives nothing: it writes neither to NetOutQ nor to Dram")
 
-    def _collect(self, name: str, addresses: Ints, found: Ints, places: dict[int, Place]) -> None:
+    def _collect(
+        self, name: str, addresses: Ints, cells_read: Ints, places: dict[int, Place]
+    ) -> None:
         """Outputs of a memory: cells (owner, index) at rising addresses."""
         at = {int(address): n for n, address in enumerate(addresses)}
         left = set(at)
         for hint in self.hints:
             count = hint.vectors(self.native)
-            wanted = range(hint.address, hint.address + count)
-            if hint.memory == name and all(address in left for address in wanted):
-                self._output(hint, [found[at[a]] for a in wanted], [places[a] for a in wanted])
-                left.difference_update(wanted)
+            range_of_hint = range(hint.address, hint.address + count)
+            if hint.memory == name and all(address in left for address in range_of_hint):
+                self._output(
+                    hint,
+                    [cells_read[at[a]] for a in range_of_hint],
+                    [places[a] for a in range_of_hint],
+                )
+                left.difference_update(range_of_hint)
         rest = sorted(left)
         while rest:
             count = 1
             while count < len(rest) and rest[count] == rest[0] + count:
                 count += 1
             run, rest = rest[:count], rest[count:]
-            blocks = self._blocks([found[at[a]] for a in run])
+            blocks = self._blocks([cells_read[at[a]] for a in run])
             hint = Hint(
                 f"{name.lower()}_{run[0]}", name, run[0], count // blocks, blocks * self.native
             )
-            self._output(hint, [found[at[a]] for a in run], [places[a] for a in run])
+            self._output(hint, [cells_read[at[a]] for a in run], [places[a] for a in run])
 
-    def _blocks(self, found: Sequence[Ints]) -> int:
+    def _blocks(self, cells_read: Sequence[Ints]) -> int:
         """Native vectors of a row, if all that was pushed has rows of as many; else 1."""
-        sizes = {self.graph.nodes[int(owner)].blocks for owner, _ in found}
+        sizes = {self.graph.nodes[int(owner)].blocks for owner, _ in cells_read}
         size = sizes.pop()
-        return size if not sizes and len(found) % size == 0 else 1
+        return size if not sizes and len(cells_read) % size == 0 else 1
 
-    def _output(self, hint: Hint, found: Sequence[Ints], places: Sequence[Place]) -> None:
+    def _output(self, hint: Hint, cells_read: Sequence[Ints], places: Sequence[Place]) -> None:
         blocks = -(-hint.columns // self.native)
-        pairs = np.array(found, np.int64).reshape(hint.rows, blocks, 2)
+        pairs = np.array(cells_read, np.int64).reshape(hint.rows, blocks, 2)
         node = cells.vectors(self.graph, pairs[..., 0], pairs[..., 1])
         if node.rows != hint.rows:
             node = self.graph.add("take", (node,), hint.rows, blocks, lines=(0,) * hint.rows)
@@ -392,18 +400,18 @@ class Tracer:
         self.graph.outputs.append(Output(tensor, node, places))
 
 
-def _feeds_itself(found: Iterable[Access], turns: range, window: Volume | None) -> bool:
+def _feeds_itself(accesses: Iterable[Access], turns: range, window: Volume | None) -> bool:
     """Whether an iteration reads of external memory what an earlier one wrote."""
-    external = [access for access in found if access.memory.name == _EXTERNAL]
+    external = [access for access in accesses if access.memory.name == _EXTERNAL]
     if len(turns) == 1 or not any(access.writes for access in external):
         return False
-    written: set[int] = set()
+    writes_so_far: set[int] = set()
     for turn in turns:
         for access in external:
-            if not access.writes and written.intersection(access.addresses(turn, window)):
+            if not access.writes and writes_so_far.intersection(access.addresses(turn, window)):
                 return True
         for access in external:
             if access.writes:
                 begin = access.begin(turn, window)
-                written.update(range(begin, begin + access.count))
+                writes_so_far.update(range(begin, begin + access.count))
     return False

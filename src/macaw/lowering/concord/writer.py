@@ -87,12 +87,12 @@ class Writer:
         head = laid("def layer", arguments(*self.inputs), ":")
         self.lines = [f'    """{self._sentence()}"""']
         self._nodes(layer.nodes, 4)
-        returned = []
+        results = []
         for output, node in zip(self.graph.outputs, layer.outputs, strict=True):
             name = self._output_name(output)
             self.outputs[name] = output
-            returned.append(f'        "{name}": {self._returned(output.tensor, node)},')
-        return [*head, *self.lines, "    return {", *returned, "    }"]
+            results.append(f'        "{name}": {self._returned(output.tensor, node)},')
+        return [*head, *self.lines, "    return {", *results, "    }"]
 
     def _sentence(self) -> str:
         return "The layer; tensors are in the host format, in their shapes of INPUTS."
@@ -130,14 +130,14 @@ class Writer:
         kind = "matrix_of" if node.value["kind"] == "matrix" else "rows_of"
         rows = node.rows * (self.native if kind == "matrix_of" else 1)
         self.used.add(kind)
-        given = [name, str(rows), str(node.blocks * self.native)]
+        arguments = [name, str(rows), str(node.blocks * self.native)]
         user = self.users.get(node.number)
         if self.uses[node.number] == 1 and user and user.operation == "quantise_matrix":
-            given = [f"{kind}({', '.join(given)})"]
+            arguments = [f"{kind}({', '.join(arguments)})"]
             kind = user.operation
             self.used.add(kind)
             self.names[user.number] = name
-        self._assign(name, kind, given, indent)
+        self._assign(name, kind, arguments, indent)
 
     def _statement(self, node: Node, indent: int) -> None:
         if node.number in self.names:
@@ -145,8 +145,8 @@ class Writer:
         if node.operation == "final":
             self.names[node.number] = self.finals[node.inputs[0].number][node.value["slot"]]
             return
-        function, given = self._call(node)
-        text = f"{function}{arguments(*given)}" if function else str(given[0])
+        function, operands = self._call(node)
+        text = f"{function}{arguments(*operands)}" if function else str(operands[0])
         user = self.users.get(node.number)
         here = user is None or self.scope.get(user.number) == self.scope.get(node.number)
         once = self.uses[node.number] == 1 and here
@@ -159,7 +159,7 @@ class Writer:
         self.names[node.number] = name
         if function:
             start = f"{' ' * indent}{name} = {function}"
-            lines = laid(start, arguments(*given), "", indent)
+            lines = laid(start, arguments(*operands), "", indent)
         else:
             lines = [f"{' ' * indent}{name} = {text}"]
         self.lines += self._said(lines, node)
@@ -175,17 +175,17 @@ class Writer:
     def _name(self, node: Node) -> str:
         """A variable's name: of its tensor, or of what becomes of it in its chain."""
         first = node.inputs[0] if node.inputs else None
-        inherited = self.names.get(first.number, "") if first is not None else ""
+        base_name = self.names.get(first.number, "") if first is not None else ""
         if (
-            inherited in self.bases
+            base_name in self.bases
             and first is not None
             and node.chain == first.chain
             and self.uses[first.number] == 1
             and first.operation not in _KEPT
             and self.scope.get(first.number) == self.scope.get(node.number)
-            and node.name in ("", self.bases[inherited])
+            and node.name in ("", self.bases[base_name])
         ):
-            return inherited
+            return base_name
         if node.name:
             return self._unique(node.name)
         if node.operation in ("quantise", "quantise_matrix"):
@@ -248,33 +248,33 @@ class Writer:
                 f"{texts[0]}[{ends['top']}:{ends['bottom']}, {ends['left']}:{ends['right']}]"
             ]
         function = _FUNCTIONS.get(operation, operation)
-        given: list[str | Group] = [*texts]
+        arguments: list[str | Group] = [*texts]
         if operation == "take":
-            given = [*texts, numbers(value["lines"])]
+            arguments = [*texts, numbers(value["lines"])]
         elif operation == "regroup":
-            given = [*texts, str(node.rows), str(width)]
+            arguments = [*texts, str(node.rows), str(width)]
         elif operation == "collected":
             result = self.names[node.inputs[0].number].split()[value["result"]]
             rows = node.rows * (self.native if value["matrix"] else 1)
-            given = [result, str(rows), str(width)]
+            arguments = [result, str(rows), str(width)]
         elif operation == "rows_of_tiles":
-            given = [*texts, str(node.rows)]
+            arguments = [*texts, str(node.rows)]
         elif operation == "matrix_of_rows":
-            given = [*texts, str(node.rows), str(node.blocks)]
+            arguments = [*texts, str(node.rows), str(node.blocks)]
         elif operation == "zeros":
-            given = [str(node.rows), str(width)]
+            arguments = [str(node.rows), str(width)]
         elif operation == "zero_tiles":
-            given = [str(node.rows * self.native), str(width)]
+            arguments = [str(node.rows * self.native), str(width)]
         elif operation == "windows":
-            given = [*texts, *(f"{name}={number}" for name, number in value.items())]
+            arguments = [*texts, *(f"{name}={number}" for name, number in value.items())]
         elif operation == "v_softmax":
-            given = [*texts, str(value["valid"])]
+            arguments = [*texts, str(value["valid"])]
         self.used.add(function)
-        return function, given
+        return function, arguments
 
-    def _assign(self, name: str, function: str, given: Sequence[str | Group], indent: int) -> None:
+    def _assign(self, name: str, function: str, operands: Sequence[str | Group], indent: int) -> None:
         start = f"{' ' * indent}{name} = {function}"
-        self.lines += laid(start, arguments(*given), "", indent)
+        self.lines += laid(start, arguments(*operands), "", indent)
 
     # --- loops ---
 
@@ -310,7 +310,7 @@ class Writer:
         """What a scan is assigned to: names of last states and results, or of both as a whole."""
         bases = [f"{item.name or 'result'}_all" for item in loop.results]
         lasts = [item.name or "last" for item in loop.updates]
-        wanted = [slot in loop.finals for slot in range(len(lasts))]
+        needed_finals = [slot in loop.finals for slot in range(len(lasts))]
         if sum(map(len, bases)) + sum(map(len, lasts)) + indent > WIDTH // 2:
             last = self._unique("last") if loop.finals else "_"
             result = self._unique("results") if bases else "_"
@@ -320,7 +320,8 @@ class Writer:
         names = [self._unique(base) for base in bases]
         self.names[node.number] = " ".join(names)
         every = [
-            self._unique(base) if used else "_" for base, used in zip(lasts, wanted, strict=True)
+            self._unique(base) if is_final else "_"
+            for base, is_final in zip(lasts, needed_finals, strict=True)
         ]
         self.finals[node.number] = every
         last = str(Group(tuple(every))) if loop.finals else "_"

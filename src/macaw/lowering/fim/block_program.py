@@ -116,10 +116,10 @@ def size(items: Sequence[Item]) -> int:
 
 def flat(items: Sequence[Item]) -> list[Word]:
     """The words one after the other."""
-    found: list[Word] = []
+    words: list[Word] = []
     for item in items:
         if isinstance(item, Word):
-            found.append(item)
+            words.append(item)
         else:
-            found += flat(item.body) * item.count
-    return found
+            words += flat(item.body) * item.count
+    return words

@@ -22,9 +22,9 @@ class Clock:
 
     def copy(self) -> Clock:
         """One that goes on alone."""
-        found = Clock()
-        found.cp, found.dma, found.islands = self.cp, self.dma, dict(self.islands)
-        return found
+        clock = Clock()
+        clock.cp, clock.dma, clock.islands = self.cp, self.dma, dict(self.islands)
+        return clock
 
     @property
     def end(self) -> int:
@@ -45,10 +45,10 @@ class Clock:
             self._held(first, option.held_bring)
         return begin, max(begin, self.dma)
 
-    def start(self, option: Option, brought: int) -> tuple[int, int]:
+    def start(self, option: Option, inputs_at: int) -> tuple[int, int]:
         """The blocks: begin and end."""
         assert option.island is not None
-        self.cp = max(self.cp, brought, self.islands.get(option.island, (0, 0))[0])
+        self.cp = max(self.cp, inputs_at, self.islands.get(option.island, (0, 0))[0])
         begin = self.cp
         self.islands[option.island] = begin + option.compute, option.banks
         if option.during:
@@ -92,11 +92,11 @@ class Track:
 
     def copy(self) -> Track:
         """One that goes on alone."""
-        found = Track(self.eager)
-        found.clock, found.maker = self.clock.copy(), dict(self.maker)
+        track = Track(self.eager)
+        track.clock, track.maker = self.clock.copy(), dict(self.maker)
         for name in ("actions", "options", "ends", "pending"):
-            setattr(found, name, list(getattr(self, name)))
-        return found
+            setattr(track, name, list(getattr(self, name)))
+        return track
 
     def issue(self, option: Option) -> None:
         """Do a step next: fetch what has to be there, bring its inputs, start it."""
@@ -108,20 +108,20 @@ class Track:
             self._add(HOST, number, self.clock.host(option))
             self.ends.append(self.actions[-1].end)
             return
-        brought = self._add(BRING, number, self.clock.bring(option))
-        self.ends.append(self._add(START, number, self.clock.start(option, brought)))
+        inputs_at = self._add(BRING, number, self.clock.bring(option))
+        self.ends.append(self._add(START, number, self.clock.start(option, inputs_at)))
         self.pending.append(number)
 
     def fetch_needed(self, option: Option) -> None:
         """Fetch what an option reads, and what lies in its banks."""
-        needed = {
+        sources = {
             self.maker.get(tensor.memory.name) for task in option.tasks for tensor in task.inputs
         }
         for step in list(self.pending):
             other = self.options[step]
-            shared = other.island == option.island and other.banks & option.banks
-            ended = self.eager and self.ends[step] <= max(self.clock.cp, self.clock.dma)
-            if step in needed or shared or ended:
+            same_banks = other.island == option.island and other.banks & option.banks
+            is_over = self.eager and self.ends[step] <= max(self.clock.cp, self.clock.dma)
+            if step in sources or same_banks or is_over:
                 self.fetch(step)
 
     def fetch(self, step: int) -> None:

@@ -44,15 +44,15 @@ def choices(plan: Plan) -> list[Choice]:
     for step in plan.steps:
         names = {tensor.memory.name for task in step.tasks for tensor in task.inputs}
         needs.append({maker[name] for name in names if name in maker} - {step.number})
-    found: list[Choice] = []
+    units: list[Choice] = []
     number = 0
     for step in plan.steps:
         ways = _ways(plan.considered[step.number])
         steps = tuple(Step(number + place, way) for place, way in enumerate(ways))
         number += len(steps)
         readers = tuple(unit for unit, names in enumerate(needs) if step.number in names)
-        found.append(Choice(steps, len(needs[step.number]), readers))
-    return found
+        units.append(Choice(steps, len(needs[step.number]), readers))
+    return units
 
 
 def _ways(options: Sequence[Option]) -> list[Option]:
@@ -103,8 +103,8 @@ class _Dispatcher(Writer):
 
         Other places have zeros where no copy goes, and each step has its own.
         """
-        shared = symbol.endswith(".tiles")
-        return "_results" if shared else super().scratch_label(step, symbol)
+        is_result = symbol.endswith(".tiles")
+        return "_results" if is_result else super().scratch_label(step, symbol)
 
     # --- cp ---
 
@@ -141,13 +141,13 @@ class _Dispatcher(Writer):
 
     def blocks(self, step: Step) -> list[Block]:
         """The step's blocks; the last one says at its end that it is done."""
-        found = super().blocks(step)
+        blocks = super().blocks(step)
         number = self._buffer(step)
         last = replace(
-            found[-1],
-            items=(*found[-1].items, Word(f"mmr b{number}_low, {self._done(step):#x}")),
+            blocks[-1],
+            items=(*blocks[-1].items, Word(f"mmr b{number}_low, {self._done(step):#x}")),
         )
-        return [*found[:-1], last]
+        return [*blocks[:-1], last]
 
     def _done(self, step: Step) -> int:
         """The address that a pointer has then: no buffer begins there."""

@@ -115,7 +115,7 @@ class Carrier:
         pitch = banks.timings.channel_period
         after = self._latency + 1 if external else self._onchip
         read, latest, number = begin + self._setup, begin, 0
-        moved: list[tuple[int, int]] = []  # reads of banks: number of a beat, when it is written
+        runs: list[tuple[int, int]] = []  # reads of banks: number of a beat, when it is written
         for row in range(copy.rows):
             offset, left = place.offset + row * stride, copy.row_bytes
             while left > 0:
@@ -127,41 +127,41 @@ class Carrier:
                     read += count
                     latest = max(latest, banks.timings.data_end(last, True))
                 else:
-                    read = max(read, self._room(moved, number, pitch))
+                    read = max(read, self._room(runs, number, pitch))
                     first, last = banks.columns_of(where.bank, where.row, read, count, False)
-                    moved.append((number, banks.timings.data_end(first, False)))
+                    runs.append((number, banks.timings.data_end(first, False)))
                     number += count
-                    room = self._room(moved, number - 1, pitch)
+                    room = self._room(runs, number - 1, pitch)
                     read = max(read + count - 1, room) + 1
-                    written = banks.timings.data_end(last, False)
-                    latest = written + (self._latency + 1 if external else 1)
+                    last_write = banks.timings.data_end(last, False)
+                    latest = last_write + (self._latency + 1 if external else 1)
                 offset, left = offset + size, left - size
-        last = read + after - 1 if writes else written
+        last = read + after - 1 if writes else last_write
         return transfer_end(last, latest)
 
-    def _room(self, moved: list[tuple[int, int]], number: int, pitch: int) -> int:
+    def _room(self, runs: list[tuple[int, int]], number: int, pitch: int) -> int:
         """The cycle in which a beat may be read, since one was written."""
-        wanted = number - self._depth
-        if wanted < 0:
+        leaving = number - self._depth
+        if leaving < 0:
             return 0
-        first, time = next(run for run in reversed(moved) if run[0] <= wanted)
-        return time + (wanted - first) * pitch
+        first, time = next(run for run in reversed(runs) if run[0] <= leaving)
+        return time + (leaving - first) * pitch
 
     def _followed(self, copy: Copy, begin: int) -> int:
         step, depth = self._step, self._depth
         read_free = write_free = begin + self._setup
-        written: list[int] = []
+        writes: list[int] = []
         latest = begin
         for number, (src, dst, length) in enumerate(self._beats(copy)):
             if number >= depth:
-                read_free = max(read_free, written[number - depth])
+                read_free = max(read_free, writes[number - depth])
             read = aligned(read_free, step)
             ready, read_free = self._reach(copy.src, src, length, read, False)
             write = aligned(max(write_free, ready), step)
             there, write_free = self._reach(copy.dst, dst, length, write, True)
-            written.append(write)
+            writes.append(write)
             latest = max(latest, there)
-        return transfer_end(aligned(max(written[-1], latest - 1), step), latest)
+        return transfer_end(aligned(max(writes[-1], latest - 1), step), latest)
 
     def _reach(
         self, place: Place, offset: int, length: int, time: int, writes: bool

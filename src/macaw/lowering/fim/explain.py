@@ -46,10 +46,10 @@ def steps(plan: Plan) -> list[str]:
         + "  ".join(f"{row[place]:>{widths[place]}}" for place in range(2, len(row)))
         for row in rows
     ]
-    found = lines[:1]
+    table = lines[:1]
     for line, step in zip(lines[1:], plan.steps, strict=True):
-        found += [line, *(f"   {said(task)}" for task in step.tasks)]
-    return found
+        table += [line, *(f"   {said(task)}" for task in step.tasks)]
+    return table
 
 
 def mark(step: Step) -> str:
@@ -109,9 +109,9 @@ def _costs(option: Option) -> str:
 
 def _later(plan: Plan, step: Step, other: Option) -> str:
     """What the plan would be with another option for a step."""
-    taken = [row.option for row in plan.steps]
-    taken[step.number] = other
-    return _ends(followed(taken).clock.end - plan.makespan)
+    options = [row.option for row in plan.steps]
+    options[step.number] = other
+    return _ends(followed(options).clock.end - plan.makespan)
 
 
 def _ends(later: int) -> str:
@@ -122,10 +122,10 @@ def _ends(later: int) -> str:
 
 def _refusals(refused: Sequence[Refusal]) -> Iterator[str]:
     """Why the others cannot: a line for each island, or for each reason that islands share."""
-    found: dict[int | None, dict[str, list[int]]] = {}
+    by_island: dict[int | None, dict[str, list[int]]] = {}
     for row in refused:
-        found.setdefault(row.island, {}).setdefault(row.why, []).append(row.layout)
-    for island, whys in found.items():
+        by_island.setdefault(row.island, {}).setdefault(row.why, []).append(row.layout)
+    for island, whys in by_island.items():
         layouts = (ARRANGEMENT_NAMES[layout] for rows in whys.values() for layout in rows)
         yield f"not island {island} by {', '.join(layouts)}: {next(iter(whys))}"
 

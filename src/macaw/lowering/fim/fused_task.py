@@ -47,8 +47,8 @@ class Part:
         """What its cycles depend on, in a number format."""
         a, b = self.product.inputs
         shape = Shape(a.rows, a.columns, b.columns, form)
-        known = a.data is not None, b.data is not None
-        return Traits(shape, self.after, known, (a.offset, b.offset))
+        constant = a.data is not None, b.data is not None
+        return Traits(shape, self.after, constant, (a.offset, b.offset))
 
 
 def parted(tasks: Sequence[Task]) -> list[Part]:

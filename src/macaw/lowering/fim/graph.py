@@ -152,8 +152,8 @@ class Graph:
         rows, columns = shape
         if rows * columns != len(places) * width:
             raise LowerError(f"{len(places)} segments of {width} numbers are no {rows} x {columns}")
-        found = self._checked(places, width, a)
-        return self._task(GATHER, (a,), rows, columns, name, places=found, width=width)
+        begins = self._checked(places, width, a)
+        return self._task(GATHER, (a,), rows, columns, name, places=begins, width=width)
 
     def spread(
         self,
@@ -171,11 +171,11 @@ class Graph:
             raise LowerError(f"scatter of {a.name} into {into.name}: another shape")
         if a.numbers != len(places) * width:
             raise LowerError(f"{a.name} has {a.numbers} numbers, not {len(places)} x {width}")
-        found = self._checked(places, width, target)
-        if np.any(np.diff(np.sort(found)) < width):
+        begins = self._checked(places, width, target)
+        if np.any(np.diff(np.sort(begins)) < width):
             raise LowerError(f"scatter of {a.name}: two rows go to one place")
         inputs = (a,) if into is None else (a, into)
-        return self._task(SCATTER, inputs, rows, columns, name, places=found, width=width)
+        return self._task(SCATTER, inputs, rows, columns, name, places=begins, width=width)
 
     def transposed(self, a: Tensor, name: str = "") -> Tensor:
         """Aᵀ, a gather number by number; of a constant nothing has to be done."""
@@ -197,27 +197,27 @@ class Graph:
         """The tensors that the host reads."""
         if self.read:
             return self.read
-        used = {tensor.memory.name for task in self.tasks for tensor in task.inputs}
-        return [task.output for task in self.tasks if task.output.name not in used]
+        inputs = {tensor.memory.name for task in self.tasks for tensor in task.inputs}
+        return [task.output for task in self.tasks if task.output.name not in inputs]
 
     @property
     def inputs(self) -> list[Tensor]:
         """The tensors that the host gives, in the order in which they were made."""
-        made = {task.output.name for task in self.tasks}
+        outputs = {task.output.name for task in self.tasks}
         return [
             tensor
             for tensor in self.tensors.values()
-            if tensor.data is None and tensor.base is None and tensor.name not in made
+            if tensor.data is None and tensor.base is None and tensor.name not in outputs
         ]
 
     # --- layers ---
 
     def chain(self, *matrices: Tensor) -> Tensor:
         """A · B · C ..., from the left."""
-        found = matrices[0]
+        product = matrices[0]
         for other in matrices[1:]:
-            found = self.product(found, other)
-        return found
+            product = self.product(product, other)
+        return product
 
     def perceptron(self, x: Tensor, layers: Sequence[Tensor], function: str = "relu") -> Tensor:
         """A multi-layer perceptron; the function stands between layers."""
@@ -237,9 +237,9 @@ class Graph:
             gates[gate] = self.pointwise("sigmoid", total)
         reset = self.pointwise("mul", gates["r"], self.product(h, w["un"]))
         new = self.pointwise("tanh", self.pointwise("add", self.product(x, w["wn"]), reset))
-        kept = self.pointwise("mul", gates["z"], h)
+        old_part = self.pointwise("mul", gates["z"], h)
         left = self.pointwise("sub", one, gates["z"])
-        return self.pointwise("add", self.pointwise("mul", left, new), kept)
+        return self.pointwise("add", self.pointwise("mul", left, new), old_part)
 
     # --- order ---
 
@@ -254,19 +254,19 @@ class Graph:
 
     def evaluate(self, inputs: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.float64]]:
         """All tensors in float64, without the islands' roundings."""
-        found: dict[str, NDArray[np.float64]] = {}
+        values: dict[str, NDArray[np.float64]] = {}
 
         def numbers(tensor: Tensor) -> NDArray[np.float64]:
             if tensor.base is not None:
                 flat = numbers(tensor.base).reshape(-1)[tensor.offset :][: tensor.numbers]
                 return flat.reshape(tensor.rows, tensor.columns)
-            if tensor.name not in found:
-                given = inputs[tensor.name] if tensor.data is None else tensor.data
-                found[tensor.name] = np.asarray(given, np.float64)
-            return found[tensor.name]
+            if tensor.name not in values:
+                data = inputs[tensor.name] if tensor.data is None else tensor.data
+                values[tensor.name] = np.asarray(data, np.float64)
+            return values[tensor.name]
 
         for task in self.tasks:
-            found[task.output.name] = _evaluated(task, [numbers(x) for x in task.inputs])
+            values[task.output.name] = _evaluated(task, [numbers(x) for x in task.inputs])
         return {name: numbers(tensor) for name, tensor in self.tensors.items()}
 
     def _task(
@@ -291,13 +291,13 @@ class Graph:
     @staticmethod
     def _checked(places: Sequence[int] | Places, width: int, target: Tensor) -> Places:
         """The places as an array, if segments there lie in a tensor."""
-        found = places if isinstance(places, np.ndarray) else np.asarray(places, np.int64)
-        for place in (int(found.min()), int(found.max())) if len(found) else ():
+        begins = places if isinstance(places, np.ndarray) else np.asarray(places, np.int64)
+        for place in (int(begins.min()), int(begins.max())) if len(begins) else ():
             if width < 1 or not 0 <= place <= target.numbers - width:
                 raise LowerError(
                     f"{width} numbers from {place} on: {target.name} has {target.numbers}"
                 )
-        return found
+        return begins
 
     @staticmethod
     def _check_rows(rows: Sequence[int], height: int) -> None:
@@ -318,9 +318,9 @@ def _evaluated(task: Task, values: Sequence[NDArray[np.float64]]) -> NDArray[np.
         return values[0].reshape(-1)[_segments(task)].reshape(task.output.rows, task.output.columns)
     if task.kind == SCATTER:
         shape = task.output.rows, task.output.columns
-        found = values[1].copy() if len(values) > 1 else np.zeros(shape)
-        found.reshape(-1)[_segments(task)] = values[0].reshape(-1, task.width)
-        return found
+        target = values[1].copy() if len(values) > 1 else np.zeros(shape)
+        target.reshape(-1)[_segments(task)] = values[0].reshape(-1, task.width)
+        return target
     x = values[0]
     match task.function:
         case "add":

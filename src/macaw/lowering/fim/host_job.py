@@ -46,12 +46,12 @@ class HostJob:
         scratch = {symbol: min(total, PIECE)}
         if not whole and self.task.kind != GATHER and len(self.task.inputs) == 1:
             scratch[ZEROS] = PIECE
-        found: list[Copy] = []
+        copies: list[Copy] = []
         for copy in self._copies(Place(LOCAL, symbol), total):
-            found.append(copy)
-            if len(found) > MOST:
+            copies.append(copy)
+            if len(copies) > MOST:
                 raise LowerError(f"its numbers go by more than {MOST:,} copies of the dma")
-        return Phase((Route(tuple(found), scratch),), ())
+        return Phase((Route(tuple(copies), scratch),), ())
 
     @property
     def size(self) -> int:

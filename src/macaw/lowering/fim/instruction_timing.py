@@ -199,8 +199,8 @@ class _Running:
             return
         # A low pointer that moves takes the end with it.
         part = "end" if word.start < 0 else "low"
-        written = [self.written, *(island.banks.written[bank] for bank in self.block.banks)]
-        ready = max(self.time, pointer_start(part, buffer.arrivals, written))
+        writes_end = [self.written, *(island.banks.written[bank] for bank in self.block.banks)]
+        ready = max(self.time, pointer_start(part, buffer.arrivals, writes_end))
         self.time = island.aligned(ready)
         buffer.end = word.end
         buffer.arrivals.clear()
@@ -211,8 +211,8 @@ class _Running:
             banks.written[bank] = max(banks.written[bank], self.written)
             banks.columns[bank] = max(banks.columns[bank], self.column)
             banks.rows[bank] = self.block.row
-        written = (banks.written[bank] for bank in self.block.banks)
-        last = block_end(self.rz_ready, self.stored, max(self.pulled.values()), written)
+        writes_end = (banks.written[bank] for bank in self.block.banks)
+        last = block_end(self.rz_ready, self.stored, max(self.pulled.values()), writes_end)
         self.time, self.ended = self.island.aligned(max(self.time, last)), True
 
 

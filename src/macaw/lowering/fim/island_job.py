@@ -124,13 +124,13 @@ class ProductJob:
 
     def files(self) -> dict[str, NDArray[Any]]:
         """Sides that are known, as tiles."""
-        found, dtype = {}, self.stream.shape.numbers.dtype
+        arrays, dtype = {}, self.stream.shape.numbers.dtype
         a, b = (tensor.data for tensor in self.tasks[0].inputs)
         if a is not None:
-            found["a.tiles"] = self.stream.placed_a(np.asarray(a, dtype))
+            arrays["a.tiles"] = self.stream.placed_a(np.asarray(a, dtype))
         if b is not None:
-            found["b.tiles"] = placed(self.stream, b, self.rows_after)
-        return found
+            arrays["b.tiles"] = placed(self.stream, b, self.rows_after)
+        return arrays
 
 
 def placed(stream: Stream, b: NDArray[Any], after: Sequence[Tensor]) -> NDArray[Any]:
@@ -169,25 +169,25 @@ def predicted(job: Job, config: Configuration) -> Cycles:
     phases, left_out = list(job.phases()), 0
     if len(phases) > _MANY:  # those between take what the second one takes
         phases, left_out = [*phases[:2], phases[-1]], len(phases) - 3
-    held = [0, 0]
+    queue_waits = [0, 0]
     ends = []
     for number, phase in enumerate(phases):
         several = copies(phase.bring)
         if not number:
-            held[0] = held_up(several, config, islands)
+            queue_waits[0] = held_up(several, config, islands)
         there = carrier.copies(several, time)
         if not number:
             bring = begin = there
             reorder = carrier.copies([x for x in several if x.dst.memory == LOCAL], 0)
-        done = ended(blocks, config, job.island, banks, there)
+        blocks_end = ended(blocks, config, job.island, banks, there)
         several = copies(phase.fetch)
         if number == len(phases) - 1:
-            held[1] = held_up(several, config, islands, done + 1)
-            compute, during = done - begin, there - begin
-        time = carrier.copies(several, done + 1)
-        fetch = time - done
+            queue_waits[1] = held_up(several, config, islands, blocks_end + 1)
+            compute, during = blocks_end - begin, there - begin
+        time = carrier.copies(several, blocks_end + 1)
+        fetch = time - blocks_end
         ends.append(time)
     if left_out:
         more = left_out * (ends[1] - ends[0])
         compute, during = compute + more, during + more
-    return Cycles(bring, compute, fetch, reorder, held[0], held[1], during)
+    return Cycles(bring, compute, fetch, reorder, queue_waits[0], queue_waits[1], during)

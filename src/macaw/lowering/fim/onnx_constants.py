@@ -88,26 +88,26 @@ class Evaluator:
         one.domain, version = "", self.version
         if one.op_type == "Scatter":  # until set 10; the same as what follows it
             one.op_type, version = "ScatterElements", 11
-        given = {
+        inputs = {
             names[name]: x for name, x in zip(node.input, arrays, strict=True) if x is not None
         }
         unknown = onnx.helper.make_empty_tensor_value_info
         graph = onnx.helper.make_graph(
-            [one], "one", [unknown(name) for name in given],
+            [one], "one", [unknown(name) for name in inputs],
             [unknown(name) for name in one.output if name],
         )  # fmt: skip
         model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", version)])
         try:
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
-                found = onnx.reference.ReferenceEvaluator(model).run(None, given)
+                outputs = onnx.reference.ReferenceEvaluator(model).run(None, inputs)
         except Exception as error:  # whatever its NumPy code raises
             cause = error.__cause__ or error
             # Others are about Python, not about the model.
             more = f": {reason(cause)}" if isinstance(cause, ValueError | IndexError) else ""
             more = "" if more.endswith("index out of range") or "<" in more else more
             raise LowerError(f"ONNX's reference cannot compute it{more}") from None
-        there = iter(found)
+        there = iter(outputs)
         return [np.asarray(next(there)) if name else np.zeros(0) for name in node.output]
 
     def _spend(self, numbers: int) -> None:

@@ -68,15 +68,15 @@ class _Reader:
         self.inputs: dict[str, tuple[int, ...]] = {}
 
     def read(self) -> Read:
-        graph, known = self.model.graph, self.values.known
+        graph, values = self.model.graph, self.values.known
         self._known_dims()
         if graph.sparse_initializer:
             raise LowerError("sparse initializers are not read")
         for row in graph.initializer:
-            known[row.name] = self._initial(row)
+            values[row.name] = self._initial(row)
         for row in graph.input:
-            if row.name not in known:
-                known[row.name] = self._input(row)
+            if row.name not in values:
+                values[row.name] = self._input(row)
         for node in graph.node:
             self._node(node)
         outputs = dict(self._result(row) for row in graph.output)
@@ -122,18 +122,18 @@ class _Reader:
             raise LowerError("it has no shape")
         if kind.elem_type not in FLOATS:
             raise LowerError(f"it is of {_named(kind.elem_type)}, no floating-point type")
-        found = []
+        sizes = []
         for dim in kind.shape.dim:
-            named = dim.dim_param
-            if not dim.HasField("dim_value") and named not in self.dims:
-                name = shown(named)
-                hint = f"--dim {name}=N, dims={{'{name}': N}}" if named else ""
-                name = f"'{name}'" if named else "not named"
+            parameter = dim.dim_param
+            if not dim.HasField("dim_value") and parameter not in self.dims:
+                name = shown(parameter)
+                hint = f"--dim {name}=N, dims={{'{name}': N}}" if parameter else ""
+                name = f"'{name}'" if parameter else "not named"
                 raise LowerError(f"a dimension has no size, {name}", hint)
-            found.append(dim.dim_value if dim.HasField("dim_value") else self.dims[named])
-        if any(size < 1 for size in found):
-            raise LowerError(f"sizes of {tuple(found)}, which are 1 at least")
-        return tuple(found)
+            sizes.append(dim.dim_value if dim.HasField("dim_value") else self.dims[parameter])
+        if any(size < 1 for size in sizes):
+            raise LowerError(f"sizes of {tuple(sizes)}, which are 1 at least")
+        return tuple(sizes)
 
     def _result(self, row: onnx.ValueInfoProto) -> tuple[str, tuple[int, ...]]:
         """An output: a tensor of its own that a task makes."""
@@ -146,8 +146,8 @@ class _Reader:
         _as_declared(row, name, value)
         tensor = value.tensor
         assert tensor is not None
-        made = {task.output.name for task in graph.tasks}
-        if tensor.name not in made or tensor in graph.read:
+        outputs = {task.output.name for task in graph.tasks}
+        if tensor.name not in outputs or tensor in graph.read:
             rows, columns = matrix(value.shape)
             tensor = graph.segments(
                 tensor, [0], tensor.numbers, (rows, columns), self.values.name(row.name)
@@ -164,12 +164,12 @@ class _Reader:
             if missing:
                 raise LowerError(f"nothing makes its input {shown(missing[0])}")
             inputs = [self.values.known[name] if name else None for name in node.input]
-            found = self._made(node, inputs)
+            values = self._made(node, inputs)
             self.values.check_tasks()
         except LowerError as error:
             where = f"node {shown(node.name)} ({kind})" if node.name else f"a node {kind}"
             raise LowerError(f"{where}: {error}", error.hint) from None
-        for name, value in zip(node.output, found, strict=True):
+        for name, value in zip(node.output, values, strict=True):
             if name:
                 self.values.known[name] = value
 
@@ -181,13 +181,13 @@ class _Reader:
         for form in forms:
             if form is not None:
                 self.values.fits(form.numbers)
-        found = self._computed(node, inputs, forms)
-        for value, form in zip(found, forms, strict=True):
+        values = self._computed(node, inputs, forms)
+        for value, form in zip(values, forms, strict=True):
             if form is not None and form.shape not in (None, value.shape):
                 raise LowerError(f"its result is of {value.shape}, by ONNX's rules of {form.shape}")
         return [
             replace(value, element=form.element) if form else value
-            for value, form in zip(found, forms, strict=True)
+            for value, form in zip(values, forms, strict=True)
         ]
 
     def _computed(
@@ -211,8 +211,10 @@ class _Reader:
             return [self._two(TWO[kind], values, name)]
         if kind in ONE:
             tensor = self.values.tensor(values[0], f"{name}_in")
-            made = self.values.graph.pointwise(ONE[kind], tensor, name=self.values.name(name))
-            return [self.values.made(made, values[0].shape)]
+            tensor_of_task = self.values.graph.pointwise(
+                ONE[kind], tensor, name=self.values.name(name)
+            )
+            return [self.values.made(tensor_of_task, values[0].shape)]
         if kind in SAME:
             if attributes.get("to", FLOATS[0]) not in FLOATS:
                 raise LowerError("a cast to another type than of floating point")
@@ -234,8 +236,8 @@ class _Reader:
     def _constants(
         self, node: onnx.NodeProto, inputs: list[Value | None], forms: list[Form | None]
     ) -> list[Value]:
-        found = self.evaluator.folded(node, inputs, forms)
-        return [self.values.array(array) for array in found]
+        arrays = self.evaluator.folded(node, inputs, forms)
+        return [self.values.array(array) for array in arrays]
 
     def _two(self, function: str, values: list[Value], name: str) -> Value:
         shape = np.broadcast_shapes(values[0].shape, values[1].shape)
@@ -243,8 +245,8 @@ class _Reader:
         for side, value in zip("ab", values, strict=True):
             wide = self.values.broadcast(value, shape, f"{name}_{side}")
             sides.append(self.values.tensor(wide, f"{name}_{side}"))
-        made = self.values.graph.pointwise(function, *sides, name=self.values.name(name))
-        return self.values.made(made, shape)
+        tensor_of_task = self.values.graph.pointwise(function, *sides, name=self.values.name(name))
+        return self.values.made(tensor_of_task, shape)
 
 
 def _no_task() -> LowerError:
@@ -258,8 +260,8 @@ def _dropped(
     x, ratio, training = (*inputs, None, None)[:3]
     assert x is not None
     if training is not None and not (training.array is not None and not np.any(training.array)):
-        kept = ratio is not None and ratio.array is not None and not np.any(ratio.array)
-        if training.array is None or not kept:
+        keeps_all = ratio is not None and ratio.array is not None and not np.any(ratio.array)
+        if training.array is None or not keeps_all:
             raise LowerError("in training mode it drops numbers at random", "training_mode=false")
     mask = values.array(np.broadcast_to(np.True_, x.shape))
     return [x, mask][: len(forms)]
@@ -267,18 +269,18 @@ def _dropped(
 
 def _as_declared(row: onnx.ValueInfoProto, name: str, value: Value) -> None:
     """Raise `LowerError` if the model says another type or shape of an output."""
-    declared = row.type.tensor_type
-    if declared.elem_type not in (TensorProto.UNDEFINED, value.element):
-        kinds = _named(value.element), _named(declared.elem_type)
+    tensor_type = row.type.tensor_type
+    if tensor_type.elem_type not in (TensorProto.UNDEFINED, value.element):
+        kinds = _named(value.element), _named(tensor_type.elem_type)
         raise LowerError(f"the output {name} is of {kinds[0]}, the model says {kinds[1]}")
-    if not declared.HasField("shape"):
+    if not tensor_type.HasField("shape"):
         return
-    sizes = [dim.dim_value if dim.HasField("dim_value") else None for dim in declared.shape.dim]
+    sizes = [dim.dim_value if dim.HasField("dim_value") else None for dim in tensor_type.shape.dim]
     if len(sizes) != len(value.shape) or any(
-        wanted not in (None, size) for wanted, size in zip(sizes, value.shape, strict=True)
+        expected not in (None, size) for expected, size in zip(sizes, value.shape, strict=True)
     ):
-        said = ", ".join("?" if size is None else str(size) for size in sizes)
-        raise LowerError(f"the output {name} is of {value.shape}, the model says ({said})")
+        shape = ", ".join("?" if size is None else str(size) for size in sizes)
+        raise LowerError(f"the output {name} is of {value.shape}, the model says ({shape})")
 
 
 def _named(element: int) -> str:

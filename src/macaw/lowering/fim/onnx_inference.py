@@ -56,27 +56,28 @@ def results(
     node: onnx.NodeProto, inputs: Sequence[Value | None], version: int
 ) -> list[Form | None]:
     """The form of each output, None for one without a name. Raises `LowerError`."""
-    given = {name: x for name, x in zip(node.input, inputs, strict=True) if x is not None}
+    constants = {name: x for name, x in zip(node.input, inputs, strict=True) if x is not None}
     types = {
-        name: helper.make_tensor_type_proto(x.element, list(x.shape)) for name, x in given.items()
+        name: helper.make_tensor_type_proto(x.element, list(x.shape))
+        for name, x in constants.items()
     }
     data = {
         name: numpy_helper.from_array(np.asarray(x.array), name)
-        for name, x in given.items()
+        for name, x in constants.items()
         if x.array is not None and x.array.size <= _TOLD
     }
     try:
         schema = onnx.defs.get_schema(node.op_type, version, "")
         if schema.deprecated:
             raise LowerError(f"operator set {version} has no such operator any more")
-        found = shape_inference.infer_node_outputs(
+        forms = shape_inference.infer_node_outputs(
             schema, node, types, data, opset_imports=[helper.make_opsetid("", version)]
         )
     except LowerError:
         raise
     except Exception as error:  # the schema's, the checker's and the inference's
         raise LowerError(f"ONNX's rules refuse it: {reason(error)}") from None
-    return [_form(found.get(name)) if name else None for name in node.output]
+    return [_form(forms.get(name)) if name else None for name in node.output]
 
 
 def _form(kind: onnx.TypeProto | None) -> Form:

@@ -26,10 +26,10 @@ def _given(inputs: Inputs, place: int) -> Value | None:
 
 
 def _needed(inputs: Inputs, place: int) -> Value:
-    found = _given(inputs, place)
-    if found is None:
+    value = _given(inputs, place)
+    if value is None:
         raise LowerError(f"its input {place} is missing")
-    return found
+    return value
 
 
 def _matmul(values: Values, node: Any, _: Attributes, inputs: Inputs) -> list[Value]:
@@ -71,12 +71,12 @@ def _gemm(values: Values, node: Any, attributes: Attributes, inputs: Inputs) -> 
         values.tensor(b, f"{name}_b"),
         values.name(f"{name}_product" if more else name),
     )
-    found = values.made(product, (product.rows, product.columns))
+    value = values.made(product, (product.rows, product.columns))
     if alpha != 1:
-        found = _scaled(values, found, alpha, name)
+        value = _scaled(values, value, alpha, name)
     if c is not None and beta != 0:
-        found = _added(values, found, _scaled(values, c, beta, f"{name}_c"), name)
-    return [found]
+        value = _added(values, value, _scaled(values, c, beta, f"{name}_c"), name)
+    return [value]
 
 
 def _turned(values: Values, value: Value, turn: int, name: str) -> Value:
@@ -95,8 +95,8 @@ def _scaled(values: Values, value: Value, factor: float, name: str) -> Value:
         return values.array(value.array * factor)
     factors = values.array(np.full(value.shape, factor))
     tensors = values.tensor(value, f"{name}_in"), values.tensor(factors, f"{name}_factor")
-    made = values.graph.pointwise("mul", *tensors, name=values.name(f"{name}_scaled"))
-    return values.made(made, value.shape)
+    tensor = values.graph.pointwise("mul", *tensors, name=values.name(f"{name}_scaled"))
+    return values.made(tensor, value.shape)
 
 
 def _added(values: Values, a: Value, b: Value, name: str) -> Value:
@@ -125,7 +125,7 @@ def _conv(values: Values, node: Any, attributes: Attributes, inputs: Inputs) -> 
         raise LowerError(f"a kernel_shape of {attributes['kernel_shape']}, weights {weights.shape}")
     values.fits(outputs * channels * math.prod(kernel))
     rows = _grouped(weights.array, groups, channels)
-    framed, frame = _framed(values, x, kernel, attributes, name)
+    padded, frame = _framed(values, x, kernel, attributes, name)
     strides = [int(n) for n in attributes.get("strides", [1] * len(kernel))]
     dilations = [int(n) for n in attributes.get("dilations", [1] * len(kernel))]
     sizes = [
@@ -139,32 +139,32 @@ def _conv(values: Values, node: Any, attributes: Attributes, inputs: Inputs) -> 
     for axis, (k, size, stride, dilation) in enumerate(
         zip(kernel, sizes, strides, dilations, strict=True)
     ):
-        taken = np.arange(k)[:, None] * dilation + np.arange(size)[None] * stride
+        window_places = np.arange(k)[:, None] * dilation + np.arange(size)[None] * stride
         # (..., kernel, size) where the image's dimension was; kernels come before the batch later.
-        places = np.take(places, taken, axis=2 + 2 * axis)
+        places = np.take(places, window_places, axis=2 + 2 * axis)
     count = len(kernel)
     order = (1, *(2 + 2 * n for n in range(count)), 0, *(3 + 2 * n for n in range(count)))
     windows = places.transpose(order).reshape(rows.shape[1], -1)
-    columns = values.moved(framed, windows, f"{name}_windows")
-    biased = _given(inputs, 2) is not None
+    columns = values.moved(padded, windows, f"{name}_windows")
+    has_bias = _given(inputs, 2) is not None
     last = name if batch == 1 else f"{name}_by_channels"
-    found = values.made(
+    value = values.made(
         values.graph.product(
             values.tensor(values.array(rows), f"{name}_weights"),
             values.tensor(columns, f"{name}_windows"),
-            values.name(f"{last}_product" if biased else last),
+            values.name(f"{last}_product" if has_bias else last),
         ),
         (outputs, windows.shape[1]),
     )
-    if biased:
+    if has_bias:
         bias = _needed(inputs, 2)
-        wide = values.broadcast(_column(values, bias), found.shape, f"{name}_bias")
-        found = _added(values, found, wide, last)
+        wide = values.broadcast(_column(values, bias), value.shape, f"{name}_bias")
+        value = _added(values, value, wide, last)
     shape = (batch, outputs, *sizes)
     if batch > 1:
-        turned = places_of((outputs, batch, *sizes)).swapaxes(0, 1)
-        return [values.moved(found, turned, name)]
-    return [Value(shape, found.tensor)]
+        by_batch = places_of((outputs, batch, *sizes)).swapaxes(0, 1)
+        return [values.moved(value, by_batch, name)]
+    return [Value(shape, value.tensor)]
 
 
 def _column(values: Values, bias: Value) -> Value:
@@ -176,11 +176,11 @@ def _column(values: Values, bias: Value) -> Value:
 def _grouped(weights: NDArray[Any], groups: int, channels: int) -> NDArray[Any]:
     """Weights as rows for all channels: zeros for those of other groups."""
     outputs, own, *kernel = weights.shape
-    found = np.zeros((outputs, channels, *kernel), weights.dtype)
+    full = np.zeros((outputs, channels, *kernel), weights.dtype)
     for output in range(outputs):
         first = output // (outputs // groups) * own
-        found[output, first : first + own] = weights[output]
-    return found.reshape(outputs, -1)
+        full[output, first : first + own] = weights[output]
+    return full.reshape(outputs, -1)
 
 
 def _framed(
@@ -230,8 +230,8 @@ def _gru(values: Values, node: Any, attributes: Attributes, inputs: Inputs) -> l
     hidden = int(attributes.get("hidden_size", r.array.shape[-1]))
     name = str(node.output[0] or node.output[1])
     bias, start = _given(inputs, 3), _given(inputs, 5)
-    wanted = (1, 3 * hidden, size), (1, 3 * hidden, hidden), (1, 6 * hidden), (1, batch, hidden)
-    for value, shape in zip((w, r, bias, start), wanted, strict=True):
+    expected = (1, 3 * hidden, size), (1, 3 * hidden, hidden), (1, 6 * hidden), (1, batch, hidden)
+    for value, shape in zip((w, r, bias, start), expected, strict=True):
         if value is not None and (value.shape != shape or not math.prod(shape)):
             raise LowerError(f"an input of the shape {value.shape}, not {shape}")
     cell = _Cell(values, name, w.array[0], r.array[0], hidden, batch)
@@ -304,7 +304,7 @@ class _Cell:
         """The next state."""
         values, graph = self.values, self.values.graph
         inputs = values.tensor(x, f"{self.name}_x{number}")
-        kept = values.tensor(state, f"{self.name}_h{number}")
+        old_state = values.tensor(state, f"{self.name}_h{number}")
 
         def named(part: str) -> str:
             return values.name(f"{self.name}_{part}{number}")
@@ -315,21 +315,21 @@ class _Cell:
             both = graph.pointwise("add", of_x, of_h, name=named(f"sum_{gate}"))
             return self._biased(both, gate, (0, 1), number)
 
-        update = graph.pointwise("sigmoid", sums("z", kept), name=named("z"))
-        reset = graph.pointwise("sigmoid", sums("r", kept), name=named("r"))
+        update = graph.pointwise("sigmoid", sums("z", old_state), name=named("z"))
+        reset = graph.pointwise("sigmoid", sums("r", old_state), name=named("r"))
         if self.late:
-            of_h = graph.product(kept, self.r["h"], named("hh"))
+            of_h = graph.product(old_state, self.r["h"], named("hh"))
             of_h = self._biased(of_h, "h", (1,), number)
             part = graph.pointwise("mul", reset, of_h, name=named("reset"))
             of_x = graph.product(inputs, self.w["h"], named("xh"))
             of_x = self._biased(of_x, "h", (0,), number)
             total = graph.pointwise("add", of_x, part, name=named("sum_h"))
         else:
-            total = sums("h", graph.pointwise("mul", reset, kept, name=named("reset")))
+            total = sums("h", graph.pointwise("mul", reset, old_state, name=named("reset")))
         new = graph.pointwise("tanh", total, name=named("n"))
         left = graph.pointwise("sub", self.one, update, name=named("left"))
         fresh = graph.pointwise("mul", left, new, name=named("fresh"))
-        old = graph.pointwise("mul", update, kept, name=named("kept"))
+        old = graph.pointwise("mul", update, old_state, name=named("kept"))
         last = graph.pointwise("add", fresh, old, name=named("state"))
         return values.made(last, self.shape)
 

@@ -72,14 +72,14 @@ def moved(
         "Pad": _padded,
         **dict.fromkeys(SCATTERS, _scattered),
     }.get(kind, _gathered)
-    decided = inputs[1:2] if kind in SCATTERS else inputs[1:]  # where numbers go
-    if kind != "Concat" and any(value and not value.constant for value in decided):
+    selectors = inputs[1:2] if kind in SCATTERS else inputs[1:]  # where numbers go
+    if kind != "Concat" and any(value and not value.constant for value in selectors):
         raise LowerError("where its numbers go depends on an input")
     shapes = [form.shape if form else () for form in forms]
     if any(shape is None for shape in shapes):
         raise LowerError("the size of its result is not known beforehand")
-    known = [shape for shape in shapes if shape is not None]
-    return does(Move(values, evaluator, node, attributes, inputs, known))
+    full_shapes = [shape for shape in shapes if shape is not None]
+    return does(Move(values, evaluator, node, attributes, inputs, full_shapes))
 
 
 def _gathered(move: Move) -> list[Value]:
@@ -97,9 +97,9 @@ def _gathered(move: Move) -> list[Value]:
         if len(sizes) != len(x.shape):
             raise LowerError(f"its indices have {len(sizes)} dimensions, its input {len(x.shape)}")
         places = places[tuple(slice(None if n == axis else sizes[n]) for n in range(len(sizes)))]
-    found = move.places(places, *rest)
+    picks = move.places(places, *rest)
     return [
-        values.moved(x, places, name) for places, name in zip(found, move.node.output, strict=True)
+        values.moved(x, places, name) for places, name in zip(picks, move.node.output, strict=True)
     ]
 
 
@@ -109,8 +109,8 @@ def _stays(move: Move) -> bool:
     if move.node.op_type != "Transpose":
         return math.prod(x) == math.prod(move.shapes[0])
     order = move.attributes.get("perm", range(len(x))[::-1])
-    kept = [axis for axis in order if x[axis] > 1]
-    return kept == sorted(kept)
+    wide_axes = [axis for axis in order if x[axis] > 1]
+    return wide_axes == sorted(wide_axes)
 
 
 def _scattered(move: Move) -> list[Value]:
@@ -126,8 +126,8 @@ def _scattered(move: Move) -> list[Value]:
         return [data]
     count = math.prod(data.shape)
     move.values.fits(count, beside=True)
-    asked = places_of(data.shape), indices.array, places_of(updates.shape) + count
-    flat = move.places(*asked)[0].reshape(-1)
+    arguments = places_of(data.shape), indices.array, places_of(updates.shape) + count
+    flat = move.places(*arguments)[0].reshape(-1)
     where = np.flatnonzero(flat >= count)
     if len(where) != math.prod(updates.shape):
         raise LowerError("two rows go to one place")
@@ -163,10 +163,10 @@ def _padded(move: Move) -> list[Value]:
         raise LowerError("a frame of other numbers than zeros")
     move.values.fits(math.prod(shape), beside=True)
     rest = [value.array if value else None for value in move.inputs[1:]]
-    found = move.places(places_of(x.shape) + 1, *rest)[0]
-    if found.all():
-        return [move.values.moved(x, found - 1, move.name)]
-    where = np.flatnonzero(found)
+    marks = move.places(places_of(x.shape) + 1, *rest)[0]
+    if marks.all():
+        return [move.values.moved(x, marks - 1, move.name)]
+    where = np.flatnonzero(marks)
     zeros = move.values.array(np.broadcast_to(np.int8(0), shape))
     return [move.values.spread(zeros, x, where, move.name)]
 

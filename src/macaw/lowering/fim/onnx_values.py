@@ -56,9 +56,9 @@ class Values:
         self._constants: dict[tuple[int, int, int], tuple[NDArray[Any], Tensor]] = {}
         self._derived: dict[tuple[int, object], tuple[NDArray[Any], Value]] = {}
 
-    def name(self, wanted: str) -> str:
+    def name(self, onnx_name: str) -> str:
         """A tensor's name for an ONNX one: letters, digits and `_`, and no other tensor's."""
-        base = re.sub(r"\W+", "_", wanted, flags=re.ASCII).strip("_")[:_LONGEST] or "value"
+        base = re.sub(r"\W+", "_", onnx_name, flags=re.ASCII).strip("_")[:_LONGEST] or "value"
         base = base if free(base) else f"v{base}"
         name, number = base, 1
         while name in self.graph.tensors:
@@ -91,11 +91,11 @@ class Values:
         `beside`: beside all inputs, and what was moved before.
         """
         size = FORMATS[self.graph.form].size
-        needed = size * (numbers + self.taken * beside)
-        if needed > self.room:
+        size_needed = size * (numbers + self.taken * beside)
+        if size_needed > self.room:
             others = ", with the inputs and what was moved before," if beside and self.taken else ""
             raise LowerError(
-                f"{numbers:,} numbers{others} take {needed:,} bytes, external memory has"
+                f"{numbers:,} numbers{others} take {size_needed:,} bytes, external memory has"
                 f" {self.room:,}",
                 "mem.external_bytes",
             )
@@ -133,12 +133,12 @@ class Values:
         if wide.size != rows * columns:
             raise LowerError(f"a constant of the shape {array.shape} as {rows} x {columns} numbers")
         with np.errstate(over="ignore", invalid="ignore"):
-            found = wide.astype(FORMATS[self.graph.form].dtype)
-        lost = np.isfinite(wide) & ~np.isfinite(found)
-        if lost.any():
+            numbers = wide.astype(FORMATS[self.graph.form].dtype)
+        overflows = np.isfinite(wide) & ~np.isfinite(numbers)
+        if overflows.any():
             name = FORMATS[self.graph.form].name
-            raise LowerError(f"the constant {wide[lost][0]:g} is too large for {name}")
-        return np.ascontiguousarray(found.reshape(rows, columns))
+            raise LowerError(f"the constant {wide[overflows][0]:g} is too large for {name}")
+        return np.ascontiguousarray(numbers.reshape(rows, columns))
 
     def broadcast(self, value: Value, shape: tuple[int, ...], name: str) -> Value:
         """A value repeated to a shape, as NumPy does it."""
@@ -206,8 +206,8 @@ class Values:
         zeros = into.array is not None and not np.any(into.array)
         target = None if zeros else self.tensor(into, f"{name}_data", *shape)
         source = self.tensor(updates, f"{name}_updates")
-        made = self.graph.spread(source, begins, width, shape, self.name(name), target)
-        return self.made(made, into.shape)
+        tensor = self.graph.spread(source, begins, width, shape, self.name(name), target)
+        return self.made(tensor, into.shape)
 
     def joined(
         self, parts: Sequence[Value], places: Sequence[Places], shape: Any, name: str
@@ -217,12 +217,12 @@ class Values:
         for part, where in zip(parts, places, strict=True):
             if part.array is not None:
                 array.reshape(-1)[where.reshape(-1)] = part.array.reshape(-1)
-        found = self.array(array)
+        value = self.array(array)
         rest = [row for row in zip(parts, places, strict=True) if row[0].array is None]
         for number, (part, where) in enumerate(rest):
             last = number == len(rest) - 1
-            found = self.spread(found, part, where, name if last else f"{name}_part{number}")
-        return found
+            value = self.spread(value, part, where, name if last else f"{name}_part{number}")
+        return value
 
 
 def matrix(shape: Sequence[int]) -> tuple[int, int]:

@@ -34,17 +34,17 @@ class Placing:
 
     def needs(self, unit: Unit) -> frozenset[str]:
         """The outputs of other tasks that a unit reads."""
-        found = self._needs.get(unit)
-        if found is None:
+        inputs = self._needs.get(unit)
+        if inputs is None:
             names = {tensor.memory.name for task in unit for tensor in task.inputs}
             own = {task.output.name for task in unit}
-            found = frozenset(name for name in names - own if name in self.levels)
-            self._needs[unit] = found
-        return found
+            inputs = frozenset(name for name in names - own if name in self.levels)
+            self._needs[unit] = inputs
+        return inputs
 
     @cached_property
     def _needs(self) -> dict[Unit, frozenset[str]]:
-        """What was found already."""
+        """The answers of `needs` so far, by unit."""
         return {}
 
     def tail(self, unit: Unit) -> int:
@@ -62,11 +62,11 @@ class Placing:
 
 
 def _readers(graph: Graph) -> dict[str, list[Task]]:
-    found: dict[str, list[Task]] = defaultdict(list)
+    readers: dict[str, list[Task]] = defaultdict(list)
     for task in graph.tasks:
         for name in {tensor.memory.name for tensor in task.inputs}:
-            found[name].append(task)
-    return found
+            readers[name].append(task)
+    return readers
 
 
 def placing(graph: Graph, config: Configuration, ask: Ask, together: bool = True) -> Placing:
@@ -76,7 +76,7 @@ def placing(graph: Graph, config: Configuration, ask: Ask, together: bool = True
     not want. Raises `LowerError` if a task cannot be done at all.
     """
     readers = _readers(graph)
-    wanted = {tensor.memory.name for tensor in graph.results}
+    results = {tensor.memory.name for tensor in graph.results}
     units: dict[str, list[Unit]] = defaultdict(list)
     options: dict[Unit, tuple[Option, ...]] = {}
     refused: dict[Unit, tuple[Refusal, ...]] = {}
@@ -84,16 +84,16 @@ def placing(graph: Graph, config: Configuration, ask: Ask, together: bool = True
         unit: Unit = (task,)
         while True:
             answers = ask(unit, config, {})
-            found = tuple(row for row in answers if isinstance(row, Option))
+            possible = tuple(row for row in answers if isinstance(row, Option))
             refused[unit] = tuple(row for row in answers if isinstance(row, Refusal))
-            if found:
-                options[unit] = found
+            if possible:
+                options[unit] = possible
                 units[task.output.name].append(unit)
             last = unit[-1].output.name
             followers = readers[last]
-            if not together or len(followers) != 1 or last in wanted or len(unit) == LONGEST:
+            if not together or len(followers) != 1 or last in results or len(unit) == LONGEST:
                 break
-            if not found and len(unit) > 1:
+            if not possible and len(unit) > 1:
                 break
             unit = (*unit, followers[0])
     levels = _levels(graph, readers, options, refused)

@@ -45,7 +45,7 @@ def options(
         for tensor in task.inputs:
             if homes.get(tensor.name, ROWS) != ROWS:
                 raise ValueError(f"{tensor.name} lies otherwise than row by row")
-    found: list[Option | Refusal] = []
+    answers: list[Option | Refusal] = []
     tasks = tuple(tasks)
     if len(tasks) == 1 and tasks[0].kind in (GATHER, SCATTER):
         return [_host(tasks, config, form)]
@@ -54,8 +54,8 @@ def options(
     least = _least_rough(tasks, config, form)
     for island in range(config["fim.islands"]):
         for layout in layouts:
-            found.append(_option(tasks, config, island, layout, form, least))
-    return found
+            answers.append(_option(tasks, config, island, layout, form, least))
+    return answers
 
 
 def _host(tasks: tuple[Task, ...], config: Configuration, form: int) -> Option | Refusal:
@@ -66,8 +66,8 @@ def _host(tasks: tuple[Task, ...], config: Configuration, form: int) -> Option |
     except LowerError as error:
         return Refusal(tasks, None, ELEMENTWISE, str(error))
     cycles = Carrier(config, {}).copies(several, 0)
-    held = held_up(several, config, {})
-    return Option(tasks, None, ELEMENTWISE, cycles, 0, 0, held_bring=held, how=job)
+    queue_wait = held_up(several, config, {})
+    return Option(tasks, None, ELEMENTWISE, cycles, 0, 0, held_bring=queue_wait, how=job)
 
 
 def _pointwise(
@@ -119,14 +119,14 @@ def _product(
     least: int,
 ) -> Option:
     check(part, config, island, layout, form)
-    asked = _Asked(part.traits(form), config, island, layout, tasks, part)
+    query = _Asked(part.traits(form), config, island, layout, tasks, part)
     most = min(HUGE, max(LARGE, FAR * least))
-    found = _least(asked, all(cycles < most for cycles, _, _ in _ranked(asked)[:1]))
-    if found is None:
+    best = _least(query, all(cycles < most for cycles, _, _ in _ranked(query)[:1]))
+    if best is None:
         raise CannotError(
             "its tiles and results take more rows (fim.rows) or words (fim.instructions)"
         )
-    stream, cycles = found
+    stream, cycles = best
     return option_of(tasks, layout, ProductJob(tasks, stream, part.rows), cycles)
 
 
@@ -143,10 +143,10 @@ class _Asked:
 
 
 @lru_cache(maxsize=4096)
-def _ranked(asked: _Asked) -> list[tuple[int, int, Stream]]:
+def _ranked(query: _Asked) -> list[tuple[int, int, Stream]]:
     """The first ways by the rough count: cycles, a number and the way."""
-    traits, config = asked.traits, asked.config
-    ways = streams(traits.shape, config, asked.island, asked.layout, traits.after)
+    traits, config = query.traits, query.config
+    ways = streams(traits.shape, config, query.island, query.layout, traits.after)
     return nsmallest(
         FOLLOWED,
         ((sum(rough(way, config, *traits.known)), number, way) for number, way in enumerate(ways)),
@@ -154,20 +154,20 @@ def _ranked(asked: _Asked) -> list[tuple[int, int, Stream]]:
 
 
 @lru_cache(maxsize=4096)
-def _least(asked: _Asked, follow: bool) -> tuple[Stream, Cycles] | None:
+def _least(query: _Asked, follow: bool) -> tuple[Stream, Cycles] | None:
     """The best way, and what it takes; by the rough count if it is not followed."""
-    ranked = _ranked(asked)
-    if not ranked:
+    candidates = _ranked(query)
+    if not candidates:
         return None
     if not follow:
-        cycles = rough(ranked[0][-1], asked.config, *asked.traits.known)
-        return ranked[0][-1], Cycles(*cycles, held_bring=cycles[0], held_fetch=cycles[2])
-    ways = [way for cycles, _, way in ranked if cycles <= ranked[0][0] * NEAR]
-    found = (
-        (way, predicted(ProductJob(asked.tasks, way, asked.part.rows), asked.config))
+        cycles = rough(candidates[0][-1], query.config, *query.traits.known)
+        return candidates[0][-1], Cycles(*cycles, held_bring=cycles[0], held_fetch=cycles[2])
+    ways = [way for cycles, _, way in candidates if cycles <= candidates[0][0] * NEAR]
+    timings = (
+        (way, predicted(ProductJob(query.tasks, way, query.part.rows), query.config))
         for way in ways
     )
-    return min(found, key=lambda pair: pair[1].total)
+    return min(timings, key=lambda pair: pair[1].total)
 
 
 def _least_rough(tasks: tuple[Task, ...], config: Configuration, form: int) -> int:
@@ -176,16 +176,16 @@ def _least_rough(tasks: tuple[Task, ...], config: Configuration, form: int) -> i
         (part,) = parted(tasks)
     except (CannotError, ValueError):
         return 0
-    found = []
+    totals = []
     for island in range(config["fim.islands"]):
         for layout in range(len(ARRANGEMENTS)):
             try:
                 check(part, config, island, layout, form)
             except CannotError:
                 continue
-            asked = _Asked(part.traits(form), config, island, layout, tasks, part)
-            found += [cycles for cycles, _, _ in _ranked(asked)[:1]]
-    return min(found, default=0)
+            query = _Asked(part.traits(form), config, island, layout, tasks, part)
+            totals += [cycles for cycles, _, _ in _ranked(query)[:1]]
+    return min(totals, default=0)
 
 
 def rough(
@@ -211,20 +211,22 @@ def _rough_bring(stream: Stream, config: Configuration, known_a: bool, known_b: 
     column, copy, row = _times(config)
     shape = stream.shape
     columns = stream.strips * stream.steps
-    found = columns * column + columns * row // COLUMNS + stream.blocks * copy
-    used = min(COLUMNS, stream.steps * stream.wide)
+    cycles = columns * column + columns * row // COLUMNS + stream.blocks * copy
+    columns_used = min(COLUMNS, stream.steps * stream.wide)
     copies = 1 if stream.banks == 1 else stream.blocks
-    found += stream.result_row * (copies * copy + stream.banks * stream.blocks * used * column)
+    cycles += stream.result_row * (
+        copies * copy + stream.banks * stream.blocks * columns_used * column
+    )
     high, deep, _ = stream.tile
     if not known_a and (deep > 1 == high == stream.high):
-        found += 0 if shape.k % deep == 0 else copy + shape.m * (stream.steps + 1)
+        cycles += 0 if shape.k % deep == 0 else copy + shape.m * (stream.steps + 1)
     elif not known_a:
         lanes = shape.numbers.lanes // (high * deep)
         pieces = shape.m * stream.steps
-        found += lanes * (pieces + copy * min(shape.m, stream.steps * high * stream.high))
+        cycles += lanes * (pieces + copy * min(shape.m, stream.steps * high * stream.high))
     if not known_b:
-        found += stream.across * deep * (copy + stream.steps)
-    return found
+        cycles += stream.across * deep * (copy + stream.steps)
+    return cycles
 
 
 def _rough_compute(stream: Stream, config: Configuration) -> int:
@@ -257,7 +259,7 @@ def _rough_fetch(stream: Stream, config: Configuration) -> int:
     pieces = places * stream.items * (stream.tile[0] if stream.layout == OUTER else stream.high)
     copies = places * (1 if stream.layout == OUTER else stream.high)
     length = stream.wide * stream.tile[2] * size
-    found = pieces * -(-length // COLUMN_BYTES) * column + copies * copy * 3 // 2
+    cycles = pieces * -(-length // COLUMN_BYTES) * column + copies * copy * 3 // 2
     if shape.n * size % COLUMN_BYTES:
-        found += shape.m * (shape.n * size // COLUMN_BYTES + 2)
-    return found
+        cycles += shape.m * (shape.n * size // COLUMN_BYTES + 2)
+    return cycles

@@ -186,7 +186,7 @@ def pointwise(task: Task, config: Configuration, island: int, form: int) -> Poin
     why = able.lacks(FUNCTION_NAMES.index(task.function), ELEMENTWISE, form)
     if why:
         return why
-    found = PointwiseJob(task, island, form, able.rz_slices, memory)
-    if found.rows > memory.rows or found.words > config["fim.instructions"]:
+    job = PointwiseJob(task, island, form, able.rz_slices, memory)
+    if job.rows > memory.rows or job.words > config["fim.instructions"]:
         return "its numbers take more rows (fim.rows) or words (fim.instructions)"
-    return found
+    return job

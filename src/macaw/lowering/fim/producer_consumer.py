@@ -106,16 +106,16 @@ class PairJob:
 
     def files(self) -> dict[str, NDArray[Any]]:
         """Sides that are known, as tiles."""
-        found, dtype = {}, self.producer.shape.numbers.dtype
+        arrays, dtype = {}, self.producer.shape.numbers.dtype
         a, b = (tensor.data for tensor in self.parts[0].product.inputs)
         c = self.parts[1].product.inputs[1].data
         if a is not None:
-            found["a.tiles"] = self.producer.placed_a(np.asarray(a, dtype))
+            arrays["a.tiles"] = self.producer.placed_a(np.asarray(a, dtype))
         if b is not None:
-            found["b.tiles"] = placed(self.producer, b, self.parts[0].rows)
+            arrays["b.tiles"] = placed(self.producer, b, self.parts[0].rows)
         if c is not None:
-            found["c.tiles"] = placed(self.consumer, c, self.parts[1].rows)
-        return found
+            arrays["c.tiles"] = placed(self.consumer, c, self.parts[1].rows)
+        return arrays
 
 
 @dataclass(frozen=True)
@@ -143,25 +143,25 @@ def pair(
         name = ARRANGEMENT_NAMES[layout]
         raise CannotError(f"what {name} yields is no tile of A; what dot and tensor yield is one")
     traits = tuple(part.traits(form) for part in parts)
-    found = _least(_Asked(traits, config, island, layout, (first, second)))
-    if found is None:
+    best = _least(_Asked(traits, config, island, layout, (first, second)))
+    if best is None:
         raise CannotError("two products and their buffers take more banks, rows or words")
-    job, cycles = found
+    job, cycles = best
     return replace(job, parts=(first, second)), cycles
 
 
 @lru_cache(maxsize=1024)
-def _least(asked: _Asked) -> tuple[PairJob, Cycles] | None:
-    config = asked.config
+def _least(query: _Asked) -> tuple[PairJob, Cycles] | None:
+    config = query.config
     rows, words = geometry(config).rows, config["fim.instructions"]
-    jobs = (job for job in _jobs(asked) if job.rows <= rows and job.words <= words)
-    found = ((job, predicted(job, config)) for job in nsmallest(_FOLLOWED, jobs, key=_rough))
-    return min(found, key=lambda pair: pair[1].total, default=None)
+    jobs = (job for job in _jobs(query) if job.rows <= rows and job.words <= words)
+    timings = ((job, predicted(job, config)) for job in nsmallest(_FOLLOWED, jobs, key=_rough))
+    return min(timings, key=lambda pair: pair[1].total, default=None)
 
 
-def _jobs(asked: _Asked) -> Iterator[PairJob]:
-    (first, second), config = asked.traits, asked.config
-    island, layout = asked.island, asked.layout
+def _jobs(query: _Asked) -> Iterator[PairJob]:
+    (first, second), config = query.traits, query.config
+    island, layout = query.island, query.layout
     banks = geometry(config).banks
     for way in streams(first.shape, config, island, layout):
         if way.high > 1 or way.blocks > 1 or way.rounds > 1 or way.starts > 1:
@@ -177,7 +177,7 @@ def _jobs(asked: _Asked) -> Iterator[PairJob]:
                 continue
             link = Link(producer.buffer(0) + 2, _BETWEEN, fed=True)
             consumer = replace(other, after=second.after, link=link)
-            yield PairJob(asked.parts, producer, consumer)
+            yield PairJob(query.parts, producer, consumer)
 
 
 def _rough(job: PairJob) -> tuple[int, int]:
@@ -185,5 +185,5 @@ def _rough(job: PairJob) -> tuple[int, int]:
     producer, consumer = job.producer, job.consumer
     first = producer.items * (producer.steps * max(25, 2 + 4 * producer.wide) + 60)
     second = consumer.items * (consumer.steps * max(25, 2 + 4 * consumer.wide) + 90)
-    brought = producer.banks * producer.result_row + consumer.banks * consumer.result_row
-    return max(first, second * consumer.rounds) + 128 * brought, brought
+    rows_in = producer.banks * producer.result_row + consumer.banks * consumer.result_row
+    return max(first, second * consumer.rounds) + 128 * rows_in, rows_in

@@ -76,13 +76,13 @@ class Writer:
     def _labels(self) -> dict[str, str]:
         """Of tensors that have memory of their own: those that the host sees by their names."""
         graph = self.graph
-        seen = {tensor.name for tensor in (*graph.inputs, *graph.results)}
-        for name in seen:
+        visible = {tensor.name for tensor in (*graph.inputs, *graph.results)}
+        for name in visible:
             own.check(name)
-        made = [task.output.name for step in self.plan.steps for task in step.tasks[-1:]]
-        between = [name for name in made if name not in seen]
+        outputs = [task.output.name for step in self.plan.steps for task in step.tasks[-1:]]
+        between = [name for name in outputs if name not in visible]
         labels = {name: f"t{number}_between" for number, name in enumerate(between)}
-        return {name: name for name in seen} | labels
+        return {name: name for name in visible} | labels
 
     def written(self) -> LoweredGraph:
         """The whole source."""
@@ -120,8 +120,8 @@ class Writer:
 
     def blocks(self, step: Step) -> list[Block]:
         """The blocks of a step's island."""
-        found: list[Block] = step.option.how.blocks()
-        return found
+        blocks: list[Block] = step.option.how.blocks()
+        return blocks
 
     def more_data(self, out: Listing) -> None:
         """What else stands in cp's memory."""
@@ -236,10 +236,10 @@ class Writer:
                 out.block(f".balign 64\n{name}: .skip {size}")
 
     def _check_scratch(self) -> None:
-        needed, most = sum(self.scratch.values()) + _CODE, self.config["mem.local_bytes"]
-        if needed > most:
+        size, most = sum(self.scratch.values()) + _CODE, self.config["mem.local_bytes"]
+        if size > most:
             raise LowerError(
-                f"copies go through {needed} bytes of cp's local memory, mem.local_bytes is {most}"
+                f"copies go through {size} bytes of cp's local memory, mem.local_bytes is {most}"
             )
 
     def _islands(self, out: Listing) -> None:

@@ -27,142 +27,142 @@ def schedule(graph: Graph, config: Configuration, ask: Ask, together: bool = Tru
 
     `ask` gives options; `together` allows several tasks at one start, pairs among them.
     """
-    known = placing(graph, config, ask, together)
-    return planned(known, improved(known, listed(known)))
+    table = placing(graph, config, ask, together)
+    return planned(table, improved(table, listed(table)))
 
 
-def planned(known: Placing, options: Sequence[Option]) -> Plan:
+def planned(table: Placing, options: Sequence[Option]) -> Plan:
     """The plan of options in an order."""
     track = followed(options)
-    return written(known, track)
+    return written(table, track)
 
 
-def written(known: Placing, track: Track) -> Plan:
+def written(table: Placing, track: Track) -> Plan:
     """The plan of a track that has finished."""
     steps = tuple(Step(number, option) for number, option in enumerate(track.options))
     return Plan(
-        known.graph,
+        table.graph,
         steps,
         tuple(track.actions),
         track.clock.end,
-        tuple(_considered(known, step.tasks) for step in steps),
-        tuple(known.refused[step.tasks] for step in steps),
-        tuple(_end_apart(known, track.options, place) for place in range(len(steps))),
+        tuple(_considered(table, step.tasks) for step in steps),
+        tuple(table.refused[step.tasks] for step in steps),
+        tuple(_end_apart(table, track.options, place) for place in range(len(steps))),
     )
 
 
-def _end_apart(known: Placing, options: Sequence[Option], place: int) -> int:
+def _end_apart(table: Placing, options: Sequence[Option], place: int) -> int:
     before, after = list(options[:place]), list(options[place + 1 :])
-    trials = _apart(known, before, options[place], after)
+    trials = _apart(table, before, options[place], after)
     return min((followed(trial).clock.end for trial in trials), default=0)
 
 
-def _considered(known: Placing, unit: Unit) -> tuple[Option, ...]:
-    return tuple(sorted(known.options[unit], key=lambda option: option.total))
+def _considered(table: Placing, unit: Unit) -> tuple[Option, ...]:
+    return tuple(sorted(table.options[unit], key=lambda option: option.total))
 
 
 # --- the list ---
 
 
-def listed(known: Placing) -> list[Option]:
+def listed(table: Placing) -> list[Option]:
     """A list schedule: options in the order in which they are issued."""
-    track, done = Track(eager=True), set[str]()
-    while len(done) < len(known.levels):
-        ready = list(_ready(known, done))
-        first = max(known.levels[unit[0].output.name] for unit in ready)
+    track, outputs = Track(eager=True), set[str]()
+    while len(outputs) < len(table.levels):
+        ready = list(_ready(table, outputs))
+        first = max(table.levels[unit[0].output.name] for unit in ready)
         choices = [
-            (_ending(known, track, option), option.total, number, option)
+            (_ending(table, track, option), option.total, number, option)
             for number, (unit, option) in enumerate(
                 (unit, option)
                 for unit in ready
-                if known.levels[unit[0].output.name] == first
-                for option in known.options[unit]
+                if table.levels[unit[0].output.name] == first
+                for option in table.options[unit]
             )
         ]
         option = min(choices)[-1]
         track.issue(option)
-        done |= {task.output.name for task in option.tasks}
+        outputs |= {task.output.name for task in option.tasks}
     return track.options
 
 
-def _ready(known: Placing, done: set[str]) -> Iterator[Unit]:
+def _ready(table: Placing, outputs: set[str]) -> Iterator[Unit]:
     """The units whose inputs are there and none of whose tasks is done."""
-    for name, units in known.units.items():
-        if name not in done:
+    for name, units in table.units.items():
+        if name not in outputs:
             for unit in units:
-                if known.needs(unit) <= done:
+                if table.needs(unit) <= outputs:
                     yield unit
 
 
-def _ending(known: Placing, track: Track, option: Option) -> int:
+def _ending(table: Placing, track: Track, option: Option) -> int:
     """When an option's results are out, and the least that follows has ended."""
     trial = track.copy()
     trial.issue(option)
     if trial.pending and trial.pending[-1] == len(trial.options) - 1:
         trial.fetch(trial.pending[-1])
-    return trial.actions[-1].end + known.tail(option.tasks)
+    return trial.actions[-1].end + table.tail(option.tasks)
 
 
 # --- changes ---
 
 
-def improved(known: Placing, options: Sequence[Option], effort: int = EFFORT) -> list[Option]:
+def improved(table: Placing, options: Sequence[Option], effort: int = EFFORT) -> list[Option]:
     """The options, changed one by one while the plan ends sooner; then from elsewhere again.
 
     Elsewhere is a few changes away, whatever they cost. Always the same for the same graph.
     """
-    best, end, left = _climbed(known, list(options), effort)
+    best, end, left = _climbed(table, list(options), effort)
     dice = random.Random(0)
     for _ in range(RESTARTS):
         if left <= 0 or len(best) < 2:
             break
         trial = best
         for _ in range(KICKS):
-            trial = dice.choice(list(islice(_singles(known, trial), MANY)) or [trial])
-        trial, found, left = _climbed(known, trial, left)
-        if found < end:
-            best, end = trial, found
+            trial = dice.choice(list(islice(_singles(table, trial), MANY)) or [trial])
+        trial, end_now, left = _climbed(table, trial, left)
+        if end_now < end:
+            best, end = trial, end_now
     return best
 
 
-def _climbed(known: Placing, options: list[Option], effort: int) -> tuple[list[Option], int, int]:
+def _climbed(table: Placing, options: list[Option], effort: int) -> tuple[list[Option], int, int]:
     """The options after all changes that help, their end, and what is left of the effort."""
     best, end = options, followed(options).clock.end
     better = True
     while better and effort > 0:
         better = False
-        for trial in chain(_singles(known, best), _doubles(known, best)):
+        for trial in chain(_singles(table, best), _doubles(table, best)):
             effort -= len(trial)
-            found = followed(trial).clock.end
-            if found < end:
-                best, end, better = trial, found, True
+            trial_end = followed(trial).clock.end
+            if trial_end < end:
+                best, end, better = trial, trial_end, True
                 break
             if effort <= 0:
                 break
     return best, end, effort
 
 
-def _singles(known: Placing, options: Sequence[Option]) -> Iterator[list[Option]]:
+def _singles(table: Placing, options: Sequence[Option]) -> Iterator[list[Option]]:
     """Another option, another place, together, apart."""
     where = _places(options)
     for place, option in enumerate(options):
         before, after = list(options[:place]), list(options[place + 1 :])
-        yield from ([*before, other, *after] for other in _others(known, option))
-        yield from _moved(known, options, place, option, where)
-        yield from _together(known, before, option, after)
-        yield from _apart(known, before, option, after)
+        yield from ([*before, other, *after] for other in _others(table, option))
+        yield from _moved(table, options, place, option, where)
+        yield from _together(table, before, option, after)
+        yield from _apart(table, before, option, after)
 
 
-def _doubles(known: Placing, options: Sequence[Option]) -> Iterator[list[Option]]:
+def _doubles(table: Placing, options: Sequence[Option]) -> Iterator[list[Option]]:
     """Another option at another place; two other options."""
     where = _places(options)
     for place, option in enumerate(options):
-        for other in _others(known, option):
-            yield from _moved(known, options, place, other, where)
+        for other in _others(table, option):
+            yield from _moved(table, options, place, other, where)
             trial = list(options)
             trial[place] = other
             for later in range(place + 1, len(options)):
-                for second in _others(known, options[later]):
+                for second in _others(table, options[later]):
                     yield [*trial[:later], second, *trial[later + 1 :]]
 
 
@@ -171,12 +171,12 @@ def _places(options: Sequence[Option]) -> dict[str, int]:
     return {task.output.name: at for at, option in enumerate(options) for task in option.tasks}
 
 
-def _others(known: Placing, option: Option) -> list[Option]:
-    return [other for other in known.options[option.tasks] if other is not option]
+def _others(table: Placing, option: Option) -> list[Option]:
+    return [other for other in table.options[option.tasks] if other is not option]
 
 
 def _moved(
-    known: Placing,
+    table: Placing,
     options: Sequence[Option],
     place: int,
     option: Option,
@@ -184,8 +184,8 @@ def _moved(
 ) -> Iterator[list[Option]]:
     """An option at another place than that of the one it replaces; `where` places tasks are."""
     rest = [*options[:place], *options[place + 1 :]]
-    makers = (where[name] for name in known.needs(option.tasks))
-    readers = (where[name] for task in option.tasks for name in known.readers(task))
+    makers = (where[name] for name in table.needs(option.tasks))
+    readers = (where[name] for task in option.tasks for name in table.readers(task))
     low = max(makers, default=-1) + 1
     high = min((at for at in readers if at != place), default=len(options)) - 1
     for distance in range(1, max(place - low, high - place) + 1):
@@ -195,87 +195,87 @@ def _moved(
 
 
 def _together(
-    known: Placing, before: list[Option], option: Option, after: list[Option]
+    table: Placing, before: list[Option], option: Option, after: list[Option]
 ) -> Iterator[list[Option]]:
-    for unit in known.units.get(option.tasks[0].output.name, ()):
+    for unit in table.units.get(option.tasks[0].output.name, ()):
         if len(unit) <= len(option.tasks) or unit[: len(option.tasks)] != option.tasks:
             continue
-        gone = set(unit)
-        rest = [other for other in after if not gone & set(other.tasks)]
-        kept = sum(len(other.tasks) for other in (*before, *rest))
-        if kept + len(unit) != len(known.levels):
+        members = set(unit)
+        rest = [other for other in after if not members & set(other.tasks)]
+        task_count = sum(len(other.tasks) for other in (*before, *rest))
+        if task_count + len(unit) != len(table.levels):
             continue  # a task of the unit is together with others
-        for joined in known.options[unit]:
+        for fusion in table.options[unit]:
             for to in range(len(rest) + 1):
-                trial = [*before, *rest[:to], joined, *rest[to:]]
-                if _possible(known, trial):
+                trial = [*before, *rest[:to], fusion, *rest[to:]]
+                if _possible(table, trial):
                     yield trial
                     break
 
 
 def _apart(
-    known: Placing, before: list[Option], option: Option, after: list[Option]
+    table: Placing, before: list[Option], option: Option, after: list[Option]
 ) -> Iterator[list[Option]]:
-    for cut in range(1, len(option.tasks)):
-        halves = option.tasks[:cut], option.tasks[cut:]
-        if all(half in known.options for half in halves):
-            first, second = (min(known.options[half], key=lambda row: row.total) for half in halves)
+    for length in range(1, len(option.tasks)):
+        halves = option.tasks[:length], option.tasks[length:]
+        if all(half in table.options for half in halves):
+            first, second = (min(table.options[half], key=lambda row: row.total) for half in halves)
             yield [*before, first, second, *after]
 
 
-def _possible(known: Placing, options: Sequence[Option]) -> bool:
-    done: set[str] = set()
+def _possible(table: Placing, options: Sequence[Option]) -> bool:
+    outputs: set[str] = set()
     for option in options:
-        if not known.needs(option.tasks) <= done:
+        if not table.needs(option.tasks) <= outputs:
             return False
-        done |= {task.output.name for task in option.tasks}
+        outputs |= {task.output.name for task in option.tasks}
     return True
 
 
 # --- all of them ---
 
 
-def exhaustive(known: Placing) -> Plan:
+def exhaustive(table: Placing) -> Plan:
     """The best plan of all: each order, each option, each moment to fetch. For small graphs."""
-    best = followed(improved(known, listed(known)))
-    work = _least_copies(known)
-    tasks = len(known.levels)
+    best = followed(improved(table, listed(table)))
+    work = _least_copies(table)
+    tasks = len(table.levels)
 
-    def search(track: Track, done: frozenset[str]) -> None:
+    def search(track: Track, outputs: frozenset[str]) -> None:
         nonlocal best
-        if len(done) == tasks:
+        if len(outputs) == tasks:
             last = track.copy()
             if last.finish() < best.clock.end:
                 best = last
-        if max(_bounds(known, track, done, work)) >= best.clock.end:
+        if max(_bounds(table, track, outputs, work)) >= best.clock.end:
             return
-        for unit in list(_ready(known, set(done))):
-            for option in known.options[unit]:
+        for unit in list(_ready(table, set(outputs))):
+            for option in table.options[unit]:
                 further = track.copy()
                 further.issue(option)
-                search(further, done | {task.output.name for task in unit})
+                search(further, outputs | {task.output.name for task in unit})
         for step in track.pending:
             further = track.copy()
             further.fetch(step)
-            search(further, done)
+            search(further, outputs)
 
     search(Track(), frozenset())
-    return written(known, best)
+    return written(table, best)
 
 
-def _least_copies(known: Placing) -> dict[str, float]:
+def _least_copies(table: Placing) -> dict[str, float]:
     """The least cycles of the dma for each task, a share of those of its unit."""
-    found: dict[str, float] = {}
-    for unit, options in known.options.items():
+    cycles: dict[str, float] = {}
+    for unit, options in table.options.items():
         least = min(option.bring + option.fetch for option in options) / len(unit)
         for task in unit:
             name = task.output.name
-            found[name] = min(found.get(name, least), least)
-    return found
+            cycles[name] = min(cycles.get(name, least), least)
+    return cycles
 
 
 def _bounds(
-    known: Placing, track: Track, done: frozenset[str], work: dict[str, float]
+    table: Placing, track: Track, outputs: frozenset[str], work: dict[str, float]
 ) -> Iterator[float]:
     """Times before which no plan that goes on like this ends."""
     clock = track.clock
@@ -283,7 +283,7 @@ def _bounds(
     yield (
         clock.dma
         + sum(track.options[step].fetch for step in track.pending)
-        + sum(cycles for name, cycles in work.items() if name not in done)
+        + sum(cycles for name, cycles in work.items() if name not in outputs)
     )
-    left = (level for name, level in known.levels.items() if name not in done)
+    left = (level for name, level in table.levels.items() if name not in outputs)
     yield clock.cp + max(left, default=0)

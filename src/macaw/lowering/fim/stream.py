@@ -229,7 +229,7 @@ class Stream:
     def placed_rows(self, rows: Sequence[NDArray[Any]]) -> NDArray[Any]:
         """Second operands of `after`, a row of C each: (banks, rounds, 32 columns, lanes)."""
         lanes, (m, _, n) = self.shape.numbers.lanes, self.tile
-        found = np.zeros((self.banks, self.rounds, COLUMNS, lanes), self.shape.numbers.dtype)
+        tiles = np.zeros((self.banks, self.rounds, COLUMNS, lanes), self.shape.numbers.dtype)
         binary = [number for number in self.after if FUNCTIONS[number].operands == 2]
         for place, (function, row) in enumerate(zip(binary, rows, strict=True)):
             whole = np.full(self.rounds * self.banks * self.wide * n, function == DIV, row.dtype)
@@ -246,8 +246,8 @@ class Stream:
             elif self.layout == TENSOR:
                 parts = np.tile(parts, m)
             first = place * self.patterns
-            found[:, :, first : first + self.patterns] = parts
-        return found
+            tiles[:, :, first : first + self.patterns] = parts
+        return tiles
 
     def placed_a(self, a: NDArray[Any]) -> NDArray[Any]:
         """A (m, k) as the buffers hold it: (starts x blocks, columns, lanes)."""

@@ -31,23 +31,23 @@ def streams(
             if probe.operands * probe.patterns > COLUMNS:
                 continue
             for banks, blocks in _shares(probe, memory.banks):
-                found = _fitting(probe, banks, blocks, words)
-                if found is not None and found.slices <= able.rz_slices:
-                    yield found
+                stream = _fitting(probe, banks, blocks, words)
+                if stream is not None and stream.slices <= able.rz_slices:
+                    yield stream
 
 
 def _shares(probe: Stream, banks: int) -> Iterator[tuple[int, int]]:
     """Banks of a block and blocks; no more of either than change something."""
     columns, rows = part(probe.across, probe.wide), part(probe.strips, probe.high)
-    seen = set()
+    pairs = set()
     for blocks in range(1, min(BUFFERS, banks // 2, rows) + 1):
         items = part(rows, blocks)
         if part(rows, items) < blocks:
             continue
         for each in range(1, min(banks // blocks - 1, columns) + 1):
             rounds = part(columns, each)
-            if (blocks, rounds) not in seen:
-                seen.add((blocks, rounds))
+            if (blocks, rounds) not in pairs:
+                pairs.add((blocks, rounds))
                 yield each, blocks
 
 
@@ -60,9 +60,9 @@ def _fitting(probe: Stream, banks: int, blocks: int, words: int) -> Stream | Non
     best, low, high = None, 1, part(strips, blocks)
     items = high
     while low <= high:
-        found = replace(probe, banks=banks, blocks=blocks, starts=part(strips, blocks * items))
-        if found.rows <= rows and found.buffer_rows <= rows and found.most_words <= words:
-            best, low = found, items + 1
+        stream = replace(probe, banks=banks, blocks=blocks, starts=part(strips, blocks * items))
+        if stream.rows <= rows and stream.buffer_rows <= rows and stream.most_words <= words:
+            best, low = stream, items + 1
         else:
             high = items - 1
         items = (low + high) // 2

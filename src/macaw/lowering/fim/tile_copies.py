@@ -76,14 +76,14 @@ class Router:
             columns = steps * stream.wide
             if row >= stream.operand_row:
                 columns = stream.operands * stream.patterns
-            used = columns * COLUMN_BYTES
+            length = columns * COLUMN_BYTES
             src = image.at(row * ROW_BYTES)
             if stream.banks == 1:
-                yield Copy(self._bank(stream.bank(0), row), src, used, stream.blocks, pitch, 0)
+                yield Copy(self._bank(stream.bank(0), row), src, length, stream.blocks, pitch, 0)
                 continue
             for block in range(stream.blocks):
                 dst = self._bank(stream.bank(block), row)
-                yield Copy(dst, src, used, stream.banks, pitch, rows * ROW_BYTES)
+                yield Copy(dst, src, length, stream.banks, pitch, rows * ROW_BYTES)
 
     def _pieces_of_b(self, b: Operand, dst: Place) -> Iterator[Copy]:
         """B row by row to tiles: for each column of tiles, the rows of a tile one by one."""
