@@ -23,7 +23,7 @@ from macaw.layer_lowering import assemble_lowered
 from macaw.lowering import reference
 from macaw.lowering.choose import Candidate, Choice, choose
 from macaw.lowering.convolution import convolution
-from macaw.lowering.layer_source import lowered
+from macaw.lowering.layer_source import layer_source
 from macaw.lowering.operation import Product
 
 WITHIN = 1.10  # of the best measured
@@ -40,7 +40,7 @@ def layers(
         product = _layer(operation, rng)
         if macs // 20 <= product.macs <= macs:
             found += 1
-            yield operation, product.checked(device)
+            yield operation, product.validated(device)
 
 
 def _layer(operation: str, rng: np.random.Generator) -> Product:
@@ -72,7 +72,7 @@ def _layer(operation: str, rng: np.random.Generator) -> Product:
 
 def measured(item: Candidate, x: Any) -> int:
     """Cycles of a plan's program. Its outputs must be NumPy's."""
-    run = macaw.run(assemble_lowered(lowered(item.plan, "layer"), "layer"), x=x)
+    run = macaw.run(assemble_lowered(layer_source(item.plan, "layer"), "layer"), x=x)
     wanted = reference.result(item.plan.product, item.plan.config, x)
     assert np.array_equal(run.outputs["y"], wanted), item.plan.product.describe()
     return run.cycles
@@ -85,11 +85,11 @@ def alternatives(
     x = reference.random_activations(product, device, 0)
     if density < 1:
         x[np.random.default_rng(0).random(x.shape) >= density] = 0
-    limit = prune * choice.taken.cost.cycles
+    limit = prune * choice.selection.cost.cycles
     return {
         item: measured(item, x)
         for item in choice.others
-        if item is choice.taken or item.cost.cycles <= limit
+        if item is choice.selection or item.cost.cycles <= limit
     }
 
 
@@ -111,14 +111,16 @@ def main() -> None:
         choice = choose(product, device, operation=operation, density=words.density)
         found = alternatives(choice, product, device, words.density, words.prune)
         best = min(found, key=found.__getitem__)
-        times = found[choice.taken] / found[best]
+        times = found[choice.selection] / found[best]
         good += times <= WITHIN
         worst = max(worst, times)
-        predicted.append(choice.taken.cost.cycles / found[choice.taken])
-        names = [f"{p.mapping.name} {p.partition.split}" for p in (choice.taken.plan, best.plan)]
+        predicted.append(choice.selection.cost.cycles / found[choice.selection])
+        names = [
+            f"{p.mapping.name} {p.partition.split}" for p in (choice.selection.plan, best.plan)
+        ]
         print(
-            f"| {product.describe()} | {names[0]} | {choice.taken.cost.cycles:,}"
-            f" | {found[choice.taken]:,} | {names[1]} | {found[best]:,} | {times:.2f} |",
+            f"| {product.describe()} | {names[0]} | {choice.selection.cost.cycles:,}"
+            f" | {found[choice.selection]:,} | {names[1]} | {found[best]:,} | {times:.2f} |",
             flush=True,
         )
     print(

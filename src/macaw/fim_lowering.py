@@ -22,9 +22,9 @@ from macaw.lowering.errors import LowerError
 from macaw.lowering.fim import dispatch_program as dispatcher
 from macaw.lowering.fim import explain, options, program
 from macaw.lowering.fim.graph import Graph
-from macaw.lowering.fim.plan import BRING, FETCH, Option, Plan, Refusal, Step
+from macaw.lowering.fim.plan import BRING, FETCH, GraphPlan, Option, Refusal, Step
 from macaw.lowering.fim.schedule import schedule
-from macaw.lowering.layer_source import Lowered
+from macaw.lowering.layer_source import SourceFiles
 
 INSTRUCTIONS, FEWEST = (
     "fim.instructions",
@@ -66,8 +66,8 @@ class GraphLowering:
     name: str
     graph: Graph
     config: Configuration
-    plan: Plan
-    program: Lowered
+    plan: GraphPlan
+    program: SourceFiles
     dynamic: bool = False
 
     @property
@@ -100,7 +100,7 @@ class GraphLowering:
         """The step of each number in the source; a dynamic program numbers each alternative."""
         if not self.dynamic:
             return {step.number: step for step in self.plan.steps}
-        units = dispatcher.choices(self.plan)
+        units = dispatcher.runtime_tasks(self.plan)
         return {
             alternative.number: Step(number, alternative.option)
             for number, unit in enumerate(units)
@@ -238,7 +238,7 @@ def _read_graph(
         ) from None
     form = onnx_graph.form_of(number_format)
     if isinstance(graph, str | os.PathLike):
-        graph = onnx_file.parsed(files.read_bytes(graph), Path(graph))
+        graph = onnx_file.parse(files.read_bytes(graph), Path(graph))
     else:
         onnx_file.check(graph)
     return onnx_graph.read(graph, form, dims, room).graph
@@ -256,7 +256,7 @@ def _check_memory(graph: Graph, config: Configuration) -> None:
 
 def _plan_and_write(
     graph: Graph, config: Configuration, together: bool, name: str, at_run_time: bool
-) -> tuple[Plan, Lowered]:
+) -> tuple[GraphPlan, SourceFiles]:
     """The plan and its program.
 
     If a step has too many instructions for an island's memory, plans again with half the limit.
@@ -286,7 +286,9 @@ def _option_source(form: int, config: Configuration) -> Any:
     return ask
 
 
-def _write_program(plan: Plan, config: Configuration, name: str, at_run_time: bool) -> Lowered:
+def _write_program(
+    plan: GraphPlan, config: Configuration, name: str, at_run_time: bool
+) -> SourceFiles:
     texts: dict[str, str] = {}
     device = config.name
     if device not in presets() or load(device) != config:
@@ -294,4 +296,4 @@ def _write_program(plan: Plan, config: Configuration, name: str, at_run_time: bo
         texts[f"{name}.device.toml"] = config.to_toml()
     emit = dispatcher.emit if at_run_time else program.emit
     emitted = emit(plan, plan.graph, config, device, name)
-    return Lowered(emitted.source, dict(emitted.files), texts)
+    return SourceFiles(emitted.source, dict(emitted.files), texts)

@@ -22,7 +22,7 @@ from macaw.lowering.choose import Choice, choose
 from macaw.lowering.convolution import convolution
 from macaw.lowering.cost import Cost
 from macaw.lowering.errors import LowerError
-from macaw.lowering.layer_source import Lowered, lowered
+from macaw.lowering.layer_source import SourceFiles, layer_source
 from macaw.lowering.mapping import MAPPINGS
 from macaw.lowering.operation import Product
 from macaw.lowering.partition import SPLITS
@@ -55,7 +55,7 @@ class Lowering:
     product: Product
     config: Configuration
     choice: Choice
-    program: Lowered
+    program: SourceFiles
 
     @property
     def source(self) -> str:
@@ -70,7 +70,7 @@ class Lowering:
     @property
     def cost(self) -> Cost:
         """The predicted cost."""
-        return self.choice.taken.cost
+        return self.choice.selection.cost
 
     def reasons(self) -> list[str]:
         """Lines that say why this mapping and split were chosen."""
@@ -108,7 +108,7 @@ class Lowering:
         )
 
 
-def write_sources(program: Lowered, path: Path) -> None:
+def write_sources(program: SourceFiles, path: Path) -> None:
     """Write the source to `path` and its files beside it. Raises `InputError`."""
     for name, array in program.files.items():
         files.write_array(path.parent / name, array)
@@ -117,7 +117,7 @@ def write_sources(program: Lowered, path: Path) -> None:
     files.write_bytes(path, program.source.encode())
 
 
-def assemble_lowered(program: Lowered, name: str) -> Program:
+def assemble_lowered(program: SourceFiles, name: str) -> Program:
     """Assemble a lowered program in a temporary folder; `name` is the stem of its source."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"{name}.s"
@@ -209,7 +209,7 @@ def lower(
                 layout=layout,
                 out_layout=out_layout,
             )
-        product = product.checked(config)
+        product = product.validated(config)
         choice = choose(
             product,
             config,
@@ -220,7 +220,7 @@ def lower(
         )
     except LowerError as error:
         raise InputError(str(error), error.hint) from None
-    program = lowered(choice.taken.plan, name, choice.reasons())
+    program = layer_source(choice.selection.plan, name, choice.reasons())
     return Lowering(name, product, config, choice, program)
 
 

@@ -23,7 +23,7 @@ from onnx import TensorProto, helper, numpy_helper
 import macaw
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim import onnx_graph
-from macaw.lowering.fim.onnx_file import parsed
+from macaw.lowering.fim.onnx_file import parse
 from tests.fuzz import mutate
 from tests.fuzz.onnx_graphs import CONSTANTS, LAYERS, MOVERS, ONE, OTHERS, TWO, built
 from tests.fuzz.target import Example, Target, require, sentence
@@ -188,7 +188,7 @@ def _serialized(made: onnx.ModelProto, origin: bytes) -> bytes:
 def check(example: Example[bytes]) -> str:
     """Read; what is accepted gives what onnxruntime gives, and some of it in the emulator too."""
     try:
-        model = parsed(example.data, Path("a.onnx"))
+        model = parse(example.data, Path("a.onnx"))
         dims = {
             dim.dim_param: 3
             for row in model.graph.input
@@ -229,7 +229,7 @@ def _refused(message: str, hint: str) -> str:
     return "refused"
 
 
-def _large(found: onnx_graph.Read) -> bool:
+def _large(found: onnx_graph.ImportedGraph) -> bool:
     return any(tensor.numbers > LARGE for tensor in found.graph.tensors.values())
 
 

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 import macaw
 from macaw.isa.config import Configuration
-from macaw.lowering.layer_source import Lowered, lowered
+from macaw.lowering.layer_source import SourceFiles, layer_source
 from macaw.lowering.mapping import MAPPINGS
 from macaw.lowering.operation import Product
-from macaw.lowering.plan import Plan, Tile
+from macaw.lowering.plan import ProductPlan, Tile
 from macaw.lowering.weight_stationary import make_product_plan
 
 
-def made(program: Lowered, name: str = "p") -> Any:
+def made(program: SourceFiles, name: str = "p") -> Any:
     """The assembled program, without a warning."""
     with tempfile.TemporaryDirectory() as folder:
         for file, array in program.files.items():
@@ -41,8 +41,8 @@ def run(
     x: NDArray[Any],
     *,
     whole: bool = False,
-) -> tuple[Plan, Any]:
+) -> tuple[ProductPlan, Any]:
     """The plan and what its program did; `whole`: with all activations of a tile at once."""
-    checked, kind = product.checked(config), MAPPINGS[mapping]
+    checked, kind = product.validated(config), MAPPINGS[mapping]
     plan = make_product_plan(checked, config, kind, split, tile, whole)
-    return plan, macaw.run(made(lowered(plan, "p")), x=x)
+    return plan, macaw.run(made(layer_source(plan, "p")), x=x)

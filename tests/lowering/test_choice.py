@@ -20,7 +20,7 @@ def choice(shape: tuple[int, int, int], config: Configuration) -> Choice:
     """What is taken for a product of `shape` (rows of activations, outputs, inputs)."""
     m, n, k = shape
     weights = np.random.default_rng(1).integers(1, 9, (n, k)).astype(np.int8)
-    return choose(Product(m, weights).checked(config), config)
+    return choose(Product(m, weights).validated(config), config)
 
 
 @pytest.mark.parametrize("shape", [(4, 8, 8), (16, 16, 32), (3, 20, 40), (32, 8, 16)])
@@ -35,13 +35,19 @@ def test_the_preferred_mapping_wins_where_costs_are_near(
         cycles.setdefault(item.plan.mapping.name, item.cost.cycles)
     least = min(cycles.values())
     near = cycles[preferred] <= PREFERRED * least
-    assert found.taken.plan.mapping.name == preferred if near else found.taken.cost.cycles == least
+    assert (
+        found.selection.plan.mapping.name == preferred
+        if near
+        else found.selection.cost.cycles == least
+    )
 
 
 def test_a_preference_can_change_the_choice() -> None:
     """Two settings of the same device take different mappings of one product (seed 000 ¶140-141)."""
     taken = {
-        choice((4, 8, 8), DEVICE.changed({"lower.preferred.spmm": name})).taken.plan.mapping.name
+        choice(
+            (4, 8, 8), DEVICE.changed({"lower.preferred.spmm": name})
+        ).selection.plan.mapping.name
         for name in ("weight", "output")
     }
     assert taken == {"weight", "output"}
@@ -100,8 +106,8 @@ def test_the_choice_on_larger_devices_with_zeros_on_both_sides(
     for operation, product in layers(count, 30_000, seed, config):
         found = choose(product, config, operation=operation, density=density)
         cycles = alternatives(found, product, config, density, prune=1.5)
-        taken = cycles[found.taken]
+        taken = cycles[found.selection]
         ratios.append(taken / min(cycles.values()))
-        assert 1 / 1.5 <= found.taken.cost.cycles / taken <= 1.5, product.describe()
+        assert 1 / 1.5 <= found.selection.cost.cycles / taken <= 1.5, product.describe()
     assert max(ratios) <= 1.15
     assert len(ratios) == count

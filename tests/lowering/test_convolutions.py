@@ -19,11 +19,11 @@ from macaw.lowering.convolution import Convolution, convolution
 from macaw.lowering.cost import traffic
 from macaw.lowering.errors import LowerError
 from macaw.lowering.image_plan import ImagePlan, ImageTile, make_image_plan
-from macaw.lowering.layer_source import lowered
+from macaw.lowering.layer_source import layer_source
 from macaw.lowering.mapping import MAPPINGS
 from macaw.lowering.partition import SPLITS, partition
 from macaw.lowering.row_program import unit_bytes
-from macaw.lowering.sliding_window import StripPlan
+from macaw.lowering.sliding_window import SlidingWindowPlan
 from tests.lowering.running import made
 
 pytestmark = pytest.mark.once
@@ -86,7 +86,7 @@ def cases(draw: st.DrawFn) -> Case:
         draw(st.integers(1, found.columns)),
     )
     x = rng.integers(-9, 10, found.shapes[0]).astype(element)
-    kind = StripPlan if strips else ImagePlan
+    kind = SlidingWindowPlan if strips else ImagePlan
     return Case(found, config, mapping, split, tile, x, kind)
 
 
@@ -115,7 +115,7 @@ def direct(item: Convolution, x: NDArray[Any]) -> NDArray[Any]:
     return sums
 
 
-def finished(item: Convolution, sums: NDArray[Any], bits: int) -> NDArray[Any]:
+def finish(item: Convolution, sums: NDArray[Any], bits: int) -> NDArray[Any]:
     """Bias, activation and requantisation."""
     if item.bias is not None:
         sums = sums + item.bias
@@ -131,7 +131,7 @@ def finished(item: Convolution, sums: NDArray[Any], bits: int) -> NDArray[Any]:
 @given(case=cases())
 def test_convolutions_equal_direct_ones_and_bytes_are_those_predicted(case: Case) -> None:
     """The rule of seed 000 ¶138-139."""
-    checked = case.convolution.checked(case.config)
+    checked = case.convolution.validated(case.config)
     try:
         plan = make_image_plan(
             checked, case.config, MAPPINGS[case.mapping], case.split, case.tile, case.kind
@@ -144,9 +144,9 @@ def test_convolutions_equal_direct_ones_and_bytes_are_those_predicted(case: Case
 def check_plan(plan: ImagePlan, checked: Convolution, case: Case) -> None:
     """Results element for element, and bytes."""
     assert (plan.weight_counts == np.count_nonzero(plan.weight_rounds, axis=-1)).all()
-    done = macaw.run(made(lowered(plan, "p")), x=case.x)
+    done = macaw.run(made(layer_source(plan, "p")), x=case.x)
     bits = 8 * case.x.dtype.itemsize
-    wanted = finished(checked, direct(checked, case.x), bits)
+    wanted = finish(checked, direct(checked, case.x), bits)
     if checked.out_layout == "cwh":
         wanted = wanted.transpose(2, 1, 0)
     np.testing.assert_array_equal(done.outputs["y"], wanted)
@@ -164,7 +164,7 @@ def test_images_a_hundred_times_as_large_as_a_unit(operation: str) -> None:
     weights = rng.integers(-9, 10, shape) * (rng.random(shape) < 0.25)
     found = lower(operation, weights, image=image, stride=4, shift=4, device=config)
     assert image[0] * image[1] * channels > 100 * 1024
-    plan = found.choice.taken.plan
+    plan = found.choice.selection.plan
     assert unit_bytes(plan) <= 1024
     assert plan.steps > 10
     measured = found.measure()
@@ -180,8 +180,8 @@ def test_strips_below_some_of_the_columns() -> None:
         rng.integers(-9, 10, (3, 2, 2)).astype(np.int8), (4, 7), depthwise=True, layout="cwh"
     )
     x = rng.integers(-9, 10, found.shapes[0]).astype(np.int8)
-    case = Case(found, config, "output", "b", ImageTile(1, 1, 3, 1, 2), x, StripPlan)
-    checked = found.checked(config)
+    case = Case(found, config, "output", "b", ImageTile(1, 1, 3, 1, 2), x, SlidingWindowPlan)
+    checked = found.validated(config)
     plan = make_image_plan(
         checked, config, MAPPINGS[case.mapping], case.split, case.tile, case.kind
     )
@@ -201,8 +201,8 @@ def test_a_sliding_window_costs_what_is_predicted() -> None:
         layout="cwh",
         device="tiny",
     )
-    plan = found.choice.taken.plan
-    assert isinstance(plan, StripPlan)
+    plan = found.choice.selection.plan
+    assert isinstance(plan, SlidingWindowPlan)
     measured = found.measure()
     assert measured.equal
     assert measured.external_bytes == found.cost.traffic.external
@@ -225,7 +225,7 @@ def test_more_input_channels_than_the_input_buffer_holds() -> None:
         activation="relu",
         device=config,
     )
-    plan = found.choice.taken.plan
+    plan = found.choice.selection.plan
     assert plan.count("K") > 1
     assert plan.mapping.name == "output"
     assert found.measure().equal

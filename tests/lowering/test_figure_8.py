@@ -64,5 +64,5 @@ def test_slices_and_results(mapping: str, split: str, seen: Seen) -> None:
 
 def test_the_reference_is_numpys_product() -> None:
     """The rule of seed 000 ¶134-137."""
-    product = Product(4, W).checked(TINY)
+    product = Product(4, W).validated(TINY)
     np.testing.assert_array_equal(reference.result(product, TINY, X), X.astype(int) @ W.T)

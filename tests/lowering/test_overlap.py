@@ -37,7 +37,7 @@ def test_transfers_lie_within_the_computation(mapping: str) -> None:
     rng = np.random.default_rng(1)
     weights, x = rng.integers(1, 10, (12, 96)), rng.integers(1, 10, (48, 96))
     found = lower("spmm", weights.astype(np.int8), rows=48, device="tiny", mapping=mapping)
-    steps = found.choice.taken.plan.steps
+    steps = found.choice.selection.plan.steps
     assert steps > 2
     events: list[Event] = []
 
@@ -82,7 +82,7 @@ def test_a_program_takes_little_more_than_its_computation() -> None:
     rng = np.random.default_rng(1)
     weights, x = rng.integers(1, 10, (96, 64)), rng.integers(1, 10, (64, 64))
     found = lower("spmm", weights.astype(np.int8), rows=64, device="tiny")
-    assert found.choice.taken.plan.steps == 24
+    assert found.choice.selection.plan.steps == 24
     run = macaw.run(found.assemble(), x=x.astype(np.int8))
     np.testing.assert_array_equal(run.outputs["y"], x @ weights.T)
     rows = max(counters["cycles"] for counters in run.counters.values() if "macs" in counters)

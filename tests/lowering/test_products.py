@@ -119,7 +119,7 @@ def test_rounds_of_weights_are_the_weights(case: Case) -> None:
     """Each weight meets each row of activations once: the rounds of all parts make up the matrix."""
     try:
         plan = make_product_plan(
-            case.product.checked(case.config),
+            case.product.validated(case.config),
             case.config,
             MAPPINGS[case.mapping],
             case.split,
@@ -156,7 +156,7 @@ def test_an_operation_a_hundred_times_as_large_as_a_unit() -> None:
     weights = (rng.integers(-9, 10, (n, k)) * (rng.random((n, k)) < 0.02)).astype(np.int8)
     assert weights.nbytes + m * k > 100 * 1024
     found = lower("spmm", weights, rows=m, shift=2, device=config)
-    plan = found.choice.taken.plan
+    plan = found.choice.selection.plan
     assert unit_bytes(plan) <= 1024
     assert plan.steps > 20
     measured = found.measure()
@@ -166,7 +166,7 @@ def test_an_operation_a_hundred_times_as_large_as_a_unit() -> None:
 
 def test_what_does_not_fit_is_said() -> None:
     config = Configuration("small", {"mem.unit_half_bytes": 1024, "pe.pes": 1024})
-    product = Product(4, np.ones((1024, 8), np.int8)).checked(config)
+    product = Product(4, np.ones((1024, 8), np.int8)).validated(config)
     with pytest.raises(LowerError) as error:
         choose(product, config)
     assert str(error.value) == (

@@ -14,7 +14,7 @@ from macaw.lowering.errors import LowerError
 from macaw.lowering.mapping import WEIGHT
 from macaw.lowering.operation import Product
 from macaw.lowering.plan import Tile
-from macaw.lowering.weight_stationary import WholePlan, make_product_plan
+from macaw.lowering.weight_stationary import BufferedPlan, make_product_plan
 from tests.lowering.running import run
 
 pytestmark = pytest.mark.once
@@ -65,20 +65,21 @@ def test_all_rows_at_once_are_chosen_where_they_cost_less() -> None:
     """A broadcast of all rows takes few beats; one for each cluster many, which products hide."""
     large = config.load("large")
     weights = (RNG.integers(1, 10, (256, 256)) * (RNG.random((256, 256)) < 0.2)).astype(np.int8)
-    product = Product(256, weights).checked(large)
+    product = Product(256, weights).validated(large)
     taken = {
-        split: choose(product, large, mapping="weight", split=split).taken.plan for split in "bd"
+        split: choose(product, large, mapping="weight", split=split).selection.plan
+        for split in "bd"
     }
-    assert isinstance(taken["b"], WholePlan)
-    assert not isinstance(taken["d"], WholePlan)
+    assert isinstance(taken["b"], BufferedPlan)
+    assert not isinstance(taken["d"], BufferedPlan)
 
 
 def test_partial_sums_leave_before_new_activations_come() -> None:
     """Two tiles of k, two of m: raw sums of each tile of m go out, and come back for the next k (seed 000 ¶85, ¶145)."""
     product = Product(M, W[:16], RNG.integers(-99, 99, 16))
     plan, done = run(product, BASE, "weight", "a", Tile(2, 1, 16, K // 2), X)
-    assert plan.returns
-    assert not plan.carries
+    assert plan.returns_sums
+    assert not plan.keeps_sums_on_chip
     assert product.bias is not None
     wanted = X.astype(int) @ W[:16].T.astype(int) + product.bias
     np.testing.assert_array_equal(done.outputs["y"], wanted)
@@ -95,7 +96,7 @@ def test_partial_sums_leave_before_new_activations_come() -> None:
     ],
 )
 def test_what_does_not_fit(tile: Tile, m: int, message: str) -> None:
-    product = Product(m, np.ones((4, 600), np.int8), np.ones(4, np.int8)).checked(BASE)
+    product = Product(m, np.ones((4, 600), np.int8), np.ones(4, np.int8)).validated(BASE)
     with pytest.raises(LowerError) as error:
         make_product_plan(product, BASE, WEIGHT, "b", tile)
     assert str(error.value) == message

@@ -95,8 +95,8 @@ def test_measured_is_what_a_run_says(weights: Path, tmp_path: Path) -> None:
     x = np.arange(10, dtype=np.int8)
     run = api.run(tmp_path / "spmv.s", x=x)
     np.testing.assert_array_equal(run.outputs["y"], WEIGHTS.astype(int) @ x)
-    assert found.choice.taken.plan.mapping.name == "output"
-    assert found.choice.taken.plan.partition.split == "e"
+    assert found.choice.selection.plan.mapping.name == "output"
+    assert found.choice.selection.plan.partition.split == "e"
 
 
 def test_a_device_of_ones_own_goes_beside_the_source(weights: Path, tmp_path: Path) -> None:

@@ -116,12 +116,12 @@ def test_steps_are_shorter_where_an_island_has_few_words() -> None:
     given = RNG.uniform(-1, 1, (64, 32)).astype(np.float16)
     run = api.run(found.assemble(), x=given)
     np.testing.assert_array_equal(run.outputs["y2"], given)
-    words = [step.option.how.words for step in found.plan.steps]
+    words = [step.option.job.words for step in found.plan.steps]
     assert sum(words) <= 700
     one = Graph()
     one.product(one.tensor("x", 64, 32), one.constant("w", identity))
     (alone,) = api.lower_graph(one, device=device).plan.steps
-    assert alone.option.how.words > max(words)
+    assert alone.option.job.words > max(words)
     with pytest.raises(api.InputError, match="steps of island 0 have"):
         api.lower_graph(graph, device=device.changed({"fim.instructions": 150}), together=False)
 

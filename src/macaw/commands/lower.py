@@ -211,7 +211,7 @@ def _choice_table(lowering: Lowering) -> str:
         tile = "×".join(map(str, sides))
         lines.append(
             f"{plan.mapping.name:<8} {plan.partition.split:<5} {tile:<14} {plan.steps:>10,}"
-            f" {price.cycles:>12,} {price.traffic.external:>12,}  {price.bound}"
+            f" {price.cycles:>12,} {price.traffic.external:>12,}  {price.bottleneck}"
         )
     return "\n".join(lines)
 

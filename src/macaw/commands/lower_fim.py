@@ -15,7 +15,7 @@ from macaw.errors import EXIT_SUCCESS
 
 if TYPE_CHECKING:
     from macaw.fim_lowering import GraphLowering, GraphMeasurement
-    from macaw.lowering.fim.plan import Plan
+    from macaw.lowering.fim.plan import GraphPlan
 
 
 def dimensions(words: Sequence[str]) -> dict[str, int]:
@@ -103,5 +103,5 @@ def _measurement_table(lowering: GraphLowering, measurement: GraphMeasurement) -
     return "\n".join(lines)
 
 
-def _is_island(plan: Plan, number: int) -> bool:
+def _is_island(plan: GraphPlan, number: int) -> bool:
     return plan.steps[number].option.island is not None

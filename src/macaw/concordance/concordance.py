@@ -26,7 +26,7 @@ from macaw.input_binding import shape_text
 from macaw.isa.config import Configuration
 from macaw.lowering.concord import picture
 from macaw.lowering.concord.arithmetic import TARGETS
-from macaw.lowering.concord.chains import Chain, Place, chains
+from macaw.lowering.concord.chains import Chain, SourceInstruction, chains
 from macaw.lowering.concord.graph import Graph, Output, Tensor
 from macaw.lowering.concord.hints import check_places, check_types, hints
 from macaw.lowering.concord.software import Software, software
@@ -44,7 +44,7 @@ class Difference:
     index: tuple[int, ...]
     values: tuple[tuple[str, str], ...]  # a source ("in the emulator"), and its value
     count: int  # elements of the tensor that differ
-    place: Place | None
+    place: SourceInstruction | None
     origin: Deviation | None = None
 
     def __str__(self) -> str:

@@ -18,9 +18,9 @@ from macaw.concordance.generated_file import run_generated, same_bits
 from macaw.concordance.layer_tensors import Arrays, LayerTensors
 from macaw.emu.core import Event
 from macaw.errors import RunError
-from macaw.lowering.concord.chains import Chain, Place, writes
+from macaw.lowering.concord.chains import Chain, SourceInstruction, writes
 from macaw.lowering.concord.graph import SHARED
-from macaw.lowering.concord.layer import LOOPING, executed
+from macaw.lowering.concord.layer import LOOPING, operations_of
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Deviation:
     `element` counts the chain's elements in its iteration.
     """
 
-    place: Place
+    place: SourceInstruction
     iteration: int
     element: int
     emulator: float
@@ -67,11 +67,11 @@ def find_deviation(
 
 def _record_results(
     layer: LayerTensors, target: str, text: str, data: Arrays
-) -> dict[int, tuple[Place, NDArray[Any]]] | None:
+) -> dict[int, tuple[SourceInstruction, NDArray[Any]]] | None:
     """By chain, the result of its last operation in the software; None: an unknown form of file."""
     calls = [
         (node, chain)
-        for node, chain in executed(layer.software.layer)
+        for node, chain in operations_of(layer.software.layer)
         if node.place is not None and node.operation not in (*SHARED, *LOOPING)
     ]
     results: list[NDArray[Any]] = []
@@ -102,7 +102,7 @@ class _ChainComparator:
         self,
         layer: LayerTensors,
         chains: Sequence[Chain],
-        expected: Mapping[int, tuple[Place, NDArray[Any]]],
+        expected: Mapping[int, tuple[SourceInstruction, NDArray[Any]]],
     ) -> None:
         self.layer, self.chains, self.expected = layer, chains, expected
         self.index = -1  # of the chain that the core executes

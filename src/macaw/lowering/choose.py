@@ -1,4 +1,4 @@
-"""The choice of mapping, split and tile: by the cost model, with its reasons."""
+"""Choose mapping, split and tile by the cost model, and say why."""
 
 from __future__ import annotations
 
@@ -16,43 +16,43 @@ from macaw.lowering.image_plan import ImagePlan, ImageTile, make_image_plan
 from macaw.lowering.mapping import MAPPINGS, OUTPUT, WEIGHT, Mapping
 from macaw.lowering.operation import Product
 from macaw.lowering.partition import SPLITS, Partition, partition
-from macaw.lowering.plan import Plan, Tile
+from macaw.lowering.plan import ProductPlan, Tile
 from macaw.lowering.row_program import unit_bytes
 from macaw.lowering.size_refusal import refusal
-from macaw.lowering.sliding_window import StripPlan
+from macaw.lowering.sliding_window import SlidingWindowPlan
 from macaw.lowering.weight_stationary import make_product_plan
 
-GROUPS = (1, 2, 4, 8, 16)  # of rows of activations that a tile may have
-HELD = (2, 4, 8, 16, 32, 64, 120, 240)  # the same, where weights stay
-PREFERRED = 1.02  # the preferred mapping may cost so many times the best one's cycles
+GROUPS = (1, 2, 4, 8, 16)  # groups of rows of activations in a tile, to try
+STATIONARY_GROUPS = (2, 4, 8, 16, 32, 64, 120, 240)  # the same for weight stationary plans
+PREFERRED = 1.02  # cycles of the preferred mapping, at most, in relation to the best one
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A plan and what it costs."""
+    """A plan and its cost."""
 
-    plan: Plan
+    plan: ProductPlan
     cost: Cost
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The plan that is taken, and for each mapping and split the best one, cheapest first."""
+    """The selected plan, and the best plan of each mapping and split, cheapest first."""
 
-    taken: Candidate
+    selection: Candidate
     others: tuple[Candidate, ...]
     preferred: str
 
     def reasons(self) -> list[str]:
-        """Why, in lines."""
-        plan, price = self.taken.plan, self.taken.cost
+        """Return lines that explain the choice."""
+        plan, price = self.selection.plan, self.selection.cost
         lines = [
-            f"{plan.mapping.name} stationary, split {plan.partition.split}{plan.manner}:"
+            f"{plan.mapping.name} stationary, split {plan.partition.split}{plan.variant}:"
             f" {price.cycles:,} cycles and {price.traffic.external:,} bytes of external memory"
-            f" predicted; iterations wait for {price.bound}.",
+            f" predicted; iterations wait for {price.bottleneck}.",
         ]
         best = self.others[0]
-        if best is not self.taken:
+        if best is not self.selection:
             lines.append(
                 f"{best.plan.mapping.name} stationary, split {best.plan.partition.split}, would"
                 f" take {best.cost.cycles:,} cycles; {self.preferred} stationary is preferred"
@@ -61,16 +61,16 @@ class Choice:
         for mapping in MAPPINGS.values():
             plans_of = [item for item in self.others if item.plan.mapping is mapping]
             if plans_of and mapping is not plan.mapping and plans_of[0] is not best:
-                lines.append(_against(plans_of[0], self.taken))
+                lines.append(_comparison(plans_of[0], self.selection))
         return lines
 
 
-def _against(other: Candidate, choice: Candidate) -> str:
+def _comparison(other: Candidate, choice: Candidate) -> str:
     plan, price = other.plan, other.cost
     more = price.cycles / choice.cost.cycles
     return (
         f"{plan.mapping.name} stationary, split {plan.partition.split}: {price.cycles:,} cycles"
-        f" ({more:.2f} times), {price.traffic.external:,} bytes; waits for {price.bound}."
+        f" ({more:.2f} times), {price.traffic.external:,} bytes; waits for {price.bottleneck}."
     )
 
 
@@ -83,9 +83,10 @@ def choose(
     split: str | None = None,
     density: float = 1.0,
 ) -> Choice:
-    """The plan of least predicted cycles among those asked for. Raises `LowerError`.
+    """Return the plan with the least predicted cycles. Raises `LowerError`.
 
-    `product` is checked; `density` is the share of activations that are not zero.
+    `product` is validated; `density` is the share of activations that are not zero. A `mapping` or
+    `split` restricts the search.
     """
     tensors, external = product.tensor_bytes(config), config["mem.external_bytes"]
     if tensors > external:
@@ -125,14 +126,16 @@ def _key(item: Candidate) -> tuple[int, int]:
 
 
 @singledispatch
-def plans(product: Product, config: Configuration, mapping: Mapping, split: str) -> Iterator[Plan]:
-    """Plans of one mapping and split that fit the device, one or two a number of rows."""
+def plans(
+    product: Product, config: Configuration, mapping: Mapping, split: str
+) -> Iterator[ProductPlan]:
+    """Give plans of a mapping and split that fit the device, one or two a number of rows."""
     extents = (product.m, product.n, product.k)
     part = partition(split, config["pe.rows"], config["pe.clusters"], extents)
-    outputs = balanced(part.length("N"), config["pe.pes"])
+    outputs = even_tile(part.length("N"), config["pe.pes"])
     for groups, members in _rows(part, mapping):
         count = 0
-        rows = min(groups, 2) if mapping is WEIGHT else groups * members  # that lie in the buffer
+        rows = min(groups, 2) if mapping is WEIGHT else groups * members  # in the buffer
         for k in _inputs(part, config, rows):
             tile = Tile(groups, members, outputs, k)
             plan = _fitting(product, config, mapping, split, tile)
@@ -150,10 +153,10 @@ def plans(product: Product, config: Configuration, mapping: Mapping, split: str)
 @plans.register
 def _image_plans(
     product: Convolution, config: Configuration, mapping: Mapping, split: str
-) -> Iterator[Plan]:
-    """Plans of a convolution: of the fewest parts of k that fit, some widths, the most rows."""
+) -> Iterator[ProductPlan]:
+    """Give plans of a convolution: the fewest parts of k that fit, some widths, the most rows."""
     if product.depthwise:
-        yield from _kind_plans(product, config, mapping, split, StripPlan)
+        yield from _kind_plans(product, config, mapping, split, SlidingWindowPlan)
     if product.layout == "hwc":
         yield from _kind_plans(product, config, mapping, split, ImagePlan)
 
@@ -168,7 +171,7 @@ def _kind_plans(
     part = partition(
         split, config["pe.rows"], config["pe.clusters"], (product.m, product.n, product.k)
     )
-    outputs = balanced(part.length("N"), config["pe.pes"])
+    outputs = even_tile(part.length("N"), config["pe.pes"])
     length, count = part.length("K"), 0
     for chunks in range(1, length + 1):
         k = -(-length // chunks)
@@ -194,10 +197,10 @@ def _tallest(
     tile: ImageTile,
     kind: type[ImagePlan],
 ) -> ImagePlan | None:
-    """The plan with the most rows in a tile, down from all of them until it fits."""
+    """Return the plan with the most rows in a tile that fits; None if none does."""
     length = rows = tile.groups
     while True:
-        rows = balanced(length, rows)
+        rows = even_tile(length, rows)
         shorter = replace(tile, groups=rows)
         try:
             plan = make_image_plan(product, config, mapping, split, shorter, kind)
@@ -210,20 +213,20 @@ def _tallest(
         rows = max(1, min(rows - 1, rows * 3 // 4))
 
 
-def balanced(length: int, most: int) -> int:
-    """The tile of at most `most` that cuts a length into equal parts as well as can be."""
+def even_tile(length: int, most: int) -> int:
+    """Return the tile size, at most `most`, that divides a length most evenly."""
     return -(-length // -(-length // most))
 
 
 def _rows(part: Partition, mapping: Mapping) -> Iterable[tuple[int, int]]:
-    """Groups of rows of activations, and rows of a group."""
+    """Return pairs to try: groups of rows of activations, and rows in a group."""
     length = part.length("M")
-    if mapping is WEIGHT:  # one by one, in turn into two places
-        even = [groups for groups in HELD if groups < length]
+    if mapping is WEIGHT:  # one by one, alternating between two places
+        even = [groups for groups in STATIONARY_GROUPS if groups < length]
         return [(groups, 1) for groups in (*even, length, length - length % 2) if groups]
     most = min(length, ACCUMULATORS)
     sizes = []
-    for members in dict.fromkeys((most, balanced(length, most), min(most, 3), min(most, 2))):
+    for members in dict.fromkeys((most, even_tile(length, most), min(most, 3), min(most, 2))):
         for groups in GROUPS if mapping is not OUTPUT else GROUPS[:1]:
             if groups * members <= min(length, BLOCKS):
                 sizes.append((groups, members))
@@ -231,7 +234,7 @@ def _rows(part: Partition, mapping: Mapping) -> Iterable[tuple[int, int]]:
 
 
 def _inputs(part: Partition, config: Configuration, rows: int) -> Iterator[int]:
-    """Lengths of k to try, the longest first."""
+    """Give lengths of k to try, the longest first."""
     block = config["pe.input_buffer"] // BLOCKS
     length, last = part.length("K"), 0
     most = min(length, BLOCKS // rows * block)
@@ -253,8 +256,8 @@ def _fitting(
     tile: Tile,
     *,
     whole: bool = False,
-) -> Plan | None:
-    """The plan, if the device can hold its tile."""
+) -> ProductPlan | None:
+    """Return the plan of a tile if the device can hold it, else None."""
     try:
         plan = make_product_plan(product, config, mapping, split, tile, whole)
     except LowerError:

@@ -1,42 +1,53 @@
-"""Sums of clusters and rows that are added position by position: one sum a PE each time.
+"""Add the sums of clusters and of rows, one position at a time: each time one sum a PE.
 
-First the clusters of a row are joined, then the rows in row 0 (seed 000 ¶85). Plans whose sums
-wait in the output queue, one place a position, do it so.
+First cluster 0 adds the sums of its row's clusters, then row 0 those of all rows (seed 000 ¶85).
+This serves plans whose sums wait in the output queue, one entry a position.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from macaw.lowering.operation import Types
-from macaw.lowering.plan import Plan
-from macaw.lowering.row_program import PRODUCT, Array, Exe, Sequence, to_clusters
+from macaw.lowering.plan import ProductPlan
+from macaw.lowering.row_program import (
+    FINAL,
+    PRODUCT,
+    Array,
+    Exe,
+    Packets,
+    Sequence,
+    list_names,
+    to_clusters,
+)
 
 JOIN, MERGE, ROW = 1, 2, PRODUCT + 1  # instruction buffers
 
 
-def most_parts(plan: Plan) -> int:
-    """How many sums are added to one."""
-    clusters = plan.partition.clusters + plan.begins if plan.joins_clusters else 1
-    return max(clusters, plan.partition.rows if plan.joins_rows else 1)
+def most_summands(plan: ProductPlan) -> int:
+    """Return how many sums are added to one, at most."""
+    clusters = plan.partition.clusters + plan.has_start_sums if plan.reduces_clusters else 1
+    return max(clusters, plan.partition.rows if plan.reduces_rows else 1)
 
 
-def join_arrays(plan: Plan) -> list[Array]:
-    """The raw sums that clusters and rows give."""
+def reduction_arrays(plan: ProductPlan) -> list[Array]:
+    """Return the arrays of raw sums that clusters and rows store."""
     part, positions, arrays = plan.partition, plan.positions, list[Array]()
-    if plan.joins_clusters:
+    if plan.reduces_clusters:
         shape: tuple[int, ...] = (positions, part.clusters, plan.pes)
         arrays.append(Array("chain", plan.types.sum, shape, "raw sums: (position, cluster, PE)"))
-    if plan.joins_rows:
-        shape = (part.rows, positions, plan.summing * plan.pes)
+    if plan.reduces_rows:
+        shape = (part.rows, positions, plan.summing_clusters * plan.pes)
         arrays.append(Array("gathered", plan.types.sum, shape, "raw sums of all rows"))
     return arrays
 
 
-def join_sequences(plan: Plan, header: str, final: list[str]) -> list[Sequence]:
-    """Those that add, and the one that moves what they have added out; `final` finishes it."""
-    parts = {"add_clusters": (JOIN, plan.partition.clusters + plan.begins, plan.joins_clusters)}
-    parts["add_rows"] = (MERGE, plan.partition.rows, plan.joins_rows)
+def reduction_sequences(plan: ProductPlan, header: str, final: list[str]) -> list[Sequence]:
+    """Return the sequences that add, and the one that moves sums out; `final` ends it."""
+    parts = {
+        "add_clusters": (JOIN, plan.partition.clusters + plan.has_start_sums, plan.reduces_clusters)
+    }
+    parts["add_rows"] = (MERGE, plan.partition.rows, plan.reduces_rows)
     sequences = []
     for name, (buffer, count, needs) in parts.items():
         if needs:
@@ -49,30 +60,76 @@ def join_sequences(plan: Plan, header: str, final: list[str]) -> list[Sequence]:
     return sequences
 
 
-def join_exes(plan: Plan, raw: bool) -> Iterator[Exe]:
-    """Cluster 0 adds the sums of all clusters; they leave `raw` or as results."""
+def final_sequences(plan: ProductPlan, what: str, raw: str) -> list[Sequence]:
+    """Return the sequences that activate, requantise and store the sums of all positions.
+
+    If sums are reduced, they are first stored raw. `what` and `raw` are the comments.
+    """
+    product, header, body = plan.product, "", []
+    if product.activation != "none":
+        header += f", activation={product.activation}"
+        body.append("spu activation, src=0, dst=0")
+    if product.shift is not None:
+        header += f", shift={product.shift}"
+        body.append("spu requantise, src=0, dst=0")
+    body.append("st base=0")
+    if plan.reduces_sums:
+        store = Sequence("final", FINAL, body[-1:], what=raw)
+        return [store, *reduction_sequences(plan, header, body)]
+    return [Sequence("final", FINAL, body, header, what)]
+
+
+def iteration_lists(
+    plan: ProductPlan, exes: Callable[[str, bool], Iterable[Exe]], what: str
+) -> list[Packets]:
+    """Return the packet lists of iterations, and that of row 0 if it adds the sums of all rows.
+
+    `exes` gives the exes of a list by its name, and whether sums leave raw. `what` is the comment
+    of the last list if it is the only one.
+    """
+    more, last = list_names(plan)
+    result = []
+    if more != last:
+        result.append(Packets(more, list(exes(more, True)), "before the last k"))
+        what = "the last k"
+    result.append(Packets(last, list(exes(last, plan.reduces_rows)), what))
+    if plan.reduces_rows:
+        merge = list(row_reduction_exes(plan))
+        result.append(Packets("merge", merge, "row 0, when all rows are done"))
+    return result
+
+
+def cluster_reduction_exes(plan: ProductPlan, raw: bool) -> Iterator[Exe]:
+    """Give the exes with which cluster 0 adds the sums of all clusters of its row.
+
+    The sums leave `raw`, or as results.
+    """
     for place in range(plan.positions):
-        start = [f"psums start[{min(place, plan.starts - 1)}] sliced"] if plan.begins else []
+        start = (
+            [f"psums start[{min(place, plan.start_positions - 1)}] sliced"]
+            if plan.has_start_sums
+            else []
+        )
         clusters = range(plan.partition.clusters)
         parts = [f"psums chain[{place}, {q}] sliced" for q in clusters]
         yield Exe(JOIN, (*start, *parts), to=to_clusters(plan, range(1)))
         yield _out(plan, place, raw)
 
 
-def merge_exes(plan: Plan) -> Iterator[Exe]:
-    """Row 0 adds the sums of all rows."""
-    to = to_clusters(plan, range(plan.summing))
+def row_reduction_exes(plan: ProductPlan) -> Iterator[Exe]:
+    """Give the exes with which row 0 adds the sums of all rows."""
+    to = to_clusters(plan, range(plan.summing_clusters))
     for place in range(plan.positions):
         parts = [f"psums gathered[{p}, {place}] sliced" for p in range(plan.partition.rows)]
         yield Exe(MERGE, tuple(parts), to=to)
         yield _out(plan, place, raw=False)
 
 
-def _out(plan: Plan, place: int, raw: bool) -> Exe:
-    """The sums of a position out of the accumulators, of the clusters that hold sums."""
+def _out(plan: ProductPlan, place: int, raw: bool) -> Exe:
+    """Return the exe that moves the sums of a position out of the accumulators."""
     flag = "shift" if raw else "last"
     size = Types.size(plan.types.sum if raw else plan.types.result)
     out = f"{'partial' if raw else 'result'}[{place}], stride={size}, step={size}"
     if plan.by_columns and not raw:
         out = f"result[0, {place}], stride={plan.positions * size}, step={size}"
-    return Exe(ROW, out=out, to=to_clusters(plan, range(plan.summing)), flag=flag)
+    return Exe(ROW, out=out, to=to_clusters(plan, range(plan.summing_clusters)), flag=flag)

@@ -1,4 +1,4 @@
-"""Convolutions: what they are, and their results by NumPy."""
+"""Convolutions: their description, and their results by NumPy."""
 
 from __future__ import annotations
 
@@ -19,12 +19,11 @@ LAYOUTS = {"hwc": "(height, width, channels)", "cwh": "(channels, width, height)
 
 @dataclass(frozen=True, eq=False)
 class Convolution(Product):
-    """Images (height, width, channels) by kernels to (rows, columns, outputs).
+    """A convolution of images (height, width, channels) to (rows, columns, outputs).
 
-    `layout` says how the image lies, `out_layout` how the results do: `hwc`, or `cwh`.
-
-    `weights` are (outputs, kernel height · kernel width · channels); of a depthwise convolution
-    (channels, kernel height · kernel width). `m` is the number of output rows.
+    `layout` and `out_layout` say how image and results lie in memory: `hwc` or `cwh`. `weights` are
+    (outputs, kernel height · kernel width · channels); for a depthwise convolution (channels,
+    kernel height · kernel width). `m` is the number of output rows.
     """
 
     width: int = 1
@@ -39,17 +38,17 @@ class Convolution(Product):
 
     @property
     def k(self) -> int:
-        """Input channels of an output."""
+        """The input channels of an output."""
         return 1 if self.depthwise else self.channels
 
     @property
     def columns(self) -> int:
-        """Columns of the outputs."""
+        """The columns of the output."""
         return (self.width + 2 * self.padding[1] - self.kernel[1]) // self.stride[1] + 1
 
     @property
     def padded(self) -> tuple[int, int]:
-        """Height and width of the image with its frame of zeros."""
+        """Height and width of the image within its frame of zeros."""
         return self.height + 2 * self.padding[0], self.width + 2 * self.padding[1]
 
     @cached_property
@@ -59,14 +58,14 @@ class Convolution(Product):
 
     @cached_property
     def weights_before(self) -> NDArray[np.int64]:
-        """How many weights of an output that are not zero lie before an input channel."""
+        """The number of nonzero weights of an output before each input channel."""
         before = np.zeros((self.n, self.k + 1), np.int64)
         np.cumsum(np.count_nonzero(self.kernels, axis=(1, 2)), axis=1, out=before[:, 1:])
         return before
 
     @property
     def shapes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Of activations and results."""
+        """The shapes of activations and results."""
         image, results = (self.height, self.width, self.channels), (self.m, self.columns, self.n)
         return (
             image if self.layout == "hwc" else image[::-1],
@@ -74,27 +73,27 @@ class Convolution(Product):
         )
 
     def pitches(self, layout: str, image: tuple[int, int, int]) -> tuple[int, int, int]:
-        """Elements from a row, column and channel of a (height, width, channels) to the next."""
+        """Return the elements from one row, column and channel of an image to the next."""
         height, width, channels = image
         return (width * channels, channels, 1) if layout == "hwc" else (1, height, width * height)
 
     @property
     def x_pitches(self) -> tuple[int, int, int]:
-        """Of the image with its frame: by row, column and channel."""
+        """The pitches of the image with its frame: row, column, channel."""
         return self.pitches(self.layout, (*self.padded, self.channels))
 
     @property
     def y_pitches(self) -> tuple[int, int, int]:
-        """Of the results: by row, column and channel."""
+        """The pitches of the results: row, column, channel."""
         return self.pitches(self.out_layout, (self.m, self.columns, self.n))
 
     @property
     def macs(self) -> int:
-        """Products of a dense computation, padding included."""
+        """The products of a dense computation, padding included."""
         return self.m * self.columns * self.weights.size
 
     def describe(self) -> str:
-        """What it is, in words."""
+        """Return a description for messages."""
         size = " × ".join(map(str, self.kernel))
         return (
             f"{'depthwise ' if self.depthwise else ''}convolution {size}, stride"
@@ -102,11 +101,11 @@ class Convolution(Product):
             f" of {self.height} × {self.width} × {self.channels} to {self.n} channels"
         )
 
-    def checked(self, config: Configuration) -> Convolution:
-        """The same with weights and bias of the device's types. Raises `LowerError`."""
+    def validated(self, config: Configuration) -> Convolution:
+        """Return it with weights and bias in the device's types. Raises `LowerError`."""
         plain = Product(
             self.m, self.weights, self.bias, self.activation, self.shift, self.vector
-        ).checked(config)
+        ).validated(config)
         return replace(self, weights=plain.weights, bias=plain.bias)
 
 
@@ -123,9 +122,9 @@ def convolution(
     layout: str = "hwc",
     out_layout: str = "hwc",
 ) -> Convolution:
-    """The convolution of images (height, width) by `weights`. Raises `LowerError`.
+    """Make the convolution of images (height, width) by `weights`. Raises `LowerError`.
 
-    `weights` are (outputs, kernel height, kernel width, channels), of a depthwise convolution
+    `weights` are (outputs, kernel height, kernel width, channels); for a depthwise convolution
     (channels, kernel height, kernel width).
     """
     rank = 3 if depthwise else 4
@@ -168,7 +167,7 @@ def convolution(
 
 
 def reference(product: Convolution, x: NDArray[Any], whole: type) -> NDArray[Any]:
-    """Sums of the convolution without bias, by shifted images: (rows, columns, outputs)."""
+    """Compute the sums without bias, by shifted images: (rows, columns, outputs)."""
     if product.layout != "hwc":
         x = x.T
     (above, left), (down, right) = product.padding, product.stride

@@ -1,8 +1,8 @@
-"""What a plan costs: bytes exactly, cycles by a model of the rows, the dma and cp.
+"""The cost of a plan: its exact bytes, and its cycles by a model of rows, dma and cp.
 
-The three work side by side, an iteration takes as long as the slowest (seed 000 ¶146). Times are
-those of docs/timing-pe.md and docs/memory.md with nobody else about; `macaw lower --measure` puts
-the emulator's numbers beside them.
+The three work in parallel, so an iteration takes as long as the slowest (seed 000 ¶146). Times are
+those of docs/timing-pe.md and docs/memory.md without contention. `macaw lower --measure` prints the
+emulator's numbers beside them.
 """
 
 from __future__ import annotations
@@ -16,46 +16,46 @@ from macaw.isa.pe import ACCUMULATORS
 from macaw.lowering.image_plan import ImagePlan
 from macaw.lowering.mapping import WEIGHT
 from macaw.lowering.operation import Types
-from macaw.lowering.plan import Plan
+from macaw.lowering.plan import ProductPlan
 from macaw.lowering.row_program import (
     BEGIN,
     FINAL,
     HOLD,
     RAW,
     Exe,
-    has_again,
+    has_entry_part,
     list_names,
     lists,
     program_bytes,
 )
-from macaw.lowering.sliding_window import StripPlan
+from macaw.lowering.sliding_window import SlidingWindowPlan
 from macaw.lowering.transfers import (
     Transfer,
-    activating,
+    activation_grid,
     activations_of,
     padding,
-    resulting,
+    result_grid,
     results_of,
-    weighing,
+    weight_transfers,
 )
-from macaw.lowering.weight_stationary import HeldPlan, WholePlan
+from macaw.lowering.weight_stationary import BufferedPlan, WeightStationaryPlan
 
 # cp's cycles, of the code that `macaw.lowering.processor_program` writes, with the default settings
 # of cp (cp.alu_cycles and the like).
 CP_STEP = 110  # dispatch, step, load and store without their loops
 CP_STORE = 40  # from the dispatch to the first transfer of the load
-CP_TRANSFER = 11  # a turn of a loop over transfers
+CP_TRANSFER = 11  # a round of a loop over transfers
 CP_PATCH = 7  # the bytes of weights in one packet
 IMAGE_TURN = 5  # of an output position: fill, move out, write back, fetch
 QUEUE_SUMS = 3  # of an output position: what its sum begins with, from the output queue
-HELD_TURN = 3  # of a row of activations: move out, write back, fetch
+STATIONARY_TURN = 3  # of a row of activations: move out, write back, fetch
 CP_TURN = 22  # from the end of an iteration's work to the next one's dispatch
-CP_START = 50  # before the first load, and behind the last store
+CP_START = 50  # before the first load, and after the last store
 
 
 @dataclass(frozen=True)
 class Traffic:
-    """Bytes over the device's external memory, and from unit to unit, of a whole run."""
+    """The bytes of a run that go over external memory, and from unit to unit."""
 
     program: int  # packets and sequences into both halves
     padding: int  # x into a frame of zeros
@@ -68,12 +68,12 @@ class Traffic:
 
     @property
     def external(self) -> int:
-        """Bytes read from external memory or written to it."""
+        """The bytes read from external memory or written to it."""
         return self.total - self.between
 
     @property
     def total(self) -> int:
-        """Bytes that the dma moves."""
+        """The bytes that the dma moves."""
         return (
             self.program
             + self.padding
@@ -88,36 +88,39 @@ class Traffic:
 
 @dataclass(frozen=True)
 class Cost:
-    """Of a whole run."""
+    """The bytes and cycles of a run."""
 
     traffic: Traffic
     cycles: int
-    rows: int  # cycles in which the rows are at work
-    dma: int  # cycles in which the dma is
+    rows: int  # cycles in which the rows work
+    dma: int  # cycles in which the dma works
     cp: int  # cycles of cp's code
 
     @property
-    def bound(self) -> str:
-        """What the iterations wait for."""
+    def bottleneck(self) -> str:
+        """What the iterations wait for most: the rows, the dma or cp."""
         greatest = max(self.rows, self.dma, self.cp)
         names = {self.rows: "the rows' work", self.dma: "the dma", self.cp: "cp's code"}
         return names[greatest]
 
 
-def cost(plan: Plan, density: float = 1.0) -> Cost:
-    """The cost of a plan; `density` is the share of activations that are not zero."""
-    entries, moves = _entries(plan), _Moves.of(plan)
-    turn = rows = joins = dma = cp = 0.0  # of an iteration, in the mean
-    for share, entering, first, last in _kinds(plan):
-        row, join = _row_cycles(plan, entries, density, entering, first, last), _joins(plan, last)
-        move, code = _around(plan, moves, entering, first, last)
+def cost(plan: ProductPlan, density: float = 1.0) -> Cost:
+    """Return the cost of a plan; `density` is the share of activations that are not zero."""
+    entries, moves = _entries(plan), _IterationTransfers.of(plan)
+    turn = rows = joins = dma = cp = 0.0  # averages over iterations
+    for share, entering, first, last in _iteration_kinds(plan):
+        row, join = (
+            _row_cycles(plan, entries, density, entering, first, last),
+            _reduction_cycles(plan, last),
+        )
+        move, code = _overlapped_work(plan, moves, entering, first, last)
         rows, joins = rows + share * row, joins + share * join
         dma, cp = dma + share * move, cp + share * code
         turn += share * (max(row, move + CP_STORE, code) + join + CP_TURN)
     steps = plan.steps
-    load = _time(plan, _step_loads(plan, moves, True, True))
-    store = _time(plan, moves.results)
-    pad = _time(plan, _shapes(1, padding(plan))) if plan.pads else 0
+    load = _cycles_of_transfers(plan, _step_loads(plan, moves, True, True))
+    store = _cycles_of_transfers(plan, moves.results)
+    pad = _cycles_of_transfers(plan, _shapes(1, padding(plan))) if plan.pads else 0
     around = CP_START + 2 * _fill(plan) + pad + load + store
     whole = (steps - 1) * turn + max(rows, CP_STORE) + joins + around
     return Cost(
@@ -132,20 +135,22 @@ def cost(plan: Plan, density: float = 1.0) -> Cost:
 # Bytes
 
 
-def traffic(plan: Plan) -> Traffic:
-    """Bytes that a run moves, exactly."""
+def traffic(plan: ProductPlan) -> Traffic:
+    """Return the exact bytes that a run moves."""
     m, n, k = (plan.count(dim) for dim in "MNK")
     rows = plan.partition.rows
-    moves = _Moves.of(plan)
-    activations = _bytes(moves.activations) * m * k * (1 if plan.holds else n)
+    moves = _IterationTransfers.of(plan)
+    activations = _bytes(moves.activations) * m * k * (1 if plan.holds_activations else n)
     weights = int(plan.weight_bytes.sum()) * (rows if plan.rows_share_weights else 1)
     weights *= min(m, 2) if plan.mapping is WEIGHT else m
     sums = rows * plan.partial_bytes
-    begins = m * n * rows * plan.start_bytes if plan.begins else 0
-    sums_returned = m * n * (k - 1) * sums if plan.returns else 0
+    begins = m * n * rows * plan.start_bytes if plan.has_start_sums else 0
+    sums_returned = m * n * (k - 1) * sums if plan.returns_sums else 0
     results = _bytes(moves.results) * m * n
-    away = 0 if plan.carries else sums_returned
-    between = (sums_returned if plan.carries else 0) + (m * n * sums if plan.joins_rows else 0)
+    away = 0 if plan.keeps_sums_on_chip else sums_returned
+    between = (sums_returned if plan.keeps_sums_on_chip else 0) + (
+        m * n * sums if plan.reduces_rows else 0
+    )
     program = 2 * rows * program_bytes(plan)
     pad = _bytes(_shapes(1, padding(plan))) if plan.pads else 0
     return Traffic(program, pad, activations, weights, begins + away, away, results, between)
@@ -155,96 +160,98 @@ def traffic(plan: Plan) -> Traffic:
 
 
 @dataclass(frozen=True)
-class Shape:
-    """So many transfers of so many rows of so many bytes."""
+class TransferShape:
+    """A number of transfers (`times`) of `rows` rows of `row_bytes` bytes."""
 
     times: int
     rows: int
     row_bytes: float
 
 
-def _shapes(times: int, transfers: Sequence[Transfer]) -> list[Shape]:
-    """The shapes of transfers that are made `times` times, to several places."""
+def _shapes(times: int, transfers: Sequence[Transfer]) -> list[TransferShape]:
+    """Group transfers by shape; each is made `times` times, to different places."""
     kinds = Counter((int(item.rows), int(item.row_bytes)) for item in transfers)
-    return [Shape(times * count, *kind) for kind, count in kinds.items()]
+    return [TransferShape(times * count, *kind) for kind, count in kinds.items()]
 
 
-def _bytes(shapes: Sequence[Shape]) -> int:
+def _bytes(shapes: Sequence[TransferShape]) -> int:
     return sum(round(shape.times * shape.rows * shape.row_bytes) for shape in shapes)
 
 
 @dataclass(frozen=True)
-class _Moves:
-    """What the transfers of an iteration move."""
+class _IterationTransfers:
+    """The transfers of activations and results in an iteration, by shape."""
 
-    activations: list[Shape]
-    results: list[Shape]
+    activations: list[TransferShape]
+    results: list[TransferShape]
 
     @classmethod
-    def of(cls, plan: Plan) -> _Moves:
+    def of(cls, plan: ProductPlan) -> _IterationTransfers:
         return cls(
-            _shapes(len(activating(plan)), activations_of(plan, 0, 0)),
-            _shapes(len(resulting(plan)), results_of(plan, 0, 0)),
+            _shapes(len(activation_grid(plan)), activations_of(plan, 0, 0)),
+            _shapes(len(result_grid(plan)), results_of(plan, 0, 0)),
         )
 
 
-def _time(plan: Plan, shapes: Iterable[Shape]) -> float:
-    return sum(shape.times * _dma(plan, shape) for shape in shapes)
+def _cycles_of_transfers(plan: ProductPlan, shapes: Iterable[TransferShape]) -> float:
+    return sum(shape.times * _transfer_cycles(plan, shape) for shape in shapes)
 
 
-def _dma(plan: Plan, shape: Shape) -> float:
-    """Cycles of a transfer between external and on-chip memory (docs/memory.md, The dma)."""
+def _transfer_cycles(plan: ProductPlan, shape: TransferShape) -> float:
+    """Return the cycles of a transfer between external and on-chip memory (docs/memory.md)."""
     rows, row_bytes = shape.rows, shape.row_bytes
     config = plan.config
     width = min(config["dma.width"], config["mem.external_width"])
-    # A row touches so many aligned runs, in the mean over the places where it may begin.
+    # The aligned runs that a row touches, averaged over the places where it may begin.
     grain = gcd(round(row_bytes), width)
     beats = rows * (1 + max(0.0, row_bytes - grain) / width)
     start = config["dma.setup"] + config["mem.external_latency"] + config["mem.onchip_latency"]
     return float((start + beats + 1) * config["dma.divider"])
 
 
-def _fill(plan: Plan) -> float:
-    return _dma(plan, Shape(1, plan.partition.rows, program_bytes(plan)))
+def _fill(plan: ProductPlan) -> float:
+    return _transfer_cycles(plan, TransferShape(1, plan.partition.rows, program_bytes(plan)))
 
 
-def _step_loads(plan: Plan, moves: _Moves, entering: bool, first: bool) -> Iterator[Shape]:
-    """The transfers that an iteration's load starts; `first`: of its sums."""
+def _step_loads(
+    plan: ProductPlan, moves: _IterationTransfers, entering: bool, first: bool
+) -> Iterator[TransferShape]:
+    """Give the transfers that load an iteration; `first`: it starts new sums."""
     rows = plan.partition.rows
-    if plan.begins and (first or (plan.returns and not plan.carries)):
-        yield Shape(1, rows, plan.start_bytes)
-    if entering or not plan.holds:
+    if plan.has_start_sums and (first or (plan.returns_sums and not plan.keeps_sums_on_chip)):
+        yield TransferShape(1, rows, plan.start_bytes)
+    if entering or not plan.holds_activations:
         yield from moves.activations
-    loads = weighing(plan)
+    loads = weight_transfers(plan)
     mean = float(plan.weight_bytes.mean())
     keeps_weights = plan.mapping is WEIGHT and plan.count("M") > 2
     share = 2 / plan.count("M") if keeps_weights else 1.0
-    yield Shape(loads, rows // loads, mean * share)
+    yield TransferShape(loads, rows // loads, mean * share)
 
 
-def _around(
-    plan: Plan, moves: _Moves, entering: bool, first: bool, last: bool
+def _overlapped_work(
+    plan: ProductPlan, moves: _IterationTransfers, entering: bool, first: bool, last: bool
 ) -> tuple[float, float]:
-    """Cycles of the dma and of cp beside an iteration."""
+    """Return the cycles of the dma and of cp during an iteration."""
     shapes = list(_step_loads(plan, moves, entering, first))
     if last:
         shapes += moves.results
-    elif plan.returns and not plan.carries:
-        shapes.append(Shape(1, plan.partition.rows, plan.partial_bytes))
+    elif plan.returns_sums and not plan.keeps_sums_on_chip:
+        shapes.append(TransferShape(1, plan.partition.rows, plan.partial_bytes))
     patches = plan.partition.rows * plan.products
     transfers = sum(shape.times for shape in shapes)
     code = CP_STEP + CP_TRANSFER * transfers + CP_PATCH * patches
-    return _time(plan, shapes), code
+    return _cycles_of_transfers(plan, shapes), code
 
 
-def _joins(plan: Plan, last: bool) -> float:
-    """Cycles of sums that go from unit to unit between two iterations."""
+def _reduction_cycles(plan: ProductPlan, last: bool) -> float:
+    """Return the cycles in which sums go from unit to unit between two iterations."""
     rows, time = plan.partition.rows, 0.0
     setup, width = int(plan.config["dma.setup"]), int(plan.config["dma.width"])
     beats = rows * plan.partial_bytes / width
-    if plan.carries and not last:
+    if plan.keeps_sums_on_chip and not last:
         time += setup + beats + 12
-    if plan.joins_rows and last:
+    if plan.reduces_rows and last:
         bus = plan.partial_bytes / int(plan.config["dist.bus_bytes"])
         time += setup + beats + 40 + rows * bus + 12 * plan.positions
     return time
@@ -253,31 +260,31 @@ def _joins(plan: Plan, last: bool) -> float:
 # Cycles of the rows
 
 
-def _kinds(plan: Plan) -> Iterator[tuple[float, bool, bool, bool]]:
-    """Kinds of iterations: share, whether the lists' first part runs, first k, last k."""
+def _iteration_kinds(plan: ProductPlan) -> Iterator[tuple[float, bool, bool, bool]]:
+    """Give kinds of iterations: share, whether lists run their first part, first k, last k."""
     k = plan.count("K")
     ends = [(1.0, True, True)] if k == 1 else [(1 / k, True, False), (1 / k, False, True)]
     if k > 2:
         ends.append(((k - 2) / k, False, False))
     for share, first, last in ends:
-        if plan.holds and plan.count("N") > 1:
+        if plan.holds_activations and plan.count("N") > 1:
             n = plan.count("N")
             yield share / n, True, first, last
             yield share * (n - 1) / n, False, first, last
         else:
-            yield share, plan.holds or first, first, last
+            yield share, plan.holds_activations or first, first, last
 
 
-def _entries(plan: Plan) -> float:
-    """Weights of the PE with most of them, in the mean over tiles."""
+def _entries(plan: ProductPlan) -> float:
+    """Return the most weights of a PE, averaged over tiles."""
     counts = plan.weight_counts
     return float(counts.max(axis=(2, 3)).mean())
 
 
 def _row_cycles(
-    plan: Plan, entries: float, density: float, entering: bool, first: bool, last: bool
+    plan: ProductPlan, entries: float, density: float, entering: bool, first: bool, last: bool
 ) -> float:
-    """From dispatch to the end of a row's list: the bus and the accumulators, exe by exe."""
+    """Return the cycles of a row's list, exe by exe: bus and accumulators."""
     config = plan.config
     width = config["dist.bus_bytes"]
     loads = max(entries * density, entries / 2) if config["pe.design"] == "5b" else entries
@@ -287,9 +294,9 @@ def _row_cycles(
     exes: Sequence[Exe] = packets.exes
     if isinstance(plan, ImagePlan):
         return _image_cycles(plan, loads, entering, last)
-    if isinstance(plan, HeldPlan):
-        return _held_cycles(plan, loads, last)
-    if has_again(plan) and not entering:
+    if isinstance(plan, WeightStationaryPlan):
+        return _stationary_cycles(plan, loads, last)
+    if has_entry_part(plan) and not entering:
         exes = exes[1:]
     bus = sums = units = float(max(config["dist.dispatch_latency"], config["mem.onchip_latency"]))
     for exe in exes:
@@ -297,57 +304,57 @@ def _row_cycles(
         if exe.buffer == HOLD:
             sums = max(sums, bus + 1)
         elif exe.buffer == BEGIN:
-            if "chain" in exe.data[0]:  # which the stores before it must have written
+            if "chain" in exe.data[0]:  # the earlier stores must have ended
                 bus = max(bus, units + 1)
             bus = max(bus, sums)  # its segment waits for the accumulators, and the bus with it
             sums = bus + 2
         elif exe.buffer in (RAW, FINAL):
             moves_end = max(sums, bus + 3) + plan.tile.members
-            sums, units = moves_end, _stored(plan, exe, moves_end, units)
+            sums, units = moves_end, _store_end(plan, exe, moves_end, units)
         else:
             sums = max(sums, bus + 2) + plan.tile.members * (loads + 3)
     return float(max(sums, units)) + 3
 
 
 def _image_cycles(plan: ImagePlan, loads: float, entering: bool, last: bool) -> float:
-    """From dispatch to the end of a convolution's list: the slab, the loop, the results."""
+    """Return the cycles of a convolution's list: slab, loop, results."""
     config, outputs = plan.config, plan.tile.outputs
     clusters = 1 if plan.shares_activations else plan.partition.clusters
-    raw = not last or plan.joins_rows
-    finished = not raw and not plan.joins_clusters
-    size = Types.size(plan.types.result if finished else plan.types.sum)
+    raw = not last or plan.reduces_rows
+    finish = not raw and not plan.reduces_clusters
+    size = Types.size(plan.types.result if finish else plan.types.sum)
     slab = clusters * plan.slab * Types.size(plan.types.operand)
-    if isinstance(plan, StripPlan):  # the window is examined whole, two elements a cycle
+    if isinstance(plan, SlidingWindowPlan):  # the window is examined whole, two elements a cycle
         slab = plan.tile.groups * plan.slots * plan.strip * Types.size(plan.types.operand)
         loads = max(loads, plan.window / (2 if config["pe.design"] == "5b" else 1))
     width = config["dist.bus_bytes"]
     loading = float(plan.weight_bytes.mean()) / width + 8
-    if entering or not plan.holds:
+    if entering or not plan.holds_activations:
         loading += slab / width
     each = loads + IMAGE_TURN
-    if plan.begins_here and plan.starts > 1:
+    if plan.adds_start_sums and plan.start_positions > 1:
         each = max(each, plan.bias_bytes / width) + 3
-    elif plan.begins_here:
+    elif plan.adds_start_sums:
         each += QUEUE_SUMS
     kinds = (plan.product.activation != "none") + (plan.product.shift is not None)
-    special = kinds * finished * ceil(outputs * plan.pes / config["sfu.rate"])
+    special = kinds * finish * ceil(outputs * plan.pes / config["sfu.rate"])
     spread = config["mem.banks"] * config["mem.bank_width"]
     beats = plan.slots * outputs * size / min(width, spread)
-    joining = _joining(plan, raw) if plan.joins_clusters else 0.0
+    joining = _cluster_reduction_cycles(plan, raw) if plan.reduces_clusters else 0.0
     return float(loading + outputs * each + special + beats + 14 + joining)
 
 
-def _held_cycles(plan: HeldPlan, loads: float, last: bool) -> float:
-    """From dispatch to the end of a list whose weights stay: weights, rows one by one, results."""
+def _stationary_cycles(plan: WeightStationaryPlan, loads: float, last: bool) -> float:
+    """Return the cycles of a weight stationary list: weights, rows one by one, results."""
     config, rows = plan.config, plan.tile.m
-    width, raw = config["dist.bus_bytes"], not last or plan.joins_rows
+    width, raw = config["dist.bus_bytes"], not last or plan.reduces_rows
     clusters = 1 if plan.shares_activations else plan.partition.clusters
     row = clusters * plan.tile.k * Types.size(plan.types.operand) / width
-    begins = plan.slots * plan.sum_size / width if plan.begins_here else 0.0
-    whole = isinstance(plan, WholePlan)
-    each = max(loads + 2, begins + (0 if whole else row)) + HELD_TURN
+    begins = plan.slots * plan.sum_size / width if plan.adds_start_sums else 0.0
+    whole = isinstance(plan, BufferedPlan)
+    each = max(loads + 2, begins + (0 if whole else row)) + STATIONARY_TURN
     first = row * (rows if whole else 1) + float(plan.weight_bytes.mean()) / width + 8
-    joins = plan.joins_clusters
+    joins = plan.reduces_clusters
     size = Types.size(plan.types.sum if raw or joins else plan.types.result)
     kinds = (plan.product.activation != "none") + (plan.product.shift is not None)
     special = 0.0
@@ -355,21 +362,21 @@ def _held_cycles(plan: HeldPlan, loads: float, last: bool) -> float:
         special = kinds * ceil(rows * plan.pes / config["sfu.rate"])
     spread = min(width, config["mem.banks"] * config["mem.bank_width"])
     work = first + rows * each + special + plan.slots * rows * size / spread + 12
-    return float(work + (_joining(plan, raw) if joins else 0))
+    return float(work + (_cluster_reduction_cycles(plan, raw) if joins else 0))
 
 
-def _joining(plan: Plan, raw: bool) -> float:
-    """Cluster 0 adds the sums of all clusters, position by position."""
+def _cluster_reduction_cycles(plan: ProductPlan, raw: bool) -> float:
+    """Return the cycles in which cluster 0 adds the sums of all clusters."""
     config = plan.config
     kinds = (plan.product.activation != "none") + (plan.product.shift is not None)
-    parts = plan.partition.clusters + plan.begins
+    parts = plan.partition.clusters + plan.has_start_sums
     bus = plan.pes * plan.sum_size / config["dist.bus_bytes"]
     moving = 5.0 if raw else 5 + max(3.5, kinds * ceil(plan.pes / config["sfu.rate"]))
     return float(plan.positions * (parts * (max(1.0, bus) + 1) + moving))
 
 
-def _payload(plan: Plan, exe: Exe) -> float:
-    """Bytes that an exe takes over the bus."""
+def _payload(plan: ProductPlan, exe: Exe) -> float:
+    """Return the bytes that an exe takes over the bus."""
     tile, operand = plan.tile, Types.size(plan.types.operand)
     total = 1.0
     for item in exe.data:
@@ -381,12 +388,12 @@ def _payload(plan: Plan, exe: Exe) -> float:
         elif "chain" in item:
             total += plan.pes * ACCUMULATORS * plan.sum_size
         else:
-            total += plan.summing * plan.pes * ACCUMULATORS * plan.sum_size
+            total += plan.summing_clusters * plan.pes * ACCUMULATORS * plan.sum_size
     return total
 
 
-def _stored(plan: Plan, exe: Exe, moves_end: float, units: float) -> float:
-    """The end of the stores of an exe whose sums have moved out."""
+def _store_end(plan: ProductPlan, exe: Exe, moves_end: float, units: float) -> float:
+    """Return when the stores of an exe end whose sums have moved out at `moves_end`."""
     config, members = plan.config, plan.tile.members
     special = 0.0
     if exe.buffer == FINAL:
@@ -394,7 +401,7 @@ def _stored(plan: Plan, exe: Exe, moves_end: float, units: float) -> float:
         one = ceil(plan.pes / config["sfu.rate"]) + config["sfu.latency"] - 2
         special = kinds * members * (one + 1)
     dtype = plan.types.sum if exe.buffer == RAW else plan.types.result
-    clusters = 1 if "chain" in exe.out else plan.summing
+    clusters = 1 if "chain" in exe.out else plan.summing_clusters
     size = Types.size(dtype)
     reach = plan.pes * size * (ACCUMULATORS if exe.buffer == RAW else 1)  # bytes between PEs' ends
     spread = max(1.0, reach / (config["mem.banks"] * config["mem.bank_width"]))

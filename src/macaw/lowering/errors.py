@@ -1,4 +1,4 @@
-"""What cannot be lowered."""
+"""The error of the lowering."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ from macaw.isa.errors import MacawError
 
 
 class LowerError(MacawError, ValueError):
-    """An operation that does not fit the device, or that is none; `hint` says what would do."""
+    """An operation that is invalid or does not fit the device; `hint` says what would work."""

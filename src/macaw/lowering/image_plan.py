@@ -1,10 +1,10 @@
-"""Convolutions on the array: tiles and plans.
+"""Tiles and plans of convolutions on the array.
 
 A tile is `rows` × `columns` outputs of an image in `tile.n` channels a cluster, from `tile.k` input
-channels. The PEs hold the part of the padded image below it (the slab), channel by channel behind
-each other; the weight queue rotates (rq), the base of mac steps over the slab, and each loopback
-leaves one sum in the output queue (seed 000 ¶112, ¶122, ¶131). A depthwise convolution takes the
-channels of its outputs alone: weights of the other channels are zeros, which are not stored.
+channels. The PEs hold the part of the padded image that the tile needs (the slab), channel after
+channel. The weight queue rotates (rq), the base of mac steps over the slab, and each loopback
+leaves one sum in the output queue (seed 000 ¶112, ¶122, ¶131). A depthwise convolution needs only
+the channels of its outputs: weights of other channels are zero and not stored.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ from numpy.typing import NDArray
 
 from macaw.isa.config import Configuration
 from macaw.isa.pe import BLOCKS
-from macaw.lowering.cluster_reduction import most_parts
+from macaw.lowering.cluster_reduction import most_summands
 from macaw.lowering.convolution import Convolution
 from macaw.lowering.errors import LowerError
 from macaw.lowering.mapping import INPUT, Mapping
 from macaw.lowering.partition import partition
-from macaw.lowering.plan import MOST_SEGMENTS, Plan, Tile
+from macaw.lowering.plan import MOST_SEGMENTS, ProductPlan, Tile
 
 
 @dataclass(frozen=True)
 class ImageTile(Tile):
-    """What one cluster computes in an iteration: `groups` output rows, `columns` of each."""
+    """The outputs that one cluster computes in an iteration: `groups` rows, `columns` of each."""
 
     columns: int = 1
 
     @property
     def outputs(self) -> int:
-        """Output positions, and so results of a PE."""
+        """The output positions, which are the results of a PE."""
         return self.groups * self.columns
 
 
 @dataclass(frozen=True)
-class ImagePlan(Plan):
+class ImagePlan(ProductPlan):
     """A convolution on a device by one mapping, split and tile."""
 
     product: Convolution
@@ -48,38 +48,38 @@ class ImagePlan(Plan):
 
     @property
     def slab_rows(self) -> int:
-        """Image rows below a tile."""
+        """The image rows that a tile needs."""
         return (self.tile.groups - 1) * self.product.stride[0] + self.product.kernel[0]
 
     @property
     def slab_columns(self) -> int:
-        """Image columns below a tile."""
+        """The image columns that a tile needs."""
         return (self.tile.columns - 1) * self.product.stride[1] + self.product.kernel[1]
 
     @property
     def slab_channels(self) -> int:
-        """Channels of a slab."""
+        """The channels of a slab."""
         return self.tile.n if self.product.depthwise else self.tile.k
 
     @property
     def slab(self) -> int:
-        """Activations of a slab."""
+        """The activations of a slab."""
         return self.slab_rows * self.slab_columns * self.slab_channels
 
     @property
     def by_columns(self) -> bool:
-        """Output positions are taken column after column, as their results shall lie."""
+        """Whether positions are computed column by column, as the results are stored."""
         return self.product.out_layout != "hwc"
 
     @property
     def loops(self) -> tuple[int, int]:
-        """Output positions of the inner loop, and of the outer one."""
+        """The output positions of the inner loop and of the outer one."""
         sides = self.tile.columns, self.tile.groups
         return sides[::-1] if self.by_columns else sides
 
     @property
     def steps_of_base(self) -> tuple[int, int]:
-        """What the base of mac steps by: from position to position, besides at the inner's end."""
+        """The steps of mac's base: from position to position, and extra after the inner loop."""
         column = self.product.stride[1] * self.slab_channels
         row = self.product.stride[0] * self.slab_columns * self.slab_channels
         inner, outer = (row, column) if self.by_columns else (column, row)
@@ -89,16 +89,16 @@ class ImagePlan(Plan):
 
     @property
     def columns(self) -> int:
-        """Tiles side by side."""
+        """The number of tiles side by side."""
         return -(-self.product.columns // self.tile.columns)
 
     def count(self, dim: str) -> int:
-        """Tiles of a part; in M rows of tiles and tiles side by side."""
+        """Return the tiles of a part; in M the rows of tiles times the tiles side by side."""
         return super().count(dim) * (self.columns if dim == "M" else 1)
 
     @property
     def pitches(self) -> dict[str, int]:
-        """Elements from one to the next."""
+        """The elements from one row, column or channel to the next, by the names in cp's code."""
         product = self.product
         (x_row, x_column, x_channel), y = product.x_pitches, product.y_pitches
         return {
@@ -112,7 +112,7 @@ class ImagePlan(Plan):
 
     @property
     def constants(self) -> dict[str, int]:
-        """Columns, and the bytes of a bias."""
+        """The constants that cp's code for images needs: columns of tiles, bytes of a bias."""
         return {
             "COLUMNS": self.columns,
             "TILE_X": self.tile.columns,
@@ -122,76 +122,76 @@ class ImagePlan(Plan):
 
     @property
     def bias_bytes(self) -> int:
-        """Bytes of what the sums of one output position of a row begin with."""
-        return self.summing * self.pes * self.sum_size
+        """The bytes of the start sums of one output position of a row."""
+        return self.summing_clusters * self.pes * self.sum_size
 
     @property
     def positions(self) -> int:
-        """Output positions of a tile."""
+        """The output positions of a tile."""
         return self.tile.outputs
 
     @property
-    def starts(self) -> int:
-        """Output positions whose sums begin with something of their own; a bias is one for all."""
-        return self.tile.outputs if self.returns else 1
+    def start_positions(self) -> int:
+        """The output positions with start sums of their own; a bias is the same for all."""
+        return self.tile.outputs if self.returns_sums else 1
 
     @property
     def pads(self) -> bool:
-        """x is copied into a frame of zeros first."""
+        """Whether x is first copied into a frame of zeros."""
         return max(self.product.padding) > 0
 
     @property
     def depth(self) -> str:
-        """A depthwise tile takes the channels of its outputs."""
+        """The dimension that selects input channels: N if each output has its own."""
         return "N" if self.product.depthwise else "K"
 
     @property
-    def holds(self) -> bool:
-        """The slab stays in the PEs for all n."""
+    def holds_activations(self) -> bool:
+        """Whether the slab stays in the PEs for all n."""
         return self.mapping is INPUT and not self.product.depthwise
 
     @property
     def in_accumulators(self) -> bool:
-        """Never: each loopback moves its sum out."""
+        """Whether sums stay in the accumulators: never, each loopback moves its sum out."""
         return False
 
     @property
     def products(self) -> int:
-        """One exe computes the whole tile."""
+        """The exes with weights: one computes the whole tile."""
         return 1
 
     @property
     def weight_segment(self) -> int:
-        """The slab comes before the weights, unless the PEs hold it."""
-        return 0 if self.holds else 1
+        """The segments before the weights: the slab, unless the PEs hold it."""
+        return 0 if self.holds_activations else 1
 
     @property
-    def carries(self) -> bool:
-        """Sums of several tiles of k stay on chip."""
-        return self.returns
+    def keeps_sums_on_chip(self) -> bool:
+        """Whether partial sums stay on chip: always, if there are any."""
+        return self.returns_sums
 
     @property
     def shares_activations(self) -> bool:
-        """Clusters take one slab: those that divide n, unless each has its own channels."""
+        """Whether the clusters of a row take the same slab."""
         return super().shares_activations and (
             not self.product.depthwise or self.partition.clusters == 1
         )
 
     @property
     def partial_bytes(self) -> int:
-        """Bytes of a row's sums of an iteration."""
+        """The bytes of a row's sums of an iteration."""
         return self.tile.outputs * self.bias_bytes
 
     @property
     def start_bytes(self) -> int:
-        """Bytes of what a row's sums begin with."""
-        return self.starts * self.bias_bytes
+        """The bytes of a row's start sums."""
+        return self.start_positions * self.bias_bytes
 
     # Weights
 
     @cached_property
     def weight_rounds(self) -> NDArray[np.generic]:
-        """(n tiles, k tiles, rows, slots, places of the slab up to the kernel's last)."""
+        """Weights: (n tiles, k tiles, rows, slots, slab elements to the kernel's last one)."""
         tile, (rows, clusters) = self.tile, self.weight_owners
         height, width = self.product.kernel
         shape = (self.count("N"), self.count("K"), rows, clusters, self.pes)
@@ -208,18 +208,18 @@ class ImagePlan(Plan):
         return rounds.reshape(*shape[:3], clusters * self.pes, -1)
 
     def start_sums(self) -> NDArray[np.generic]:
-        """What sums begin with: (n tiles or 1, rows, slots)."""
+        """Return the start sums: (n tiles or 1, rows, slots)."""
         bias = self.product.bias
         shape = (1 if bias is None else self.count("N"), self.partition.rows)
         sums = np.zeros(
-            (*shape, self.summing, self.pes), np.dtype(self.types.sum).newbyteorder("<")
+            (*shape, self.summing_clusters, self.pes), np.dtype(self.types.sum).newbyteorder("<")
         )
         if bias is not None:
-            rows = 1 if self.joins_rows else shape[1]
-            for i, p, q in np.ndindex(shape[0], rows, self.summing):
+            rows = 1 if self.reduces_rows else shape[1]
+            for i, p, q in np.ndindex(shape[0], rows, self.summing_clusters):
                 n = self.partition.start("N", p, q) + self.tile_start("N", i)
                 sums[i, p, q, : self.tile.n] = bias[n : n + self.tile.n]
-        return sums.reshape(*shape, self.summing * self.pes)
+        return sums.reshape(*shape, self.summing_clusters * self.pes)
 
     # Limits
 
@@ -229,15 +229,17 @@ class ImagePlan(Plan):
         for dim in "MNK":
             if not 1 <= tile.length(dim) <= part.length(dim):
                 raise LowerError(f"a tile of {tile.length(dim)} in {dim}")
-        if self.returns and self.mapping.inner != "K":
+        if self.returns_sums and self.mapping.inner != "K":
             raise LowerError("sums of several tiles of k go to the next iteration: k is innermost")
         if tile.n > self.pes:
             raise LowerError(f"a tile of {tile.n} outputs")
         self.check_buffers()
-        queue = config["pe.output_queue"] // BLOCKS * (BLOCKS - 1 if self.begins_here else BLOCKS)
+        queue = (
+            config["pe.output_queue"] // BLOCKS * (BLOCKS - 1 if self.adds_start_sums else BLOCKS)
+        )
         if tile.outputs > queue:
             raise LowerError(f"{tile.outputs} outputs a PE")
-        segments = max(self.starts if self.begins_here else 0, most_parts(self))
+        segments = max(self.start_positions if self.adds_start_sums else 0, most_summands(self))
         if segments > MOST_SEGMENTS:
             raise LowerError(f"{tile.outputs} outputs a PE, an exe has too few segments")
 
@@ -257,7 +259,7 @@ def make_image_plan(
     tile: ImageTile,
     kind: type[ImagePlan] = ImagePlan,
 ) -> ImagePlan:
-    """The plan of a checked convolution. Raises `LowerError` for a tile that does not fit."""
+    """Return the plan of a validated convolution. Raises `LowerError` if the tile does not fit."""
     extents = (product.m, product.n, product.k)
     part = partition(split, config["pe.rows"], config["pe.clusters"], extents)
     plan = kind(product, config, mapping, part, tile)

@@ -1,9 +1,16 @@
-"""The rows' part of a lowered convolution, and what the dma moves for it."""
+"""The program of the rows for a convolution, and the transfers of the dma."""
 
 from __future__ import annotations
 
+from functools import partial
+
 from macaw.isa.pe import BLOCKS
-from macaw.lowering.cluster_reduction import join_arrays, join_exes, join_sequences, merge_exes
+from macaw.lowering.cluster_reduction import (
+    cluster_reduction_exes,
+    final_sequences,
+    iteration_lists,
+    reduction_arrays,
+)
 from macaw.lowering.image_plan import ImagePlan
 from macaw.lowering.operation import Types
 from macaw.lowering.row_program import (
@@ -15,7 +22,6 @@ from macaw.lowering.row_program import (
     Packets,
     Sequence,
     arrays,
-    list_names,
     lists,
     sequences,
     to_clusters,
@@ -23,13 +29,16 @@ from macaw.lowering.row_program import (
 from macaw.lowering.transfers import (
     UNIT,
     Transfer,
-    activating,
+    activation_grid,
     activations_of,
+    owner_name,
     padding,
     results_of,
     sums_in,
-    who,
 )
+
+# The comment of the sequences that store sums.
+POSITIONS = "all output positions at once"
 
 
 @arrays.register
@@ -37,29 +46,31 @@ def _arrays(plan: ImagePlan) -> list[Array]:
     tile, types, part = plan.tile, plan.types, plan.partition
     clusters = 1 if plan.shares_activations else part.clusters
     plane = (plan.slab_rows, plan.slab_columns, plan.slab_channels)
-    sums = (tile.outputs, plan.summing * plan.pes)
+    sums = (tile.outputs, plan.summing_clusters * plan.pes)
     tiles = [
         Array("x_tile", types.operand, (clusters, *plane), "(cluster, row, column, channel)"),
         Array("w_tile", "uint8", (int(plan.weight_bytes.max()),), "index + value"),
     ]
-    if plan.begins:
+    if plan.has_start_sums:
         tiles.append(start_array(plan))
-    if plan.returns or plan.joins_rows:
+    if plan.returns_sums or plan.reduces_rows:
         tiles.append(Array("partial", types.sum, sums, "raw sums: (output position, PE)"))
-    return [*tiles, *join_arrays(plan), result_array(plan)]
+    return [*tiles, *reduction_arrays(plan), result_array(plan)]
 
 
 def start_array(plan: ImagePlan) -> Array:
-    """What the sums of a tile begin with."""
+    """Return the array of a tile's start sums."""
     what = "what sums begin with: (output position, PE)"
-    if plan.starts == 1:
+    if plan.start_positions == 1:
         what = "what the sums of all output positions begin with: (1, PE)"
-    return Array("start", plan.types.sum, (plan.starts, plan.summing * plan.pes), what)
+    return Array(
+        "start", plan.types.sum, (plan.start_positions, plan.summing_clusters * plan.pes), what
+    )
 
 
 def result_array(plan: ImagePlan) -> Array:
-    """The results of a tile."""
-    shape, what = (plan.tile.outputs, plan.summing * plan.pes), "(output position, PE)"
+    """Return the array of a tile's results."""
+    shape, what = (plan.tile.outputs, plan.summing_clusters * plan.pes), "(output position, PE)"
     if plan.by_columns:
         shape, what = shape[::-1], "(PE, output position)"
     return Array("result", plan.types.result, shape, what)
@@ -68,12 +79,12 @@ def result_array(plan: ImagePlan) -> Array:
 @sequences.register
 def _sequences(plan: ImagePlan) -> list[Sequence]:
     result = []
-    if plan.holds:
+    if plan.holds_activations:
         result.append(Sequence("hold", HOLD, ["ld activations"], what="the slab stays in the PEs"))
-    body = [] if plan.holds else ["ld activations"]
+    body = [] if plan.holds_activations else ["ld activations"]
     body.append("ld weights")
-    if plan.begins_here:
-        # Results fill the blocks before; what one segment has brought stays for all positions.
+    if plan.adds_start_sums:
+        # Results fill the other blocks; the start sums of one segment stay for all positions.
         body.append(f"ld psums, base={BLOCKS - 1}")
     body += ["mac base=0, acc=0", "spu nonsf, src=0, dst=0"]
     inner, outer = plan.steps_of_base
@@ -86,61 +97,37 @@ def _sequences(plan: ImagePlan) -> list[Sequence]:
     header = ", state=rq, pipeline=4"
     what = "an output position an iteration"
     result.append(Sequence("product0", PRODUCT, body, header, what, options))
-    return result + final_sequences(plan)
-
-
-def final_sequences(plan: ImagePlan) -> list[Sequence]:
-    """Activation, requantisation and store of the sums of all output positions."""
-    product, header, body = plan.product, "", []
-    if product.activation != "none":
-        header += f", activation={product.activation}"
-        body.append("spu activation, src=0, dst=0")
-    if product.shift is not None:
-        header += f", shift={product.shift}"
-        body.append("spu requantise, src=0, dst=0")
-    body.append("st base=0")
-    what = "all output positions at once"
-    if plan.joined:
-        raw = Sequence("final", FINAL, body[-1:], what=what)
-        return [raw, *join_sequences(plan, header, body)]
-    return [Sequence("final", FINAL, body, header, what)]
+    return result + final_sequences(plan, POSITIONS, POSITIONS)
 
 
 @lists.register
 def _lists(plan: ImagePlan) -> list[Packets]:
-    more, last = list_names(plan)
-    result = []
-    if more != last:
-        result.append(Packets(more, _exes(plan, more, raw=True), "before the last k"))
-    result.append(Packets(last, _exes(plan, last, raw=plan.joins_rows), "the last k"))
-    if plan.joins_rows:
-        result.append(Packets("merge", list(merge_exes(plan)), "row 0, when all rows are done"))
-    return result
+    return iteration_lists(plan, partial(_exes, plan), "the last k")
 
 
 def _exes(plan: ImagePlan, name: str, raw: bool) -> list[Exe]:
-    """What an iteration does; its sums leave `raw` or as results."""
+    """Return the exes of an iteration; its sums leave `raw`, or as results."""
     to = to_clusters(plan, range(plan.partition.clusters))
     slab = "x_tile" if plan.shares_activations else "x_tile by_cluster"
     weights = f"weights w_tile {'by_pe' if plan.shares_weights else 'sliced'}"
     exes = []
     label = f"{name}_product0"
-    if plan.holds:
+    if plan.holds_activations:
         exes.append(Exe(HOLD, (slab,), to=to, what="not if the PEs have it"))
         label = f"{name}_again: {label}"
-    data = [weights] if plan.holds else [slab, weights]
-    if plan.begins_here:
-        data += [f"psums start[{place}] sliced" for place in range(plan.starts)]
-    target = "chain" if plan.joins_clusters else "partial" if raw else "result"
+    data = [weights] if plan.holds_activations else [slab, weights]
+    if plan.adds_start_sums:
+        data += [f"psums start[{place}] sliced" for place in range(plan.start_positions)]
+    target = "chain" if plan.reduces_clusters else "partial" if raw else "result"
     flag = "last" if target == "result" else "shift"
     exes.append(Exe(PRODUCT, tuple(data), out_words(plan, target), to, flag, label))
-    if plan.joins_clusters:
-        exes += join_exes(plan, raw)
+    if plan.reduces_clusters:
+        exes += cluster_reduction_exes(plan, raw)
     return exes
 
 
 def out_words(plan: ImagePlan, target: str) -> str:
-    """Where sums or results go: by output position, or PE by PE if channels shall be outermost."""
+    """Return where sums or results go: by position, or by PE if channels are outermost."""
     size, outputs = Types.size(plan.types.result), plan.tile.outputs
     if target == "result" and plan.by_columns:
         return f"result[0], stride={outputs * size}, step={size}, count={outputs}"
@@ -153,7 +140,7 @@ def out_words(plan: ImagePlan, target: str) -> str:
 
 @padding.register
 def _padding(plan: ImagePlan) -> list[Transfer]:
-    """x into its frame; channel by channel if they are outermost."""
+    """Return the transfers that copy x into its frame, one a channel if channels are outermost."""
     product, size = plan.product, Types.size(plan.types.operand)
     row, column, channel = (pitch * size for pitch in product.x_pitches)
     place = product.padding[0] * row + product.padding[1] * column
@@ -178,7 +165,7 @@ def _padding(plan: ImagePlan) -> list[Transfer]:
 
 @activations_of.register
 def _activations_of(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
-    """A slab; with a part of the channels, row by row of the image."""
+    """Return the transfers of a slab: one, or one an image row if it lacks some channels."""
     product, size = plan.product, Types.size(plan.types.operand)
     source = "padded" if plan.pads else "x"
     pixel, wide = product.channels * size, product.padded[1] * product.channels * size
@@ -187,7 +174,8 @@ def _activations_of(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
     channel = plan.partition.start(plan.depth, p, q)
     src = m * wide + channel * size
     dst = p * UNIT + q * plan.slab * size
-    what = f"{who(p, q, activating(plan).clusters)}: image from row {m}, channel {channel} on"
+    owner = owner_name(p, q, activation_grid(plan).clusters)
+    what = f"{owner}: image from row {m}, channel {channel} on"
     if plan.slab_channels == product.channels:
         target, start = f"x_tile + {dst:#x}", f"{source} + {src}"
         return [Transfer(target, start, line, plan.slab_rows, line, wide, what)]
@@ -207,11 +195,11 @@ def _activations_of(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
 
 @results_of.register
 def _results_of(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
-    """The outputs of a cluster; of tiles narrower than the image, row by row."""
+    """Return the transfers of a cluster's outputs: one, or one a row if tiles are narrower."""
     if plan.by_columns:
         return _results_by_columns(plan, p, q)
     product, tile, size = plan.product, plan.tile, Types.size(plan.types.result)
-    pitch, wide = plan.summing * plan.pes * size, product.columns * product.n * size
+    pitch, wide = plan.summing_clusters * plan.pes * size, product.columns * product.n * size
     runs = 1 if tile.columns == product.columns else tile.groups
     m, n = plan.partition.start("M", p, q), plan.partition.start("N", p, q)
     what = results_words(plan, p, q)
@@ -230,13 +218,13 @@ def _results_of(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
 
 
 def results_words(plan: ImagePlan, p: int, q: int) -> str:
-    """Whose results a transfer takes out."""
+    """Return the comment that says whose results a transfer takes out."""
     (m, m_end), (n, n_end) = plan.part("M", p, q), plan.part("N", p, q)
-    return f"{who(p, q, plan.summing)}: of O[{m}:{m_end}, :, {n}:{n_end}]"
+    return f"{owner_name(p, q, plan.summing_clusters)}: of O[{m}:{m_end}, :, {n}:{n_end}]"
 
 
 def _results_by_columns(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
-    """The same, (channel, column, row): all channels at once if the tile has all columns."""
+    """Return the transfers of outputs (channel, column, row): one if the tile has all columns."""
     product, tile, size = plan.product, plan.tile, Types.size(plan.types.result)
     row, column, channel = (pitch * size for pitch in product.y_pitches)
     start = plan.partition.start("M", p, q) * row + plan.partition.start("N", p, q) * channel
@@ -258,13 +246,13 @@ def _results_by_columns(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
 
 @sums_in.register
 def _sums_in(plan: ImagePlan) -> list[Transfer]:
-    """A row's bias; if others come back with partial sums, to each output position."""
+    """Return the transfers of a row's bias, one a position if partial sums come back too."""
     return [
         Transfer(
             f"start + {p * UNIT:#x}",
             f"start_sums + {p * plan.bias_bytes}",
             plan.bias_bytes,
-            plan.starts,
+            plan.start_positions,
             plan.bias_bytes,
             0,
             f"row {p}: what sums begin with",

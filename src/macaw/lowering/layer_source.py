@@ -1,4 +1,4 @@
-"""A plan as a program: the source, and the .npy files that it names."""
+"""Write a plan as a program: the source, and the .npy files that it names."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ import macaw.lowering.image_program  # noqa: F401 - it registers the rows and tr
 from macaw.isa.config import load, presets
 from macaw.lowering.image_plan import ImagePlan
 from macaw.lowering.listing import Listing
-from macaw.lowering.plan import Plan
+from macaw.lowering.plan import ProductPlan
 from macaw.lowering.processor_program import write_processor
 from macaw.lowering.row_program import write_rows
 from macaw.lowering.transfers import write_transfers
 
 
 @dataclass(frozen=True, eq=False)
-class Lowered:
-    """A source and its files, by name beside it."""
+class SourceFiles:
+    """A source, and by name the files that lie beside it."""
 
     source: str
     files: dict[str, NDArray[Any]] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
 
 
-def lowered(plan: Plan, name: str, reasons: Sequence[str] = ()) -> Lowered:
-    """The program of a plan: source NAME.s, weights NAME.w.npy, bias NAME.bias.npy.
+def layer_source(plan: ProductPlan, name: str, reasons: Sequence[str] = ()) -> SourceFiles:
+    """Write the program of a plan: source NAME.s, weights NAME.w.npy, bias NAME.bias.npy.
 
-    A device that is no preset goes beside it, NAME.device.toml.
+    A device that is no preset is written to NAME.device.toml.
     """
     out = Listing()
     files: dict[str, NDArray[Any]] = {}
@@ -60,7 +60,7 @@ def lowered(plan: Plan, name: str, reasons: Sequence[str] = ()) -> Lowered:
         out.put(
             f'.npy "{name}.bias.npy"', "what sums begin with, by (n tile, row)", label="start_sums"
         )
-    if plan.pads or plan.returns:
+    if plan.pads or plan.returns_sums:
         out.put(".bss")
         out.put(".balign 32")
     if plan.pads:
@@ -69,11 +69,11 @@ def lowered(plan: Plan, name: str, reasons: Sequence[str] = ()) -> Lowered:
         sides = sides if plan.product.layout == "hwc" else sides[::-1]
         shape = ", ".join(map(str, sides))
         out.put(f".array {plan.types.operand}, {shape}", "x in a frame of zeros", label="padded")
-    if plan.returns:
+    if plan.returns_sums:
         shape = f"{plan.partition.rows}, {plan.partial_bytes // plan.sum_size}"
         if plan.product.bias is None:
             out.put(f".array {plan.types.sum}, {shape}", "zeros", label="start_sums")
-        if not plan.carries:
+        if not plan.keeps_sums_on_chip:
             count = plan.count(plan.mapping.inner)
             out.put(
                 f".array {plan.types.sum}, {count}, {shape}",
@@ -83,10 +83,10 @@ def lowered(plan: Plan, name: str, reasons: Sequence[str] = ()) -> Lowered:
     write_rows(out, plan)
     write_processor(out, plan)
     write_transfers(out, plan)
-    return Lowered(out.text(), files, texts)
+    return SourceFiles(out.text(), files, texts)
 
 
-def _head(out: Listing, plan: Plan, name: str, reasons: Sequence[str]) -> None:
+def _head(out: Listing, plan: ProductPlan, name: str, reasons: Sequence[str]) -> None:
     product, part = plan.product, plan.partition
     nonzero = int(np.count_nonzero(product.weights))
     out.extend(
@@ -104,8 +104,8 @@ def _head(out: Listing, plan: Plan, name: str, reasons: Sequence[str]) -> None:
             out.comment(f"row {p}, cluster {q}: {_slices(plan, p, q)}")
 
 
-def _slices(plan: Plan, p: int, q: int) -> str:
-    """What a cluster computes, in the notation of seed 000 Fig. 9; of an image its outputs."""
+def _slices(plan: ProductPlan, p: int, q: int) -> str:
+    """Return what a cluster computes, in the notation of seed 000 Fig. 9; of an image its rows."""
     m, n, k = (plan.part(dim, p, q) for dim in "MNK")
     if isinstance(plan, ImagePlan):
         return f"rows {m[0]}:{m[1]} and channels {n[0]}:{n[1]} of the outputs"

@@ -1,4 +1,4 @@
-"""An assembly source, line by line; `macaw fmt`'s layout is laid over it at the end."""
+"""Collect an assembly source line by line; `macaw fmt` formats it at the end."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Iterable
 
 from macaw.asm.formatter import format_text
 
-_LABEL = 8  # a longer one stands on a line of its own
+_LABEL = 8  # a longer one gets its own line
 WIDTH = 98  # of comments
 
 
 class Listing:
-    """A source that grows."""
+    """The lines of a source."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []
 
     def put(self, statement: str, comment: str = "", *, label: str = "") -> None:
-        """A statement with its label, or labels (`a: b`), and its comment."""
+        """Append a statement with its label, or labels (`a: b`), and its comment."""
         *before, label = label.split(": ")
         self._lines += [f"{name}:" for name in before]
         head = f"{label}:" if label else ""
@@ -29,22 +29,22 @@ class Listing:
         self._lines.append("  ".join(filter(None, (head, statement, tail))))
 
     def block(self, statements: str) -> None:
-        """Several statements, a line each: `label: statement # comment`."""
+        """Append several statements, a line each: `label: statement # comment`."""
         self._lines += [line.strip() for line in statements.splitlines() if line.strip()]
 
     def comment(self, text: str = "") -> None:
-        """A comment of its own, or an empty line."""
+        """Append a comment line, or an empty line."""
         self._lines += [f"# {line}" for line in textwrap.wrap(text, WIDTH)] or [""]
 
     def title(self, text: str) -> None:
-        """A heading."""
+        """Append a heading."""
         self._lines += ["", f"# {'-' * 16} {text}"]
 
     def extend(self, lines: Iterable[str]) -> None:
-        """Comments."""
+        """Append comment lines."""
         for line in lines:
             self.comment(line)
 
     def text(self) -> str:
-        """The source."""
+        """Return the formatted source."""
         return format_text("\n".join(self._lines).strip("\n") + "\n")

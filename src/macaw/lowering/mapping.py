@@ -16,7 +16,7 @@ DIMENSIONS = ("M", "N", "K")
 
 @dataclass(frozen=True)
 class Mapping:
-    """A loop order; the operand that the innermost dimension does not touch stays."""
+    """A loop order. The operand that does not depend on the innermost dimension stays in place."""
 
     name: str
     order: tuple[str, str, str]  # outer to inner

@@ -1,4 +1,4 @@
-"""Operations that can be lowered, with their weights."""
+"""The operations that can be lowered, with their weights."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from macaw.isa.config import Configuration
 from macaw.isa.pe import ACTIVATIONS, OPERAND_DTYPES, SUM_DTYPES
 from macaw.lowering.errors import LowerError
 
-# What the special-function unit does to each result alone.
+# Activations that depend on one result alone.
 FUNCTIONS = tuple(name for name in ACTIVATIONS if name in ("none", "relu"))
 
 
 @dataclass(frozen=True)
 class Types:
-    """Element types of an operation, by NumPy's names."""
+    """The element types of an operation, by NumPy's names."""
 
     operand: str  # activations and weights
     sum: str  # accumulators, bias
     result: str
 
     @classmethod
-    def of(cls, config: Configuration, requantised: bool) -> Types:
-        """The types on a device; requantised results are operands again."""
+    def of(cls, config: Configuration, requantises: bool) -> Types:
+        """Return the types on a device; requantised results have the operands' type."""
         element = config["pe.element"]
         operand, total = OPERAND_DTYPES[element], SUM_DTYPES[element]
-        return cls(operand, total, operand if requantised else total)
+        return cls(operand, total, operand if requantises else total)
 
     @staticmethod
     def size(dtype: str) -> int:
-        """Bytes of an element."""
+        """Return the bytes of an element."""
         return int(np.dtype(dtype).itemsize)
 
 
@@ -43,8 +43,8 @@ class Types:
 class Product:
     """A matrix product O = f(I · Wᵀ + bias): I is (m, k), weights (n, k), O (m, n).
 
-    Weights stand as `.sparse` takes them, a row an output (the transpose of seed 000's Fig. 6a).
-    A vector is a product with m = 1 whose tensors have one dimension.
+    Weights have a row for each output, as in `.sparse` (the transpose of seed 000 Fig. 6a). A
+    vector is a product with m = 1 whose tensors have one dimension.
     """
 
     m: int
@@ -56,50 +56,50 @@ class Product:
 
     @cached_property
     def weights_before(self) -> NDArray[np.int64]:
-        """How many weights of an output that are not zero lie before an input: (n, k + 1)."""
+        """The number of nonzero weights of an output before each input: (n, k + 1)."""
         before = np.zeros((self.n, self.k + 1), np.int64)
         np.cumsum(self.weights != 0, axis=1, out=before[:, 1:])
         return before
 
     @property
     def n(self) -> int:
-        """Outputs."""
+        """The number of outputs."""
         return int(self.weights.shape[0])
 
     @property
     def k(self) -> int:
-        """Inputs of an output."""
+        """The inputs of an output."""
         return int(self.weights.shape[1])
 
     @property
     def shapes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Of activations and results."""
+        """The shapes of activations and results."""
         if self.vector:
             return (self.k,), (self.n,)
         return (self.m, self.k), (self.m, self.n)
 
     @property
     def macs(self) -> int:
-        """Products of a dense computation."""
+        """The products of a dense computation."""
         return self.m * self.n * self.k
 
     def describe(self) -> str:
-        """What it is, in words."""
+        """Return a description for messages."""
         what = "a vector" if self.vector else f"{self.m} rows"
         return f"{what} of {self.k} inputs through {self.n} outputs"
 
     def types(self, config: Configuration) -> Types:
-        """Element types on a device."""
+        """Return the element types on a device."""
         return Types.of(config, self.shift is not None)
 
     def tensor_bytes(self, config: Configuration) -> int:
-        """Bytes of activations and results in external memory."""
+        """Return the bytes of activations and results in external memory."""
         types = self.types(config)
         sizes = (types.size(types.operand), types.size(types.result))
         return sum(math.prod(shape) * size for shape, size in zip(self.shapes, sizes, strict=True))
 
-    def checked(self, config: Configuration) -> Product:
-        """The same with weights and bias of the device's types. Raises `LowerError`."""
+    def validated(self, config: Configuration) -> Product:
+        """Return it with weights and bias in the device's types. Raises `LowerError`."""
         types = self.types(config)
         if self.weights.ndim != 2 or not self.weights.size:
             raise LowerError(
@@ -119,13 +119,13 @@ class Product:
                 raise LowerError(
                     f"the bias has the shape {self.bias.shape}, there are {self.n} outputs"
                 )
-            bias = exactly(self.bias, types.sum, "the bias")
-        weights = exactly(self.weights, types.operand, "the weights")
+            bias = as_dtype(self.bias, types.sum, "the bias")
+        weights = as_dtype(self.weights, types.operand, "the weights")
         return Product(self.m, weights, bias, self.activation, self.shift, self.vector)
 
 
-def exactly(array: NDArray[Any], dtype: str, what: str) -> NDArray[Any]:
-    """`array` as `dtype`, little-endian; its integers must fit. Raises `LowerError`."""
+def as_dtype(array: NDArray[Any], dtype: str, what: str) -> NDArray[Any]:
+    """Return `array` as little-endian `dtype`. Raises `LowerError` if an integer does not fit."""
     target = np.dtype(dtype).newbyteorder("<")
     if array.dtype.kind not in "biuf":
         raise LowerError(f"{what} hold {array.dtype}, which is no number")

@@ -1,9 +1,9 @@
 """The nine splits of a product over rows p and clusters q of the array (seed 000 Fig. 9, ¶149-173).
 
-A split names the dimension that p divides and the one that q divides. If both are the
-same it is divided by p + rows·q. A part has ceil(extent / parts) elements; the last one begins
-earlier rather than being shorter, so that all clusters do the same work. What two parts share
-they both compute (M, N), or the later one's weights are zero there (K).
+A split names the dimension that p divides and the one that q divides. If both are the same, the
+dimension is divided by p + rows·q. A part has ceil(extent / parts) elements. The last part is not
+shorter but begins earlier, so all clusters do the same work. Two parts that overlap both compute
+the overlap (M, N), or the later one has zero weights there (K).
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ SPLITS = {
 
 
 def start_of(extent: int, part: int, index: int) -> int:
-    """Where run `index` of `part` elements begins; the last ones are moved back to fit."""
+    """Return where part `index` of `part` elements begins; the last one is moved back to fit."""
     return min(index * part, extent - part)
 
 
 @dataclass(frozen=True)
 class Partition:
-    """A split of m × n × k over the array, `rows` × `clusters` of which take part."""
+    """A split of m × n × k over `rows` rows and `clusters` clusters of the array."""
 
     split: str
     rows: int
@@ -38,20 +38,20 @@ class Partition:
 
     @cached_property
     def dims(self) -> tuple[str, str]:
-        """What p and q divide."""
+        """The dimensions that p and q divide."""
         return SPLITS[self.split]
 
     def extent(self, dim: str) -> int:
-        """The whole length of a dimension."""
+        """Return the length of a dimension."""
         return self.extents["MNK".index(dim)]
 
     def parts(self, dim: str) -> int:
-        """How many parts a dimension has."""
+        """Return the number of parts of a dimension."""
         first, second = self.dims
         return (self.rows if first == dim else 1) * (self.clusters if second == dim else 1)
 
     def length(self, dim: str) -> int:
-        """Elements of a part."""
+        """Return the elements of a part."""
         return self._lengths[dim]
 
     @cached_property
@@ -59,19 +59,19 @@ class Partition:
         return {dim: -(-self.extent(dim) // self.parts(dim)) for dim in "MNK"}
 
     def index(self, dim: str, p: int, q: int) -> int:
-        """Which part of a dimension cluster q of row p has."""
+        """Return which part of a dimension cluster q of row p has."""
         first, second = self.dims
         if first == second:
             return p + self.rows * q if dim == first else 0
         return p if dim == first else q if dim == second else 0
 
     def start(self, dim: str, p: int, q: int) -> int:
-        """The first element of that part."""
+        """Return the first element of the part of cluster q of row p."""
         part = self.length(dim)
         return start_of(self.extent(dim), part, self.index(dim, p, q))
 
     def indices(self, dim: str, rows: int, clusters: int) -> NDArray[np.int64]:
-        """`index` of the first rows and clusters: (rows, clusters)."""
+        """Return `index` for the first rows and clusters as an array: (rows, clusters)."""
         p, q = np.ogrid[:rows, :clusters]
         first, second = self.dims
         scale = (int(first == dim), (self.rows if first == second else 1) * int(second == dim))
@@ -79,7 +79,7 @@ class Partition:
 
 
 def partition(split: str, rows: int, clusters: int, extents: tuple[int, int, int]) -> Partition:
-    """The split of a product over an array, without what would get nothing (¶171)."""
+    """Return the split of a product; rows and clusters without work are left out (¶171)."""
     whole = Partition(split, rows, clusters, extents)
     first, second = whole.dims
 

@@ -1,8 +1,8 @@
-"""Random orders of the lanes of a block, drawn by their number.
+"""Random permutations of the lanes of a block, drawn by rank.
 
-A permutation of n lanes is a number below n! (its rank): each step of a Fisher-Yates shuffle
-takes one mixed-radix digit of it, and the rank 0 swaps nothing. To draw a rank from 1 on is
-to draw every order but the identity with the same probability, without trying twice.
+The rank of a permutation of n lanes is a number below n!. Each step of a Fisher-Yates shuffle takes
+one mixed-radix digit of the rank; rank 0 is the identity. A uniform rank from 1 on therefore gives
+every permutation but the identity with the same probability, without retries.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _PARTS = 8  # of 16 bits: 128 random bits for a number
 
 
 def uniform(count: int, below: int, source: Source) -> NDArray[np.int64]:
-    """`count` numbers from 0 to `below` - 1; `below` is at most 2**47.
+    """Return `count` random numbers from 0 to `below` - 1; `below` is at most 2**47.
 
-    Each is the remainder of 128 random bits, so none is likelier than another by more
-    than 2**-81 of its probability.
+    Each is the remainder of 128 random bits, so probabilities differ by at most a factor 1 +
+    2**-81.
     """
     parts = np.frombuffer(source(2 * _PARTS * count), ">u2").reshape(count, _PARTS)
     numbers = np.zeros(count, np.int64)
@@ -33,7 +33,7 @@ def uniform(count: int, below: int, source: Source) -> NDArray[np.int64]:
 
 
 def permutations(ranks: NDArray[np.int64], lanes: int) -> NDArray[np.uint8]:
-    """The orders with these ranks, 0 to lanes! - 1: (count,) to (count, lanes).
+    """Return the permutations with these ranks, 0 to lanes! - 1: (count,) to (count, lanes).
 
     Rank 0 is the identity.
     """
@@ -47,12 +47,12 @@ def permutations(ranks: NDArray[np.int64], lanes: int) -> NDArray[np.uint8]:
 
 
 def draw(count: int, lanes: int, filled: Collection[int], source: Source) -> NDArray[np.uint8]:
-    """`count` orders for a block of `lanes`, (count, lanes), of which so many are `filled`.
+    """Draw `count` permutations for a block of `lanes`: (count, lanes).
 
-    The first max(`filled`) lanes change places, zero padding stays behind them; each order
-    that `moves` the weights is equally likely. `filled` has several numbers where layers of
-    different fan-in share the block: what leaves one of them as it was is drawn again. A single
-    weight goes to another lane.
+    The first max(`filled`) lanes are permuted, the zero padding after them stays. Every order that
+    `moves` the weights has the same probability. `filled` has several numbers if layers of
+    different fan-in share the block: an order that leaves one of them unchanged is drawn again. A
+    single weight goes to another lane.
     """
     most = max(filled)
     orders = np.tile(np.arange(lanes, dtype=np.uint8), (count, 1))
@@ -71,10 +71,10 @@ def draw(count: int, lanes: int, filled: Collection[int], source: Source) -> NDA
 
 
 def moves(orders: NDArray[np.uint8], filled: int) -> NDArray[np.bool_]:
-    """Whether orders, (count, lanes), move `filled` distinct weights at the front: (count,).
+    """Whether orders (count, lanes) move the first `filled` distinct weights: (count,).
 
-    The weights must not follow each other as before, and two of them must leave their
-    lanes, for one may be a zero as the padding is. A single weight must leave its lane.
+    The sequence of the weights must change, and two weights must leave their lanes, because one may
+    be zero like the padding. A single weight must leave its lane.
     """
     front = orders[:, :filled].astype(np.int16)
     away = (front != np.arange(filled)).sum(axis=1)

@@ -1,19 +1,19 @@
-"""What the command processor does to load an iteration: where its tile lies, and the transfers."""
+"""The code of cp that loads an iteration: it computes where the tile lies and starts transfers."""
 
 from __future__ import annotations
 
 from macaw.lowering.listing import Listing
 from macaw.lowering.mapping import WEIGHT
-from macaw.lowering.plan import Plan
-from macaw.lowering.row_program import has_again, list_names
+from macaw.lowering.plan import ProductPlan
+from macaw.lowering.row_program import has_entry_part, list_names
 from macaw.lowering.transfers import activations_in, sums_in, weights_in
 
 INDEX = {"M": "s2", "N": "s3", "K": "s4"}  # the loop counters
 START = {"M": "t3", "N": "t4", "K": "t5"}  # where a tile begins in its part
 
 
-def write_load(out: Listing, plan: Plan) -> None:
-    """The subroutine `load`."""
+def write_load(out: Listing, plan: ProductPlan) -> None:
+    """Write the subroutine `load`."""
     out.comment()
     out.comment("Bring the data of iteration (m, n, k) to the half of frame s8.")
     out.comment("s11: its list; s7: how much of the list's beginning is left out.")
@@ -24,7 +24,7 @@ def write_load(out: Listing, plan: Plan) -> None:
         _tile_start(out, plan.count(dim), dim, INDEX[dim], START[dim])
     _choose_list(out, plan)
     _place_of_outputs(out, plan)
-    if plan.begins:
+    if plan.has_start_sums:
         _load_sums(out, plan)
     _load_activations(out, plan)
     _load_weights(out, plan)
@@ -37,8 +37,8 @@ def write_load(out: Listing, plan: Plan) -> None:
     )
 
 
-def _image_start(out: Listing, plan: Plan) -> None:
-    """Where a tile of an image begins: its row in t3, its column in s6."""
+def _image_start(out: Listing, plan: ProductPlan) -> None:
+    """Compute where a tile of an image begins: its row in t3, its column in s6."""
     if plan.columns == 1:
         _tile_start(out, plan.count("M"), "M", "s2", "t3")
         out.put("li s6, 0", "a tile has all columns")
@@ -70,21 +70,25 @@ def _tile_start(out: Listing, count: int, dim: str, index: str, register: str) -
     )
 
 
-def _choose_list(out: Listing, plan: Plan) -> None:
+def _choose_list(out: Listing, plan: ProductPlan) -> None:
     more, last = list_names(plan)
-    out.block(f"la s11, {more}\nli a6, {'PARTIAL' if plan.returns else 'NOTHING'}\nli s7, 0")
+    out.block(f"la s11, {more}\nli a6, {'PARTIAL' if plan.returns_sums else 'NOTHING'}\nli s7, 0")
     out.block("li t0, TILES_K - 1\nbne s4, t0, 1f")
     if more != last:
         out.block(f"la s11, {last}")
     out.block("li a6, RESULTS\n1: sw a6, STORE(s8)")
-    if has_again(plan):
-        index = INDEX["N" if plan.holds else "K"]
-        reason = "the PEs have the activations" if plan.holds else "the accumulators hold sums"
+    if has_entry_part(plan):
+        index = INDEX["N" if plan.holds_activations else "K"]
+        reason = (
+            "the PEs have the activations"
+            if plan.holds_activations
+            else "the accumulators hold sums"
+        )
         out.block(f"beqz {index}, 2f # {reason}\nli s7, {last}_again - {last}\n2:")
 
 
-def _place_of_outputs(out: Listing, plan: Plan) -> None:
-    """What `store` adds to the outputs' places for index 0."""
+def _place_of_outputs(out: Listing, plan: ProductPlan) -> None:
+    """Compute what `store` adds to the outputs' addresses for index 0."""
     out.block(
         f"""
         li t0, Y_ROW
@@ -96,7 +100,7 @@ def _place_of_outputs(out: Listing, plan: Plan) -> None:
     )
     if plan.columns > 1:
         out.block("li t0, Y_COLUMN\nmul t0, s6, t0\nadd a5, a5, t0")
-    if plan.returns and not plan.carries:
+    if plan.returns_sums and not plan.keeps_sums_on_chip:
         out.block(
             f"""
         li t0, RESULTS
@@ -109,9 +113,9 @@ def _place_of_outputs(out: Listing, plan: Plan) -> None:
     out.put("sw a5, PLACE(s8)")
 
 
-def _load_sums(out: Listing, plan: Plan) -> None:
-    """Bring what sums begin with: a bias at k = 0, partial sums afterwards."""
-    away = plan.returns and not plan.carries
+def _load_sums(out: Listing, plan: ProductPlan) -> None:
+    """Load the start sums: a bias at k = 0, partial sums afterwards."""
+    away = plan.returns_sums and not plan.keeps_sums_on_chip
     out.block(f"bnez s4, {'4f' if away else '6f'}")
     if plan.columns:
         out.block("li a2, BIAS\nmul a2, a2, s3")
@@ -138,7 +142,7 @@ def _load_sums(out: Listing, plan: Plan) -> None:
 
 
 def _move_in(out: Listing, transfers: str, count: int, label: str) -> None:
-    """Start the transfers of a frame from their places for index 0 plus a2."""
+    """Start the transfers of a frame; their sources are those for index 0, plus a2."""
     out.block(
         f"""
         lw a0, {transfers}(s8)
@@ -154,8 +158,8 @@ def _move_in(out: Listing, transfers: str, count: int, label: str) -> None:
     )
 
 
-def _load_activations(out: Listing, plan: Plan) -> None:
-    if plan.holds:
+def _load_activations(out: Listing, plan: ProductPlan) -> None:
+    if plan.holds_activations:
         out.block("bnez s3, 8f # they stay in the PEs for all n")
     out.block(
         f"""
@@ -169,11 +173,11 @@ def _load_activations(out: Listing, plan: Plan) -> None:
     if plan.columns > 1:
         out.block("li t0, X_COLUMN\nmul t0, s6, t0\nadd a2, a2, t0")
     _move_in(out, "X", len(activations_in(plan)), "7")
-    if plan.holds:
+    if plan.holds_activations:
         out.block("8:")
 
 
-def _load_weights(out: Listing, plan: Plan) -> None:
+def _load_weights(out: Listing, plan: ProductPlan) -> None:
     transfers = len(weights_in(plan))
     keeps_weights = plan.mapping is WEIGHT and plan.count("M") > 2
     if keeps_weights:

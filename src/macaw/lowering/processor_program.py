@@ -1,8 +1,8 @@
-"""The command processor's part of a lowered product: a loop that loads, swaps and dispatches.
+"""The code of the command processor: a loop that loads, swaps and dispatches.
 
-While the array computes iteration i from one half of the units, the dma brings the results of
-i - 1 out of the other half and the data of i + 1 into it (seed 000 ¶146). What cp has to know of a
-half stands in a frame of words, one for ping and one for pong (src/macaw/lowering/transfers.py).
+While the array computes iteration i from one half of the units, the dma takes the results of i - 1
+out of the other half and brings the data of i + 1 into it (seed 000 ¶146). For each half, ping and
+pong, a frame of words holds what cp has to know of it (`macaw.lowering.transfers`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from macaw.isa import registry
 from macaw.isa.pe import PACKET, SEGMENT
 from macaw.lowering.listing import Listing
 from macaw.lowering.operation import Types
-from macaw.lowering.plan import Plan
+from macaw.lowering.plan import ProductPlan
 from macaw.lowering.processor_load import INDEX, write_load
 from macaw.lowering.transfers import PONG, UNIT, padding, results_out
 
@@ -19,8 +19,8 @@ _NAMES = {"M": "rows of activations", "N": "outputs", "K": "inputs"}
 _FRAME = ("LIST", "STORE", "PLACE", "HALF", "X", "W", "START", "SUMS_AWAY", "Y", "CARRY", "GATHER")
 
 
-def write_processor(out: Listing, plan: Plan) -> None:
-    """The code of the part `.core cp`."""
+def write_processor(out: Listing, plan: ProductPlan) -> None:
+    """Write the code of the part `.core cp`."""
     out.title("the command processor")
     out.put(".core cp")
     _constants(out, plan)
@@ -30,7 +30,7 @@ def write_processor(out: Listing, plan: Plan) -> None:
     _store(out, plan)
 
 
-def _constants(out: Listing, plan: Plan) -> None:
+def _constants(out: Listing, plan: ProductPlan) -> None:
     mask = (1 << plan.partition.rows) - 1
     first = registry.core("pe").number
     length = SEGMENT.offsets["length"]
@@ -65,7 +65,7 @@ def _constants(out: Listing, plan: Plan) -> None:
         out.put(f".equ {name}, {place}")
 
 
-def _loop(out: Listing, plan: Plan) -> None:
+def _loop(out: Listing, plan: ProductPlan) -> None:
     out.comment()
     out.block(
         f"""
@@ -101,9 +101,9 @@ done:   core.wait s1
         dma.wait zero
         """
     )
-    if plan.carries:
+    if plan.keeps_sums_on_chip:
         _join(out, "PARTIAL", "CARRY", "partial sums for the next iteration, from half to half")
-    if plan.joins_rows:
+    if plan.reduces_rows:
         _join(out, "RESULTS", "GATHER", "the raw sums of all rows to row 0, which adds them")
         out.block(
             """
@@ -128,7 +128,7 @@ not_RESULTS:
     )
 
 
-def _pad(plan: Plan) -> str:
+def _pad(plan: ProductPlan) -> str:
     count = len(padding(plan))
     if count == 1:
         return "la a0, pad # x into its frame of zeros\ndma.copy zero, a0"
@@ -143,7 +143,7 @@ def _pad(plan: Plan) -> str:
 
 
 def _join(out: Listing, store: str, transfer: str, comment: str) -> None:
-    """A transfer from unit to unit before the halves swap, if the iteration leaves `store`."""
+    """Write a transfer from unit to unit before the halves swap, if there is `store` to move."""
     out.block(
         f"""
         lw t0, STORE(s9) # {comment}
@@ -158,7 +158,7 @@ def _join(out: Listing, store: str, transfer: str, comment: str) -> None:
         out.block("not_PARTIAL:")
 
 
-def _step(out: Listing, plan: Plan) -> None:
+def _step(out: Listing, plan: ProductPlan) -> None:
     outer, middle, inner = plan.mapping.order
     out.comment()
     loops = ", ".join(plan.mapping.order).lower()
@@ -179,8 +179,8 @@ step:   addi {INDEX[inner]}, {INDEX[inner]}, 1
     )
 
 
-def _store(out: Listing, plan: Plan) -> None:
-    """Take out what an iteration has left."""
+def _store(out: Listing, plan: ProductPlan) -> None:
+    """Write the subroutine that takes out what an iteration has left."""
     out.comment()
     out.comment("Take out what the iteration of frame s8 has left.")
     out.block(
@@ -191,7 +191,7 @@ store:  lw t0, STORE(s8)
         beq t0, t1, 2f
         """
     )
-    back = plan.returns and not plan.carries
+    back = plan.returns_sums and not plan.keeps_sums_on_chip
     if back:
         out.block(
             """

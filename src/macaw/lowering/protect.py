@@ -1,10 +1,9 @@
-"""Weights in a random order, and the orders apart from them (seed 002 ¶105-¶113).
+"""Store weights in a random order, apart from the orders (seed 002 ¶105-¶113).
 
-Arrays in, arrays out. A layer's weights are (nodes, inputs); the inputs of a node are cut
-into blocks of as many lanes as a vector register has, zero-padded, and each block is stored
-in an order of its own. Input lane i of a block has its weight in lane order[i] of the
-stored block, as `pmac` takes it: sum of a[i] * b[order[i]]. The scope says which nodes share
-their orders.
+A layer's weights are (nodes, inputs). The inputs of a node are cut into blocks of as many lanes as
+a vector register has, zero-padded, and each block is stored in an order of its own. The weight of
+input lane i is in lane order[i] of the stored block, as `pmac` reads it: sum of a[i] * b[order[i]].
+The scope says which nodes share their orders.
 """
 
 from __future__ import annotations
@@ -36,14 +35,14 @@ Weights = NDArray[Any]
 
 @dataclass(frozen=True)
 class Scope:
-    """Which nodes share their orders; `size` is the N of `group:N`, 0 of the others."""
+    """Which nodes share their orders; `size` is the N of `group:N`, else 0."""
 
     kind: str
     size: int = 0
 
     @classmethod
     def parse(cls, text: str) -> Scope:
-        """A scope as the user writes it. Raises `LowerError`."""
+        """Return the scope that the user wrote. Raises `LowerError`."""
         kind, _, number = text.partition(":")
         if kind == "group":
             if re.fullmatch("0*[1-9][0-9]{0,8}", number, re.ASCII):
@@ -59,11 +58,11 @@ class Scope:
 
 @dataclass(frozen=True)
 class Layout:
-    """Which order is whose, by the shapes of all layers' weights; no weight is looked at.
+    """Which order belongs to which nodes; it follows from the shapes of the layers' weights alone.
 
-    Nodes are along the first axis of a shape, the fan-in is the product of the others.
-    Orders are numbered layer by layer, node by node; a group never spans two layers, and the
-    last one of a layer may be smaller.
+    The first axis of a shape counts nodes, the product of the others is the fan-in. Orders are
+    numbered layer by layer, node by node. A group never spans two layers; the last group of a layer
+    may be smaller.
     """
 
     shapes: tuple[tuple[int, ...], ...]
@@ -71,15 +70,15 @@ class Layout:
     lanes: int
 
     def nodes(self, layer: int) -> int:
-        """Nodes of a layer."""
+        """Return the nodes of a layer."""
         return self.shapes[layer][0]
 
     def fan_in(self, layer: int) -> int:
-        """Weights of a node of a layer."""
+        """Return the weights of a node of a layer."""
         return prod(self.shapes[layer][1:])
 
     def blocks_of(self, layer: int) -> int:
-        """Blocks of a node of a layer, the last one perhaps padded."""
+        """Return the blocks of a node of a layer; the last one may be padded."""
         return -(-self.fan_in(layer) // self.lanes)
 
     @cached_property
@@ -96,13 +95,13 @@ class Layout:
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """The shape of the orders: (orders, blocks of the layer that has most, lanes)."""
+        """The shape of the orders: (orders, most blocks of a layer, lanes)."""
         blocks = max(self.blocks_of(layer) for layer in range(len(self.shapes)))
         return int(self.order_of[-1][-1]) + 1, blocks, self.lanes
 
     @cached_property
     def shares(self) -> tuple[tuple[slice, tuple[int, ...]], ...]:
-        """Orders with the layers whose nodes have them."""
+        """Ranges of orders, with the layers whose nodes use them."""
         layers = tuple(range(len(self.shapes)))
         if self.scope.kind == "net":
             return ((slice(0, 1), layers),)
@@ -110,7 +109,7 @@ class Layout:
         return tuple((slice(*span), (layer,)) for layer, span in enumerate(numbers))
 
     def filled(self, layers: tuple[int, ...], block: int) -> tuple[int, ...]:
-        """How many lanes of a block hold weights, of the layers that share it; empty: of none."""
+        """Return how many lanes of a block hold weights, for each layer that has the block."""
         begin = block * self.lanes
         counts = {min(self.fan_in(layer) - begin, self.lanes) for layer in layers}
         return tuple(sorted(count for count in counts if count > 0))
@@ -126,10 +125,10 @@ class Layout:
 
 
 def layout(weights: Sequence[Weights], scope: str, lanes: int | None = None) -> Layout:
-    """The layout of a network's weights, one array a layer.
+    """Return the layout of a network's weights, one array a layer.
 
-    `lanes` are those that a register has of the widest type unless they are given. Raises
-    `LowerError` for weights that pmac has no format for.
+    By default `lanes` are those of a register for the widest type. Raises `LowerError` for weights
+    that pmac has no format for.
     """
     if not weights:
         raise LowerError("there are no weights")
@@ -150,7 +149,7 @@ def layout(weights: Sequence[Weights], scope: str, lanes: int | None = None) -> 
 
 
 def _problem(array: Weights) -> tuple[str, str]:
-    """Why weights cannot be stored in another order, and what would do; or nothing."""
+    """Return why weights cannot be stored in another order, and a hint; None if they can."""
     if array.ndim < 2 or not array.size:
         return f"the weights have the shape {array.shape}", "(nodes, inputs)"
     if array.dtype.kind not in "iuf" or array.dtype.itemsize not in LANES:
@@ -167,9 +166,9 @@ def stored_layout(
     orders: NDArray[Any],
     shapes: Sequence[Sequence[int]] | None = None,
 ) -> Layout:
-    """The layout of shuffled weights: of their own `shapes`, padding included, if none are given.
+    """Return the layout of shuffled weights; without `shapes` that of the stored arrays.
 
-    Raises `LowerError` for shapes that such weights cannot have had.
+    Raises `LowerError` for shapes that cannot have given these arrays.
     """
     plan = layout(stored, scope, orders.shape[-1] if orders.ndim == 3 else None)
     if shapes is None:
@@ -189,10 +188,10 @@ def _known_lanes(lanes: Sequence[int] | Any) -> str:
 
 
 def draw(plan: Layout, seed: int | None = None) -> Orders:
-    """Random orders, uint8 (orders, blocks, lanes), of the operating system's generator.
+    """Draw random orders, uint8 (orders, blocks, lanes), from the operating system's generator.
 
-    With a `seed` of NumPy's, for tests alone. Nothing is known here but shapes: the orders
-    say nothing of the weights. Blocks that a layer has not (another has more) hold orders too.
+    A `seed` for NumPy's generator is for tests alone. The orders depend on the shapes alone, so
+    they say nothing about the weights. Blocks that a layer does not have get orders too.
     """
     source: Source = os.urandom if seed is None else np.random.default_rng(seed).bytes
     orders = np.empty(plan.shape, np.uint8)
@@ -205,7 +204,7 @@ def draw(plan: Layout, seed: int | None = None) -> Orders:
 
 
 def check(orders: NDArray[Any], plan: Layout) -> Orders:
-    """The same orders, if they are orders and of this layout. Raises `LowerError`."""
+    """Return the orders as an array. Raises `LowerError` unless they are orders of this layout."""
     if orders.dtype != np.uint8 or orders.ndim != 3:
         raise LowerError(
             f"the orders are {orders.dtype} of the shape {orders.shape}",
@@ -232,7 +231,7 @@ def check(orders: NDArray[Any], plan: Layout) -> Orders:
 
 
 def shuffle(weights: Sequence[Weights], orders: Orders, plan: Layout) -> list[Weights]:
-    """The weights as they are stored: (nodes, blocks * lanes) a layer, of the same type."""
+    """Return the weights as they are stored: (nodes, blocks * lanes) a layer, of the same type."""
     arrays = []
     for layer, array in enumerate(weights):
         plain = _blocks(array, plan, layer)
@@ -243,7 +242,7 @@ def shuffle(weights: Sequence[Weights], orders: Orders, plan: Layout) -> list[We
 
 
 def restore(stored: Sequence[Weights], orders: Orders, plan: Layout) -> list[Weights]:
-    """The weights as they were, in their shapes.
+    """Return the original weights of stored ones, in their shapes.
 
     Raises `LowerError` if they cannot have been stored so.
     """
@@ -264,7 +263,7 @@ def restore(stored: Sequence[Weights], orders: Orders, plan: Layout) -> list[Wei
 
 
 def _blocks(array: Weights, plan: Layout, layer: int) -> Weights:
-    """A layer's weights, zero-padded: (nodes, blocks, lanes)."""
+    """Return a layer's weights, zero-padded: (nodes, blocks, lanes)."""
     nodes, fan_in, blocks = plan.nodes(layer), plan.fan_in(layer), plan.blocks_of(layer)
     padded = np.zeros((nodes, blocks * plan.lanes), array.dtype)
     padded[:, :fan_in] = array.reshape(nodes, fan_in)
@@ -272,27 +271,27 @@ def _blocks(array: Weights, plan: Layout, layer: int) -> Weights:
 
 
 def _of_nodes(orders: Orders, plan: Layout, layer: int) -> NDArray[np.intp]:
-    """The orders of a layer's nodes, as indices: (nodes, blocks, lanes)."""
+    """Return the orders of a layer's nodes as indices: (nodes, blocks, lanes)."""
     return orders[plan.order_of[layer], : plan.blocks_of(layer)].astype(np.intp)
 
 
 def log2_orders(plan: Layout) -> float:
-    """Log2 of how many sets of orders can be drawn.
+    """Return log2 of the number of sets of orders that can be drawn.
 
-    The sum over orders and blocks of log2(n! - 1), n the weights in the block: orders *
-    blocks * log2(lanes! - 1) if the fan-in is a multiple of the lanes. Padding adds nothing, for
-    its zeros show; of a single weight there is nothing to find out. Where layers of different
-    fan-in share a block, n is the most, and what is drawn again (`permutations.draw`) counts too.
+    The sum over orders and blocks of log2(n! - 1), n the weights in the block: orders * blocks *
+    log2(lanes! - 1) if the fan-in is a multiple of the lanes. Padding adds nothing, for its zeros
+    are visible, and a single weight adds nothing. Where layers of different fan-in share a block, n
+    is the largest, and orders that `permutations.draw` rejects are counted too.
     """
     return float(_bits(plan)[plan.most].sum())
 
 
 def log2_distinct(weights: Sequence[Weights], plan: Layout) -> float:
-    """Log2 of how many of them differ in what is stored: equal weights are interchangeable.
+    """Return log2 of the number of different stored results: equal weights are interchangeable.
 
-    Two lanes of a block are alike if they hold the same bits in every node that shares the
-    order. A block of n weights, of which m, m', ... are alike, has n! / (m! m'! ...) arrangements;
-    the original one is among them unless all differ.
+    Two lanes of a block are alike if they hold the same bits in every node that shares the order. A
+    block of n weights, of which m, m', ... are alike, has n! / (m! m'! ...) arrangements; the
+    original one is among them unless all weights differ.
     """
     names, lane = _columns(weights, plan), np.arange(plan.lanes)
     unused = lane >= plan.most[..., None]
@@ -308,12 +307,12 @@ def log2_distinct(weights: Sequence[Weights], plan: Layout) -> float:
 
 
 def _bits(plan: Layout) -> NDArray[np.float64]:
-    """log2(n! - 1) by n, of 0 and 1 none: (lanes + 1,)."""
+    """Return log2(n! - 1) by n, 0 for n of 0 and 1: (lanes + 1,)."""
     return np.array([log2(max(factorial(n) - 1, 1)) for n in range(plan.lanes + 1)])
 
 
 def _columns(weights: Sequence[Weights], plan: Layout) -> NDArray[np.int64]:
-    """A name for what a lane holds in all nodes that share the order: (orders, blocks, lanes)."""
+    """Number the contents that lanes have in all nodes of an order: (orders, blocks, lanes)."""
     names, below = np.zeros(plan.shape, np.int64), 1  # all names are below
     for layer, array in enumerate(weights):
         blocks = _blocks(array, plan, layer)

@@ -1,4 +1,4 @@
-"""Results of operations by NumPy, which lowered programs must equal element for element."""
+"""The results of operations by NumPy, which lowered programs must equal element by element."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from macaw.lowering.operation import Product, Types
 
 
 def result(product: Product, config: Configuration, x: NDArray[Any]) -> NDArray[Any]:
-    """O of a checked operation for its activations (`Product.shapes`).
+    """Return O of a validated operation for its activations (`Product.shapes`).
 
-    Integers are exact as long as no sum leaves 64 bits. Floating sums are taken in double precision
-    and rounded once, which the array does at every addition.
+    Integers are exact unless a sum exceeds 64 bits. Floating-point sums are taken in double
+    precision and rounded once; the array rounds at every addition.
     """
     types = product.types(config)
     whole = np.int64 if np.dtype(types.sum).kind == "i" else np.float64
@@ -28,13 +28,13 @@ def result(product: Product, config: Configuration, x: NDArray[Any]) -> NDArray[
         sums = x.astype(whole) @ product.weights.astype(whole).T
     if product.bias is not None:
         sums = sums + product.bias.astype(whole)
-    results = finished(product.activation, product.shift, types, sums)
+    results = finish(product.activation, product.shift, types, sums)
     swaps_axes = isinstance(product, Convolution) and product.out_layout != "hwc"
     return np.ascontiguousarray(results.T) if swaps_axes else results
 
 
-def finished(activation: str, shift: int | None, types: Types, sums: NDArray[Any]) -> NDArray[Any]:
-    """Sums through activation and requantisation."""
+def finish(activation: str, shift: int | None, types: Types, sums: NDArray[Any]) -> NDArray[Any]:
+    """Apply activation and requantisation to sums."""
     if activation == "relu":
         sums = np.maximum(sums, 0)
     if shift is not None and sums.dtype.kind == "i":
@@ -45,7 +45,7 @@ def finished(activation: str, shift: int | None, types: Types, sums: NDArray[Any
 
 
 def random_activations(product: Product, config: Configuration, seed: int) -> NDArray[Any]:
-    """Activations for measuring, without zeros."""
+    """Return random activations without zeros, for measurements."""
     types = product.types(config)
     values = np.random.default_rng(seed).integers(1, 16, product.shapes[0])
     return values.astype(types.operand)

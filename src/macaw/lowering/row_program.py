@@ -1,9 +1,8 @@
-"""The rows' part of a lowered product: tiles in the unit, sequences, packet lists.
+"""The program of the rows: tiles in the unit, sequences, packet lists.
 
-All rows run the same part; cp copies it to every unit. A row's list of an iteration is made of
-exes that each do one thing to the four accumulators of a PE: begin (a bias or partial sums in),
-product (weights times activations), raw or final (sums out). A list says in its order what
-happens, and the accumulators carry the sums from exe to exe.
+All rows run the same program, which cp copies to every unit. The list of an iteration consists of
+exes. Each does one thing to the four accumulators of a PE: begin (bias or partial sums in), product
+(weights times activations), raw or final (sums out). Sums stay in the accumulators from exe to exe.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from macaw.isa.pe import (
 )
 from macaw.lowering.listing import Listing
 from macaw.lowering.operation import Types
-from macaw.lowering.plan import Plan
+from macaw.lowering.plan import ProductPlan
 
 # Instruction buffers; products of group g have PRODUCT + g.
 HOLD, BEGIN, RAW, FINAL, PRODUCT = range(5)
@@ -35,7 +34,7 @@ HOLD, BEGIN, RAW, FINAL, PRODUCT = range(5)
 
 @dataclass(frozen=True)
 class Array:
-    """A tile's place in the unit."""
+    """An array in the unit."""
 
     name: str
     dtype: str
@@ -44,13 +43,13 @@ class Array:
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """Its bytes."""
         return prod(self.shape) * Types.size(self.dtype)
 
 
 @dataclass(frozen=True)
 class Sequence:
-    """An instruction sequence: its buffer, the rest of its `.seq` line, its instructions."""
+    """An instruction sequence: its buffer, its instructions, the rest of its `.seq` line."""
 
     name: str
     buffer: int
@@ -61,14 +60,14 @@ class Sequence:
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """Its bytes."""
         steps = sum(option.startswith(".step") for option in self.options)
         return SEQUENCE.size + steps * STEP.size + INSTRUCTION_BYTES * len(self.body)
 
 
 @dataclass(frozen=True)
 class Exe:
-    """An exe packet; a label of its own is for cp, which patches or begins there."""
+    """An exe packet; a label marks a place that cp patches or at which a list can begin."""
 
     buffer: int
     data: tuple[str, ...] = ()
@@ -80,11 +79,11 @@ class Exe:
 
     @property
     def size(self) -> int:
-        """Bytes of the packet."""
+        """The bytes of the packet."""
         return PACKET.size + len(self.data) * SEGMENT.size + OUT.size
 
     def text(self) -> str:
-        """The statement."""
+        """Return the statement."""
         data = f", data=({', '.join(self.data)})" if self.data else ""
         out = f", {self.flag}, out=({self.out})" if self.out else ""
         return f"exe ib={self.buffer}{data}{out}{self.to}"
@@ -99,8 +98,8 @@ class Packets:
     what: str
 
 
-def write_rows(out: Listing, plan: Plan) -> None:
-    """The part `.core pe, row=0`."""
+def write_rows(out: Listing, plan: ProductPlan) -> None:
+    """Write the part `.core pe, row=0`."""
     out.title("the array: every row runs this part")
     out.put(".core pe, row=0")
     for array in arrays(plan):
@@ -128,8 +127,8 @@ def write_rows(out: Listing, plan: Plan) -> None:
         out.put(".endlist")
 
 
-def program_bytes(plan: Plan) -> int:
-    """Bytes of packet lists and sequences, which cp copies to both halves of each unit."""
+def program_bytes(plan: ProductPlan) -> int:
+    """Return the bytes of lists and sequences, which cp copies to both halves of each unit."""
     buffers = sequences(plan)
     bodies = [len(buffers) * (PACKET.size + SEGMENT.size)]
     bodies += [sum(exe.size for exe in packets.exes) for packets in lists(plan)]
@@ -142,79 +141,79 @@ def program_bytes(plan: Plan) -> int:
 
 
 def aligned(offset: int, align: int) -> int:
-    """The next multiple of `align`."""
+    """Return the first multiple of `align` from `offset` on."""
     return -(-offset // align) * align
 
 
-def unit_bytes(plan: Plan) -> int:
-    """Bytes of a half of a unit that the program and its tiles take."""
+def unit_bytes(plan: ProductPlan) -> int:
+    """Return the bytes of a half of a unit that the program and its arrays take."""
     at = program_bytes(plan)
     for array in arrays(plan):
         at = aligned(at, DATA_ALIGN) + array.size
     return at
 
 
-def list_names(plan: Plan) -> tuple[str, str]:
-    """The lists of an iteration before the last k, and of the last one."""
-    if plan.count("K") == 1 or (plan.joins_rows and not plan.in_accumulators):
+def list_names(plan: ProductPlan) -> tuple[str, str]:
+    """Return the names of an iteration's list before the last k, and at the last k."""
+    if plan.count("K") == 1 or (plan.reduces_rows and not plan.in_accumulators):
         return "last", "last"  # every iteration does the same
     return "more", "last"
 
 
-def has_again(plan: Plan) -> bool:
-    """Lists have a first part that not every iteration runs; `LIST_again` is what follows."""
-    return plan.holds or (plan.in_accumulators and plan.begins)
+def has_entry_part(plan: ProductPlan) -> bool:
+    """Whether lists have a first part that some iterations skip; they start at `LIST_again`."""
+    return plan.holds_activations or (plan.in_accumulators and plan.has_start_sums)
 
 
-def stores_raw(plan: Plan) -> bool:
-    """Raw sums leave the accumulators."""
-    return plan.returns or plan.joins_rows or plan.joins_clusters
+def stores_raw(plan: ProductPlan) -> bool:
+    """Whether raw sums leave the accumulators."""
+    return plan.returns_sums or plan.reduces_rows or plan.reduces_clusters
 
 
-def takes_sums(plan: Plan) -> bool:
-    """Sums come into the accumulators from elsewhere."""
-    return plan.begins or plan.joins_clusters or plan.joins_rows
+def takes_sums(plan: ProductPlan) -> bool:
+    """Whether sums come into the accumulators from memory."""
+    return plan.has_start_sums or plan.reduces_clusters or plan.reduces_rows
 
 
 @singledispatch
-def arrays(plan: Plan) -> list[Array]:
-    """The tiles in a half of a unit."""
+def arrays(plan: ProductPlan) -> list[Array]:
+    """Return the arrays in a half of a unit."""
     tile, types, part = plan.tile, plan.types, plan.partition
     clusters = 1 if plan.shares_activations else part.clusters
-    sums = (tile.groups, plan.summing * plan.pes, plan.lanes)
+    sums = (tile.groups, plan.summing_clusters * plan.pes, plan.lanes)
     weights = int(plan.weight_bytes.max())
     tiles = [
         Array("x_tile", types.operand, (tile.m, clusters, tile.k), "(row, cluster, input)"),
         Array("w_tile", "uint8", (weights,), "index + value, as many bytes as a tile has at most"),
     ]
-    if plan.begins:
+    if plan.has_start_sums:
         what = "what sums begin with: (group, PE, accumulator)"
         tiles.append(Array("start", types.sum, sums, what))
-    if plan.returns or plan.joins_rows:
+    if plan.returns_sums or plan.reduces_rows:
         tiles.append(Array("partial", types.sum, sums, "raw sums: (group, PE, accumulator)"))
-    if plan.joins_clusters:
+    if plan.reduces_clusters:
         shape = (part.clusters, plan.pes, ACCUMULATORS)
         tiles.append(Array("chain", types.sum, shape, "sums from cluster to cluster"))
-    if plan.joins_rows:
+    if plan.reduces_rows:
         tiles.append(Array("gathered", types.sum, (part.rows, *sums), "raw sums of all rows"))
-    result = (tile.m, plan.summing * plan.pes)
+    result = (tile.m, plan.summing_clusters * plan.pes)
     tiles.append(Array("result", types.result, result, "(row, PE)"))
     return tiles
 
 
 @singledispatch
-def sequences(plan: Plan) -> list[Sequence]:
-    """The instruction sequences."""
+def sequences(plan: ProductPlan) -> list[Sequence]:
+    """Return the instruction sequences."""
     tile, product = plan.tile, plan.product
     loads = [f"ld activations, base={row * plan.blocks}" for row in range(tile.m)]
     result = []
-    if plan.holds:
+    if plan.holds_activations:
         result.append(Sequence("hold", HOLD, loads, what="activations stay in the input buffers"))
     if takes_sums(plan):
         result.append(Sequence("begin", BEGIN, ["ld psums"], what="sums into the accumulators"))
     for group in range(tile.groups):
         rows = range(group * tile.members, (group + 1) * tile.members)
-        body = [] if plan.holds else [loads[row] for row in rows]
+        body = [] if plan.holds_activations else [loads[row] for row in rows]
         body.append("ld weights")
         body += [f"mac base={row * plan.blocks}, acc={row - rows[0]}" for row in rows]
         what = f"row {rows[0]} of the tile" if len(rows) == 1 else f"rows {rows[0]} to {rows[-1]}"
@@ -236,84 +235,84 @@ def sequences(plan: Plan) -> list[Sequence]:
 
 
 @singledispatch
-def lists(plan: Plan) -> list[Packets]:
-    """The packet lists of iterations."""
+def lists(plan: ProductPlan) -> list[Packets]:
+    """Return the packet lists of iterations."""
     more, last = list_names(plan)
     result = []
     if more != last:
         store = "" if plan.in_accumulators else "raw"
         result.append(Packets(more, list(_exes(plan, more, store)), "before the last k"))
-    store = "raw" if plan.joins_rows else "final"
+    store = "raw" if plan.reduces_rows else "final"
     what = "the last k" if more != last else "an iteration"
     result.append(Packets(last, list(_exes(plan, last, store)), what))
-    if plan.joins_rows:
+    if plan.reduces_rows:
         result.append(Packets("merge", list(_merge(plan)), "row 0, when all rows are done"))
     return result
 
 
-def _exes(plan: Plan, name: str, store: str) -> Iterator[Exe]:
-    """What an iteration does; `store` is how its sums leave, empty if they stay."""
+def _exes(plan: ProductPlan, name: str, store: str) -> Iterator[Exe]:
+    """Return the exes of an iteration; `store` is how its sums leave, empty if they stay."""
     to = to_clusters(plan, range(plan.partition.clusters))
     words = "" if plan.shares_activations else " by_cluster"
     rows = tuple(f"x_tile[{row}]{words}" for row in range(plan.tile.m))
     weights = f"weights w_tile {'by_pe' if plan.shares_weights else 'sliced'}"
-    if plan.holds:
+    if plan.holds_activations:
         yield Exe(HOLD, rows, to=to, what="not if the PEs have them")
-    elif plan.in_accumulators and plan.begins:
+    elif plan.in_accumulators and plan.has_start_sums:
         yield _begin(plan, 0)
     for group in range(plan.tile.groups):
-        label = f"{name}_again" if has_again(plan) and not group else ""
-        if plan.begins and not plan.in_accumulators:
+        label = f"{name}_again" if has_entry_part(plan) and not group else ""
+        if plan.has_start_sums and not plan.in_accumulators:
             yield _begin(plan, group, label)
             label = ""
         first = group * plan.tile.members
-        data = () if plan.holds else rows[first : first + plan.tile.members]
+        data = () if plan.holds_activations else rows[first : first + plan.tile.members]
         label = f"{label}: {name}_product{group}" if label else f"{name}_product{group}"
         yield Exe(PRODUCT + group, (*data, weights), to=to, label=label)
         if store:
             yield from _store(plan, store, group)
 
 
-def to_clusters(plan: Plan, clusters: range) -> str:
-    """`, to=...` for the first clusters; empty for all."""
+def to_clusters(plan: ProductPlan, clusters: range) -> str:
+    """Return `, to=...` for the first clusters; empty for all."""
     if len(clusters) == plan.config["pe.clusters"]:
         return ""
     items = ", ".join(map(str, clusters))
     return f", to={items}" if len(clusters) == 1 else f", to=({items})"
 
 
-def _begin(plan: Plan, group: int, label: str = "") -> Exe:
-    """Sums in: to the cluster whose sums go on to the others, or to each its own."""
+def _begin(plan: ProductPlan, group: int, label: str = "") -> Exe:
+    """Return the exe that loads sums: to the cluster that adds them, or to each its own."""
     last = plan.partition.clusters - 1
-    to = f", to={last}" if plan.joins_clusters else to_clusters(plan, range(last + 1))
+    to = f", to={last}" if plan.reduces_clusters else to_clusters(plan, range(last + 1))
     return Exe(BEGIN, (f"psums start[{group}] sliced",), to=to, label=label)
 
 
-def _store(plan: Plan, store: str, group: int) -> Iterator[Exe]:
-    """Sums out; of clusters with parts of the same sums, from the last one down to cluster 0."""
+def _store(plan: ProductPlan, store: str, group: int) -> Iterator[Exe]:
+    """Return the exes that store sums; parts of one sum are added from the last cluster down."""
     raw = f"stride={ACCUMULATORS * plan.sum_size}, step={plan.sum_size}"
-    if plan.joins_clusters:
+    if plan.reduces_clusters:
         for cluster in reversed(range(1, plan.partition.clusters)):
             yield Exe(RAW, out=f"chain[0], {raw}", to=f", to={cluster}")
             yield Exe(BEGIN, (f"psums chain[{cluster}] sliced",), to=f", to={cluster - 1}")
     if store == "raw":
-        to = to_clusters(plan, range(plan.summing))
+        to = to_clusters(plan, range(plan.summing_clusters))
         yield Exe(RAW, out=f"partial[{group}], {raw}", to=to)
     else:
         yield _final(plan, group)
 
 
-def _final(plan: Plan, group: int) -> Exe:
+def _final(plan: ProductPlan, group: int) -> Exe:
     size = Types.size(plan.types.result)
-    step = plan.summing * plan.pes * size
+    step = plan.summing_clusters * plan.pes * size
     first = group * plan.tile.members
-    to = to_clusters(plan, range(plan.summing))
+    to = to_clusters(plan, range(plan.summing_clusters))
     return Exe(FINAL, out=f"result[{first}], stride={size}, step={step}", to=to)
 
 
-def _merge(plan: Plan) -> Iterator[Exe]:
-    """Row 0 adds the raw sums of all rows (seed 000 ¶85: rows after clusters)."""
-    to = to_clusters(plan, range(plan.summing))
+def _merge(plan: ProductPlan) -> Iterator[Exe]:
+    """Return the exes with which row 0 adds the raw sums of all rows (seed 000 ¶85)."""
+    to = to_clusters(plan, range(plan.summing_clusters))
     for group in range(plan.tile.groups):
         for row in range(plan.partition.rows):
             yield Exe(BEGIN, (f"psums gathered[{row}, {group}] sliced",), to=to)

@@ -1,4 +1,4 @@
-"""Which setting of a device is too small for an operation: the one with which it can be lowered."""
+"""Find the settings that are too small for an operation, and values with which it fits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROOMS = {
 
 
 def refusal(config: Configuration, fits: Callable[[Configuration], bool]) -> LowerError:
-    """Why no tile fits: the settings, as few as can be, that would have to be larger.
+    """Return the error that names the fewest settings that would have to be larger.
 
     `fits` says whether a tile fits a device.
     """
@@ -37,10 +37,10 @@ def refusal(config: Configuration, fits: Callable[[Configuration], bool]) -> Low
 def _larger(
     config: Configuration, names: tuple[str, ...], fits: Callable[[Configuration], bool]
 ) -> dict[str, int] | None:
-    """Larger values with which a tile fits, by doubling all as far as such a device can be.
+    """Return larger values with which a tile fits, found by doubling all of them; None if none do.
 
-    So of several values some may be too large for an array of many PEs where smaller ones would do:
-    then none are found.
+    Doubling several values may exceed what a large array allows although smaller values would do;
+    then None is returned.
     """
     values = {name: int(config[name]) for name in names}
     while True:
@@ -59,7 +59,7 @@ def _larger(
 def _least(
     config: Configuration, values: dict[str, int], fits: Callable[[Configuration], bool]
 ) -> dict[str, int]:
-    """Each value halved while a tile still fits: of several, some were doubled too often."""
+    """Halve each value while a tile still fits: of several values, some were doubled too often."""
     for name in values:
         half = values[name] // 2
         while half > int(config[name]) and fits(config.changed({**values, name: half})):

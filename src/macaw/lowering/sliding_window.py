@@ -1,9 +1,9 @@
-"""Depthwise convolutions in a sliding window: a PE is a channel, its weight queue holds the image.
+"""Depthwise convolutions: a PE computes a channel, its weight queue has the image.
 
-For each output row the queue takes a strip: the rows below the kernel, column after column; the
-window steps on by columns, and zeros of the kernel, which lies in the input buffer, are skipped
-(seed 000 ¶131). Images that lie (channels, width, height) give strips by transfers of runs of a
-column; of images (height, width, channels) single elements must be brought.
+For each output row the queue takes a strip: the image rows that the kernel needs, column by column.
+The window advances by columns. Zeros of the kernel, which lies in the input buffer, are skipped
+(seed 000 ¶131). Of images (channels, width, height) a strip is transferred in runs of a column; of
+images (height, width, channels) element by element.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.isa.pe import BLOCKS
+from macaw.lowering.cluster_reduction import final_sequences
 from macaw.lowering.errors import LowerError
 from macaw.lowering.image_plan import ImagePlan
 from macaw.lowering.image_program import (
-    final_sequences,
+    POSITIONS,
     out_words,
     result_array,
     results_words,
@@ -38,50 +39,57 @@ from macaw.lowering.row_program import (
     sequences,
     to_clusters,
 )
-from macaw.lowering.transfers import UNIT, Transfer, activating, activations_of, results_of, who
+from macaw.lowering.transfers import (
+    UNIT,
+    Transfer,
+    activation_grid,
+    activations_of,
+    owner_name,
+    results_of,
+)
 
 
-class StripPlan(ImagePlan):
+class SlidingWindowPlan(ImagePlan):
     """A depthwise convolution whose weight queues slide over strips of the image."""
 
     @property
-    def manner(self) -> str:
-        """One of two ways of a depthwise convolution."""
+    def variant(self) -> str:
+        """The name of this way to do a depthwise convolution."""
         return ", sliding window"
 
     @property
     def window(self) -> int:
-        """Elements below the kernel."""
+        """The elements of the kernel's window."""
         return prod(self.product.kernel)
 
     @property
     def strip(self) -> int:
-        """Elements of a strip."""
+        """The elements of a strip."""
         return self.slab_columns * self.product.kernel[0]
 
     @property
     def loops(self) -> tuple[int, int]:
-        """Strips are output rows."""
+        """The positions of the inner loop and the strips, one for each output row."""
         return self.tile.columns, self.tile.groups
 
     @property
     def shares_activations(self) -> bool:
-        """Each PE has its own channel."""
+        """Never: each PE has its own channel."""
         return False
 
     @property
     def dense(self) -> bool:
-        """Kernels lie in the input buffer."""
+        """Whether weights are stored with zeros: kernels lie in the input buffer."""
         return True
 
     @property
     def weight_segment(self) -> int:
-        """The kernels come first."""
+        """The segments before the weights: none."""
         return 0
 
     @cached_property
     def weight_rounds(self) -> NDArray[np.generic]:
-        """Kernels, column after column: (n tiles, 1, rows, slots, window)."""
+        """Kernels, column by column: (n tiles, 1, rows, slots, window)."""
         rows, clusters = self.weight_owners
         shape = (self.count("N"), 1, rows, clusters, self.pes, self.window)
         rounds = np.zeros(shape, self.product.weights.dtype)
@@ -92,7 +100,7 @@ class StripPlan(ImagePlan):
 
     @cached_property
     def weight_bytes(self) -> NDArray[np.int64]:
-        """Bytes of each round: (n tiles, 1, rows)."""
+        """The bytes of each round: (n tiles, 1, rows)."""
         rows, clusters = self.weight_owners
         size = clusters * self.pes * self.window * Types.size(self.types.operand)
         return np.full((self.count("N"), 1, rows), size, np.int64)
@@ -103,12 +111,12 @@ class StripPlan(ImagePlan):
             raise LowerError(f"a kernel of {self.window} weights")
         if self.tile.groups * self.strip > self.config["pe.weight_queue"]:
             raise LowerError(f"{self.tile.groups} strips of {self.strip} activations")
-        if 1 + self.tile.groups + self.begins > MOST_SEGMENTS:
+        if 1 + self.tile.groups + self.has_start_sums > MOST_SEGMENTS:
             raise LowerError(f"{self.tile.groups} strips, an exe has too few segments")
 
 
 @arrays.register
-def _arrays(plan: StripPlan) -> list[Array]:
+def _arrays(plan: SlidingWindowPlan) -> list[Array]:
     tile, types = plan.tile, plan.types
     shape = (tile.groups, plan.slots, plan.slab_columns, plan.product.kernel[0])
     rounds = plan.weight_rounds.shape[3:]
@@ -116,15 +124,15 @@ def _arrays(plan: StripPlan) -> list[Array]:
         Array("x_tile", types.operand, shape, "(output row, PE, column, row of the kernel)"),
         Array("w_tile", types.operand, rounds, "kernels, column after column"),
     ]
-    if plan.begins:
+    if plan.has_start_sums:
         tiles.append(start_array(plan))
     return [*tiles, result_array(plan)]
 
 
 @sequences.register
-def _sequences(plan: StripPlan) -> list[Sequence]:
+def _sequences(plan: SlidingWindowPlan) -> list[Sequence]:
     body = ["ld activations", "ld weights"]
-    if plan.begins:
+    if plan.has_start_sums:
         # Results fill the blocks before; what one segment has brought stays for all positions.
         body.append(f"ld psums, base={BLOCKS - 1}")
     body += ["mac base=0, acc=0", "spu nonsf, src=0, dst=0"]
@@ -133,15 +141,18 @@ def _sequences(plan: StripPlan) -> list[Sequence]:
     pop = plan.product.kernel[0] * plan.product.stride[1]
     header = f", state=sw, pipeline=4, window={plan.window}, pop={pop}"
     what = "an output position an iteration"
-    return [Sequence("product0", PRODUCT, body, header, what, options), *final_sequences(plan)]
+    return [
+        Sequence("product0", PRODUCT, body, header, what, options),
+        *final_sequences(plan, POSITIONS, POSITIONS),
+    ]
 
 
 @lists.register
-def _lists(plan: StripPlan) -> list[Packets]:
+def _lists(plan: SlidingWindowPlan) -> list[Packets]:
     tile = plan.tile
     data = [f"activations w_tile {'by_pe' if plan.shares_weights else 'sliced'}"]
     data.append("weights x_tile[0] sliced")
-    if plan.begins:
+    if plan.has_start_sums:
         data.append("psums start[0] sliced")
     data += [f"weights x_tile[{place}] sliced" for place in range(1, tile.groups)]
     to = to_clusters(plan, range(plan.partition.clusters))
@@ -150,15 +161,15 @@ def _lists(plan: StripPlan) -> list[Packets]:
 
 
 @activations_of.register
-def _activations_of(plan: StripPlan, p: int, q: int) -> list[Transfer]:
-    """The strips of a cluster's channels."""
+def _activations_of(plan: SlidingWindowPlan, p: int, q: int) -> list[Transfer]:
+    """Return the transfers of the strips of a cluster's channels."""
     product, tile, size = plan.product, plan.tile, Types.size(plan.types.operand)
     row, column, channel = (pitch * size for pitch in product.x_pitches)
     source = "padded" if plan.pads else "x"
     m = plan.partition.start("M", p, q) * product.stride[0]
     n = plan.partition.start("N", p, q)
     part = f"image from row {m}, channel {n} on"
-    what = f"{who(p, q, activating(plan).clusters)}: {part}"
+    what = f"{owner_name(p, q, activation_grid(plan).clusters)}: {part}"
     transfers = []
     for strip in range(tile.groups):
         src = (m + strip * product.stride[0]) * row + n * channel
@@ -169,9 +180,9 @@ def _activations_of(plan: StripPlan, p: int, q: int) -> list[Transfer]:
 
 
 def _strip(
-    plan: StripPlan, source: str, src: int, dst: int, pitches: tuple[int, int, int]
+    plan: SlidingWindowPlan, source: str, src: int, dst: int, pitches: tuple[int, int, int]
 ) -> list[Transfer]:
-    """A strip of each channel of a tile."""
+    """Return the transfers of a strip of each channel of a tile."""
     product, size = plan.product, Types.size(plan.types.operand)
     row, column, channel = pitches
     height, columns, strip = product.kernel[0], plan.slab_columns, plan.strip * size
@@ -202,8 +213,8 @@ def _strip(
 
 
 @results_of.register
-def _results_of(plan: StripPlan, p: int, q: int) -> list[Transfer]:
-    """The outputs of a cluster. Strips leave row by row, so columns take single elements."""
+def _results_of(plan: SlidingWindowPlan, p: int, q: int) -> list[Transfer]:
+    """Return the transfers of a cluster's outputs; strips are rows, so columns are elements."""
     if not plan.by_columns:
         return results_of.dispatch(ImagePlan)(plan, p, q)
     product, tile, size = plan.product, plan.tile, Types.size(plan.types.result)

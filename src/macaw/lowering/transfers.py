@@ -1,4 +1,4 @@
-"""What the dma moves for an iteration, and cp's frames: the data of a lowered cp part."""
+"""The transfers of the dma in an iteration, and the frames of cp: the data of cp's part."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from functools import singledispatch
 from macaw.isa import memory_map
 from macaw.lowering.listing import Listing
 from macaw.lowering.operation import Types
-from macaw.lowering.plan import Plan
+from macaw.lowering.plan import ProductPlan
 
 UNIT = 1 << memory_map.UNIT_SHIFT
 PONG = 1 << memory_map.HALF_SHIFT
-# What transfers of sums are.
+# Comments of transfers of sums.
 BEGIN = "what sums begin with"
 AWAY = "raw sums to external memory"
 CARRY = "raw sums to the other half"
@@ -22,7 +22,7 @@ GATHER = "raw sums of all rows to row 0"
 
 @dataclass(frozen=True)
 class Transfer:
-    """A transfer of the dma for index 0 of all loops, at half 0; `what` says which slice it is."""
+    """A transfer of the dma for index 0 of all loops and half 0; `what` is its comment."""
 
     dst: str
     src: str
@@ -34,8 +34,8 @@ class Transfer:
 
 
 @dataclass(frozen=True)
-class Moves:
-    """How many clusters of how many rows have transfers of their own, all alike."""
+class TransferGrid:
+    """The rows and clusters that have transfers of their own; all these transfers are alike."""
 
     rows: int
     clusters: int
@@ -47,32 +47,32 @@ class Moves:
         return ((p, q) for p in range(self.rows) for q in range(self.clusters))
 
 
-def activating(plan: Plan) -> Moves:
-    """Whose activations come by transfers of their own."""
+def activation_grid(plan: ProductPlan) -> TransferGrid:
+    """Return which rows and clusters have transfers of activations."""
     clusters = 1 if plan.shares_activations else plan.partition.clusters
-    return Moves(plan.partition.rows, clusters)
+    return TransferGrid(plan.partition.rows, clusters)
 
 
-def resulting(plan: Plan) -> Moves:
-    """Whose results leave by transfers of their own."""
-    return Moves(1 if plan.joins_rows else plan.partition.rows, plan.summing)
+def result_grid(plan: ProductPlan) -> TransferGrid:
+    """Return which rows and clusters have transfers of results."""
+    return TransferGrid(1 if plan.reduces_rows else plan.partition.rows, plan.summing_clusters)
 
 
-def activations_in(plan: Plan) -> list[Transfer]:
-    """The transfers that bring an iteration's activations."""
-    return [item for p, q in activating(plan) for item in activations_of(plan, p, q)]
+def activations_in(plan: ProductPlan) -> list[Transfer]:
+    """Return the transfers that bring an iteration's activations."""
+    return [item for p, q in activation_grid(plan) for item in activations_of(plan, p, q)]
 
 
-def results_out(plan: Plan) -> list[Transfer]:
-    """The transfers that take an iteration's results to y."""
-    return [item for p, q in resulting(plan) for item in results_of(plan, p, q)]
+def results_out(plan: ProductPlan) -> list[Transfer]:
+    """Return the transfers that take an iteration's results to y."""
+    return [item for p, q in result_grid(plan) for item in results_of(plan, p, q)]
 
 
 @singledispatch
-def activations_of(plan: Plan, p: int, q: int) -> list[Transfer]:
-    """The transfers that bring the activations of cluster q of row p."""
+def activations_of(plan: ProductPlan, p: int, q: int) -> list[Transfer]:
+    """Return the transfers of the activations of cluster q of row p."""
     size = Types.size(plan.types.operand)
-    clusters = activating(plan).clusters
+    clusters = activation_grid(plan).clusters
     tile, k = plan.tile, plan.product.k
     m, m_end = plan.part("M", p, q)
     first, end = plan.part("K", p, q)
@@ -84,20 +84,20 @@ def activations_of(plan: Plan, p: int, q: int) -> list[Transfer]:
             tile.m,
             clusters * tile.k * size,
             k * size,
-            f"{who(p, q, clusters)}: of I[{m}:{m_end}, {first}:{end}]",
+            f"{owner_name(p, q, clusters)}: of I[{m}:{m_end}, {first}:{end}]",
         )
     ]
 
 
-def weighing(plan: Plan) -> int:
-    """How many transfers bring weights: one a row, one for all if rows share them."""
+def weight_transfers(plan: ProductPlan) -> int:
+    """Return how many transfers bring weights: one a row, or one if rows share them."""
     return 1 if plan.rows_share_weights else plan.partition.rows
 
 
-def weights_in(plan: Plan) -> list[Transfer]:
-    """The transfers that bring an iteration's weights (`weighing`).
+def weights_in(plan: ProductPlan) -> list[Transfer]:
+    """Return the transfers that bring an iteration's weights (`weight_transfers`).
 
-    Source and bytes come from the table of weights.
+    cp takes source and bytes from the table of weights.
     """
     if plan.rows_share_weights:
         return [Transfer("w_tile", "w", 0, "ROWS", "UNIT", 0, f"all rows: {_weights(plan, 0)}")]
@@ -108,8 +108,8 @@ def weights_in(plan: Plan) -> list[Transfer]:
 
 
 @singledispatch
-def results_of(plan: Plan, p: int, q: int) -> list[Transfer]:
-    """The transfers that take the results of cluster q of row p to y."""
+def results_of(plan: ProductPlan, p: int, q: int) -> list[Transfer]:
+    """Return the transfers of the results of cluster q of row p to y."""
     size = Types.size(plan.types.result)
     tile, n = plan.tile, plan.product.n
     m, m_end = plan.part("M", p, q)
@@ -121,30 +121,31 @@ def results_of(plan: Plan, p: int, q: int) -> list[Transfer]:
             tile.n * size,
             tile.m,
             n * size,
-            plan.summing * plan.pes * size,
-            f"{who(p, q, plan.summing)}: of O[{m}:{m_end}, {first}:{end}]",
+            plan.summing_clusters * plan.pes * size,
+            f"{owner_name(p, q, plan.summing_clusters)}: of O[{m}:{m_end}, {first}:{end}]",
         )
     ]
 
 
 @singledispatch
-def padding(plan: Plan) -> list[Transfer]:
-    """The transfers that bring x into a frame of zeros; most plans have no frame."""
+def padding(plan: ProductPlan) -> list[Transfer]:
+    """Return the transfers that copy x into a frame of zeros; most plans have no frame."""
     return []
 
 
 @singledispatch
-def sums_in(plan: Plan) -> list[Transfer]:
-    """The transfers that bring what sums begin with."""
+def sums_in(plan: ProductPlan) -> list[Transfer]:
+    """Return the transfers of the start sums."""
     return [_sums("start", "start_sums", "UNIT", "SUMS", BEGIN)]
 
 
-def who(p: int, q: int, clusters: int) -> str:
+def owner_name(p: int, q: int, clusters: int) -> str:
+    """Return the row, and the cluster if there are several, for a comment."""
     return f"row {p}, cluster {q}" if clusters > 1 else f"row {p}"
 
 
-def _weights(plan: Plan, p: int) -> str:
-    """The weights of a row's clusters in the notation of seed 000, [inputs, outputs]."""
+def _weights(plan: ProductPlan, p: int) -> str:
+    """Return the weights of a row's clusters in the notation of seed 000, [inputs, outputs]."""
     clusters = 1 if plan.shares_weights else plan.partition.clusters
     slices = []
     for q in range(clusters):
@@ -153,8 +154,8 @@ def _weights(plan: Plan, p: int) -> str:
     return "of " + ", ".join(slices)
 
 
-def write_transfers(out: Listing, plan: Plan) -> None:
-    """Transfers and frames, in cp's local memory."""
+def write_transfers(out: Listing, plan: ProductPlan) -> None:
+    """Write transfers and frames into cp's local memory."""
     out.title("cp's data")
     out.put(".section .data.cp")
     out.put(".balign 4")
@@ -168,23 +169,23 @@ def write_transfers(out: Listing, plan: Plan) -> None:
             _put(out, "pad", padding(plan), "", "")
         _put(out, f"{name}_x", activations_in(plan), add, "", base="src")
         _put(out, f"{name}_w", weights_in(plan), add, "", base="src")
-        if plan.begins:
+        if plan.has_start_sums:
             _put(out, f"{name}_p", sums_in(plan), add, "", "src")
-        if plan.returns and not plan.carries:
+        if plan.returns_sums and not plan.keeps_sums_on_chip:
             away = _sums("partial_sums", "partial", "SUMS", "UNIT", AWAY)
             _put(out, f"{name}_s", [away], "", add, base="dst")
-        if plan.carries:
+        if plan.keeps_sums_on_chip:
             other = "" if half else " + PONG"
             _put(out, f"{name}_c", [_sums("start", "partial", "UNIT", "UNIT", CARRY)], other, add)
-        if plan.joins_rows:
+        if plan.reduces_rows:
             _put(out, f"{name}_g", [_sums("gathered", "partial", "SUMS", "UNIT", GATHER)], add, add)
         _put(out, f"{name}_y", results_out(plan), "", add, base="dst")
     out.comment("Frames: what cp knows of a half (words LIST to GATHER).")
     for half, name in enumerate(("ping", "pong")):
-        carries = f"{name}_c" if plan.carries else "0"
-        gathers = f"{name}_g" if plan.joins_rows else "0"
-        start = f"{name}_p" if plan.begins else "0"
-        sums_out = f"{name}_s" if plan.returns and not plan.carries else "0"
+        carries = f"{name}_c" if plan.keeps_sums_on_chip else "0"
+        gathers = f"{name}_g" if plan.reduces_rows else "0"
+        start = f"{name}_p" if plan.has_start_sums else "0"
+        sums_out = f"{name}_s" if plan.returns_sums and not plan.keeps_sums_on_chip else "0"
         out.put(
             f".word 0, NOTHING, 0, {'PONG' if half else 0}, {name}_x, {name}_w, {start},"
             f" {sums_out}, {name}_y, {carries}, {gathers}",
@@ -208,7 +209,7 @@ weight_table:
 
 
 def _sums(dst: str, src: str, dst_stride: str, src_stride: str, what: str) -> Transfer:
-    """Raw sums of all rows at once."""
+    """Return the transfer of the raw sums of all rows at once."""
     return Transfer(dst, src, "SUMS", "ROWS", dst_stride, src_stride, what)
 
 

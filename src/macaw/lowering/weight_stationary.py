@@ -1,31 +1,32 @@
-"""Weight stationary products: weights stay in the PEs while rows of activations come and go.
+"""Weight stationary products: weights stay in the PEs while rows of activations pass.
 
-Weights are loaded apart from the computation (seed 000 ¶145). One exe takes a tile's weights once;
-its queue rotates (rq), and each iteration of its sequence multiplies them with one row of
-activations while the next row comes into the other part of the input buffer. Or, if the buffer
-holds them, all rows come before the first product: one segment, and no cluster waits for
-another. The sums of all rows wait in the output queue; then they leave together.
+Weights are loaded separately from the computation (seed 000 ¶145). One exe takes a tile's weights
+once. Its queue rotates (rq): each iteration of its sequence multiplies the weights with one row of
+activations while the next row comes into the other part of the input buffer. If the buffer holds
+all rows, they come in one segment before the first product, and no cluster waits for another. The
+sums of all rows wait in the output queue and leave together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from macaw.isa.config import Configuration
 from macaw.isa.pe import BLOCKS
 from macaw.lowering.cluster_reduction import (
-    join_arrays,
-    join_exes,
-    join_sequences,
-    merge_exes,
-    most_parts,
+    cluster_reduction_exes,
+    final_sequences,
+    iteration_lists,
+    most_summands,
+    reduction_arrays,
 )
 from macaw.lowering.errors import LowerError
 from macaw.lowering.mapping import WEIGHT, Mapping
 from macaw.lowering.operation import Product, Types
 from macaw.lowering.partition import partition
-from macaw.lowering.plan import MOST_SEGMENTS, Plan, Tile
+from macaw.lowering.plan import MOST_SEGMENTS, ProductPlan, Tile
 from macaw.lowering.row_program import (
     FINAL,
     HOLD,
@@ -35,7 +36,6 @@ from macaw.lowering.row_program import (
     Packets,
     Sequence,
     arrays,
-    list_names,
     lists,
     sequences,
     to_clusters,
@@ -43,47 +43,47 @@ from macaw.lowering.row_program import (
 from macaw.lowering.transfers import UNIT, Transfer, activations_of
 
 
-class HeldPlan(Plan):
-    """A weight stationary product; its groups are rows of activations, one accumulator each."""
+class WeightStationaryPlan(ProductPlan):
+    """A weight stationary product; each group is one row of activations with one accumulator."""
 
     @property
     def lanes(self) -> int:
-        """Each row's sums lie by themselves."""
+        """The sums side by side: those of each row lie apart."""
         return 1
 
     @property
     def products(self) -> int:
-        """One exe computes the whole tile."""
+        """The exes with weights: one computes the whole tile."""
         return 1
 
     @property
     def weight_segment(self) -> int:
-        """Weights come first."""
+        """The segments before the weights: none."""
         return 0
 
     @property
-    def turns(self) -> bool:
-        """Rows of activations come into two places in turn; else each has its own."""
+    def alternates(self) -> bool:
+        """Whether rows of activations alternate between two places; else each has its own."""
         return (self.tile.m + 1) * self.blocks > BLOCKS
 
     @property
-    def buffered(self) -> int:
-        """The row that is multiplied and the one that comes."""
+    def buffered_rows(self) -> int:
+        """The rows in the input buffer: the one that is multiplied and the next one."""
         return min(self.tile.m, 2)
 
     @property
     def segments(self) -> int:
-        """Segments of the product's exe: weights, activations but the first row, beginnings."""
-        return 1 + self.tile.m * (1 + self.begins_here)
+        """The segments of the exe: weights, activations except the first row, start sums."""
+        return 1 + self.tile.m * (1 + self.adds_start_sums)
 
     def check(self) -> None:
         """Raise `LowerError` for a tile that the device cannot hold."""
-        tile, parts = self.tile, most_parts(self)
+        tile, parts = self.tile, most_summands(self)
         if tile.members > 1:
             raise LowerError("weights stay: rows of activations come one by one")
-        if self.turns and tile.m % 2 and tile.m > 1:
+        if self.alternates and tile.m % 2 and tile.m > 1:
             raise LowerError(f"{tile.m} rows of {tile.k} activations in two parts of the buffer")
-        queue = self.config["pe.output_queue"] // BLOCKS * (BLOCKS - self.begins_here)
+        queue = self.config["pe.output_queue"] // BLOCKS * (BLOCKS - self.adds_start_sums)
         if tile.m > queue:
             raise LowerError(f"{tile.m} sums a PE, the output queue holds {queue}")
         if max(parts, self.segments) > MOST_SEGMENTS:
@@ -91,33 +91,33 @@ class HeldPlan(Plan):
         super().check()
 
 
-class WholePlan(HeldPlan):
-    """The same with all rows of activations in the input buffer, one behind the other."""
+class BufferedPlan(WeightStationaryPlan):
+    """A weight stationary product with all rows of activations in the input buffer."""
 
     @property
-    def turns(self) -> bool:
-        """Each row has a place of its own."""
+    def alternates(self) -> bool:
+        """Never: each row has a place of its own."""
         return False
 
     @property
     def blocks(self) -> int:
-        """Blocks of the input buffer that all rows take."""
+        """The blocks of the input buffer that all rows take."""
         block = int(self.config["pe.input_buffer"]) // BLOCKS
         return -(-self.tile.m * self.tile.k // block)
 
     @property
-    def buffered(self) -> int:
-        """They count as one."""
+    def buffered_rows(self) -> int:
+        """The rows in the input buffer, of which all together count as one."""
         return 1
 
     @property
     def segments(self) -> int:
-        """Segments of the product's exe."""
-        return 2 + self.tile.m * self.begins_here
+        """The segments of the exe: weights, activations, start sums."""
+        return 2 + self.tile.m * self.adds_start_sums
 
     @property
-    def manner(self) -> str:
-        """What is to be said besides mapping and split."""
+    def variant(self) -> str:
+        """The name of this way, for reports."""
         return ", all activations of a tile at once"
 
 
@@ -128,27 +128,28 @@ def make_product_plan(
     split: str,
     tile: Tile,
     whole: bool = False,
-) -> Plan:
-    """The plan of a checked product; `whole`: with all activations of a tile at once.
+) -> ProductPlan:
+    """Return the plan of a validated product; `whole`: the buffer takes all activations of a tile.
 
     Raises `LowerError` for a tile that the device cannot hold.
     """
     extents = (product.m, product.n, product.k)
     part = partition(split, config["pe.rows"], config["pe.clusters"], extents)
-    kind = Plan if mapping is not WEIGHT else WholePlan if whole else HeldPlan
+    kind = ProductPlan if mapping is not WEIGHT else BufferedPlan if whole else WeightStationaryPlan
     plan = kind(product, config, mapping, part, tile)
     plan.check()
     return plan
 
 
 @arrays.register
-def _arrays(plan: HeldPlan) -> list[Array]:
-    tiles = arrays.dispatch(Plan)(plan)
-    return [item for item in tiles if item.name not in ("chain", "gathered")] + join_arrays(plan)
+def _arrays(plan: WeightStationaryPlan) -> list[Array]:
+    tiles = arrays.dispatch(ProductPlan)(plan)
+    own = [item for item in tiles if item.name not in ("chain", "gathered")]
+    return [*own, *reduction_arrays(plan)]
 
 
 @arrays.register
-def _whole_arrays(plan: WholePlan) -> list[Array]:
+def _whole_arrays(plan: BufferedPlan) -> list[Array]:
     first, *others = _arrays(plan)
     rows, clusters, inputs = first.shape
     shape = clusters, rows, inputs
@@ -156,50 +157,37 @@ def _whole_arrays(plan: WholePlan) -> list[Array]:
 
 
 @activations_of.register
-def _whole_activations(plan: WholePlan, p: int, q: int) -> list[Transfer]:
+def _whole_activations(plan: BufferedPlan, p: int, q: int) -> list[Transfer]:
     size = Types.size(plan.types.operand)
     rows = plan.tile.k * size
     place = f"x_tile + {p * UNIT + q * plan.tile.m * rows:#x}"
-    transfers = activations_of.dispatch(Plan)(plan, p, q)
+    transfers = activations_of.dispatch(ProductPlan)(plan, p, q)
     return [replace(item, dst=place, dst_stride=rows) for item in transfers]
 
 
 @sequences.register
-def _sequences(plan: HeldPlan) -> list[Sequence]:
-    tile, product = plan.tile, plan.product
+def _sequences(plan: WeightStationaryPlan) -> list[Sequence]:
     hold = Sequence("hold", HOLD, ["ld activations"], what="the first row of activations")
-    result = [_product(plan)] if isinstance(plan, WholePlan) else [hold, _product(plan)]
-    special, header = [], ""
-    if product.activation != "none":
-        header += f", activation={product.activation}"
-        special.append("spu activation, src=0, dst=0")
-    if product.shift is not None:
-        header += f", shift={product.shift}"
-        special.append("spu requantise, src=0, dst=0")
-    final = [*special, "st base=0"]
-    if plan.joined:
-        what = "raw sums of all rows of activations at once"
-        result.append(Sequence("final", FINAL, ["st base=0"], what=what))
-    else:
-        what = f"the sums of all {tile.m} rows of activations at once"
-        result.append(Sequence("final", FINAL, final, header, what))
-    return result + join_sequences(plan, header, final)
+    result = [_product(plan)] if isinstance(plan, BufferedPlan) else [hold, _product(plan)]
+    what = f"the sums of all {plan.tile.m} rows of activations at once"
+    raw = "raw sums of all rows of activations at once"
+    return result + final_sequences(plan, what, raw)
 
 
-def _product(plan: HeldPlan) -> Sequence:
-    tile, whole = plan.tile, isinstance(plan, WholePlan)
+def _product(plan: WeightStationaryPlan) -> Sequence:
+    tile, whole = plan.tile, isinstance(plan, BufferedPlan)
     body, options = ["ld weights"], [f".loop inner={tile.m}"]
     if whole:
         body.append("ld activations")
         options.append(f".step mac.base, inner={tile.k}")
-    if plan.begins_here:
+    if plan.adds_start_sums:
         body.append(f"ld psums, base={BLOCKS - 1}")  # results fill the blocks before
     body.append("mac base=0, acc=0")
     if tile.m > 1 and not whole:
         body.append(f"ld activations, base={plan.blocks}")
-        name = f"ld[{1 + plan.begins_here}]"
+        name = f"ld[{1 + plan.adds_start_sums}]"
         step = plan.blocks * (int(plan.config["pe.input_buffer"]) // BLOCKS)
-        if plan.turns:
+        if plan.alternates:
             options = [
                 f".loop inner=2, outer={tile.m // 2}",
                 f".step mac.base, inner={step}, outer={-2 * step}",
@@ -216,39 +204,31 @@ def _product(plan: HeldPlan) -> Sequence:
 
 
 @lists.register
-def _lists(plan: HeldPlan) -> list[Packets]:
-    more, last = list_names(plan)
-    result = []
-    if more != last:
-        result.append(Packets(more, list(_exes(plan, more, raw=True)), "before the last k"))
-    what = "the last k" if more != last else "an iteration"
-    result.append(Packets(last, list(_exes(plan, last, raw=plan.joins_rows)), what))
-    if plan.joins_rows:
-        result.append(Packets("merge", list(merge_exes(plan)), "row 0, when all rows are done"))
-    return result
+def _lists(plan: WeightStationaryPlan) -> list[Packets]:
+    return iteration_lists(plan, partial(_exes, plan), "an iteration")
 
 
-def _exes(plan: HeldPlan, name: str, raw: bool) -> Iterator[Exe]:
-    """What an iteration does; its sums leave `raw` or as results."""
+def _exes(plan: WeightStationaryPlan, name: str, raw: bool) -> Iterator[Exe]:
+    """Give the exes of an iteration; its sums leave `raw`, or as results."""
     tile, clusters = plan.tile, plan.partition.clusters
     to = to_clusters(plan, range(clusters))
     words = "" if plan.shares_activations else " by_cluster"
     data = [f"weights w_tile {'by_pe' if plan.shares_weights else 'sliced'}"]
-    whole = isinstance(plan, WholePlan)
+    whole = isinstance(plan, BufferedPlan)
     if whole:
         data.append(f"x_tile{words}")
     else:
         yield Exe(HOLD, (f"x_tile[0]{words}",), to=to)
     for row in range(tile.m):
-        if plan.begins_here:
+        if plan.adds_start_sums:
             data.append(f"psums start[{row}] sliced")
         if row + 1 < tile.m and not whole:
             data.append(f"x_tile[{row + 1}]{words}")
-    target = "chain" if plan.joins_clusters else "partial" if raw else "result"
+    target = "chain" if plan.reduces_clusters else "partial" if raw else "result"
     dtype = plan.types.result if target == "result" else plan.types.sum
     size = Types.size(dtype)
     out = f"{target}[0], stride={size}, step={plan.slots * size}, count={tile.m}"
     flag = "last" if target == "result" else "shift"
     yield Exe(PRODUCT, tuple(data), out, to, flag, f"{name}_product0")
-    if plan.joins_clusters:
-        yield from join_exes(plan, raw)
+    if plan.reduces_clusters:
+        yield from cluster_reduction_exes(plan, raw)

@@ -21,7 +21,7 @@ def device(**values: Any) -> Configuration:
 
 def functions(target: str, config: Configuration, columns: int = 64) -> dict[str, Any]:
     """The functions of a generated file."""
-    imports, constants, found = arithmetic.needed(target, config, columns, FUNCTIONS)
+    imports, constants, found = arithmetic.requirements(target, config, columns, FUNCTIONS)
     space: dict[str, Any] = {"__name__": "test"}
     text = "\n\n".join(piece.text for piece in (*imports, *constants, *found))
     exec(compile(text, "generated", "exec"), space)

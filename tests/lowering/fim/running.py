@@ -11,7 +11,7 @@ import macaw
 from macaw.isa import config
 from macaw.isa.fim_circuit import DOT, ELEMENTWISE, FORMATS, OUTER, TENSOR
 from macaw.lowering.fim.graph import GATHER, PRODUCT, SCATTER, Graph
-from macaw.lowering.fim.plan import BRING, FETCH, START, Action, Plan, Step
+from macaw.lowering.fim.plan import BRING, FETCH, START, Action, GraphPlan, Step
 from macaw.lowering.fim.program import emit
 
 FORMAT_OF = {row.dtype: number for number, row in enumerate(FORMATS)}
@@ -54,7 +54,7 @@ def product(a, b, known="b"):
 def alone(graph, option):
     """The plan of an option by itself."""
     actions = tuple(Action(kind, 0) for kind in (BRING, START, FETCH))
-    return Plan(graph, (Step(0, option),), actions, option.total)
+    return GraphPlan(graph, (Step(0, option),), actions, option.total)
 
 
 def run(plan, graph, device, name, **inputs):

@@ -7,29 +7,31 @@ import pytest
 
 import macaw
 from macaw.isa.fim_islands import geometry, island_address
-from macaw.lowering.fim.bank_timing import Banks
-from macaw.lowering.fim.dma_timing import EXTERNAL, ISLAND, LOCAL, Carrier, Copy, Place
-from macaw.lowering.fim.island_job import held_up
+from macaw.lowering.fim.bank_timing import BankTiming
+from macaw.lowering.fim.dma_timing import EXTERNAL, ISLAND, LOCAL, Copy, DmaTiming, Location
+from macaw.lowering.fim.island_job import queue_wait
 from tests.lowering.fim.running import BASE, TINY
 
 DATA, SPACE = 1 << 14, 1 << 14  # bytes
 
 
 def carrier(device):
-    return Carrier(device, {number: Banks(device) for number in range(device["fim.islands"])})
+    return DmaTiming(
+        device, {number: BankTiming(device) for number in range(device["fim.islands"])}
+    )
 
 
 @pytest.mark.parametrize("beats", [1, 2, 7, 200])
 def test_the_table_of_the_docs(beats):
     """External memory to cp's local one and back, with nobody else about; see docs/memory.md."""
-    there, here = Place(EXTERNAL, "x"), Place(LOCAL, "y")
+    there, here = Location(EXTERNAL, "x"), Location(LOCAL, "y")
     assert carrier(BASE).copy(Copy(here, there, 32 * beats), 0) == 4 + 20 + 1 + 1 + (beats - 1)
     assert carrier(BASE).copy(Copy(there, here, 32 * beats), 0) == 4 + 2 + 20 + 1 + (beats - 1)
 
 
 def test_a_bank_by_hand():
     """Two rows of memory of a bank, four columns each, that are next to one another."""
-    copy = Copy(Place(ISLAND, offset=1024 - 128), Place(EXTERNAL, "x"), 256)
+    copy = Copy(Location(ISLAND, offset=1024 - 128), Location(EXTERNAL, "x"), 256)
     # The first beat comes at 4 + 20 + 1; its row opens then, the column follows tRCDWR later, the
     # last of four 3 tCCDL later; its data end 8 + 2 later, tWR later the row closes; then tRP,
     # tRCDWR, three columns and the last data. The copy ends in the cycle before they are there.
@@ -40,9 +42,9 @@ def test_a_bank_by_hand():
 def test_only_what_the_queue_has_no_room_for_holds_cp_up():
     """On a dma that begins in every fourth cycle alone."""
     device = BASE.changed({"dma.divider": 4, "dma.queue": 2})
-    copy = Copy(Place(LOCAL, "y"), Place(EXTERNAL, "x"), 32)
-    assert held_up([copy] * 2, device, {}) == 0
-    assert held_up([copy] * 3, device, {}) == carrier(device).copy(copy, 0)
+    copy = Copy(Location(LOCAL, "y"), Location(EXTERNAL, "x"), 32)
+    assert queue_wait([copy] * 2, device, {}) == 0
+    assert queue_wait([copy] * 3, device, {}) == carrier(device).copy(copy, 0)
 
 
 def source(copies, device):
@@ -85,9 +87,9 @@ def some(random, device):
             if rows <= banks.banks and size < banks.row_bytes // 2:
                 stride = banks.bank_bytes
             island = int(random.integers(device["fim.islands"]))
-            places.append(Place(ISLAND, offset=offset, island=island))
+            places.append(Location(ISLAND, offset=offset, island=island))
         else:
-            places.append(Place(memory, "x", offset))
+            places.append(Location(memory, "x", offset))
         strides.append(stride)
     return Copy(places[0], places[1], size, rows, *strides)
 

@@ -22,15 +22,15 @@ def plan():
         return Option(unit, island, 1 if island is None else island, *cycles, banks=3, **more)
 
     def ask(unit, _config, _homes):
-        refused = Refusal(unit, 2, 3, "island 2 has no fp16, but fp32")
+        refusals = Refusal(unit, 2, 3, "island 2 has no fp16, but fp32")
         return {
-            "x": [option(unit, 1, 10, 100, 5, reorder=4), option(unit, 2, 10, 140, 5), refused],
+            "x": [option(unit, 1, 10, 100, 5, reorder=4), option(unit, 2, 10, 140, 5), refusals],
             "y": [option(unit, 1, 10, 100, 5), option(unit, 2, 10, 140, 5)],
             "both": [option(unit, None, 6, 30, 0)],
             "middle": [option(unit, None, 20, 0, 0)],
             "last": [option(unit, 1, 10, 80, 5)],
             "middle last": [option(unit, 1, 12, 70, 5, buffer=8)],
-        }.get(" ".join(task.output.name for task in unit), [refused])
+        }.get(" ".join(task.output.name for task in unit), [refusals])
 
     return schedule(graph, load("base"), ask)
 

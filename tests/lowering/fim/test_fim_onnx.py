@@ -9,7 +9,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.graph import GATHER, POINTWISE, PRODUCT, SCATTER
-from macaw.lowering.fim.onnx_file import parsed
+from macaw.lowering.fim.onnx_file import parse
 from macaw.lowering.fim.onnx_graph import read
 from tests.lowering.fim.onnx_models import (
     RANDOM,
@@ -223,9 +223,9 @@ def test_a_file_that_is_no_model(tmp_path):
     for data in (b"", b"hello there", model_of_node("Relu").SerializeToString()[:-9]):
         path.write_bytes(data)
         with pytest.raises(LowerError, match="is no ONNX model"):
-            parsed(path.read_bytes(), path)
+            parse(path.read_bytes(), path)
     made = model_of_node("Relu")
     made.graph.output[0].type.tensor_type.shape.dim.add().dim_value = 4
     made.graph.output[0].type.tensor_type.shape.dim.add().dim_value = 4
     onnx.save(made, path)
-    assert parsed(path.read_bytes(), path).graph.node[0].op_type == "Relu"
+    assert parse(path.read_bytes(), path).graph.node[0].op_type == "Relu"

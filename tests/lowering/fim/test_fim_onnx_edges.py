@@ -13,7 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 import macaw
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.graph import GATHER, POINTWISE, SCATTER
-from macaw.lowering.fim.onnx_file import parsed
+from macaw.lowering.fim.onnx_file import parse
 from macaw.lowering.fim.onnx_graph import read
 from tests.lowering.fim.onnx_models import (
     check_outputs,
@@ -267,7 +267,7 @@ def test_an_empty_result_with_a_size_that_no_array_has():
 def test_a_name_that_is_no_text():
     data = model([NODE("Relu", ["x1"], ["y"])], {"x1": (2, 3)}).SerializeToString()
     with pytest.raises(LowerError, match=r"a\.onnx is no ONNX model") as caught:
-        parsed(data.replace(b"x1", b"\xf61"), Path("a.onnx"))
+        parse(data.replace(b"x1", b"\xf61"), Path("a.onnx"))
     assert caught.value.hint == "a name in it is not UTF-8"
 
 
@@ -275,7 +275,7 @@ def test_a_name_with_a_tab_is_shown_in_one_line():
     made = model([NODE("Relu", ["x"], ["y"])], {"x": (2, 3)})
     made.graph.output[0].name = "a\tb"
     with pytest.raises(LowerError) as caught:
-        parsed(made.SerializeToString(), Path("a.onnx"))
+        parse(made.SerializeToString(), Path("a.onnx"))
     assert caught.value.hint == "Graph output 'a b' is not an output of any node in graph."
     made = model(
         [NODE("Dropout", ["x", "", "t"], ["y"], name="i\tt")], {"x": (4, 4)}, t=np.bool_(True)

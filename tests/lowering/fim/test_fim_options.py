@@ -10,7 +10,7 @@ import pytest
 from macaw.isa.fim_circuit import DOT, OUTER
 from macaw.lowering.fim import instruction_timing
 from macaw.lowering.fim.block_program import size
-from macaw.lowering.fim.island_job import ProductJob, predicted
+from macaw.lowering.fim.island_job import ProductJob, predict
 from macaw.lowering.fim.options import options
 from macaw.lowering.fim.plan import Option, Refusal
 from macaw.lowering.fim.shape import Shape
@@ -27,8 +27,8 @@ def check(option, graph, a, b, device, name):
     given = {side: x for side, x in (("a", a), ("b", b)) if graph.tensors[side].data is None}
     done = run(alone(graph, option), graph, device, name, **given)
     np.testing.assert_array_equal(done.outputs["c"], rounded(a, b, option.layout))
-    few = FEW * option.how.stream.starts
-    if option.how.stream.blocks > 1:  # what a block leaves is fetched while another one goes on
+    few = FEW * option.job.stream.starts
+    if option.job.stream.blocks > 1:  # what a block leaves is fetched while another one goes on
         few += option.total // 100
     assert abs(done.cycles - option.total) <= few
 
@@ -36,9 +36,9 @@ def check(option, graph, a, b, device, name):
 def option_of(stream, graph):
     """The option of a stream."""
     job = ProductJob(tuple(graph.tasks), stream)
-    cycles = predicted(job, TINY)
+    cycles = predict(job, TINY)
     tasks = tuple(graph.tasks)
-    return Option(tasks, 0, stream.layout, cycles.bring, cycles.compute, cycles.fetch, how=job)
+    return Option(tasks, 0, stream.layout, cycles.bring, cycles.compute, cycles.fetch, job=job)
 
 
 RANDOM = np.random.default_rng(11)
@@ -95,12 +95,12 @@ def test_what_fits(values):
     device = TINY.changed(values)
     graph = product(*operands(Shape(90, 64, 16)))
     found = [x for x in options(graph.tasks, device) if isinstance(x, Option)]
-    assert any(option.how.stream.starts > 1 for option in found)
+    assert any(option.job.stream.starts > 1 for option in found)
     for option in found:
         assert (
-            sum(size(block.items) + 2 for block in option.how.blocks()) < device["fim.instructions"]
+            sum(size(block.items) + 2 for block in option.job.blocks()) < device["fim.instructions"]
         )
-        assert option.how.rows <= device["fim.rows"]
+        assert option.job.rows <= device["fim.rows"]
 
 
 def test_many_items_and_starts(monkeypatch):
@@ -110,11 +110,11 @@ def test_many_items_and_starts(monkeypatch):
     jobs = [ProductJob(tuple(graph.tasks), way) for way in ways]
     jobs.append(ProductJob(tuple(graph.tasks), replace(ways[0], starts=30)))
     assert max(way.items for way in ways) > instruction_timing.LONG
-    short = [predicted(job, TINY) for job in jobs]
+    short = [predict(job, TINY) for job in jobs]
     monkeypatch.setattr(instruction_timing, "LONG", 1 << 30)
     monkeypatch.setattr("macaw.lowering.fim.island_job._MANY", 1 << 30)
     for found, job in zip(short, jobs, strict=True):
-        assert found.total == pytest.approx(predicted(job, TINY).total, rel=0.001)
+        assert found.total == pytest.approx(predict(job, TINY).total, rel=0.001)
 
 
 TIMES = ("t_ccdl", "t_ccds", "t_rcdrd", "t_rcdwr", "t_rp", "t_ras", "t_rc", "rl", "wl", "t_wr")

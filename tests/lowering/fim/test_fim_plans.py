@@ -10,7 +10,7 @@ from onnx import TensorProto, helper, numpy_helper
 import macaw
 from macaw.lowering.fim import program
 from macaw.lowering.fim.graph import PRODUCT, Graph
-from macaw.lowering.fim.option_table import placing
+from macaw.lowering.fim.option_table import option_table
 from macaw.lowering.fim.options import options
 from macaw.lowering.fim.plan import Option
 from macaw.lowering.fim.schedule import exhaustive, schedule
@@ -57,9 +57,9 @@ def test_a_chain_is_a_pair_whose_consumer_begins_before_its_producer_ends():
     early = sum(time < max(producer) for time in consumer)
     assert early > len(consumer) / 2
     assert abs(found.cycles / done.cycles - 1) < 0.02
-    apart = macaw.lower_graph(graph, together=False)
-    assert found.cycles < apart.cycles
-    assert done.cycles < macaw.run(apart.assemble(), given).cycles
+    separate_end = macaw.lower_graph(graph, together=False)
+    assert found.cycles < separate_end.cycles
+    assert done.cycles < macaw.run(separate_end.assemble(), given).cycles
     for name, wanted in modelled(found.plan, graph, given).items():
         np.testing.assert_array_equal(done.outputs[name], wanted)
 
@@ -84,7 +84,7 @@ def near(unit, config, homes):
 def test_within_a_tenth_of_the_best_plan_of_all_in_the_emulator(make):
     graph = make()
     given = numbers(graph)
-    best = exhaustive(placing(graph, BASE, near))
+    best = exhaustive(option_table(graph, BASE, near))
     taken = schedule(graph, BASE, options)
     assert taken.makespan <= 1.1 * best.makespan
     cycles = []

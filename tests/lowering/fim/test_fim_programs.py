@@ -8,7 +8,7 @@ import pytest
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.graph import Graph
 from macaw.lowering.fim.options import options
-from macaw.lowering.fim.plan import Option, Plan, Refusal
+from macaw.lowering.fim.plan import GraphPlan, Option, Refusal
 from macaw.lowering.fim.program import emit
 from macaw.lowering.fim.schedule import schedule
 from tests.lowering.fim.running import BASE, TINY, alone, modelled, run
@@ -164,6 +164,6 @@ def test_too_little_local_memory():
     graph = Graph()
     graph.transposed(graph.tensor("x", 300, 300), "y")
     plan = schedule(graph, TINY, ask(graph))
-    assert isinstance(plan, Plan)
+    assert isinstance(plan, GraphPlan)
     with pytest.raises(LowerError, match=r"local memory, mem\.local_bytes is 131072"):
         emit(plan, graph, TINY.changed({"mem.local_bytes": 128 << 10}), "tiny")

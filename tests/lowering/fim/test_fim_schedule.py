@@ -8,9 +8,9 @@ import pytest
 
 from macaw.isa.config import load
 from macaw.lowering.errors import LowerError
-from macaw.lowering.fim.clock import followed
+from macaw.lowering.fim.clock import simulate
 from macaw.lowering.fim.graph import Graph
-from macaw.lowering.fim.option_table import placing
+from macaw.lowering.fim.option_table import option_table
 from macaw.lowering.fim.plan import Option, Refusal
 from macaw.lowering.fim.schedule import exhaustive, schedule
 from tests.lowering.fim import schedules
@@ -47,7 +47,7 @@ def test_within_a_tenth_of_the_best_plan_of_all(seed):
     graph = schedules.graph(rng, rng.randint(2, 4))
     ask = schedules.asking(seed)
     found = schedule(graph, CONFIG, ask)
-    best = exhaustive(placing(graph, CONFIG, ask))
+    best = exhaustive(option_table(graph, CONFIG, ask))
     assert best.makespan <= found.makespan <= 1.1 * best.makespan
     done = sorted(task.output.name for step in found.steps for task in step.tasks)
     assert done == sorted(task.output.name for task in graph.tasks)
@@ -85,7 +85,7 @@ def test_an_order_of_actions_that_can_be_done(seed):
 def test_two_tasks_side_by_side_by_hand():
     """The dma brings the second one in while the first computes; both results come at the end (seed 004 ¶61)."""
     _, (x, y) = two()
-    track = followed([option([x], 0, 10, 100, 5), option([y], 1, 20, 60, 5)])
+    track = simulate([option([x], 0, 10, 100, 5), option([y], 1, 20, 60, 5)])
     times = [(row.kind, row.step, row.begin, row.end) for row in track.actions]
     assert times == [
         ("bring", 0, 0, 10),
@@ -100,7 +100,7 @@ def test_two_tasks_side_by_side_by_hand():
 def test_a_copy_waits_for_its_bank_and_all_behind_it_by_hand():
     """The same island: the first one's results leave before the second one's inputs come."""
     _, (x, y) = two()
-    track = followed([option([x], 0, 10, 100, 5), option([y], 0, 20, 60, 5)])
+    track = simulate([option([x], 0, 10, 100, 5), option([y], 0, 20, 60, 5)])
     times = [(row.kind, row.step, row.begin, row.end) for row in track.actions]
     assert times == [
         ("bring", 0, 0, 10),
@@ -120,11 +120,11 @@ def test_copies_that_the_queue_does_not_hold_stop_cp_by_hand():
     graph.product(x, y, "z")
     x, y, z = graph.tasks
     options = [
-        option([x], 0, 10, 100, 5, held_fetch=3),
+        option([x], 0, 10, 100, 5, fetch_queue_wait=3),
         option([y], 0, 20, 60, 5),
         option([z], None, 0, 7, 0),
     ]
-    times = [(row.kind, row.step, row.begin, row.end) for row in followed(options).actions]
+    times = [(row.kind, row.step, row.begin, row.end) for row in simulate(options).actions]
     assert times[2:] == [
         ("fetch", 0, 10, 115),
         ("bring", 1, 115, 135),
@@ -132,14 +132,14 @@ def test_copies_that_the_queue_does_not_hold_stop_cp_by_hand():
         ("fetch", 1, 135, 200),
         ("host", 2, 200, 207),
     ]
-    track = followed([options[0]])
+    track = simulate([options[0]])
     assert track.clock.cp == 113
 
 
 def test_a_step_of_several_starts_keeps_cp_and_dma_by_hand():
     """Until the last of its starts, 70 cycles in; y is brought in behind it."""
     _, (x, y) = two()
-    track = followed([option([x], 0, 10, 100, 5, during=70), option([y], 1, 20, 60, 5)])
+    track = simulate([option([x], 0, 10, 100, 5, until_last_start=70), option([y], 1, 20, 60, 5)])
     times = [(row.kind, row.step, row.begin, row.end) for row in track.actions]
     assert times[:4] == [
         ("bring", 0, 0, 10),

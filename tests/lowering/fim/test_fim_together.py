@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from macaw.isa.fim_circuit import DOT, ELEMENTWISE, TENSOR
-from macaw.lowering.fim.bank_timing import Banks
+from macaw.lowering.fim.bank_timing import BankTiming
 from macaw.lowering.fim.graph import Graph
-from macaw.lowering.fim.instruction_timing import ended
+from macaw.lowering.fim.instruction_timing import blocks_end
 from macaw.lowering.fim.options import options
 from macaw.lowering.fim.plan import Option, Refusal
 from tests.emu.fim.machine import Machine
@@ -163,7 +163,7 @@ def test_blocks_of_a_pair_take_just_what_is_predicted(sides, several, device):
     m, k, n, last = sides
     graph = Graph()
     graph.chain(*(graph.tensor(*x) for x in (("a", m, k), ("b", k, n), ("c", n, last))))
-    jobs = [row.how for row in found(graph, device)]
+    jobs = [row.job for row in found(graph, device)]
     assert any(map(rounds, jobs)) == several
     for job in jobs:
         blocks, island = job.blocks(), job.island
@@ -172,5 +172,5 @@ def test_blocks_of_a_pair_take_just_what_is_predicted(sides, several, device):
         seen = []
         machine.device.listen(lambda event, seen=seen: seen.append(event.time), [f"fim[{island}]"])
         machine.done()
-        assert max(seen) == ended(blocks, device, island, Banks(device), 0)
+        assert max(seen) == blocks_end(blocks, device, island, BankTiming(device), 0)
         assert machine.island.counters()["cycles_pull"] > 0

@@ -1,5 +1,5 @@
 """Concordant software: an nnp program as software for another processor, bit for bit (seed 003).
 
-`chains` decodes, `trace` follows what depends on what, `loops` rolls repetitions up again,
-`software` writes; the arithmetic is text in `templates/`, put together by `arithmetic`.
+`chains` decodes the program, `trace` makes the graph of its operations, `loops` finds loops in it,
+and `software` writes the file. `arithmetic` selects functions from the texts in `templates/`.
 """

@@ -1,8 +1,8 @@
-"""The arithmetic of generated software: functions of the templates, those that are needed.
+"""The arithmetic of generated software: select the functions that a file needs from templates.
 
-Each target has its own words for a few operations on arrays (`templates/<target>.txt`). The
-rules of docs/numbers-nnp.md are written once in these words: `numbers.txt`, and a file a
-quantiser, a width of sums and a host format. The templates are text, never imported.
+Each target has its own names for some operations on arrays (`templates/<target>.txt`). With these
+names the rules of docs/numbers-nnp.md are written once: `numbers.txt`, and a file for each
+quantiser, width of sums and host format. Templates are text and never imported.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LONG = 22  # columns 2**22 of BFP long stay within int64
 
 @dataclass(frozen=True)
 class Piece:
-    """A definition of a template: its names, its text, and the names that it uses."""
+    """A definition in a template: the names that it defines, its text, the names it uses."""
 
     names: tuple[str, ...]
     text: str
@@ -43,7 +43,7 @@ class Piece:
 
 @cache
 def pieces(template: str) -> tuple[Piece, ...]:
-    """The definitions of a template, in its order."""
+    """Return the definitions of a template in their order."""
     text = files("macaw.lowering.concord").joinpath(f"templates/{template}.txt").read_text("utf-8")
     lines = text.splitlines()
     definitions = []
@@ -63,7 +63,7 @@ def pieces(template: str) -> tuple[Piece, ...]:
             module = getattr(item, "module", None) or item.names[0].name
         source = "\n".join(lines[item.lineno - 1 : item.end_lineno])
         block = isinstance(item, ast.FunctionDef | ast.ClassDef)
-        definitions.append(Piece(names, source, _used(item), module, block))
+        definitions.append(Piece(names, source, _used_names(item), module, block))
     return tuple(definitions)
 
 
@@ -71,12 +71,12 @@ def _names(nodes: Iterable[ast.AST]) -> list[str]:
     return [each.id for node in nodes for each in ast.walk(node) if isinstance(each, ast.Name)]
 
 
-def _used(node: ast.AST) -> frozenset[str]:
+def _used_names(node: ast.AST) -> frozenset[str]:
     return frozenset(_names([node]))
 
 
 def templates(target: str, config: Configuration, columns: int) -> list[str]:
-    """The templates for a target and a device, of products with `columns` elements a row."""
+    """Return the templates for a target and a device; products have `columns` elements a row."""
     kind, host = str(config["nnp.quantise"]), str(config["nnp.host_format"])
     names = [target, "numbers"]
     if target == "tensorflow":
@@ -95,12 +95,12 @@ def templates(target: str, config: Configuration, columns: int) -> list[str]:
 
 
 def _largest(config: Configuration, side: str) -> int:
-    """The largest power of the logarithmic quantiser (docs/numbers-nnp.md)."""
+    """Return the largest power of the logarithmic quantiser (docs/numbers-nnp.md)."""
     return min((1 << int(config[f"nnp.{side}_bits"]) - 2) - 1, 15)
 
 
 def _size(config: Configuration, side: str) -> int:
-    """Bits of the integers that codes stand for: `g` of docs/numbers-nnp.md."""
+    """Return the bits of the integers that stand for codes: `g` of docs/numbers-nnp.md."""
     kind = config["nnp.quantise"]
     if kind == "log":
         return 2 * _largest(config, side)
@@ -111,7 +111,7 @@ def _size(config: Configuration, side: str) -> int:
 
 
 def _unit(config: Configuration, side: str) -> str:
-    """The value of 1 in these integers."""
+    """Return the integer that stands for 1."""
     kind = config["nnp.quantise"]
     if kind == "log":
         return f"2.0**{-_largest(config, side)}"
@@ -122,7 +122,7 @@ def _unit(config: Configuration, side: str) -> str:
 
 
 def constants(target: str, config: Configuration) -> tuple[Piece, ...]:
-    """The numbers of the device."""
+    """Return the numeric constants of the device, by name."""
     host = str(config["nnp.host_format"])
     digits, last, greatest = _LIMITS[host]
     rows: list[tuple[str, object, str]] = [
@@ -145,15 +145,17 @@ def constants(target: str, config: Configuration) -> tuple[Piece, ...]:
         rows.append((side.upper(), arguments, f"{what.removeprefix('of ')}: its range"))
         rows.append((f"{side.upper()}_UNIT", _unit(config, side), f"its least number, {what}"))
     return tuple(
-        Piece((name,), f"{name} = {value}  # {meaning}", frozenset(_used(ast.parse(str(value)))))
+        Piece(
+            (name,), f"{name} = {value}  # {meaning}", frozenset(_used_names(ast.parse(str(value))))
+        )
         for name, value, meaning in rows
     )
 
 
-def needed(
+def requirements(
     target: str, config: Configuration, columns: int, roots: Iterable[str]
 ) -> tuple[list[Piece], list[Piece], list[Piece]]:
-    """Imports, constants and functions that `roots` need, in the order of the templates."""
+    """Return imports, constants and functions that `roots` need, in the templates' order."""
     every = [piece for name in templates(target, config, columns) for piece in pieces(name)]
     numbers = constants(target, config)
     by_name: dict[str, Piece] = {}
@@ -169,22 +171,22 @@ def needed(
         names.add(name)
         todo += [use for use in by_name[name].uses if use in by_name and use not in names]
 
-    def chosen(group: Sequence[Piece]) -> list[Piece]:
+    def select(group: Sequence[Piece]) -> list[Piece]:
         return [item for item in group if names.intersection(item.names)]
 
-    names_used = chosen(every)
+    names_used = select(every)
     imports = [item for item in names_used if item.module]
-    return imports, chosen(numbers), [item for item in names_used if not item.module]
+    return imports, select(numbers), [item for item in names_used if not item.module]
 
 
-def every(target: str) -> list[str]:
-    """All templates that a file for a target can have."""
+def all_templates(target: str) -> list[str]:
+    """Return all templates that a file for a target may use."""
     kinds = ("bfp", "exact", "int", "log", "float", "narrow", "wide", "fp16", "fp32")
     return [target, "numbers", *kinds]
 
 
 def import_text(imports: Sequence[Piece]) -> str:
-    """Imports in the usual order: the standard library, a blank line, the others."""
+    """Return imports in the usual order: standard library, empty line, others."""
     groups: list[list[str]] = [[], []]
     for piece in sorted(imports, key=lambda item: (item.text.startswith("from"), item.module)):
         groups[piece.module.split(".")[0] not in sys.stdlib_module_names].append(piece.text)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from macaw.lowering.concord.chains import Place
+from macaw.lowering.concord.chains import SourceInstruction
 from macaw.lowering.concord.graph import Graph, Node
 
 Ints = NDArray[np.int64]
@@ -19,39 +19,39 @@ NOTHING = -1
 
 
 class Cells:
-    """A memory: for each cell the number of a node, and which of its cells it is."""
+    """A memory: for each cell the number of the node written there, and the index in its value."""
 
     def __init__(self) -> None:
         self.owner: Ints = np.full(64, NOTHING, np.int64)
         self.index: Ints = np.zeros(64, np.int64)
 
     def reserve(self, end: int) -> None:
-        """Have cells up to `end`."""
+        """Extend the memory to `end` cells."""
         if end > len(self.owner):
             more = max(end, 2 * len(self.owner)) - len(self.owner)
             self.owner = np.concatenate([self.owner, np.full(more, NOTHING, np.int64)])
             self.index = np.concatenate([self.index, np.zeros(more, np.int64)])
 
     def copy(self, addresses: Ints, owner: Ints, index: Ints) -> None:
-        """Put cells where `addresses`, a row an iteration, say; the last one stays."""
+        """Write cells to `addresses`, a row for each iteration; the last write to a cell counts."""
         self.reserve(int(addresses.max()) + 1)
         self.owner[addresses] = owner
         self.index[addresses] = index
 
     def read(self, addresses: Ints) -> tuple[Ints, Ints]:
-        """Owners and indices at addresses."""
+        """Return owners and indices of the cells at addresses."""
         self.reserve(int(addresses.max()) + 1)
         return self.owner[addresses], self.index[addresses]
 
 
 def indices(node: Node, rows: int) -> Ints:
-    """The cells of a node for each of `rows` iterations."""
+    """Return the cell indices of a node for each of `rows` iterations."""
     cells = np.arange(node.rows * node.blocks, dtype=np.int64).reshape(node.rows, node.blocks)
     return cells if node.rows == rows else np.repeat(cells[:1], rows, axis=0)
 
 
 def as_vectors(graph: Graph, owner: Ints) -> Ints:
-    """The owners of cells that are read as vectors: of a matrix the rows of its tiles."""
+    """Return the owners of cells read as vectors: for a matrix, the rows of its tiles."""
     for number in np.unique(owner[owner != NOTHING]).tolist():
         node = graph.nodes[number]
         if node.is_matrix:
@@ -62,11 +62,13 @@ def as_vectors(graph: Graph, owner: Ints) -> Ints:
     return owner
 
 
-def as_tiles(graph: Graph, owner: Ints, index: Ints, rows: int, place: Place) -> tuple[Ints, Ints]:
-    """Of tiles, each a row of N cells: the matrix of each, and which tile of it that is.
+def as_tiles(
+    graph: Graph, owner: Ints, index: Ints, rows: int, place: SourceInstruction
+) -> tuple[Ints, Ints]:
+    """Return for tiles, each a row of N cells, the matrix of each tile and its index there.
 
-    Tiles that are not whole tiles of a matrix are put together of their rows, all in one matrix;
-    `rows` is how many rows of tiles there are.
+    Tiles that are not whole tiles of a matrix are assembled from their rows, all in one matrix.
+    `rows` is the number of rows of tiles.
     """
     count, native = owner.shape
     first = index[:, 0]
@@ -77,7 +79,7 @@ def as_tiles(graph: Graph, owner: Ints, index: Ints, rows: int, place: Place) ->
     rest = np.flatnonzero(~whole)
     if len(rest):
         cells = [part[rest].reshape(-1, 1) for part in (as_vectors(graph, owner), index)]
-        lines = _repeated(graph, vectors(graph, *cells), len(rest) * native)
+        lines = _repeat(graph, vectors(graph, *cells), len(rest) * native)
         down = rows if len(rest) == count else 1
         matrix = graph.add("matrix_of_rows", (lines,), down, len(rest) // down, place)
         owners[rest], indices[rest] = matrix.number, np.arange(len(rest))
@@ -85,7 +87,7 @@ def as_tiles(graph: Graph, owner: Ints, index: Ints, rows: int, place: Place) ->
 
 
 def vectors(graph: Graph, owner: Ints, index: Ints) -> Node:
-    """The value that a read of vectors gives. Cells that nobody wrote are zeros."""
+    """Return the value that a read of vectors gives. Cells never written are zeros."""
     if len(owner) > 1 and (owner == owner[0]).all() and (index == index[0]).all():
         return vectors(graph, owner[:1], index[:1])  # the same for every iteration
     rows, blocks = owner.shape
@@ -97,7 +99,7 @@ def vectors(graph: Graph, owner: Ints, index: Ints) -> Node:
     if whole:
         width = whole[0].blocks
         stack = graph.add("stack", whole, owner.size // width, width)
-        return _regrouped(graph, stack, rows, blocks)
+        return _regroup(graph, stack, rows, blocks)
     edges = np.flatnonzero((owner[:, 1:] != owner[:, :-1]).any(axis=0)) + 1
     if _constant(owner, [0, *edges]):
         pieces = [
@@ -107,13 +109,13 @@ def vectors(graph: Graph, owner: Ints, index: Ints) -> Node:
             )
         ]
         most = max(piece.rows for piece in pieces)
-        pieces = [_repeated(graph, piece, most) for piece in pieces]
+        pieces = [_repeat(graph, piece, most) for piece in pieces]
         return graph.add("join", pieces, most, blocks)
     ends = np.flatnonzero((owner[1:] != owner[:-1]).any(axis=1)) + 1
     if len(ends) and all((owner[row] == owner[row, 0]).all() for row in [0, *ends]):
         pieces = []
         for part, where in zip(np.split(owner, ends), np.split(index, ends), strict=True):
-            pieces.append(_repeated(graph, vectors(graph, part, where), len(part)))
+            pieces.append(_repeat(graph, vectors(graph, part, where), len(part)))
         return graph.add("stack", pieces, rows, blocks)
     if rows > 1:
         lines = zip(owner, index, strict=True)
@@ -123,7 +125,7 @@ def vectors(graph: Graph, owner: Ints, index: Ints) -> Node:
 
 
 def _whole(graph: Graph, owner: Ints, index: Ints) -> list[Node]:
-    """The nodes of which all cells follow one another here, all of them as wide; else none."""
+    """Return the nodes whose cells are read completely and in order, if all are equally wide."""
     nodes: list[Node] = []
     at = 0
     while at < len(owner):
@@ -145,15 +147,15 @@ def _constant(owner: Ints, edges: list[int]) -> bool:
     return all((owner[:, edge] == owner[0, edge]).all() for edge in edges)
 
 
-def _repeated(graph: Graph, node: Node, rows: int) -> Node:
-    """A row that stands for all of them, as so many."""
+def _repeat(graph: Graph, node: Node, rows: int) -> Node:
+    """Return a value of one row, repeated `rows` times."""
     if node.rows == rows:
         return node
     return graph.add("take", (node,), rows, node.blocks, lines=(0,) * rows)
 
 
 def _of_one(graph: Graph, node: Node, index: Ints) -> Node:
-    """Cells of one node."""
+    """Return some cells of one node as a value."""
     rows, blocks = index.shape
     if (
         np.array_equal(index.ravel(), np.arange(index.size))
@@ -161,7 +163,7 @@ def _of_one(graph: Graph, node: Node, index: Ints) -> Node:
     ):
         if (node.rows, node.blocks) == (rows, blocks):
             return node
-        return _regrouped(graph, node, rows, blocks)
+        return _regroup(graph, node, rows, blocks)
     lines, columns = np.divmod(index, node.blocks)
     first = int(columns[0, 0])
     straight = first + np.arange(blocks)
@@ -170,25 +172,25 @@ def _of_one(graph: Graph, node: Node, index: Ints) -> Node:
         if blocks == node.blocks:
             return line_node
         return graph.add("columns", (line_node,), rows, blocks, start=first, stop=first + blocks)
-    cells = _regrouped(graph, node, node.rows * node.blocks, 1)
+    cells = _regroup(graph, node, node.rows * node.blocks, 1)
     single = _rows(graph, cells, [int(cell) for cell in index.ravel()])
     return graph.add("regroup", (single,), rows, blocks)
 
 
-def _regrouped(graph: Graph, node: Node, rows: int, blocks: int) -> Node:
-    """A node's cells in other rows; of an input the same node each time, outside of repetitions."""
+def _regroup(graph: Graph, node: Node, rows: int, blocks: int) -> Node:
+    """Return a node's cells in rows of another length, for an input always the same node."""
     if (node.rows, node.blocks) == (rows, blocks):
         return node
     if node.operation != "input":
         return graph.add("regroup", (node,), rows, blocks)
     key = node.number, rows, blocks
-    if key not in graph.regrouped:
-        graph.regrouped[key] = graph.add("regroup", (node,), rows, blocks)
-    return graph.regrouped[key]
+    if key not in graph.regroups:
+        graph.regroups[key] = graph.add("regroup", (node,), rows, blocks)
+    return graph.regroups[key]
 
 
 def _rows(graph: Graph, node: Node, lines: list[int]) -> Node:
-    """Rows of a node."""
+    """Return rows of a node."""
     count = len(lines)
     if lines == list(range(node.rows)):
         return node
@@ -198,7 +200,7 @@ def _rows(graph: Graph, node: Node, lines: list[int]) -> Node:
 
 
 def tiles(graph: Graph, owner: Ints, index: Ints) -> Node:
-    """The matrix that a read of tiles gives: (rows, columns) of tiles. Unwritten ones are zeros."""
+    """Return the matrix that a read of tiles gives; tiles never written are zeros."""
     rows, columns = owner.shape
     if (owner == NOTHING).all():
         return graph.add("zero_tiles", (), rows, columns)

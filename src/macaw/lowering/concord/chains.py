@@ -1,4 +1,4 @@
-"""An nnp program as the chains that it runs, in order, each with the registers of its time."""
+"""Decode an nnp program into the chains that it runs, each with its scalar registers."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ MOST_CHAINS = 1 << 20
 
 
 @dataclass(frozen=True)
-class Place:
-    """An instruction of the program."""
+class SourceInstruction:
+    """An instruction of the program: address, text and source line."""
 
     address: int
     text: str
@@ -31,20 +31,20 @@ class Place:
 
 @dataclass(frozen=True)
 class Chain:
-    """A chain: its instructions, where they are, and what s_wr had set when it ran."""
+    """A chain: its instructions, their places, and the scalar registers when it ran."""
 
     rows: tuple[Decoded, ...]
-    places: tuple[Place, ...]
+    places: tuple[SourceInstruction, ...]
     scalars: Mapping[str, int]
 
 
 def writes(chain: Chain) -> list[Access]:
-    """What a chain writes."""
+    """Return the accesses with which a chain writes."""
     return [access for access in accesses(chain.rows, chain.scalars) if access.writes]
 
 
 def part(program: Program) -> Section:
-    """The nnp part of a program. Raises `LowerError`."""
+    """Return the nnp part of a program. Raises `LowerError`."""
     sections = [section for section in program.parts(CORE.name) if section.flags.count("x")]
     if not sections:
         raise LowerError("the program has no nnp part", "`.core nnp` begins one")
@@ -54,9 +54,9 @@ def part(program: Program) -> Section:
 def chains(
     program: Program, config: Configuration, entries: Sequence[tuple[str, int]] = ()
 ) -> Iterator[Chain]:
-    """The chains of a program from its entry on, or of runs from `entries`: (symbol, times).
+    """Return the chains of a program from its entry on, or from `entries`: (symbol, times).
 
-    What s_wr sets lasts from one run to the next. Raises `LowerError`.
+    Scalar registers keep their values from one run to the next. Raises `LowerError`.
     """
     section = part(program)
     scalars = dict(RESET)
@@ -70,7 +70,7 @@ def chains(
 
 
 def _starts(program: Program, section: Section, entries: Sequence[tuple[str, int]]) -> list[int]:
-    """The addresses of the runs."""
+    """Return the addresses at which runs start."""
     labels = {
         item.name: item.value
         for item in program.symbols
@@ -90,12 +90,12 @@ def _starts(program: Program, section: Section, entries: Sequence[tuple[str, int
 def _run(
     program: Program, section: Section, address: int, scalars: dict[str, int], config: Configuration
 ) -> Iterator[Chain]:
-    """The chains from `address` to the end_chain that stops the core."""
+    """Return the chains from `address` to the end_chain that stops the core."""
     sizes = {name: int(config[name]) for name in _SIZES}
     rows: list[Decoded] = []
-    places: list[Place] = []
+    places: list[SourceInstruction] = []
     while True:
-        instruction, place = _decoded(program, section, address)
+        instruction, place = _decode(program, section, address)
         address += instruction.row.format.size
         if rows and not goes_on(instruction):
             yield _chain(rows, places, scalars, sizes)
@@ -118,12 +118,12 @@ _SIZES = tuple(item.name for item in CORE.settings if not item.choices)
 
 
 def _is_end(section: Section, address: int) -> bool:
-    """Whether nothing follows: the part ends, or a word of zeros stands there."""
+    """Whether the program ends here: the part ends, or a zero word follows."""
     offset = address - section.address
     return not section.holds(address) or not any(section.data[offset : offset + 4])
 
 
-def _decoded(program: Program, section: Section, address: int) -> tuple[Decoded, Place]:
+def _decode(program: Program, section: Section, address: int) -> tuple[Decoded, SourceInstruction]:
     if not section.holds(address):
         raise LowerError("the nnp part has no end_chain at its end")
     offset = address - section.address
@@ -132,12 +132,14 @@ def _decoded(program: Program, section: Section, address: int) -> tuple[Decoded,
         instruction = decode(CORE, word, 32, address)
     except DecodeError as error:
         raise LowerError(str(error)) from None
-    return instruction, Place(address, describe(instruction, address), program.line_at(address))
+    return instruction, SourceInstruction(
+        address, describe(instruction, address), program.line_at(address)
+    )
 
 
 def _chain(
     rows: Sequence[Decoded],
-    places: Sequence[Place],
+    places: Sequence[SourceInstruction],
     scalars: Mapping[str, int],
     sizes: Mapping[str, int],
 ) -> Chain:

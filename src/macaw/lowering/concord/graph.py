@@ -1,7 +1,7 @@
-"""What depends on what: a node for each operation of a program, in the order of its chains.
+"""The data flow of a program: a node for each operation, in the order of its chains.
 
-A value of vectors has `rows` rows of `blocks` native vectors, a row for each iteration of a chain
-(one row stands for all of them); of a matrix, rows and columns of native tiles.
+A value of vectors has `rows` rows of `blocks` native vectors, one row for each iteration of a
+chain; a single row stands for all iterations. A matrix has rows and columns of native tiles.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from macaw.lowering.concord.chains import Place
+from macaw.lowering.concord.chains import SourceInstruction
 
 # Nodes that stand for data, not for an operation.
 SOURCES = ("input", "zeros", "zero_tiles")
-# Of matrices that the layer takes, what is made of them comes before all other operations.
+# Operations on matrices that are inputs: they come before all others.
 EARLY = (
     *SOURCES, "part", "join_tiles", "stack_tiles", "matrix_of_rows", "rows_of_tiles",
     "requantise_matrix", "quantise_matrix",
@@ -23,7 +23,7 @@ EARLY = (
 MATRICES = (
     "zero_tiles", "part", "join_tiles", "stack_tiles", "matrix_of_rows", "requantise_matrix",
 )  # fmt: skip
-# Nodes that only choose and move, and quantisers: the same one is made once.
+# Nodes that only select, move or quantise: equal ones are made once.
 SHARED = (
     "zeros", "zero_tiles", "rows", "take", "columns", "regroup", "join", "stack", "windows",
     "part", "join_tiles", "stack_tiles", "matrix_of_rows", "rows_of_tiles", "requantise_matrix",
@@ -33,7 +33,7 @@ SHARED = (
 
 @dataclass(eq=False)
 class Node:
-    """An operation on earlier nodes; `values` are its numbers, by name."""
+    """An operation on earlier nodes; `values` are its parameters by name."""
 
     number: int
     operation: str
@@ -41,8 +41,8 @@ class Node:
     rows: int
     blocks: int
     values: tuple[tuple[str, Any], ...] = ()
-    place: Place | None = None
-    chain: int = -1  # which chain of the run made it
+    place: SourceInstruction | None = None
+    chain: int = -1  # index of the chain that made it
     name: str = ""  # of a tensor that a hint names
 
     @property
@@ -62,7 +62,7 @@ class Node:
 
 @dataclass
 class Tensor:
-    """An input or output of the layer, as its caller has it: rows x columns elements."""
+    """An input or output of the layer, for the caller: rows x columns elements."""
 
     name: str
     rows: int
@@ -73,12 +73,12 @@ class Tensor:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """One row alone is a plain vector."""
+        """The shape for the caller; one row alone is a vector."""
         one = self.kind == "vectors" and self.rows == 1
         return (self.columns,) if one else (self.rows, self.columns)
 
     def bytes(self, native: int, item: int) -> tuple[int, int]:
-        """Where it begins and ends in its memory, its elements having `item` bytes."""
+        """Return where it begins and ends in its memory if elements have `item` bytes."""
         across = -(-self.columns // native)
         down = -(-self.rows // native) if self.kind == "matrix" else self.rows
         unit = native * item * (native if self.kind == "matrix" else 1)
@@ -87,11 +87,11 @@ class Tensor:
 
 @dataclass
 class Output:
-    """A tensor that the program gives, the node that holds it, and which instruction wrote it."""
+    """A tensor that the program gives, its node, and the instructions that wrote it."""
 
     tensor: Tensor
     node: Node
-    places: Sequence[Place] = ()  # of each native vector
+    places: Sequence[SourceInstruction] = ()  # of each native vector
 
 
 @dataclass
@@ -103,7 +103,7 @@ class Graph:
     inputs: list[tuple[Tensor, Node]] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
     chain: int = -1
-    regrouped: dict[tuple[int, int, int], Node] = field(default_factory=dict)
+    regroups: dict[tuple[int, int, int], Node] = field(default_factory=dict)
     early: set[int] = field(default_factory=set)  # nodes of EARLY that need no other operation
     as_vectors: dict[int, Node] = field(default_factory=dict)  # matrices as rows of their tiles
 
@@ -113,10 +113,10 @@ class Graph:
         inputs: Iterable[Node],
         rows: int,
         blocks: int,
-        place: Place | None = None,
+        place: SourceInstruction | None = None,
         **values: Any,
     ) -> Node:
-        """A new node."""
+        """Append a node."""
         number, numbers = len(self.nodes), tuple(values.items())
         node = Node(number, operation, tuple(inputs), rows, blocks, numbers, place, self.chain)
         self.nodes.append(node)
@@ -125,7 +125,7 @@ class Graph:
         return node
 
     def live(self, roots: Iterable[Node]) -> list[Node]:
-        """The nodes that `roots` need, in order."""
+        """Return the nodes that `roots` depend on, in order."""
         numbers: set[int] = set()
         todo = list(roots)
         while todo:

@@ -1,4 +1,4 @@
-"""Names and shapes of tensors: of `.hint tensor`, and of the tensors that a program declares."""
+"""Names and shapes of tensors, from `.hint tensor` and from the tensors that a program declares."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ HOST_TYPES = {"fp16": "float16", "fp32": "float32"}
 
 @dataclass(frozen=True)
 class Hint:
-    """A tensor of rows x columns elements from an address of a memory on.
+    """A tensor of rows x columns elements at an address of a memory.
 
-    In a memory of vectors each row begins a native vector, in one of tiles the whole is filled
-    up to tiles. Of a queue the address is the place in its stream, in native vectors.
+    In a memory of vectors each row begins a native vector; in one of tiles the whole is padded to
+    tiles. For a queue the address is the position in its stream, in native vectors.
     """
 
     name: str
@@ -29,19 +29,19 @@ class Hint:
     address: int
     rows: int
     columns: int
-    said: bool = True  # by a hint; a declared tensor counts where no hint does
+    explicit: bool = True  # by a hint; a declared tensor counts where no hint does
 
     def vectors(self, native: int) -> int:
-        """Native vectors that it takes as vectors."""
+        """Return the native vectors that it takes as vectors."""
         return self.rows * -(-self.columns // native)
 
     def tiles(self, native: int) -> int:
-        """Native tiles that it takes as a matrix."""
+        """Return the native tiles that it takes as a matrix."""
         return -(-self.rows // native) * -(-self.columns // native)
 
 
 def hints(program: Program, config: Configuration) -> list[Hint]:
-    """What the program says of its tensors, hints first. Raises `LowerError`."""
+    """Return the tensors that the program names, explicit hints first. Raises `LowerError`."""
     explicit = [
         Hint(item.name, item.memory, item.address, item.rows, item.cols)
         for item in getattr(program, "hints", ())
@@ -54,11 +54,14 @@ def hints(program: Program, config: Configuration) -> list[Hint]:
         names.add(hint.name)
         if min(hint.rows, hint.columns) < 1:
             raise LowerError(f"{hint.name} has no elements")
-    return [*explicit, *(hint for hint in _declared(program, config) if hint.name not in names)]
+    return [
+        *explicit,
+        *(hint for hint in _declared_hints(program, config) if hint.name not in names),
+    ]
 
 
 def check_places(program: Program, tensors: Iterable[Tensor], config: Configuration) -> None:
-    """Refuse tensors of Dram that lie where the dma moves tensors of queues: `LowerError`."""
+    """Raise `LowerError` for tensors in Dram where the dma moves tensors of queues."""
     native, host = int(config["nnp.native"]), HOST_TYPES[str(config["nnp.host_format"])]
     for tensor in tensors:
         if tensor.memory != "Dram":
@@ -74,9 +77,9 @@ def check_places(program: Program, tensors: Iterable[Tensor], config: Configurat
 
 
 def check_types(program: Program, inputs: Iterable[Tensor], config: Configuration) -> None:
-    """Refuse tensors whose data the program holds in another element type. Raises `LowerError`.
+    """Raise `LowerError` for tensors whose data have another element type in the program.
 
-    What is all zeros is the same in each type; unsigned integers of its size are its bits.
+    Zeros are the same in each type, and unsigned integers of the same size are the bits.
     """
     native, host = int(config["nnp.native"]), HOST_TYPES[str(config["nnp.host_format"])]
     bits = host.replace("float", "uint")
@@ -100,8 +103,8 @@ def check_types(program: Program, inputs: Iterable[Tensor], config: Configuratio
             )
 
 
-def _declared(program: Program, config: Configuration) -> Iterable[Hint]:
-    """Inputs and outputs at the queues, and those in external memory, as whole native vectors."""
+def _declared_hints(program: Program, config: Configuration) -> Iterable[Hint]:
+    """Give declared tensors, at queues or in external memory, that are whole native vectors."""
     native = int(config["nnp.native"])
     host = HOST_TYPES[str(config["nnp.host_format"])]
     vector = native * DTYPE_SIZES[host]
@@ -114,9 +117,9 @@ def _declared(program: Program, config: Configuration) -> Iterable[Hint]:
         rows = prod(tensor.shape) // columns
         if tensor.at in queues:
             place = places[tensor.at]
-            yield Hint(tensor.name, queues[tensor.at], place, rows, columns, said=False)
+            yield Hint(tensor.name, queues[tensor.at], place, rows, columns, explicit=False)
             places[tensor.at] += tensor.elements // native
         elif not tensor.at and tensor.address >= memory_map.EXTERNAL:
             address, rest = divmod(tensor.address - memory_map.EXTERNAL, vector)
             if not rest:
-                yield Hint(tensor.name, "Dram", address, rows, columns, said=False)
+                yield Hint(tensor.name, "Dram", address, rows, columns, explicit=False)

@@ -1,4 +1,4 @@
-"""What a program takes from outside, and how it is called: by hints, by declarations, by place."""
+"""The inputs of a program and their names: from hints, from declarations, or from addresses."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from macaw.lowering.concord.cells import NOTHING, Cells, Ints
 from macaw.lowering.concord.graph import Graph, Node, Tensor
 from macaw.lowering.concord.hints import Hint
 
-# Hints of where a load goes to, by the place in it of their first cell.
+# Hints of a load's destination, by the index of their first cell in the load.
 Pieces = Sequence[tuple[int, Hint]]
 
 
 class Inputs:
-    """The inputs of a program, found as its chains read them."""
+    """Collects the inputs of a program while its chains read them."""
 
     def __init__(self, graph: Graph, hints: Sequence[Hint], native: int) -> None:
         self.graph, self.hints, self.native = graph, hints, native
-        self.used: set[str] = set()  # hints that are inputs
+        self.names_used: set[str] = set()  # hints that are inputs
 
     def fill(
         self, name: str, memory: Cells, addresses: Ints, pieces: Pieces, *, tiles: bool
     ) -> None:
-        """Have an input for each cell that is not written; addresses are of vectors or of tiles."""
+        """Make inputs of the cells at addresses (vectors or tiles) that were never written."""
         self._pieces(name, memory, addresses.ravel(), pieces, tiles=tiles)
         flat = np.unique(addresses)
         while True:
@@ -41,46 +41,46 @@ class Inputs:
             if hint is not None:
                 self.make(hint, memory, tiles=tiles)
                 continue
-            hint = self._declared_at(name, memory, int(lines[0]))
+            hint = self._declared_hint_at(name, memory, int(lines[0]))
             if hint is None and not free[flat == first].all():
                 hint = self._unnamed_rows(name, lines)
-            if hint is not None:  # also of tiles: their rows are vectors
+            if hint is not None:  # for tiles, too: their rows are vectors
                 self.make(hint, memory, tiles=False)
                 continue
             whole = flat[free.all(axis=1)]
-            self.make(self._unnamed(name, addresses, whole, tiles=tiles), memory, tiles=tiles)
+            self.make(self._make_unnamed(name, addresses, whole, tiles=tiles), memory, tiles=tiles)
 
     def _cells(self, addresses: Ints, *, tiles: bool) -> Ints:
-        """The cells of vectors, or of tiles of Dram: a row an address."""
+        """Return the cells of vectors, or of tiles of Dram: a row for each address."""
         size = self.native if tiles else 1
         return np.add.outer(addresses * size, np.arange(size))
 
     def _pieces(self, name: str, memory: Cells, flat: Ints, pieces: Pieces, *, tiles: bool) -> None:
-        """What is read and written to hinted places: the tensors of these hints, where it is read.
+        """Return the hints of what is read, first those of the place where it is read.
 
-        Hints of the place where it is read come first.
+        If it is only copied, hints of the places to which it is written count, too.
         """
         for offset, hint in pieces:
             place = flat[offset : offset + self._size(hint, tiles=tiles)]
             first = int(place[0])
-            if hint.name in self.used or self.hint_at(name, first, tiles=tiles):
+            if hint.name in self.names_used or self.hint_at(name, first, tiles=tiles):
                 continue
             run = np.array_equal(place, first + np.arange(self._size(hint, tiles=tiles)))
             if run and self._free(memory, self._cells(place, tiles=tiles)).all():
                 self.make(replace(hint, memory=name, address=first), memory, tiles=tiles)
 
     def of_queue(self, name: str, begin: int, rows: int, columns: int, pieces: Pieces) -> Cells:
-        """Tiles that come from a queue, from a place in its stream on, in the order of coming."""
+        """Return tiles read from a queue, from a position in its stream on, in their order."""
         memory, count, n = Cells(), rows * columns, self.native
         memory.reserve(count)
         here = [
             ((hint.address - begin) // n, hint)
             for hint in self.hints
-            if hint.memory == name and hint.said and (hint.address - begin) % n == 0
+            if hint.memory == name and hint.explicit and (hint.address - begin) % n == 0
         ]
         for offset, hint in [*here, *pieces]:
             end = offset + hint.tiles(n)
-            if hint.name in self.used or offset < 0 or end > count:
+            if hint.name in self.names_used or offset < 0 or end > count:
                 continue
             if self._free(memory, np.arange(offset, end)).all():
                 segment = replace(hint, memory=name, address=begin + offset * n)
@@ -104,20 +104,20 @@ class Inputs:
     def hint_at(
         self, name: str, address: int, *, tiles: bool, explicit: bool = True
     ) -> Hint | None:
-        """The hint that a cell lies in; of two the first."""
+        """Return the first hint that covers a cell."""
         for hint in self.hints:
             inside = 0 <= address - hint.address < self._size(hint, tiles=tiles)
             if (
                 hint.memory == name
                 and inside
-                and hint.said == explicit
-                and hint.name not in self.used
+                and hint.explicit == explicit
+                and hint.name not in self.names_used
             ):
                 return hint
         return None
 
-    def _declared_at(self, name: str, memory: Cells, address: int) -> Hint | None:
-        """The declared tensor, of vectors, that a cell lies in, if hints name no part of it."""
+    def _declared_hint_at(self, name: str, memory: Cells, address: int) -> Hint | None:
+        """Return the declared tensor that covers a cell, unless a hint names a part of it."""
         hint = self.hint_at(name, address, tiles=False, explicit=False)
         if hint is None:
             return None
@@ -129,7 +129,7 @@ class Inputs:
             native = self.native
             return replace(hint, address=address, rows=end - address, columns=native)
         for other in self.hints:
-            if other.said and other.memory == name:
+            if other.explicit and other.memory == name:
                 last = other.address + self._size(other, tiles=False)
                 if other.address < end and hint.address < last:
                     return None
@@ -137,12 +137,12 @@ class Inputs:
         return hint if self._free(memory, cells_of).all() else None
 
     def _begin(self, tensor: Tensor) -> int:
-        """The first cell of a tensor: of Dram a tile is so many."""
+        """Return the first cell of a tensor; a tile of Dram has several."""
         tiles = tensor.memory == "Dram" and tensor.kind == "matrix"
         return tensor.address * (self.native if tiles else 1)
 
-    def _unnamed(self, name: str, addresses: Ints, missing: Ints, *, tiles: bool) -> Hint:
-        """A tensor of what is read, called after where it lies."""
+    def _make_unnamed(self, name: str, addresses: Ints, missing: Ints, *, tiles: bool) -> Hint:
+        """Make a tensor of the cells that are read, named after their address."""
         native = self.native
         rows, columns = addresses.shape
         first = int(missing[0])
@@ -156,14 +156,14 @@ class Inputs:
         return Hint(label, name, first, rows, columns * native)
 
     def _unnamed_rows(self, name: str, lines: Ints) -> Hint:
-        """The first rows of a tile that are not written, named by their address."""
+        """Make a tensor of the first unwritten rows of a tile, named after their address."""
         first, run = int(lines[0]), 1
         while run < len(lines) and lines[run] == first + run:
             run += 1
         return Hint(f"{name.lower()}_{first}", name, first, run, self.native)
 
     def make(self, hint: Hint, memory: Cells, *, tiles: bool, at: int | None = None) -> Node:
-        """An input tensor, in its cells: from its address on, or, tiles as cells, from `at`."""
+        """Make an input tensor and write it to its cells, from its address or from `at` on."""
         kind = "matrix" if tiles else "vectors"
         tensor = Tensor(hint.name, hint.rows, hint.columns, kind, hint.memory, hint.address)
         rows = -(-hint.rows // self.native) if tiles else hint.rows
@@ -171,7 +171,7 @@ class Inputs:
         node = self.graph.add("input", (), rows, blocks, kind=kind, name=hint.name)
         node.name = hint.name
         self.graph.inputs.append((tensor, node))
-        self.used.add(hint.name)
+        self.names_used.add(hint.name)
         begin = hint.address if at is None else at
         addresses = begin + np.arange(rows * blocks, dtype=np.int64)
         if tiles and at is None:

@@ -1,4 +1,4 @@
-"""A layer: nodes and loops of nodes, what is the same computed once."""
+"""A layer: nodes and loops of nodes, in which equal operations are done once."""
 
 from __future__ import annotations
 
@@ -7,23 +7,31 @@ from dataclasses import dataclass, field
 
 from macaw.lowering.concord.graph import SHARED, Node
 
-LOOPING = ("loop", "carried", "item", "collected", "final", "input")  # no operations of programs
+LOOPING = ("loop", "carried", "item", "collected", "final", "input")  # nodes that are no operations
 
 
 @dataclass
 class Loop:
-    """A loop of `count` rounds. Nodes of `body` take `carried` and `items` nodes of this round."""
+    """A loop of `count` rounds. Nodes of `body` use the `states` and `items` of their round."""
 
     count: int
     body: list[Node] = field(default_factory=list)
-    carried: list[Node] = field(default_factory=list)  # as the body sees them
-    starts: list[Node] = field(default_factory=list)  # what they are in the first round
-    updates: list[Node] = field(default_factory=list)  # of the body: what they are in the next
+    states: list[Node] = field(default_factory=list)  # their values in a round
+    starts: list[Node] = field(default_factory=list)  # the states in the first round
+    updates: list[Node] = field(
+        default_factory=list
+    )  # nodes of the body: the states in the next round
     items: list[Node] = field(default_factory=list)
-    sources: list[Node] = field(default_factory=list)  # of the items: rounds below each other
-    results: list[Node] = field(default_factory=list)  # of the body: wanted of every round
-    finals: list[int] = field(default_factory=list)  # of the carried: wanted behind the loop
-    chains: dict[int, list[int]] = field(default_factory=dict)  # of a body's node: by round
+    sources: list[Node] = field(default_factory=list)  # of the items: the rows of all rounds
+    results: list[Node] = field(
+        default_factory=list
+    )  # nodes of the body whose values of all rounds are needed
+    finals: list[int] = field(
+        default_factory=list
+    )  # indices of states that are needed after the loop
+    chains: dict[int, list[int]] = field(
+        default_factory=dict
+    )  # by node of the body: its chain in each round
 
 
 @dataclass
@@ -31,12 +39,12 @@ class Layer:
     """Nodes in order, outside of loops; a node "loop" stands for one of `loops`."""
 
     nodes: list[Node]
-    loops: dict[int, Loop]  # by the number of the node
+    loops: dict[int, Loop]  # by the number of the "loop" node
     outputs: list[Node]
 
 
-def executed(layer: Layer) -> Iterator[tuple[Node, int]]:
-    """The operations of a layer as they are done one after the other, with the chain of each."""
+def operations_of(layer: Layer) -> Iterator[tuple[Node, int]]:
+    """Give the operations of a layer in the order of execution, each with its chain."""
     for node in layer.nodes:
         loop = layer.loops.get(node.number)
         if loop is None:
@@ -47,8 +55,8 @@ def executed(layer: Layer) -> Iterator[tuple[Node, int]]:
                 yield item, loop.chains.get(item.number, [item.chain] * loop.count)[turn]
 
 
-def once(layer: Layer) -> Layer:
-    """What is the same made once, and what no round changes before the loop."""
+def deduplicate(layer: Layer) -> Layer:
+    """Merge equal operations, and move operations out of loops that are the same in each round."""
     same: dict[int, Node] = {}
     outside: dict[tuple[object, ...], Node] = {}
     nodes: list[Node] = []
@@ -74,7 +82,7 @@ def once(layer: Layer) -> Layer:
         if loop is None:
             take(node, nodes, outside)
             continue
-        varies = {item.number for item in (*loop.carried, *loop.items)}
+        varies = {item.number for item in (*loop.states, *loop.items)}
         body: list[Node] = []
         inside: dict[tuple[object, ...], Node] = {}
         for item in loop.body:
@@ -84,7 +92,7 @@ def once(layer: Layer) -> Layer:
             else:
                 take(item, nodes, outside)
         loop.body = body
-        if not body:  # every round gives the same
+        if not body:  # all rounds have the same results
             for item in layer.nodes:
                 if item.inputs == (node,) and item.operation == "collected":
                     original = current(loop.results[item.value["result"]])

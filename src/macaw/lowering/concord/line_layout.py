@@ -1,4 +1,4 @@
-"""Text in lines that are not too long, broken as formatters of Python break them."""
+"""Break text into lines as formatters of Python do."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ WIDTH = 88
 
 @dataclass(frozen=True)
 class Group:
-    """Items in brackets; the arguments of a call may stand together in a line of their own."""
+    """Items in brackets; the arguments of a call may share one line of their own."""
 
     items: tuple[str | Group, ...]
     brackets: str = "()"
@@ -23,12 +23,15 @@ class Group:
 
 
 def arguments(*items: str | Group) -> Group:
-    """What a call takes."""
+    """Return the arguments of a call as a group."""
     return Group(items, call=True)
 
 
-def laid(start: str, group: Group, end: str = "", indent: int = 0) -> list[str]:
-    """`start`, a group, `end`: in one line, or an item a line. `start` has its blanks already."""
+def lay_out(start: str, group: Group, end: str = "", indent: int = 0) -> list[str]:
+    """Return `start`, a group and `end` in one line, or one item a line.
+
+    `start` begins with its own indentation.
+    """
     line = f"{start}{group}{end}"
     if len(line) <= WIDTH:
         return [line]
@@ -40,14 +43,14 @@ def laid(start: str, group: Group, end: str = "", indent: int = 0) -> list[str]:
     else:
         for item in group.items:
             if isinstance(item, Group):
-                lines += laid(inner, item, ",", indent + 4)
+                lines += lay_out(inner, item, ",", indent + 4)
             else:
                 lines.append(f"{inner}{item},")
     return [*lines, f"{blank}{group.brackets[1]}{end}"]
 
 
 def bare(start: str, group: Group, end: str = "", indent: int = 0) -> list[str]:
-    """The same of a tuple that needs no brackets in one line."""
+    """Return the same for a tuple that needs no brackets in one line."""
     line = f"{start}{', '.join(map(str, group.items))}{end}"
     if len(group.items) > 1 and len(line) <= WIDTH:
         return [line]
@@ -58,14 +61,14 @@ def bare(start: str, group: Group, end: str = "", indent: int = 0) -> list[str]:
     lines = [f"{start}("]
     for item in group.items:
         if isinstance(item, Group):
-            lines += laid(inner, item, ",", indent + 4)
+            lines += lay_out(inner, item, ",", indent + 4)
         else:
             lines.append(f"{inner}{item},")
     return [*lines, f"{' ' * indent}){end}"]
 
 
 def numbers(rows: Sequence[int]) -> str | Group:
-    """Numbers of rows as a short expression, if they are regular."""
+    """Return row numbers as a short expression: a range if they are regular."""
     steps = {after - before for before, after in pairwise(rows)}
     first, count = rows[0], len(rows)
     if len(steps) == 1:

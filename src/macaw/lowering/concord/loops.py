@@ -1,8 +1,8 @@
-"""Repetitions rolled up: time steps that a program says one by one become a loop again.
+"""Find loops: time steps that a program writes out one by one become a loop again.
 
-A repetition is a run of operations that comes again with the same structure: what an operation
-takes is in all rounds the same operation of the same round, of the round before (what a loop
-carries), the same value from before the loop, or the next rows of one.
+A repetition is a run of operations that occurs again with the same structure. In all rounds the
+operand of an operation is one of these: the same operation of the same round, or of the round
+before (a state of the loop), the same value from before the loop, or the next rows of such a value.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.lowering.concord.graph import SHARED, SOURCES, Graph, Node
-from macaw.lowering.concord.layer import Layer, Loop, once
+from macaw.lowering.concord.layer import Layer, Loop, deduplicate
 
 _MOST_TRIES = 64
 _LONGEST = 4096  # operations of a round
@@ -22,26 +22,26 @@ _LONGEST = 4096  # operations of a round
 
 @dataclass(frozen=True)
 class _Round:
-    """Where a repetition is: rounds of `size` operations from `start` on."""
+    """A repetition: `count` rounds of `size` operations, from index `start` on."""
 
     start: int
     size: int
     count: int
 
 
-def rolled(graph: Graph) -> Layer:
-    """A graph's live nodes with their repetitions as loops, and what is the same computed once."""
+def roll_loops(graph: Graph) -> Layer:
+    """Return a graph's live nodes with repetitions as loops; equal operations are done once."""
     outputs = [output.node for output in graph.outputs]
     nodes = graph.live(outputs)
-    maker = _Maker(nodes, graph)
+    maker = _LoopMaker(nodes, graph)
     work = [node for node in nodes if node.number not in graph.early]
     for kind, part in _parts(work):
         maker.loop(work, part) if kind else maker.plain(work[part.start : part.start + part.size])
-    return once(Layer(maker.found, maker.loops, [maker.of(node) for node in outputs]))
+    return deduplicate(Layer(maker.found, maker.loops, [maker.of(node) for node in outputs]))
 
 
 def _parts(work: Sequence[Node]) -> Iterator[tuple[bool, _Round]]:
-    """The operations as runs that are repeated, and those between."""
+    """Split the operations into repetitions and the runs between them."""
     repetition = _best(work)
     if repetition is None:
         if work:
@@ -64,7 +64,7 @@ def _signature(node: Node) -> tuple[object, ...]:
 
 
 def _best(work: Sequence[Node]) -> _Round | None:
-    """The repetition that covers most operations."""
+    """Return the repetition that covers the most operations, if there is one."""
     signatures: dict[tuple[object, ...], int] = {}
     ids = np.array(
         [signatures.setdefault(_signature(node), len(signatures)) for node in work], np.int64
@@ -87,7 +87,7 @@ def _best(work: Sequence[Node]) -> _Round | None:
             if best is not None and rounds.count * size <= best.size * best.count:
                 break
             if all(node.operation in SHARED for node in work[begin : begin + size]):
-                continue  # nothing but moving
+                continue  # rounds that only move data
             count = _consistent(work, places, rounds)
             if count > 1 and (best is None or count * size > best.size * best.count):
                 best = _Round(begin, size, count)
@@ -95,7 +95,7 @@ def _best(work: Sequence[Node]) -> _Round | None:
 
 
 def _longest(same: NDArray[np.bool_]) -> tuple[int, int]:
-    """The longest run of True: where and how long."""
+    """Return begin and length of the longest run of True."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], same, [False]]).astype(np.int8)))
     starts, ends = edges[::2], edges[1::2]
     if not len(starts):
@@ -105,14 +105,14 @@ def _longest(same: NDArray[np.bool_]) -> tuple[int, int]:
 
 
 def _key(node: Node) -> object:
-    """What makes two values from before a loop the same."""
+    """Return a key that is equal for equal values from before a loop."""
     if node.operation in ("zeros", "zero_tiles"):
         return node.operation, node.rows, node.blocks
     return node.number
 
 
 def _origin(places: Mapping[int, int], rounds: _Round, turn: int, node: Node) -> tuple[str, object]:
-    """Where an operand of round `turn` comes from."""
+    """Return where an operand of round `turn` comes from."""
     place = places.get(node.number)
     if place is None or place < rounds.start:
         return "before", _key(node)
@@ -121,7 +121,7 @@ def _origin(places: Mapping[int, int], rounds: _Round, turn: int, node: Node) ->
 
 
 def _consistent(work: Sequence[Node], places: Mapping[int, int], rounds: _Round) -> int:
-    """How many rounds have one structure; at least 2, or 0."""
+    """Return how many rounds have one structure: at least 2, or 0."""
     first = [_origins(work, places, rounds, 0, at) for at in range(rounds.size)]
     second: list[list[tuple[str, object]]] = []
     steps: dict[int, int] = {}
@@ -152,21 +152,21 @@ def _origins(
 
 
 def _fits(first: tuple[str, object], later: tuple[str, object]) -> bool:
-    """Whether an operand of the first round can be that of the later ones."""
+    """Whether an operand of the first round agrees with that of a later one."""
     if later[0] == "previous":
         return first[0] == "before"
     return first == later and later[0] in ("same", "before")
 
 
-class _Maker:
-    """Writes the new nodes. Their numbers begin after those of all nodes, dead ones too."""
+class _LoopMaker:
+    """Makes the new nodes. Their numbers start after those of all old nodes."""
 
     def __init__(self, nodes: Sequence[Node], graph: Graph) -> None:
         self.found: list[Node] = []
         self.loops: dict[int, Loop] = {}
         self.new: dict[int, Node] = {}  # by the number of the old node
         self.inside: dict[int, tuple[Loop, Node, int, int]] = {}  # loop, its node, round, place
-        self.collected: dict[tuple[int, int], Node] = {}
+        self.collect_nodes: dict[tuple[int, int], Node] = {}
         self.bodies: dict[int, list[Node]] = {}
         self.count = len(graph.nodes)
         for node in nodes:
@@ -179,7 +179,7 @@ class _Maker:
                 self.found.append(new)
 
     def make(self, like: Node, operation: str, inputs: Sequence[Node], **changes: object) -> Node:
-        """A node with a new number."""
+        """Make a node with a new number."""
         number, self.count = self.count, self.count + 1
         rows, blocks = changes.pop("rows", like.rows), changes.pop("blocks", like.blocks)
         assert isinstance(rows, int)
@@ -200,7 +200,7 @@ class _Maker:
         )
 
     def of(self, node: Node) -> Node:
-        """What an old node is outside of loops."""
+        """Return the new node that stands for an old one outside of loops."""
         if node.number in self.new:
             return self.new[node.number]
         loop, head, turn, at = self.inside[node.number]
@@ -225,22 +225,22 @@ class _Maker:
         return part
 
     def every(self, node: Node) -> Node:
-        """An old node of a loop in all of its rounds, below each other."""
+        """Return the values of an old node of a loop in all rounds, as rows below each other."""
         loop, head, _, at = self.inside[node.number]
         key = (head.number, at)
-        if key not in self.collected:
+        if key not in self.collect_nodes:
             loop.results.append(self.bodies[head.number][at])
             place = len(loop.results) - 1
             matrix = node.is_matrix
             node_of_rounds = self.make(
                 node, "collected", [head], rows=node.rows * loop.count, result=place, matrix=matrix
             )
-            self.collected[key] = node_of_rounds
+            self.collect_nodes[key] = node_of_rounds
             self.found.append(node_of_rounds)
-        return self.collected[key]
+        return self.collect_nodes[key]
 
     def plain(self, nodes: Sequence[Node]) -> None:
-        """Nodes outside of loops."""
+        """Copy nodes outside of loops."""
         for node in nodes:
             whole = self._whole(node) if node.operation == "stack" else None
             if whole is None:
@@ -251,7 +251,7 @@ class _Maker:
             self.new[node.number] = whole
 
     def _runs(self, node: Node) -> list[Node]:
-        """What a stack takes, with all rounds of a loop's operation as one."""
+        """Return the operands of a stack; all rounds of a loop's operation count as one."""
         runs: list[Node] = []
         at = 0
         while at < len(node.inputs):
@@ -270,7 +270,7 @@ class _Maker:
         return runs
 
     def _whole(self, node: Node) -> Node | None:
-        """A stack of what all rounds gave: results of the loop, interleaved or not."""
+        """Return a stack of the results of all rounds, interleaved or not."""
         inside = [self.inside.get(item.number) for item in node.inputs]
         if inside[0] is None or any(item is None or item[1] is not inside[0][1] for item in inside):
             return None
@@ -292,7 +292,7 @@ class _Maker:
         return regroup
 
     def loop(self, work: Sequence[Node], rounds: _Round) -> None:
-        """A repetition as a loop."""
+        """Make a loop of a repetition."""
         places = {node.number: place for place, node in enumerate(work)}
         loop = Loop(rounds.count)
         head = self.make(work[rounds.start], "loop", [])
@@ -301,7 +301,7 @@ class _Maker:
         slots: dict[tuple[object, object], Node] = {}
         first = work[rounds.start : rounds.start + rounds.size]
         second = work[rounds.start + rounds.size : rounds.start + 2 * rounds.size]
-        waiting: list[tuple[int, Node]] = []  # places of updates, carried nodes
+        waiting: list[tuple[int, Node]] = []  # places of updates, states
         for start, node in zip(first, second, strict=True):
             operands = []
             for begin, item in zip(start.inputs, node.inputs, strict=True):
@@ -317,7 +317,7 @@ class _Maker:
                     if slot is None:
                         slot = self.make(item, "carried", [])
                         slots[where, _key(begin)] = slot
-                        loop.carried.append(slot)
+                        loop.states.append(slot)
                         loop.starts.append(self.of(begin))
                         waiting.append((where, slot))
                     operands.append(slot)
@@ -346,7 +346,7 @@ class _Maker:
         self.found.append(head)
 
     def _item(self, loop: Loop, start: Node, far: int, source: Node) -> Node:
-        """The rows that a round takes, `far` behind those of the round before."""
+        """Return the rows that a round takes, `far` after those of the round before."""
         begin, count = start.value["start"], start.rows
         every = count * loop.count
         lines = [begin + far * turn + row for turn in range(loop.count) for row in range(count)]

@@ -1,7 +1,7 @@
-"""What depends on what, as a picture: Graphviz text, or SVG by a small layout of our own.
+"""Draw the data flow: as Graphviz text, or as SVG by a small layout algorithm.
 
-The SVG needs no other tool: operations stand below what they take, in layers, ordered by where
-their operands stand; that is enough for the graphs of layers, and Graphviz does the others.
+The SVG needs no other tool. Operations stand below their operands, in layers, ordered by the
+positions of the operands. That is enough for graphs of layers; Graphviz serves for others.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from html import escape
 
 from macaw.lowering.concord.graph import SOURCES, Graph, Node
 from macaw.lowering.concord.layer import Layer, Loop
-from macaw.lowering.concord.loops import rolled
+from macaw.lowering.concord.loops import roll_loops
 
 _WIDTH, _HEIGHT, _GAP, _LAYER = 132, 34, 18, 64
 _FILL = {
@@ -22,10 +22,10 @@ _FILL = {
 
 
 class Drawing:
-    """Boxes and arrows of a layer; boxes of a loop are in a frame."""
+    """The boxes and arrows of a layer; a frame surrounds the boxes of a loop."""
 
     def __init__(self, graph: Graph) -> None:
-        self.layer: Layer = rolled(graph)
+        self.layer: Layer = roll_loops(graph)
         self.boxes: dict[str, tuple[str, str]] = {}  # text and kind
         self.arrows: list[tuple[str, str, bool]] = []  # from, to, whether to the next round
         self.frames: dict[str, list[str]] = {}
@@ -63,13 +63,13 @@ class Drawing:
             self.boxes[key] = f"{source.name or 'rows'}[t]", "moved"
             self.arrows.append((self._key(source), key, False))
             inside.append(key)
-        for carried, start, update in zip(loop.carried, loop.starts, loop.updates, strict=True):
+        for carried, start, update in zip(loop.states, loop.starts, loop.updates, strict=True):
             key = f"n{carried.number}"
             self.boxes[key] = f"{update.name or 'state'}[t-1]", "moved"
             self.arrows.append((self._key(start), key, False))
             inside.append(key)
         inside += [self._box(node) for node in loop.body]
-        for carried, update in zip(loop.carried, loop.updates, strict=True):
+        for carried, update in zip(loop.states, loop.updates, strict=True):
             self.arrows.append((self._key(update), f"n{carried.number}", True))
         self.frames[f"{loop.count} times"] = inside
 
@@ -99,7 +99,7 @@ def _kind(node: Node) -> str:
 
 
 def dot(graph: Graph) -> str:
-    """Graphviz text."""
+    """Return Graphviz text."""
     drawing = Drawing(graph)
     lines = ["digraph layer {", '    node [shape=box, style="filled", fontname="sans-serif"];']
     inside = {key for keys in drawing.frames.values() for key in keys}
@@ -120,19 +120,19 @@ def dot(graph: Graph) -> str:
 
 
 def _layers(drawing: Drawing) -> list[list[str]]:
-    """Boxes by their distance from the begin, ordered by where what they take stands."""
+    """Return boxes by distance from the inputs, each layer ordered by the operands' positions."""
     takes: dict[str, list[str]] = defaultdict(list)
     for start, end, again in drawing.arrows:
         if not again:
             takes[end].append(start)
     depth: dict[str, int] = {}
-    for key in drawing.boxes:  # written in an order in which operands come first
+    for key in drawing.boxes:  # boxes come after their operands
         depth[key] = max((depth.get(item, 0) + 1 for item in takes[key]), default=0)
     uses: dict[str, int] = {}
     for key in reversed(list(drawing.boxes)):
         for item in takes[key]:
             uses[item] = min(uses.get(item, depth[key]), depth[key])
-    for key, below in uses.items():  # what takes nothing stands right above its first use
+    for key, below in uses.items():  # a box without operands stands above its first use
         if not takes[key]:
             depth[key] = below - 1
     rows: list[list[str]] = [[] for _ in range(max(depth.values(), default=0) + 1)]
@@ -154,7 +154,7 @@ def _layers(drawing: Drawing) -> list[list[str]]:
 def _places(
     drawing: Drawing, rows: Sequence[Sequence[str]]
 ) -> tuple[dict[str, tuple[float, float]], int]:
-    """Where each box stands, and the width of all; left of a loop's boxes stand the others."""
+    """Return the position of each box and the total width; a loop's boxes stand on the right."""
     step = _WIDTH + _GAP
     inside = {key for keys in drawing.frames.values() for key in keys}
     split = [[key for key in row if key not in inside] for row in rows]
@@ -178,7 +178,7 @@ def _places(
 
 
 def svg(graph: Graph) -> str:
-    """The picture itself."""
+    """Return the picture as SVG."""
     drawing = Drawing(graph)
     rows = _layers(drawing)
     at, wide = _places(drawing, rows)
@@ -202,7 +202,7 @@ def svg(graph: Graph) -> str:
             f' fill="none" stroke="#777"{dash} marker-end="url(#arrow)"/>'
         )
     for key, (text, kind) in drawing.boxes.items():
-        lines += _drawn(text, kind, *at[key])
+        lines += _draw(text, kind, *at[key])
     return "\n".join([*lines, "</svg>"]) + "\n"
 
 
@@ -217,7 +217,7 @@ def _frame(title: str, places: Sequence[tuple[float, float]]) -> list[str]:
     ]
 
 
-def _drawn(text: str, kind: str, x: float, y: float) -> list[str]:
+def _draw(text: str, kind: str, x: float, y: float) -> list[str]:
     lines = [
         f'<rect x="{x:g}" y="{y:g}" width="{_WIDTH}" height="{_HEIGHT}" rx="4"'
         f' fill="{_FILL[kind]}" stroke="#555"/>'

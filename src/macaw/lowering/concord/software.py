@@ -1,4 +1,4 @@
-"""A layer as software: the text of a Python file for one of the targets."""
+"""Write a layer as a Python file for one of the targets."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from macaw.lowering.concord import arithmetic
 from macaw.lowering.concord.graph import Graph, Output, Tensor
 from macaw.lowering.concord.layer import Layer
 from macaw.lowering.concord.line_layout import WIDTH
-from macaw.lowering.concord.loops import rolled
-from macaw.lowering.concord.writer import Writer
+from macaw.lowering.concord.loops import roll_loops
+from macaw.lowering.concord.writer import LayerWriter
 
 _WHAT = {
     "numpy": "NumPy",
@@ -23,7 +23,7 @@ _WHAT = {
 
 @dataclass
 class Software:
-    """A generated file, and how its tensors are called in it."""
+    """A generated file, and the names of inputs and outputs in it."""
 
     text: str
     inputs: dict[str, Tensor]  # by parameter
@@ -32,17 +32,17 @@ class Software:
 
 
 def software(graph: Graph, config: Configuration, target: str, title: str = "") -> Software:
-    """The layer of a graph for `target`. Raises `LowerError`."""
+    """Generate the file of a graph for `target`. Raises `LowerError`."""
     live = graph.live(output.node for output in graph.outputs)
-    layer = rolled(graph)
-    writer = Writer(graph, layer, config, target)
+    layer = roll_loops(graph)
+    writer = LayerWriter(graph, layer, config, target)
     body = writer.layer()
     columns = max((node.inputs[1].blocks for node in live if node.operation == "mv_mul"), default=1)
     columns *= int(config["nnp.native"])
-    roots_of = set(writer.used)
+    roots_of = set(writer.names_used)
     if target != "onnx" and any(tensor.kind == "matrix" for tensor in writer.inputs.values()):
         roots_of |= {"tiles_of", "from_tiles"}
-    imports, numbers, functions = arithmetic.needed(target, config, columns, roots_of)
+    imports, numbers, functions = arithmetic.requirements(target, config, columns, roots_of)
     sections = [
         _docstring(config, target, title),
         arithmetic.import_text(imports),
@@ -64,7 +64,7 @@ def software(graph: Graph, config: Configuration, target: str, title: str = "") 
 
 
 def _docstring(config: Configuration, target: str, title: str) -> str:
-    """What the file is."""
+    """Return the docstring of the file."""
     kind = str(config["nnp.quantise"])
     bits = f"{config['nnp.vector_bits']} and {config['nnp.matrix_bits']} bits"
     if kind == "float":
@@ -85,8 +85,8 @@ def _docstring(config: Configuration, target: str, title: str) -> str:
     return f'"""{text}\n"""'
 
 
-def _shapes(writer: Writer) -> str:
-    """The shapes of inputs and outputs."""
+def _shapes(writer: LayerWriter) -> str:
+    """Return the text that lists shapes of inputs and outputs."""
     groups = []
     for title, group in (
         ("INPUTS", {name: tensor.shape for name, tensor in writer.inputs.items()}),

@@ -1,7 +1,7 @@
-"""Following a program: its chains, one after the other, on memories that hold nodes.
+"""Trace a program: run its chains one after the other on memories that hold nodes.
 
-The iterations of a chain are rows of one value: no chain reads register entries that it writes
-(a rule of chains), so each of its operations is one node, however often it is repeated.
+A chain never reads register entries that it writes (a rule of chains). So its iterations are rows
+of one value, and each operation is one node, however often it is repeated.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from macaw.isa.nnp_entries import Access, Volume, accesses, volume
 from macaw.isa.nnp_layouts import TILE
 from macaw.lowering.concord import cells
 from macaw.lowering.concord.cells import NOTHING, Cells, Ints
-from macaw.lowering.concord.chains import Chain, Place
+from macaw.lowering.concord.chains import Chain, SourceInstruction
 from macaw.lowering.concord.graph import Graph, Node, Output, Tensor
 from macaw.lowering.concord.hints import Hint
 from macaw.lowering.concord.inputs import Inputs, Pieces
@@ -27,7 +27,7 @@ _IN, _OUT, _EXTERNAL, _MATRICES = "NetInQ", "NetOutQ", "Dram", "MatrixRf"
 
 
 def trace(chains: Iterable[Chain], hints: Sequence[Hint], config: Configuration) -> Graph:
-    """The graph of a program. Raises `LowerError` for what it cannot be."""
+    """Return the graph of a program. Raises `LowerError` for what software cannot do."""
     tracer = Tracer(hints, config)
     for chain in chains:
         tracer.run(chain)
@@ -36,7 +36,7 @@ def trace(chains: Iterable[Chain], hints: Sequence[Hint], config: Configuration)
 
 
 class Tracer:
-    """The state of a run."""
+    """The memories and queues of a traced run, and the graph so far."""
 
     def __init__(self, hints: Sequence[Hint], config: Configuration) -> None:
         self.native = int(config["nnp.native"])
@@ -45,15 +45,19 @@ class Tracer:
         self.mfu_in = bool(config["nnp.quantise_mfu_in"])
         self.hints = hints
         self.memories: dict[str, Cells] = {}  # by name
-        self.popped = 0  # native vectors of NetInQ
-        self.pushed: list[tuple[int, int, Place]] = []  # of NetOutQ: node, cell, who
-        self.stored: dict[int, Place] = {}  # of Dram: address, who
+        self.pop_count = 0  # native vectors read from NetInQ so far
+        self.push_log: list[
+            tuple[int, int, SourceInstruction]
+        ] = []  # to NetOutQ: node, cell, instruction
+        self.write_log: dict[int, SourceInstruction] = {}  # to Dram: the instruction by address
         self.inputs = Inputs(self.graph, hints, self.native)
-        self.turns = range(1)  # iterations that are followed
-        self.matrices: dict[tuple[int, int, int], Node] = {}  # of MatrixRf as it is: by place, size
+        self.turns = range(1)  # the iterations that are traced
+        self.matrices: dict[
+            tuple[int, int, int], Node
+        ] = {}  # what MatrixRf holds, by place and size
 
     def run(self, chain: Chain) -> None:
-        """A chain, all of its iterations."""
+        """Trace a chain with all its iterations."""
         self.graph.chain += 1
         by_instruction = {access.at: access for access in accesses(chain.rows, chain.scalars)}
         writes = [access for access in by_instruction.values() if access.writes]
@@ -72,7 +76,7 @@ class Tracer:
     def _vectors_of(
         self, chain: Chain, by_instruction: Mapping[int, Access], window: Volume | None
     ) -> None:
-        """The iterations `turns` of a chain of vectors, all at once."""
+        """Trace the iterations `turns` of a chain of vectors, all at once."""
         writes = [access for access in by_instruction.values() if access.writes]
         first = by_instruction[0]
         moves = not any(step(row).role == "stage" for row in chain.rows)
@@ -92,20 +96,20 @@ class Tracer:
                 from_quantised = False
                 continue
             if from_quantised:
-                value = self._requantised(value, chain.places[0])
+                value = self._requantise(value, chain.places[0])
                 from_quantised = False
             if follow_units[at] and not in_pipeline and self.mfu_in:
-                value = self._requantised(value, place)
+                value = self._requantise(value, place)
             in_pipeline = True
             value = self._function(chain, at, by_instruction.get(at), value, window)
         if from_quantised:
-            value = self._requantised(value, chain.places[0])
+            value = self._requantise(value, chain.places[0])
         self._write(chain, writes, value, window)
 
     # --- what a chain reads ---
 
     def _addresses(self, access: Access, window: Volume | None) -> Ints:
-        """The cells of an access: a row an iteration."""
+        """Return the cells of an access: a row for each iteration."""
         begins = [access.begin(turn, window) for turn in self.turns]
         if len(set(begins)) == 1 and not access.writes and not access.memory.queue:
             begins = begins[:1]
@@ -118,16 +122,16 @@ class Tracer:
         return self._vectors(access.memory.name, self._source(access, window))
 
     def _source(self, access: Access, window: Volume | None) -> Ints:
-        """The cells that an access reads; what it pops is gone."""
+        """Return the cells that an access reads; a read of a queue removes them."""
         if access.memory.name != _IN:
             return self._addresses(access, window)
         count = len(self.turns) * access.count
-        addresses = np.arange(self.popped, self.popped + count, dtype=np.int64)
-        self.popped += count
+        addresses = np.arange(self.pop_count, self.pop_count + count, dtype=np.int64)
+        self.pop_count += count
         return addresses.reshape(len(self.turns), -1)
 
     def _vectors(self, name: str, addresses: Ints) -> Node:
-        """What lies in these cells of vectors; what comes from outside becomes an input."""
+        """Return the value in cells of vectors; cells from outside become an input."""
         return cells.vectors(self.graph, *self._cells(name, addresses))
 
     def _cells(self, name: str, addresses: Ints, pieces: Pieces = ()) -> tuple[Ints, Ints]:
@@ -138,7 +142,7 @@ class Tracer:
         return cells.as_vectors(self.graph, owner), index
 
     def _windows(self, chain: Chain, access: Access, window: Volume) -> Node:
-        """The windows of a volume, one an iteration."""
+        """Return the windows of a volume, one for each iteration."""
         first, last = self.turns.start, self.turns.stop
         positions = window.width * window.height
         count = positions * window.depth
@@ -164,15 +168,15 @@ class Tracer:
 
     # --- what it does ---
 
-    def _product(self, chain: Chain, access: Access, value: Node, place: Place) -> Node:
-        """A product; matrices that change from iteration to iteration one after the other."""
+    def _product(self, chain: Chain, access: Access, value: Node, place: SourceInstruction) -> Node:
+        """Return a product; if the matrix changes in each iteration, one product for each."""
         rows, columns = chain.scalars["rows"], chain.scalars["cols"]
         iterations = len(self.turns) if access.inc else 1
         products = []
         vector = self.graph.add("quantise", (value,), value.rows, value.blocks, place)
         for i in range(iterations):
             begin = access.base + access.inc * self.turns[i]
-            matrix = self._stored(begin, rows, columns, place)
+            matrix = self._quantised_matrix(begin, rows, columns, place)
             x = vector
             if iterations > 1 and value.rows > 1:
                 line = self.graph.add("rows", (value,), 1, value.blocks, start=i, stop=i + 1)
@@ -181,25 +185,27 @@ class Tracer:
         result = products[0]
         if len(products) > 1:
             result = self.graph.add("stack", products, iterations, rows)
-        return self._requantised(result, place) if self.mvm_out else result
+        return self._requantise(result, place) if self.mvm_out else result
 
-    def _stored(self, begin: int, rows: int, columns: int, place: Place) -> Node:
-        """A matrix of MatrixRf, quantised; of what the layer takes one node until it changes."""
+    def _quantised_matrix(
+        self, begin: int, rows: int, columns: int, place: SourceInstruction
+    ) -> Node:
+        """Return a matrix of MatrixRf, quantised; one node serves until the matrix changes."""
         key = begin, rows, columns
         if key in self.matrices:
             return self.matrices[key]
-        matrix = self._held(begin, rows, columns)
+        matrix = self._unquantised_matrix(begin, rows, columns)
         quantise = self.graph.add("quantise_matrix", (matrix,), rows, columns, place)
         if quantise.number in self.graph.early:
             self.matrices[key] = quantise
         return quantise
 
-    def _held(self, begin: int, rows: int, columns: int) -> Node:
-        """A matrix of MatrixRf as it was before it was quantised."""
+    def _unquantised_matrix(self, begin: int, rows: int, columns: int) -> Node:
+        """Return a matrix of MatrixRf as it was before its quantisation."""
         addresses = begin + np.arange(rows * columns, dtype=np.int64).reshape(rows, columns)
         return cells.tiles(self.graph, *self._memory(_MATRICES).read(addresses))
 
-    def _requantised(self, value: Node, place: Place) -> Node:
+    def _requantise(self, value: Node, place: SourceInstruction) -> Node:
         return self.graph.add("requantise", (value,), value.rows, value.blocks, place)
 
     def _function(
@@ -211,14 +217,14 @@ class Tracer:
             return self.graph.add(does, (value,), value.rows, value.blocks, place, **values)
         other = self._read(chain, access, window)
         if self.mfu_in:
-            other = self._requantised(other, place)
+            other = self._requantise(other, place)
         rows = max(value.rows, other.rows)
         return self.graph.add(does, (value, other), rows, value.blocks, place)
 
     # --- what it writes ---
 
     def _name(self, writes: Sequence[Access]) -> str:
-        """The name of the first hinted place that is written."""
+        """Return the name of the first hinted place that a chain writes."""
         for access in writes:
             for hint in self.hints:
                 place = hint.memory, hint.address
@@ -227,7 +233,7 @@ class Tracer:
         return ""
 
     def _pieces(self, writes: Sequence[Access], count: int, *, tiles: bool) -> Pieces:
-        """The hints whose places are written as a whole, of `count` cells behind each other."""
+        """Return the hints that a write of `count` consecutive cells covers completely."""
         pieces = []
         for access in writes:
             base = access.begin(self.turns[0], None)
@@ -235,20 +241,20 @@ class Tracer:
             for hint in self.hints if follow_on and not access.memory.queue else ():
                 size = hint.tiles(self.native) if tiles else hint.vectors(self.native)
                 inside = base <= hint.address and hint.address + size <= base + count
-                if hint.said and hint.memory == access.memory.name and inside:
+                if hint.explicit and hint.memory == access.memory.name and inside:
                     pieces.append((hint.address - base, hint))
         return pieces
 
     def _move(
         self, chain: Chain, read: Access, writes: Sequence[Access], window: Volume | None
     ) -> None:
-        """A chain that does nothing to its vectors: cells go where it writes them."""
+        """Trace a chain that only copies vectors: the cells keep their nodes."""
         addresses = self._source(read, window)
         count = len(self.turns) * read.count
         pieces = self._pieces(writes, count, tiles=False) if addresses.size == count else ()
         owner, index = self._cells(read.memory.name, addresses, pieces)
         outside = any(access.memory.name in (_OUT, _EXTERNAL) for access in writes)
-        if outside and (owner == NOTHING).any():  # zeros that leave are a value
+        if outside and (owner == NOTHING).any():  # zeros that the program gives out are a value
             self._write(chain, writes, cells.vectors(self.graph, owner, index), window)
             return
         whole = self.graph.nodes[int(owner[0, 0])] if owner[0, 0] != NOTHING else None
@@ -274,7 +280,7 @@ class Tracer:
         index: Ints,
         window: Volume | None,
     ) -> None:
-        """Write cells, a row an iteration."""
+        """Write cells, a row for each iteration."""
         into: dict[str, list[Access]] = {}
         for access in writes:
             into.setdefault(access.memory.name, []).append(access)
@@ -283,7 +289,7 @@ class Tracer:
             if group[0].memory.queue:
                 self._push(owner, index, places)
                 continue
-            # All that an iteration writes, then the next one: the last write to a cell stays.
+            # Iteration by iteration, because the last write to a cell counts.
             starts = [[access.begin(turn, window) for access in group] for turn in self.turns]
             addresses = np.add.outer(np.array(starts, np.int64), np.arange(group[0].count))
             shape = addresses.shape
@@ -292,18 +298,18 @@ class Tracer:
             if name == _EXTERNAL:
                 writers = np.broadcast_to(np.arange(len(places))[:, None], shape)
                 for address, writer in zip(addresses.flat, writers.flat, strict=True):
-                    self.stored[int(address)] = places[writer]
+                    self.write_log[int(address)] = places[writer]
 
-    def _push(self, owner: Ints, index: Ints, places: Sequence[Place]) -> None:
-        """Push cells, a row an iteration: all of a row by the first instruction, then the next."""
+    def _push(self, owner: Ints, index: Ints, places: Sequence[SourceInstruction]) -> None:
+        """Push cells, a row for each iteration: first all by one instruction, then by the next."""
         for line in zip(owner.tolist(), index.tolist(), strict=True):
             for place in places:
-                self.pushed += [(*cell, place) for cell in zip(*line, strict=True)]
+                self.push_log += [(*cell, place) for cell in zip(*line, strict=True)]
 
     # --- tiles ---
 
     def _tiles(self, chain: Chain, read: Access, write: Access) -> None:
-        """m_rd and m_wr: a matrix into MatrixRf, or from there to Dram."""
+        """Trace m_rd and m_wr: a matrix goes into MatrixRf, or from there to Dram."""
         rows, columns = chain.scalars["rows"], chain.scalars["cols"]
         self.turns = range(1)
         if write.memory.name != _MATRICES:
@@ -319,47 +325,47 @@ class Tracer:
                 lines = source.read(self._rows_of(places.ravel()))
                 owner, index = cells.as_tiles(self.graph, *lines, rows, chain.places[0])
             else:
-                begin, self.popped = self.popped, self.popped + len(every) * self.native
+                begin, self.pop_count = self.pop_count, self.pop_count + len(every) * self.native
                 source = self.inputs.of_queue(_IN, begin, rows, columns, pieces)
                 owner, index = source.read(every)
             self._memory(_MATRICES).copy(write.base + every, owner, index)
             self.matrices.clear()
 
     def _rows_of(self, tiles: Ints) -> Ints:
-        """The cells of tiles of Dram: a row a tile."""
+        """Return the cells of tiles of Dram: a row for each tile."""
         return np.add.outer(tiles * self.native, np.arange(self.native))
 
     def _leave(self, chain: Chain, read: Access, write: Access) -> None:
-        """A matrix of MatrixRf to Dram, as it comes back from its quantiser."""
+        """Write a matrix of MatrixRf to Dram, requantised."""
         rows, columns = chain.scalars["rows"], chain.scalars["cols"]
         place = chain.places[write.at]
-        matrix = self._held(read.base, rows, columns)
+        matrix = self._unquantised_matrix(read.base, rows, columns)
         requantise = self.graph.add("requantise_matrix", (matrix,), rows, columns, place)
         addresses = self._rows_of(write.base + np.arange(rows * columns, dtype=np.int64)).ravel()
         self._memory(_EXTERNAL).copy(
             addresses, np.full(addresses.shape, requantise.number), np.arange(len(addresses))
         )
-        self.stored.update(dict.fromkeys(addresses.tolist(), place))
+        self.write_log.update(dict.fromkeys(addresses.tolist(), place))
 
     # --- the end ---
 
     def finish(self) -> None:
-        """Collect the outputs: what left by NetOutQ, and what was written to Dram."""
-        queue = np.array([item[:2] for item in self.pushed], np.int64).reshape(-1, 2)
-        places = [item[2] for item in self.pushed]
+        """Collect the outputs: what NetOutQ has got, and what was written to Dram."""
+        queue = np.array([item[:2] for item in self.push_log], np.int64).reshape(-1, 2)
+        places = [item[2] for item in self.push_log]
         self._collect(_OUT, np.arange(len(queue)), queue, dict(enumerate(places)))
-        if self.stored:
-            addresses = np.array(sorted(self.stored), np.int64)
+        if self.write_log:
+            addresses = np.array(sorted(self.write_log), np.int64)
             owner, index = self._memory(_EXTERNAL).read(addresses)
             owner = cells.as_vectors(self.graph, owner)
-            self._collect(_EXTERNAL, addresses, np.stack([owner, index], 1), self.stored)
+            self._collect(_EXTERNAL, addresses, np.stack([owner, index], 1), self.write_log)
         if not self.graph.outputs:
             raise LowerError("the program gives nothing: it writes neither to NetOutQ nor to Dram")
 
     def _collect(
-        self, name: str, addresses: Ints, cells_read: Ints, places: dict[int, Place]
+        self, name: str, addresses: Ints, cells_read: Ints, places: dict[int, SourceInstruction]
     ) -> None:
-        """Outputs of a memory: cells (owner, index) at rising addresses."""
+        """Collect the outputs of a memory from its cells (owner, index) at rising addresses."""
         at = {int(address): n for n, address in enumerate(addresses)}
         left = set(at)
         for hint in self.hints:
@@ -385,12 +391,14 @@ class Tracer:
             self._output(hint, [cells_read[at[a]] for a in run], [places[a] for a in run])
 
     def _blocks(self, cells_read: Sequence[Ints]) -> int:
-        """Native vectors of a row, if all that was pushed has rows of as many; else 1."""
+        """Return the native vectors of a row if all pushed rows have the same number, else 1."""
         sizes = {self.graph.nodes[int(owner)].blocks for owner, _ in cells_read}
         size = sizes.pop()
         return size if not sizes and len(cells_read) % size == 0 else 1
 
-    def _output(self, hint: Hint, cells_read: Sequence[Ints], places: Sequence[Place]) -> None:
+    def _output(
+        self, hint: Hint, cells_read: Sequence[Ints], places: Sequence[SourceInstruction]
+    ) -> None:
         blocks = -(-hint.columns // self.native)
         pairs = np.array(cells_read, np.int64).reshape(hint.rows, blocks, 2)
         node = cells.vectors(self.graph, pairs[..., 0], pairs[..., 1])
@@ -401,7 +409,7 @@ class Tracer:
 
 
 def _feeds_itself(accesses: Iterable[Access], turns: range, window: Volume | None) -> bool:
-    """Whether an iteration reads of external memory what an earlier one wrote."""
+    """Whether an iteration reads from external memory what an earlier one wrote."""
     external = [access for access in accesses if access.memory.name == _EXTERNAL]
     if len(turns) == 1 or not any(access.writes for access in external):
         return False

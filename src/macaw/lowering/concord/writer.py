@@ -1,4 +1,4 @@
-"""The function `layer` of a generated file: a statement an operation, a function a loop."""
+"""Write the function `layer` of a generated file: a statement an operation, a function a loop."""
 
 from __future__ import annotations
 
@@ -13,29 +13,35 @@ from macaw.isa.config import Configuration
 from macaw.lowering.concord import arithmetic
 from macaw.lowering.concord.graph import SHARED, Graph, Node, Output, Tensor
 from macaw.lowering.concord.layer import Layer, Loop
-from macaw.lowering.concord.line_layout import WIDTH, Group, arguments, bare, laid, numbers
+from macaw.lowering.concord.line_layout import WIDTH, Group, arguments, bare, lay_out, numbers
 
 _INLINE = (
     "quantise", "quantise_matrix", "rows", "columns", "regroup", "collected", "zeros", "zero_tiles",
     "take", "part",
 )  # fmt: skip
 _LONGEST_INLINE = 48
-_KEPT = ("input", "carried", "item", "quantise", "quantise_matrix")  # names not for what follows
+_KEPT = (
+    "input",
+    "carried",
+    "item",
+    "quantise",
+    "quantise_matrix",
+)  # nodes whose names results do not inherit
 
 
 @dataclass
-class Writer:
+class LayerWriter:
     """Writes the function `layer`."""
 
     graph: Graph
     layer_nodes: Layer
     config: Configuration
     target: str
-    used: set[str] = field(default_factory=set)  # functions of the templates
+    names_used: set[str] = field(default_factory=set)  # functions of the templates that are called
     names: dict[int, str] = field(default_factory=dict)
-    expressions: dict[int, str] = field(default_factory=dict)  # of nodes that have no name
-    taken: Counter[str] = field(default_factory=Counter)
-    bases: dict[str, str] = field(default_factory=dict)  # of names: without their number
+    expressions: dict[int, str] = field(default_factory=dict)  # of nodes without a variable
+    name_counts: Counter[str] = field(default_factory=Counter)
+    bases: dict[str, str] = field(default_factory=dict)  # variable names without their number
     inputs: dict[str, Tensor] = field(default_factory=dict)
     outputs: dict[str, Output] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
@@ -47,7 +53,7 @@ class Writer:
         self.users: dict[int, Node] = {}
         self.live: set[int] = set()
         layer = self.layer_nodes
-        self.scope: dict[int, int] = {}  # of nodes in a loop: which
+        self.scope: dict[int, int] = {}  # by node of a loop: the loop
         groups = [layer.nodes, *(loop.body for loop in layer.loops.values())]
         for scope, group in enumerate(groups):
             for node in group:
@@ -60,7 +66,7 @@ class Writer:
         self.reserved = {
             name
             for target in arithmetic.TARGETS  # the same names for all of them
-            for template in arithmetic.every(target)
+            for template in arithmetic.all_templates(target)
             for piece in arithmetic.pieces(template)
             for name in piece.names
         }
@@ -76,7 +82,7 @@ class Writer:
     # --- the function ---
 
     def layer(self) -> list[str]:
-        """The lines of the function."""
+        """Return the lines of the function."""
         layer = self.layer_nodes
         for tensor, node in self.graph.inputs:
             if node.number not in self.live:
@@ -84,14 +90,14 @@ class Writer:
             name = self._unique(tensor.name)
             self.inputs[name] = tensor
             self.names[node.number] = name
-        head = laid("def layer", arguments(*self.inputs), ":")
+        head = lay_out("def layer", arguments(*self.inputs), ":")
         self.lines = [f'    """{self._sentence()}"""']
         self._nodes(layer.nodes, 4)
         results = []
         for output, node in zip(self.graph.outputs, layer.outputs, strict=True):
             name = self._output_name(output)
             self.outputs[name] = output
-            results.append(f'        "{name}": {self._returned(output.tensor, node)},')
+            results.append(f'        "{name}": {self._result_text(output.tensor, node)},')
         return [*head, *self.lines, "    return {", *results, "    }"]
 
     def _sentence(self) -> str:
@@ -103,9 +109,9 @@ class Writer:
             name += "_out"
         return name
 
-    def _returned(self, tensor: Tensor, node: Node) -> str:
+    def _result_text(self, tensor: Tensor, node: Node) -> str:
         text = self._text(node)
-        self.used.add("narrow")
+        self.names_used.add("narrow")
         if tensor.columns != node.blocks * self.native:
             columns = f"0, :{tensor.columns}" if tensor.rows == 1 else f":, :{tensor.columns}"
             return f"narrow({text}[{columns}])"
@@ -123,25 +129,25 @@ class Writer:
                 self._statement(node, indent)
 
     def _prepare(self, node: Node, indent: int) -> None:
-        """An input, filled up to native vectors or tiles."""
+        """Write the statement that pads an input to native vectors or tiles."""
         if node.number not in self.live:
             return
         name = self.names[node.number]
         kind = "matrix_of" if node.value["kind"] == "matrix" else "rows_of"
         rows = node.rows * (self.native if kind == "matrix_of" else 1)
-        self.used.add(kind)
+        self.names_used.add(kind)
         arguments = [name, str(rows), str(node.blocks * self.native)]
         user = self.users.get(node.number)
         if self.uses[node.number] == 1 and user and user.operation == "quantise_matrix":
             arguments = [f"{kind}({', '.join(arguments)})"]
             kind = user.operation
-            self.used.add(kind)
+            self.names_used.add(kind)
             self.names[user.number] = name
         self._assign(name, kind, arguments, indent)
 
     def _statement(self, node: Node, indent: int) -> None:
         if node.number in self.names:
-            return  # its input's statement says it
+            return  # the statement of its input defines it
         if node.operation == "final":
             self.names[node.number] = self.finals[node.inputs[0].number][node.value["slot"]]
             return
@@ -159,13 +165,13 @@ class Writer:
         self.names[node.number] = name
         if function:
             start = f"{' ' * indent}{name} = {function}"
-            lines = laid(start, arguments(*operands), "", indent)
+            lines = lay_out(start, arguments(*operands), "", indent)
         else:
             lines = [f"{' ' * indent}{name} = {text}"]
-        self.lines += self._said(lines, node)
+        self.lines += self._with_comment(lines, node)
 
-    def _said(self, lines: list[str], node: Node) -> list[str]:
-        """The lines of a statement with the instruction's place in the source, where it fits."""
+    def _with_comment(self, lines: list[str], node: Node) -> list[str]:
+        """Return the lines of a statement, with the source line as comment where it fits."""
         place = node.place
         if place is None or place.line is None:
             return lines
@@ -173,7 +179,7 @@ class Writer:
         return [*lines[:-1], lines[-1] + text] if len(lines[-1] + text) <= WIDTH else lines
 
     def _name(self, node: Node) -> str:
-        """A variable's name: of its tensor, or of what becomes of it in its chain."""
+        """Return a variable's name: that of its tensor, or of what its chain makes of it."""
         first = node.inputs[0] if node.inputs else None
         base_name = self.names.get(first.number, "") if first is not None else ""
         if (
@@ -205,7 +211,7 @@ class Writer:
         return self._unique(last.name or _PLAIN.get(node.operation, node.operation))
 
     def _stem(self, node: Node) -> str:
-        """The name that what a node is made of has."""
+        """Return the name of what a node is made of."""
         while node.inputs:
             node = node.inputs[0]
             if node.number in self.names:
@@ -219,8 +225,8 @@ class Writer:
             base += "_"
         name = base
         while name in self.bases:
-            self.taken[base] += 1
-            name = f"{base}_{self.taken[base] + 1}"
+            self.name_counts[base] += 1
+            name = f"{base}_{self.name_counts[base] + 1}"
         self.bases[name] = base
         return name
 
@@ -232,7 +238,7 @@ class Writer:
         return self.expressions[node.number]
 
     def _call(self, node: Node) -> tuple[str, list[str | Group]]:
-        """A function and its arguments; without a function an expression."""
+        """Return a function and its arguments; if the function is empty, an expression."""
         texts = [self._text(item) for item in node.inputs]
         value, width = node.value, node.blocks * self.native
         operation = node.operation
@@ -269,32 +275,34 @@ class Writer:
             arguments = [*texts, *(f"{name}={number}" for name, number in value.items())]
         elif operation == "v_softmax":
             arguments = [*texts, str(value["valid"])]
-        self.used.add(function)
+        self.names_used.add(function)
         return function, arguments
 
-    def _assign(self, name: str, function: str, operands: Sequence[str | Group], indent: int) -> None:
+    def _assign(
+        self, name: str, function: str, operands: Sequence[str | Group], indent: int
+    ) -> None:
         start = f"{' ' * indent}{name} = {function}"
-        self.lines += laid(start, arguments(*operands), "", indent)
+        self.lines += lay_out(start, arguments(*operands), "", indent)
 
     # --- loops ---
 
     def _loop(self, node: Node, loop: Loop, indent: int) -> None:
-        """A function for a round, and its scan."""
+        """Write the function for a round, and the scan that calls it."""
         blank = " " * indent
         starts = [self._text(item) for item in loop.starts]
         sources = [self._sequence(loop, item) for item in loop.sources]
-        for carried, update in zip(loop.carried, loop.updates, strict=True):
+        for carried, update in zip(loop.states, loop.updates, strict=True):
             self.names[carried.number] = self._unique(update.name or "previous")
         for item, source in zip(loop.items, loop.sources, strict=True):
             self.names[item.number] = self._unique(f"{source.name or 'x'}_t")
-        states = [self.names[item.number] for item in loop.carried]
+        states = [self.names[item.number] for item in loop.states]
         items = [self.names[item.number] for item in loop.items] or ["_"]
         if not sources:
             sources = [f"zeros({loop.count}, 1)"]
-            self.used.add("zeros")
+            self.names_used.add("zeros")
         step = self._unique("step")
         parameters = arguments("state", *items)
-        self.lines += ["", *laid(f"{blank}def {step}", parameters, ":", indent)]
+        self.lines += ["", *lay_out(f"{blank}def {step}", parameters, ":", indent)]
         if states:
             self.lines += bare(f"{blank}    ", Group(tuple(states)), " = state", indent + 4)
         self._nodes(loop.body, indent + 4)
@@ -302,12 +310,12 @@ class Writer:
         results = Group(tuple(self._text(item) for item in loop.results))
         self.lines += bare(f"{blank}    return ", Group((after, results)), "", indent + 4)
         self.lines.append("")
-        self.used.add("scan")
-        left = self._taken(node, loop, indent)
+        self.names_used.add("scan")
+        left = self._scan_targets(node, loop, indent)
         self._assign(left, "scan", [step, Group(tuple(starts)), *sources], indent)
 
-    def _taken(self, node: Node, loop: Loop, indent: int) -> str:
-        """What a scan is assigned to: names of last states and results, or of both as a whole."""
+    def _scan_targets(self, node: Node, loop: Loop, indent: int) -> str:
+        """Return the targets of a scan: names of last states and of results."""
         bases = [f"{item.name or 'result'}_all" for item in loop.results]
         lasts = [item.name or "last" for item in loop.updates]
         needed_finals = [slot in loop.finals for slot in range(len(lasts))]
@@ -329,7 +337,7 @@ class Writer:
 
     def _sequence(self, loop: Loop, source: Node) -> str:
         rows = source.rows // loop.count
-        self.used.add("reshape")
+        self.names_used.add("reshape")
         return f"reshape({self._text(source)}, {loop.count}, {rows}, {source.blocks * self.native})"
 
 

@@ -1,8 +1,8 @@
-"""The words of an island's blocks: what a program is made of, and its source.
+"""The words of an island's blocks: the data from which sources and predictions are made.
 
-A block is written as words and repetitions of them; sources and predictions are made of the same
-list. Columns and rows are text for the assembler, for they take no part in the timing; pushed and
-pulled columns do, for their rows open and close.
+A word is one 32-bit instruction of an island. A block is a list of words and of repetitions of
+words. Columns and rows are text for the assembler, because timing does not depend on them. Columns
+that are pushed and pulled are numbers, because their rows have to be opened.
 """
 
 from __future__ import annotations
@@ -32,11 +32,12 @@ _REGISTERS = [[name for name in (*row.reads, row.to) if name in (ROP, GIO)] for 
 
 @dataclass(frozen=True)
 class Word:
-    """A word: its text, what it is, how often it is done, and what else its time depends on.
+    """A word: its source text, its kind, its repeat count, and what else its time depends on.
 
-    OPERATE: `operation` is a place in OPERATIONS, `value` the number of its `Mode` if it computes.
-    PULL, PUSH, LOCK, UNLOCK: `value` is the buffer's number; `every`: one column for all banks.
-    POINT (a pointer of a buffer moves): start and end go to these columns, -1: where they are.
+    OPERATE: `operation` is an index into OPERATIONS; `value` is the index of its `Mode`, if it
+    computes. PULL, PUSH, LOCK, UNLOCK: `value` is the buffer's number; `every`: one column for all
+    banks. POINT moves a buffer's pointers to the columns `start` and `end`; -1 leaves a pointer
+    where it is.
     """
 
     text: str
@@ -52,7 +53,7 @@ class Word:
 
 @dataclass(frozen=True)
 class Repeat:
-    """Words that stand in the program several times; `counter` counts up behind each, from 0."""
+    """Words that the source repeats `count` times; the assembler's `counter` counts them from 0."""
 
     count: int
     body: tuple[Item, ...]
@@ -64,7 +65,7 @@ Item = Word | Repeat
 
 @dataclass(frozen=True)
 class Mode:
-    """What the ALU does: function, arrangement, format by their numbers, and accumulate."""
+    """A setting of the ALU: function, arrangement and format by number; whether it accumulates."""
 
     function: int
     arrangement: int
@@ -74,9 +75,9 @@ class Mode:
 
 @dataclass(frozen=True)
 class Block:
-    """A block: its banks and its words without `end`.
+    """A block: its banks and its words, the final `end` left out.
 
-    `modes` are those that COMPUTE names, `row` is the row that is open at the end.
+    `modes` are the settings to which words refer; `row` is the row that is open at the end.
     """
 
     banks: tuple[int, ...]
@@ -85,7 +86,7 @@ class Block:
     row: int
 
     def lines(self, label: str = "") -> list[str]:
-        """The source."""
+        """Return the source lines of the block; the first one has `label`, if there is one."""
         head = f"{label}: " if label else ""
         numbers = ", ".join(map(str, self.banks))
         if len(self.banks) == self.banks[-1] - self.banks[0] + 1 > 1:
@@ -110,12 +111,12 @@ def _lines(items: Sequence[Item]) -> Iterator[str]:
 
 
 def size(items: Sequence[Item]) -> int:
-    """Words of a program."""
+    """Count the words of a program, repetitions included."""
     return sum(1 if isinstance(item, Word) else item.count * size(item.body) for item in items)
 
 
 def flat(items: Sequence[Item]) -> list[Word]:
-    """The words one after the other."""
+    """Return the words of a program in the order in which the island executes them."""
     words: list[Word] = []
     for item in items:
         if isinstance(item, Word):

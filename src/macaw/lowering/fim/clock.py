@@ -1,9 +1,10 @@
-"""When a plan's actions begin and end: one cp, one dma that waits at its head, islands.
+"""When the actions of a plan begin and end.
 
-cp issues actions in order. Copies are queued at the dma; `start` waits for its step's inputs and
-for the island; a copy to or from banks with running blocks waits for these, and with it all copies
-behind it (docs/timing-fim.md). The results of a step are fetched before anything else is brought
-into its banks, and before a step that reads them is brought in.
+There is one cp, one dma and the islands. cp issues actions in order. It queues copies at the dma,
+which does them one after the other. `start` waits for the inputs of its step and for the island. A
+copy to or from banks with running blocks waits for these blocks, and so do all copies after it
+(docs/timing-fim.md). The results of a step are fetched before other data go into its banks, and
+before the inputs of a step that reads them are copied.
 """
 
 from __future__ import annotations
@@ -14,58 +15,58 @@ from macaw.lowering.fim.plan import BRING, FETCH, HOST, START, Action, Option
 
 
 class Clock:
-    """The times at which cp, the dma and the islands are free."""
+    """The cycles from which on cp, the dma and the islands are free."""
 
     def __init__(self) -> None:
         self.cp = self.dma = 0
         self.islands: dict[int, tuple[int, int]] = {}  # end of the last blocks, their banks
 
     def copy(self) -> Clock:
-        """One that goes on alone."""
+        """Return an independent copy."""
         clock = Clock()
         clock.cp, clock.dma, clock.islands = self.cp, self.dma, dict(self.islands)
         return clock
 
     @property
     def end(self) -> int:
-        """When everything has ended."""
+        """The cycle in which all of them are free."""
         return max(self.cp, self.dma, *(end for end, _ in self.islands.values()), 0)
 
     def free(self, option: Option) -> int:
-        """From when on copies reach an option's banks."""
+        """Return the cycle from which on copies can reach the banks of an option."""
         end, banks = self.islands.get(option.island or 0, (0, 0))
         return end if banks & option.banks else 0
 
     def bring(self, option: Option) -> tuple[int, int]:
-        """Copies of the inputs: begin and end."""
+        """Copy the inputs of an option into its banks; return begin and end."""
         begin = max(self.cp, self.dma)
         if option.bring:
             first = max(begin, self.free(option))
             self.dma = first + option.bring
-            self._held(first, option.held_bring)
+            self._held(first, option.bring_queue_wait)
         return begin, max(begin, self.dma)
 
     def start(self, option: Option, inputs_at: int) -> tuple[int, int]:
-        """The blocks: begin and end."""
+        """Run the blocks of an option with inputs that are there at `inputs_at`: begin and end."""
         assert option.island is not None
         self.cp = max(self.cp, inputs_at, self.islands.get(option.island, (0, 0))[0])
         begin = self.cp
         self.islands[option.island] = begin + option.compute, option.banks
-        if option.during:
-            self.cp = begin + option.during
+        if option.until_last_start:
+            self.cp = begin + option.until_last_start
             self.dma = max(self.dma, self.cp)
         return begin, begin + option.compute
 
     def fetch(self, option: Option) -> tuple[int, int]:
-        """Copies of the results: begin and end."""
+        """Copy the results of an option out of its banks; return begin and end."""
         begin = max(self.cp, self.dma)
         first = max(begin, self.free(option))
         self.dma = first + option.fetch
-        self._held(first, option.held_fetch)
+        self._held(first, option.fetch_queue_wait)
         return begin, self.dma
 
     def host(self, option: Option) -> tuple[int, int]:
-        """A task of the host: copies alone are queued, cp waits for what it reads itself."""
+        """Do a task on the host: the dma copies, cp waits if it computes; return begin and end."""
         begin = max(self.cp, self.dma)
         if option.bring:
             self.dma = begin + option.bring
@@ -79,19 +80,19 @@ class Clock:
 
 
 class Track:
-    """Steps issued one by one, with the actions that come of them."""
+    """The steps issued so far, in order, and the actions that they need."""
 
     def __init__(self, eager: bool = False) -> None:
         self.clock = Clock()
-        self.eager = eager  # fetch before the next step what has ended
+        self.eager = eager  # fetch results that are ready before the next step
         self.actions: list[Action] = []
         self.options: list[Option] = []
-        self.ends: list[int] = []  # of the blocks
+        self.ends: list[int] = []  # when the blocks end
         self.pending: list[int] = []  # steps whose results are still in banks
         self.maker: dict[str, int] = {}
 
     def copy(self) -> Track:
-        """One that goes on alone."""
+        """Return an independent copy."""
         track = Track(self.eager)
         track.clock, track.maker = self.clock.copy(), dict(self.maker)
         for name in ("actions", "options", "ends", "pending"):
@@ -99,7 +100,7 @@ class Track:
         return track
 
     def issue(self, option: Option) -> None:
-        """Do a step next: fetch what has to be there, bring its inputs, start it."""
+        """Issue a step: fetch earlier results if it needs that, bring its inputs, start it."""
         self.fetch_needed(option)
         number = len(self.options)
         self.options.append(option)
@@ -113,7 +114,7 @@ class Track:
         self.pending.append(number)
 
     def fetch_needed(self, option: Option) -> None:
-        """Fetch what an option reads, and what lies in its banks."""
+        """Fetch the results that an option reads, and those that lie in its banks."""
         sources = {
             self.maker.get(tensor.memory.name) for task in option.tasks for tensor in task.inputs
         }
@@ -130,7 +131,7 @@ class Track:
         self._add(FETCH, step, self.clock.fetch(self.options[step]))
 
     def finish(self) -> int:
-        """Fetch all results, those first that are there first; give the end."""
+        """Fetch all remaining results, the earliest first; return the last cycle."""
         for step in sorted(self.pending, key=lambda step: self.ends[step]):
             self.fetch(step)
         return self.clock.end
@@ -140,8 +141,8 @@ class Track:
         return times[1]
 
 
-def followed(options: Sequence[Option]) -> Track:
-    """The actions of steps in an order: the better of fetching late and fetching early."""
+def simulate(options: Sequence[Option]) -> Track:
+    """Return the actions of steps in a given order: the better of late and of early fetching."""
     tracks = Track(), Track(eager=True)
     for track in tracks:
         for option in options:

@@ -1,10 +1,10 @@
-"""Programs that decide at run time which island does what (seed 004 ¶60: scheduling by the host).
+"""Programs that choose the island of each task at run time (seed 004 ¶60: the host schedules).
 
-cp keeps a list of units, each with a way for every island that can do it. Of the ready ones, in
-their order, it takes the way that ends first by what each island is still at: an island that is at
-work counts as free when its blocks are predicted to end (if it is late, in as many cycles again as
-it is late by now), and if it is the best one the unit waits.
-A block tells that it is done by a pointer of a buffer, which cp reads without waiting for it.
+cp keeps a list of tasks, each with one variant for every island that can do it. From the tasks
+whose inputs are there, cp takes the first one and the variant that would end first. An island that
+is busy counts as free at the predicted end of its blocks; if it is already late by n cycles, n
+cycles from now. If the best island is busy, the task waits. A block signals its end by moving a
+pointer of a buffer, which cp reads without waiting.
 """
 
 from __future__ import annotations
@@ -19,67 +19,67 @@ from macaw.isa.fim_islands import geometry, island_address
 from macaw.isa.memory_map import REGISTERS
 from macaw.lowering.fim.block_program import Block, Word
 from macaw.lowering.fim.graph import Graph
-from macaw.lowering.fim.plan import Option, Plan, Step
-from macaw.lowering.fim.program import LoweredGraph, Writer
+from macaw.lowering.fim.plan import GraphPlan, Option, Step
+from macaw.lowering.fim.program import LoweredGraph, ProgramWriter
 from macaw.lowering.listing import Listing
 
-UNIT, WAY = 3, 7  # words of a unit and of a way in cp's tables
-WINDOW = 16  # units that cp looks at: the first that has not started, and those after it
-FAR = 8  # times the cycles of the best way: such ways are left out
+UNIT, WAY = 3, 7  # words of a task and of a variant in cp's tables
+WINDOW = 16  # tasks that cp considers, from the first one that has not started on
+FAR = 8  # variants that take so many times the best one's cycles are left out
 
 
 @dataclass(frozen=True)
-class Choice:
-    """The ways of a unit, a step each, and the units that read what it makes."""
+class RuntimeTask:
+    """The variants of a task, one step each, and the tasks that read its result."""
 
     steps: tuple[Step, ...]
-    needs: int  # units that must have been done
+    needs: int  # number of tasks that have to end first
     readers: tuple[int, ...]
 
 
-def choices(plan: Plan) -> list[Choice]:
-    """The units of a plan in its order, each with the least way of every island and of the host."""
+def runtime_tasks(plan: GraphPlan) -> list[RuntimeTask]:
+    """Return the tasks of a plan, each with its best option on every island and the host."""
     maker = {step.option.task.output.name: step.number for step in plan.steps}
     needs = []
     for step in plan.steps:
         names = {tensor.memory.name for task in step.tasks for tensor in task.inputs}
         needs.append({maker[name] for name in names if name in maker} - {step.number})
-    units: list[Choice] = []
+    units: list[RuntimeTask] = []
     number = 0
     for step in plan.steps:
-        ways = _ways(plan.considered[step.number])
+        ways = _ways(plan.options_by_cost[step.number])
         steps = tuple(Step(number + place, way) for place, way in enumerate(ways))
         number += len(steps)
         readers = tuple(unit for unit, names in enumerate(needs) if step.number in names)
-        units.append(Choice(steps, len(needs[step.number]), readers))
+        units.append(RuntimeTask(steps, len(needs[step.number]), readers))
     return units
 
 
 def _ways(options: Sequence[Option]) -> list[Option]:
     ways: dict[int | None, Option] = {}
-    for option in options:  # the least first
+    for option in options:  # sorted by cycles
         if option.total <= FAR * options[0].total:
             ways.setdefault(option.island, option)
     return list(ways.values())
 
 
 def emit(
-    plan: Plan, graph: Graph, config: Configuration, device: str = "base", name: str = ""
+    plan: GraphPlan, graph: Graph, config: Configuration, device: str = "base", name: str = ""
 ) -> LoweredGraph:
-    """The program of a plan's units; which island does them is decided when it runs.
+    """Write the program of a plan; cp chooses the island of each task when it runs.
 
-    Raises `LowerError` if islands or memory have not the room for all ways.
+    Raises `LowerError` if the variants do not fit the islands or the memory.
     """
-    return _Dispatcher(choices(plan), plan, graph, config, device, name).written()
+    return _Dispatcher(runtime_tasks(plan), plan, graph, config, device, name).source_text()
 
 
-class _Dispatcher(Writer):
-    """A source on its way."""
+class _Dispatcher(ProgramWriter):
+    """Collects the parts of the source: cp's code, its tables, the islands' blocks."""
 
     def __init__(
         self,
-        units: Sequence[Choice],
-        plan: Plan,
+        units: Sequence[RuntimeTask],
+        plan: GraphPlan,
         graph: Graph,
         config: Configuration,
         device: str,
@@ -92,16 +92,17 @@ class _Dispatcher(Writer):
         self.size = geometry(config).size
 
     def title(self) -> str:
-        """What the program is, for its first lines."""
+        """Return the comment at the top of the source."""
         return (
             f"Tasks of a graph on the islands of {self.device}: {len(self.units)} units,"
             " whose islands are chosen at run time."
         )
 
     def scratch_label(self, step: Step, symbol: str) -> str:
-        """Copies come one after the other: steps share the place of results that are tiles.
+        """Return the label of a step's scratch memory.
 
-        Other places have zeros where no copy goes, and each step has its own.
+        Copies come one after the other, so all steps share the scratch of results that are tiles.
+        Other scratch memory relies on zeros where no copy writes, so each step has its own.
         """
         is_result = symbol.endswith(".tiles")
         return "_results" if is_result else super().scratch_label(step, symbol)
@@ -109,7 +110,7 @@ class _Dispatcher(Writer):
     # --- cp ---
 
     def program(self) -> None:
-        """cp's code."""
+        """Write the code of cp."""
         sizes = f".set _UNIT, {4 * UNIT}\n.set _WAY, {4 * WAY}\n.set _WINDOW, {WINDOW}"
         self.code += _text(sizes + _LOOP_HEAD)
         for island in self.islands:
@@ -121,7 +122,7 @@ class _Dispatcher(Writer):
         self.code.append("_over:")
 
     def _way(self, step: Step) -> None:
-        """Two routines: to start a way, and to fetch what it has made."""
+        """Write two routines: one starts a variant, the other one fetches its result."""
         self.code.append(f"go{step.number}:")
         if step.option.island is None:
             self.host(step)
@@ -134,13 +135,13 @@ class _Dispatcher(Writer):
         self.code.append("ret")
 
     def wait_for_inputs(self, step: Step) -> None:
-        """Its inputs are what was queued last."""
+        """Wait for the copies queued last, which are the inputs."""
         self.code.append("dma.wait zero")
 
     # --- islands ---
 
     def blocks(self, step: Step) -> list[Block]:
-        """The step's blocks; the last one says at its end that it is done."""
+        """Return the step's blocks; the last one signals the end."""
         blocks = super().blocks(step)
         number = self._buffer(step)
         last = replace(
@@ -150,17 +151,17 @@ class _Dispatcher(Writer):
         return [*blocks[:-1], last]
 
     def _done(self, step: Step) -> int:
-        """The address that a pointer has then: no buffer begins there."""
+        """Return the pointer value that signals the end: an address at which no buffer begins."""
         island = step.option.island
         assert island is not None
         return island_address(island) + self.size - COLUMN_BYTES * (step.number + 1)
 
     def _buffer(self, step: Step) -> int:
-        """The buffer whose pointer it is: one that no other block of the step has."""
+        """Return the buffer whose pointer signals the end; no other block of the step uses it."""
         return min(len(super().blocks(step)), BUFFERS - 1)
 
     def _pointer(self, step: Step) -> int:
-        """Where cp reads it."""
+        """Return the address at which cp reads that pointer."""
         number = self._buffer(step)
         (row,) = (row for row in POINTERS if row.name == f"b{number}_low")
         return REGISTERS + ((CORE.number + (step.option.island or 0)) << 12) + row.address
@@ -168,7 +169,7 @@ class _Dispatcher(Writer):
     # --- tables ---
 
     def more_data(self, out: Listing) -> None:
-        """The list of units and their ways, in local memory."""
+        """Write the tables of tasks and variants into cp's local memory."""
         out.block(".section .data.cp\n.balign 4")
         out.comment("units: needs, ways, readers")
         out.put("", label="_units")

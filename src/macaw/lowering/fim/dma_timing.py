@@ -1,8 +1,8 @@
-"""Copies of the dma between external memory, cp's local memory and banks, and how long they take.
+"""Copies of the dma between external memory, cp's local memory and banks, and their cycles.
 
-The transfer engine begins at most a write and a read a cycle and reads ahead; banks take a column
-every tCCDL, external memory a beat a cycle (docs/memory.md, docs/timing-fim.md). A copy is
-followed beat by beat, those between the other two memories once for all that are alike.
+The dma starts at most one read and one write a cycle and reads ahead. A bank takes a column every
+tCCDL cycles, external memory a beat a cycle (docs/memory.md, docs/timing-fim.md). Copies to and
+from banks are simulated beat by beat. Others are simulated once for each shape.
 """
 
 from __future__ import annotations
@@ -14,31 +14,31 @@ from macaw.emu.rules.dram import aligned
 from macaw.emu.rules.transfers import beat_length, channel_beats, transfer_end
 from macaw.isa.config import Configuration
 from macaw.isa.fim_circuit import COLUMN_BYTES
-from macaw.lowering.fim.bank_timing import Banks
+from macaw.lowering.fim.bank_timing import BankTiming
 
 EXTERNAL, LOCAL, ISLAND = "external", "local", "island"
 
 
 @dataclass(frozen=True)
-class Place:
-    """A byte: of a symbol in external or local memory, or of an island's banks."""
+class Location:
+    """The place of a byte: relative to a symbol in external or local memory, or in banks."""
 
     memory: str
     symbol: str = ""
     offset: int = 0
     island: int = 0
 
-    def at(self, offset: int) -> Place:
-        """So many bytes further."""
+    def at(self, offset: int) -> Location:
+        """Return the location `offset` bytes further."""
         return replace(self, offset=self.offset + offset)
 
 
 @dataclass(frozen=True)
 class Copy:
-    """A transfer: rows of bytes with strides, as the dma's description has them."""
+    """A transfer of the dma: `rows` rows of `row_bytes` bytes, strides on both sides."""
 
-    dst: Place
-    src: Place
+    dst: Location
+    src: Location
     row_bytes: int
     rows: int = 1
     dst_stride: int = 0
@@ -46,21 +46,21 @@ class Copy:
 
     @property
     def dense(self) -> Copy:
-        """The same as one row if its rows lie one behind the other on both sides."""
+        """The same copy as a single row if its rows are contiguous on both sides."""
         size = self.row_bytes
         if self.rows > 1 and self.dst_stride == self.src_stride == size:
             return replace(self, row_bytes=size * self.rows, rows=1, dst_stride=0, src_stride=0)
         return self
 
     def words(self) -> tuple[int, int, int, int]:
-        """What follows the two addresses in a description."""
+        """Return the words of the description after the two addresses."""
         return self.row_bytes, self.rows, self.dst_stride, self.src_stride
 
 
-class Carrier:
-    """The dma: when it ends copies, one after the other."""
+class DmaTiming:
+    """The dma, which does copies one after the other."""
 
-    def __init__(self, config: Configuration, banks: dict[int, Banks]) -> None:
+    def __init__(self, config: Configuration, banks: dict[int, BankTiming]) -> None:
         self._banks = banks
         self._step = int(config["dma.divider"])
         self._setup = int(config["dma.setup"]) * self._step
@@ -72,29 +72,29 @@ class Carrier:
         self._alike: dict[tuple[object, ...], int] = {}
 
     def copies(self, several: Iterable[Copy], begin: int) -> int:
-        """The first cycle behind copies of which the first begins at `begin` at the earliest."""
+        """Return the cycle in which a chain of copies completes if it starts at `begin`."""
         for copy in several:
             begin = self.copy(copy, begin)
         return begin
 
     def copy(self, copy: Copy, begin: int) -> int:
-        """The first cycle behind a copy."""
+        """Return the cycle in which a copy completes if it starts at `begin`."""
         begin = aligned(begin, self._step)
         if ISLAND in (copy.src.memory, copy.dst.memory):
             if self._plain(copy):
                 return self._by_rows(copy, begin)
-            return self._followed(copy, begin)
+            return self._follow(copy, begin)
         width = max(self._width, self._line)
         key = (
             copy.src.memory, copy.dst.memory, copy.src.offset % width, copy.dst.offset % width,
             copy.src_stride % width, copy.dst_stride % width, copy.row_bytes, copy.rows,
         )  # fmt: skip
         if key not in self._alike:
-            self._alike[key] = self._followed(copy, 0)
+            self._alike[key] = self._follow(copy, 0)
         return begin + self._alike[key]
 
     def _plain(self, copy: Copy) -> bool:
-        """Whether each beat is a column, and no beat waits but for its column."""
+        """Whether each beat is one column, and beats wait for columns alone."""
         sides = (copy.src, copy.src_stride), (copy.dst, copy.dst_stride)
         if copy.src.memory == copy.dst.memory or (self._step, self._width) != (1, COLUMN_BYTES):
             return False
@@ -106,7 +106,7 @@ class Carrier:
         return not any(x.offset % COLUMN_BYTES or stride % COLUMN_BYTES for x, stride in sides)
 
     def _by_rows(self, copy: Copy, begin: int) -> int:
-        """A plain copy: the columns of a row of memory at once."""
+        """Return the end of a plain copy; the columns of a row of memory are counted at once."""
         writes = copy.dst.memory == ISLAND
         place, stride = (copy.dst, copy.dst_stride) if writes else (copy.src, copy.src_stride)
         other = copy.src if writes else copy.dst
@@ -140,14 +140,18 @@ class Carrier:
         return transfer_end(last, latest)
 
     def _room(self, runs: list[tuple[int, int]], number: int, pitch: int) -> int:
-        """The cycle in which a beat may be read, since one was written."""
+        """Return the cycle from which on the dma's buffer has room for a beat.
+
+        `runs` has the beats read from banks: the number of a run's first beat, and when it is
+        written.
+        """
         leaving = number - self._depth
         if leaving < 0:
             return 0
         first, time = next(run for run in reversed(runs) if run[0] <= leaving)
         return time + (leaving - first) * pitch
 
-    def _followed(self, copy: Copy, begin: int) -> int:
+    def _follow(self, copy: Copy, begin: int) -> int:
         step, depth = self._step, self._depth
         read_free = write_free = begin + self._setup
         writes: list[int] = []
@@ -164,9 +168,9 @@ class Carrier:
         return transfer_end(aligned(max(writes[-1], latest - 1), step), latest)
 
     def _reach(
-        self, place: Place, offset: int, length: int, time: int, writes: bool
+        self, place: Location, offset: int, length: int, time: int, writes: bool
     ) -> tuple[int, int]:
-        """When a beat is there, and when the next one may begin."""
+        """Return when the data of a beat are there, and when the next beat may begin."""
         if place.memory == EXTERNAL:
             beats = channel_beats(offset, length, self._line)
             return time + self._latency + beats, time + max(1, beats)
@@ -180,7 +184,7 @@ class Carrier:
         return ready, time + 1
 
     def _beats(self, copy: Copy) -> Iterator[tuple[int, int, int]]:
-        """Source, destination and length of each beat."""
+        """Give source, destination and length of each beat."""
         width = self._width
         from_external = copy.src.memory == EXTERNAL != copy.dst.memory
         for row in range(copy.rows):

@@ -1,22 +1,22 @@
-"""Plans in words: what each step does where, why there, and a timeline of the engines."""
+"""Explain a plan in text: what each step does where and why, and a timeline."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from macaw.isa.fim_circuit import ARRANGEMENT_NAMES
-from macaw.lowering.fim.clock import followed
+from macaw.lowering.fim.clock import simulate
 from macaw.lowering.fim.graph import GATHER, PRODUCT, SCATTER, Task
-from macaw.lowering.fim.plan import BRING, FETCH, HOST, Option, Plan, Refusal, Step
+from macaw.lowering.fim.plan import BRING, FETCH, HOST, GraphPlan, Option, Refusal, Step
 
 MARKS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-FAR = 3  # times the cycles of what is taken: such options are counted, not listed
+FAR = 3  # options of so many times the chosen one's cycles are counted, not listed
 WAITS, IDLE = "-", "."
 NARROW = 40  # columns, at least
 
 
-def said(task: Task) -> str:
-    """A task in words."""
+def describe(task: Task) -> str:
+    """Return a task as a formula with its sizes."""
     inputs, output = task.inputs, task.output
     if task.kind == PRODUCT:
         a, b = inputs
@@ -31,8 +31,8 @@ def said(task: Task) -> str:
     return f"{output.name} = {task.function}({names}) ({output.rows} x {output.columns})"
 
 
-def steps(plan: Plan) -> list[str]:
-    """A table: where each step is done, and when; below each what it does."""
+def steps(plan: GraphPlan) -> list[str]:
+    """Return a table of the steps: place, cycles, begin and end; below each step its tasks."""
     rows = [["", "where", "in", "computes", "out", "begin", "end"]]
     for step in plan.steps:
         option = step.option
@@ -48,37 +48,37 @@ def steps(plan: Plan) -> list[str]:
     ]
     table = lines[:1]
     for line, step in zip(lines[1:], plan.steps, strict=True):
-        table += [line, *(f"   {said(task)}" for task in step.tasks)]
+        table += [line, *(f"   {describe(task)}" for task in step.tasks)]
     return table
 
 
 def mark(step: Step) -> str:
-    """The step in the timeline: a character."""
+    """Return the character that stands for a step in the timeline."""
     return MARKS[step.number % len(MARKS)]
 
 
 # --- why ---
 
 
-def reasons(plan: Plan) -> list[str]:
-    """Why each step is done where it is, in lines."""
+def reasons(plan: GraphPlan) -> list[str]:
+    """Return lines that say why each step is done where it is."""
     lines = []
     for step in plan.steps:
         lines += [
-            f"{'' if place else mark(step):<2} {said(task)}"
+            f"{'' if place else mark(step):<2} {describe(task)}"
             for place, task in enumerate(step.tasks)
         ]
         lines += [f"     {line}" for line in _why(plan, step)]
     return lines
 
 
-def _why(plan: Plan, step: Step) -> Iterator[str]:
-    option, others = step.option, plan.considered[step.number]
+def _why(plan: GraphPlan, step: Step) -> Iterator[str]:
+    option, others = step.option, plan.options_by_cost[step.number]
     yield f"{option.name}: {_costs(option)}"
     if option.pair:
         yield f"producer and consumer at once, with a buffer of {option.buffer} columns"
-    if plan.apart[step.number]:
-        yield f"as steps of their own they {_ends(plan.apart[step.number] - plan.makespan)}"
+    if plan.separate_end[step.number]:
+        yield f"as steps of their own they {_ends(plan.separate_end[step.number] - plan.makespan)}"
     least = others[0]
     if option.total > least.total:
         more = option.total - least.total
@@ -93,7 +93,7 @@ def _why(plan: Plan, step: Step) -> Iterator[str]:
     if far := others[len(near) :]:
         names = dict.fromkeys(ARRANGEMENT_NAMES[row.layout] for row in far)
         yield f"{len(far)} more, by {', '.join(names)}: {far[0].total:,} cycles and more"
-    yield from _refusals(plan.refused[step.number])
+    yield from _refusals(plan.refusals[step.number])
 
 
 def _costs(option: Option) -> str:
@@ -107,11 +107,11 @@ def _costs(option: Option) -> str:
     )
 
 
-def _later(plan: Plan, step: Step, other: Option) -> str:
-    """What the plan would be with another option for a step."""
+def _later(plan: GraphPlan, step: Step, other: Option) -> str:
+    """Say when the plan would end with another option for a step."""
     options = [row.option for row in plan.steps]
     options[step.number] = other
-    return _ends(followed(options).clock.end - plan.makespan)
+    return _ends(simulate(options).clock.end - plan.makespan)
 
 
 def _ends(later: int) -> str:
@@ -120,10 +120,10 @@ def _ends(later: int) -> str:
     return f"would end the plan {abs(later):,} cycles {'later' if later > 0 else 'sooner'}"
 
 
-def _refusals(refused: Sequence[Refusal]) -> Iterator[str]:
-    """Why the others cannot: a line for each island, or for each reason that islands share."""
+def _refusals(refusals: Sequence[Refusal]) -> Iterator[str]:
+    """Give a line for each island, with the reason why it cannot do the tasks."""
     by_island: dict[int | None, dict[str, list[int]]] = {}
-    for row in refused:
+    for row in refusals:
         by_island.setdefault(row.island, {}).setdefault(row.why, []).append(row.layout)
     for island, whys in by_island.items():
         layouts = (ARRANGEMENT_NAMES[layout] for rows in whys.values() for layout in rows)
@@ -133,8 +133,8 @@ def _refusals(refused: Sequence[Refusal]) -> Iterator[str]:
 # --- timeline ---
 
 
-def timeline(plan: Plan, width: int = 80) -> list[str]:
-    """Engines over time, `width` columns wide: who works at which step, `-` for who waits."""
+def timeline(plan: GraphPlan, width: int = 80) -> list[str]:
+    """Draw the engines over time, `width` characters wide: the step at work, `-` for waiting."""
     islands = sorted({step.option.island for step in plan.steps if step.option.island is not None})
     names = ["dma in", "dma out", *(f"island {island}" for island in islands)]
     if any(step.option.island is None for step in plan.steps):
@@ -145,7 +145,7 @@ def timeline(plan: Plan, width: int = 80) -> list[str]:
     count = -(-plan.makespan // each) if plan.makespan else 0
     rows = {name: [IDLE] * count for name in names}
     for action in plan.actions:
-        _drawn(rows, plan, action.kind, action.step, action.begin, action.end, each)
+        _draw(rows, plan, action.kind, action.step, action.begin, action.end, each)
     lines = [" " * left + _axis(each, count)]
     lines += [f"{name:<{left}}{''.join(row)}" for name, row in rows.items()]
     cycles = f"{each:,} cycles" if each > 1 else "a cycle"
@@ -153,8 +153,14 @@ def timeline(plan: Plan, width: int = 80) -> list[str]:
     return lines
 
 
-def _drawn(
-    rows: dict[str, list[str]], plan: Plan, kind: str, number: int, begin: int, end: int, each: int
+def _draw(
+    rows: dict[str, list[str]],
+    plan: GraphPlan,
+    kind: str,
+    number: int,
+    begin: int,
+    end: int,
+    each: int,
 ) -> None:
     step = plan.steps[number]
     option = step.option
@@ -169,7 +175,7 @@ def _drawn(
 
 
 def _axis(each: int, count: int) -> str:
-    """Cycles above a column in about every twelve."""
+    """Return the axis: a cycle number every twelve characters."""
     line = ""
     for column in range(0, count, 12):
         line = f"{line:<{column}}" + f"{column * each:,} "

@@ -1,6 +1,6 @@
-"""Tasks that an island does at one start: a product and functions of it, or two such parts.
+"""Tasks that an island does in one start: a product and functions of it, or two such chains.
 
-A function's second operand has to be a constant whose rows are all alike: such a row lies in the
+The second operand of a function has to be a constant with equal rows: one such row is stored in the
 banks beside the tiles.
 """
 
@@ -18,25 +18,25 @@ from macaw.isa.fim_islands import abilities
 from macaw.lowering.fim.graph import POINTWISE, PRODUCT, Task, Tensor
 from macaw.lowering.fim.shape import Shape, lacks
 
-_EITHER = ("add", "mul")  # whose operands may change places
+_EITHER = ("add", "mul")  # functions that commute
 
 
 class CannotError(Exception):
-    """Tasks cannot be done so; the message says why."""
+    """An island cannot do the tasks in one start; the message says why."""
 
 
 class Traits(NamedTuple):
-    """What the cycles of a part depend on."""
+    """The properties that decide the cycles of a fused task."""
 
     shape: Shape
     after: tuple[int, ...]
-    known: tuple[bool, bool]  # A and B
+    known: tuple[bool, bool]  # whether A and B are constants
     offsets: tuple[int, int]  # where they begin in their memory, in numbers
 
 
 @dataclass(frozen=True)
-class Part:
-    """A product, the functions behind it by their numbers, and their second operands."""
+class FusedTask:
+    """A product, the numbers of the functions applied to its result, and their second operands."""
 
     product: Task
     after: tuple[int, ...]
@@ -44,27 +44,27 @@ class Part:
     output: Tensor
 
     def traits(self, form: int) -> Traits:
-        """What its cycles depend on, in a number format."""
+        """Return the properties that decide its cycles in a number format."""
         a, b = self.product.inputs
         shape = Shape(a.rows, a.columns, b.columns, form)
         constant = a.data is not None, b.data is not None
         return Traits(shape, self.after, constant, (a.offset, b.offset))
 
 
-def parted(tasks: Sequence[Task]) -> list[Part]:
-    """The parts of tasks of which each is done with the result of the one before.
+def fuse(tasks: Sequence[Task]) -> list[FusedTask]:
+    """Fuse a chain of tasks, each of which takes the result of the one before, to one or two.
 
     Raises `CannotError`.
     """
-    parts: list[Part] = []
+    parts: list[FusedTask] = []
     for task in tasks:
         last = parts[-1].output if parts else None
         if task.kind == PRODUCT:
             if last is not None and task.inputs[0] is not last:
                 raise CannotError(f"{task.output.name} takes {last.name} as its right side")
-            parts.append(Part(task, (), (), task.output))
+            parts.append(FusedTask(task, (), (), task.output))
         elif task.kind == POINTWISE and last is not None:
-            parts[-1] = _further(parts[-1], task)
+            parts[-1] = _append(parts[-1], task)
         else:
             raise CannotError(f"at one start a product comes first, not a {task.kind}")
     if len(parts) > 2:
@@ -72,10 +72,10 @@ def parted(tasks: Sequence[Task]) -> list[Part]:
     return parts
 
 
-def _further(part: Part, task: Task) -> Part:
+def _append(part: FusedTask, task: Task) -> FusedTask:
     number = FUNCTION_NAMES.index(task.function)
     if FUNCTIONS[number].operands == 1:
-        return Part(part.product, (*part.after, number), part.rows, task.output)
+        return FusedTask(part.product, (*part.after, number), part.rows, task.output)
     first, other = task.inputs
     if first is not part.output and task.function in _EITHER:
         first, other = other, first
@@ -85,11 +85,11 @@ def _further(part: Part, task: Task) -> Part:
         raise CannotError(f"{other.name} is no row that all of {first.name} share, and known")
     if part.product.inputs[1].data is None:
         raise CannotError(f"{part.product.inputs[1].name} is not known, {other.name} goes with it")
-    return Part(part.product, (*part.after, number), (*part.rows, other), task.output)
+    return FusedTask(part.product, (*part.after, number), (*part.rows, other), task.output)
 
 
-def check(part: Part, config: Configuration, island: int, layout: int, form: int) -> None:
-    """Raise `CannotError` if an island lacks something for a part."""
+def check(part: FusedTask, config: Configuration, island: int, layout: int, form: int) -> None:
+    """Raise `CannotError` if an island lacks an ability that a fused task needs."""
     why = lacks(part.traits(form).shape, config, island, layout)
     able = abilities(config, island)
     whys = (why, *(able.lacks(function, ELEMENTWISE, form) for function in part.after))

@@ -1,7 +1,8 @@
-"""Graphs of tasks for the islands: tensors, tasks, and who waits for whom (seed 004 ¶53-60).
+"""Graphs of tasks for the islands: tensors, tasks and their dependencies (seed 004 ¶53-60).
 
-There are four kinds of task, and layers are made of them: chains and perceptrons are products and
-functions, a GRU cell is products and functions of gates, a convolution a gather and a product.
+There are four kinds of task: product, function, gather and scatter. A chain or a perceptron is
+products and functions, a GRU cell products and functions of its gates, a convolution a gather and a
+product.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from macaw.isa.fim_circuit import FUNCTION_NAMES, FUNCTIONS
 from macaw.lowering.errors import LowerError
 
-Places = NDArray[np.integer[Any]]  # of numbers, from the begin of a tensor
+Places = NDArray[np.integer[Any]]  # indices of numbers in a tensor
 PRODUCT, POINTWISE, GATHER, SCATTER = "product", "pointwise", "gather", "scatter"
 KINDS = (PRODUCT, POINTWISE, GATHER, SCATTER)
 _OPERANDS = {row.name: row.operands for row in FUNCTIONS}
@@ -24,9 +25,9 @@ _OPERANDS = {row.name: row.operands for row in FUNCTIONS}
 
 @dataclass(frozen=True)
 class Tensor:
-    """A matrix (rows, columns), row by row; `data` if its numbers are known.
+    """A matrix of shape (rows, columns), stored row by row; `data` has the numbers of a constant.
 
-    A view has numbers of `base`, from `offset` on, and no memory of its own.
+    A view has no memory of its own: its numbers are those of `base` from index `offset` on.
     """
 
     name: str
@@ -38,22 +39,22 @@ class Tensor:
 
     @property
     def memory(self) -> Tensor:
-        """The tensor whose memory it lies in: itself, or what it is a view of."""
+        """The tensor in whose memory it lies: itself, or the base of a view."""
         return self.base or self
 
     @property
     def numbers(self) -> int:
-        """How many numbers it has."""
+        """The number of elements."""
         return self.rows * self.columns
 
 
 @dataclass(frozen=True)
 class Task:
-    """What makes a tensor of others: a product A · B, a function, or segments by their places.
+    """One operation: a product A · B, a function of elements, a gather or a scatter.
 
-    A segment is `width` numbers that lie behind each other. A gather's output is the segments of
-    its input that begin at `places`, in their order. A scatter's first input is segments, which go
-    to `places` of its second input, or of zeros if it has only one.
+    A segment is `width` consecutive numbers. The output of a gather is the segments of its input
+    that begin at `places`, in this order. A scatter writes the segments of its first input to
+    `places` of its second input, or of zeros if it has one input.
     """
 
     kind: str
@@ -66,7 +67,7 @@ class Task:
 
 
 class Graph:
-    """Tasks in an order in which they can be done, all in one number format."""
+    """Tasks in an order that respects their dependencies, all in one number format."""
 
     def __init__(self, form: int = 0) -> None:
         self.form = form  # of `macaw.isa.fim_circuit.FORMATS`
@@ -76,16 +77,16 @@ class Graph:
         self.shapes: dict[str, tuple[int, ...]] = {}  # of inputs and results that are no matrices
 
     def tensor(self, name: str, rows: int, columns: int) -> Tensor:
-        """A tensor that the host gives."""
+        """Add an input (rows, columns), which the host gives."""
         return self._new(Tensor(name, rows, columns))
 
     def constant(self, name: str, data: NDArray[Any]) -> Tensor:
-        """A tensor whose numbers are known."""
+        """Add a constant matrix."""
         rows, columns = data.shape
         return self._new(Tensor(name, rows, columns, data))
 
     def product(self, a: Tensor, b: Tensor, name: str = "") -> Tensor:
-        """A · B."""
+        """Add the product A · B."""
         if a.columns != b.rows:
             raise LowerError(
                 f"{a.name} ({a.rows} x {a.columns}) times {b.name} ({b.rows} x {b.columns})"
@@ -93,7 +94,7 @@ class Graph:
         return self._task(PRODUCT, (a, b), a.rows, b.columns, name)
 
     def pointwise(self, function: str, *operands: Tensor, name: str = "") -> Tensor:
-        """A function number by number, of one tensor or of two of one shape."""
+        """Add a function of each element of one tensor, or of two of the same shape."""
         if function not in FUNCTION_NAMES:
             raise LowerError(f"no function is called {function}", ", ".join(FUNCTION_NAMES))
         if len(operands) != _OPERANDS[function]:
@@ -105,7 +106,7 @@ class Graph:
         return self._task(POINTWISE, operands, rows, columns, name, function=function)
 
     def view(self, a: Tensor, rows: int, columns: int, offset: int = 0, name: str = "") -> Tensor:
-        """The numbers of a tensor in another shape, from `offset` on; nothing moves."""
+        """Return a view: the numbers of a tensor from index `offset` on in another shape."""
         if offset < 0 or rows < 1 or columns < 1 or offset + rows * columns > a.numbers:
             raise LowerError(
                 f"{rows} x {columns} numbers of {a.name} ({a.rows} x {a.columns}) from {offset} on"
@@ -120,7 +121,7 @@ class Graph:
         return self._new(Tensor(name, rows, columns, None, a.memory, a.offset + offset))
 
     def gather(self, a: Tensor, rows: Sequence[int], name: str = "") -> Tensor:
-        """Rows of a tensor, by their numbers."""
+        """Add a gather of rows, which `rows` lists by number."""
         self._check_rows(rows, a.rows)
         places = np.asarray(rows, np.int64) * a.columns
         return self.segments(a, places, a.columns, (len(rows), a.columns), name)
@@ -133,7 +134,7 @@ class Graph:
         name: str = "",
         into: Tensor | None = None,
     ) -> Tensor:
-        """Rows of a tensor to rows of `into`, or of `height` rows of zeros; each to its own."""
+        """Add a scatter: row i of `a` becomes row `rows[i]` of `into`, or of `height` zero rows."""
         self._check_rows(rows, height)
         if len(rows) != a.rows:
             raise LowerError(f"scatter of {a.name}: {a.rows} rows go to as many different ones")
@@ -148,11 +149,11 @@ class Graph:
         shape: tuple[int, int],
         name: str = "",
     ) -> Tensor:
-        """Segments of a tensor that begin at `places`, `width` numbers each, in their order."""
+        """Add a gather of segments: `width` numbers each, which begin at `places`."""
         rows, columns = shape
         if rows * columns != len(places) * width:
             raise LowerError(f"{len(places)} segments of {width} numbers are no {rows} x {columns}")
-        begins = self._checked(places, width, a)
+        begins = self._validated(places, width, a)
         return self._task(GATHER, (a,), rows, columns, name, places=begins, width=width)
 
     def spread(
@@ -164,21 +165,21 @@ class Graph:
         name: str = "",
         into: Tensor | None = None,
     ) -> Tensor:
-        """Segments of `width` numbers of a tensor to `places` of `into`, or of zeros."""
+        """Add a scatter of segments of `width` numbers to `places` of `into`, or of zeros."""
         rows, columns = shape
         target = Tensor("the result", rows, columns)
         if into is not None and (into.rows, into.columns) != shape:
             raise LowerError(f"scatter of {a.name} into {into.name}: another shape")
         if a.numbers != len(places) * width:
             raise LowerError(f"{a.name} has {a.numbers} numbers, not {len(places)} x {width}")
-        begins = self._checked(places, width, target)
+        begins = self._validated(places, width, target)
         if np.any(np.diff(np.sort(begins)) < width):
             raise LowerError(f"scatter of {a.name}: two rows go to one place")
         inputs = (a,) if into is None else (a, into)
         return self._task(SCATTER, inputs, rows, columns, name, places=begins, width=width)
 
     def transposed(self, a: Tensor, name: str = "") -> Tensor:
-        """Aᵀ, a gather number by number; of a constant nothing has to be done."""
+        """Return Aᵀ: a constant, or a gather element by element."""
         if a.data is not None:
             return self.constant(name or f"v{len(self.tensors)}", a.data.T)
         if 1 in (a.rows, a.columns):
@@ -187,7 +188,7 @@ class Graph:
         return self.segments(a, places, 1, (a.columns, a.rows), name)
 
     def result(self, tensor: Tensor) -> None:
-        """The host reads this tensor. Without any, it reads those that no task does."""
+        """Mark a tensor as a result. Without a mark, tensors that no task reads are results."""
         self._own(tensor)
         if tensor not in self.read:
             self.read.append(tensor)
@@ -202,7 +203,7 @@ class Graph:
 
     @property
     def inputs(self) -> list[Tensor]:
-        """The tensors that the host gives, in the order in which they were made."""
+        """The tensors that the host gives, in the order of their creation."""
         outputs = {task.output.name for task in self.tasks}
         return [
             tensor
@@ -213,14 +214,14 @@ class Graph:
     # --- layers ---
 
     def chain(self, *matrices: Tensor) -> Tensor:
-        """A · B · C ..., from the left."""
+        """Add the product A · B · C ..., from left to right."""
         product = matrices[0]
         for other in matrices[1:]:
             product = self.product(product, other)
         return product
 
     def perceptron(self, x: Tensor, layers: Sequence[Tensor], function: str = "relu") -> Tensor:
-        """A multi-layer perceptron; the function stands between layers."""
+        """Add a multi-layer perceptron: products, with the function between them."""
         for number, weights in enumerate(layers):
             x = self.product(x, weights)
             if number < len(layers) - 1:
@@ -228,7 +229,7 @@ class Graph:
         return x
 
     def gru(self, x: Tensor, h: Tensor, w: Mapping[str, Tensor], one: Tensor) -> Tensor:
-        """A GRU cell: weights wr, wz, wn of x and ur, uz, un of h; `one` is a tensor of ones."""
+        """Add a GRU cell: weights wr, wz, wn of x and ur, uz, un of h; `one` is all ones."""
         gates = {}
         for gate in "rz":
             total = self.pointwise(
@@ -244,16 +245,16 @@ class Graph:
     # --- order ---
 
     def shape(self, tensor: Tensor) -> tuple[int, ...]:
-        """The shape in which the host sees a tensor."""
+        """Return the shape of a tensor for the host."""
         return self.shapes.get(tensor.name, (tensor.rows, tensor.columns))
 
     def before(self, task: Task) -> list[Task]:
-        """The tasks that make a task's inputs."""
+        """Return the tasks that make a task's inputs."""
         names = {tensor.memory.name for tensor in task.inputs}
         return [other for other in self.tasks if other.output.name in names]
 
     def evaluate(self, inputs: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.float64]]:
-        """All tensors in float64, without the islands' roundings."""
+        """Compute all tensors in float64, by name; the rounding of the islands is left out."""
         values: dict[str, NDArray[np.float64]] = {}
 
         def numbers(tensor: Tensor) -> NDArray[np.float64]:
@@ -266,7 +267,7 @@ class Graph:
             return values[tensor.name]
 
         for task in self.tasks:
-            values[task.output.name] = _evaluated(task, [numbers(x) for x in task.inputs])
+            values[task.output.name] = _evaluate_task(task, [numbers(x) for x in task.inputs])
         return {name: numbers(tensor) for name, tensor in self.tensors.items()}
 
     def _task(
@@ -289,8 +290,8 @@ class Graph:
             raise LowerError(f"{tensor.name} is of another graph")
 
     @staticmethod
-    def _checked(places: Sequence[int] | Places, width: int, target: Tensor) -> Places:
-        """The places as an array, if segments there lie in a tensor."""
+    def _validated(places: Sequence[int] | Places, width: int, target: Tensor) -> Places:
+        """Return places as an array. Raises `LowerError` if a segment leaves the tensor."""
         begins = places if isinstance(places, np.ndarray) else np.asarray(places, np.int64)
         for place in (int(begins.min()), int(begins.max())) if len(begins) else ():
             if width < 1 or not 0 <= place <= target.numbers - width:
@@ -307,11 +308,11 @@ class Graph:
 
 
 def _segments(task: Task) -> NDArray[np.int64]:
-    """The places of all numbers of a task's segments."""
+    """Return the index of each number of a task's segments: (segments, width)."""
     return np.asarray(task.places[:, None] + np.arange(task.width))
 
 
-def _evaluated(task: Task, values: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+def _evaluate_task(task: Task, values: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
     if task.kind == PRODUCT:
         return np.asarray(values[0] @ values[1])
     if task.kind == GATHER:

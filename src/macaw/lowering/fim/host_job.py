@@ -1,6 +1,6 @@
-"""Gather and scatter by the host: segments from place to place by the dma.
+"""Gather and scatter on the host: the dma copies the segments.
 
-They go through cp's local memory, a piece of the result at a time: the dma does one copy after the
+They go through cp's local memory, a piece of the result at a time. The dma does one copy after the
 other, so all large results share one place there.
 """
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from macaw.isa.fim_circuit import FORMATS
 from macaw.lowering.errors import LowerError
-from macaw.lowering.fim.dma_timing import EXTERNAL, LOCAL, Copy, Place
+from macaw.lowering.fim.dma_timing import EXTERNAL, LOCAL, Copy, Location
 from macaw.lowering.fim.graph import GATHER, Task, Tensor
 from macaw.lowering.fim.island_job import Phase
 from macaw.lowering.fim.tile_copies import Route
@@ -29,13 +29,13 @@ Bytes = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class HostJob:
-    """Segments from place to place by the dma, through cp's local memory."""
+    """A gather or scatter by copies of the dma, through cp's local memory."""
 
     task: Task
     form: int
 
     def phases(self) -> list[Phase]:
-        """The copies. Raises `LowerError` if they are too many."""
+        """Return the copies as one phase. Raises `LowerError` if there are too many."""
         return [self._phase]
 
     @cached_property
@@ -47,7 +47,7 @@ class HostJob:
         if not whole and self.task.kind != GATHER and len(self.task.inputs) == 1:
             scratch[ZEROS] = PIECE
         copies: list[Copy] = []
-        for copy in self._copies(Place(LOCAL, symbol), total):
+        for copy in self._copies(Location(LOCAL, symbol), total):
             copies.append(copy)
             if len(copies) > MOST:
                 raise LowerError(f"its numbers go by more than {MOST:,} copies of the dma")
@@ -58,35 +58,35 @@ class HostJob:
         """Bytes of a number."""
         return FORMATS[self.form].size
 
-    def _copies(self, place: Place, total: int) -> Iterator[Copy]:
-        """Each piece: what lies there before, the segments, and all of it to the result."""
-        out = Place(EXTERNAL, self.task.output.name)
+    def _copies(self, place: Location, total: int) -> Iterator[Copy]:
+        """Give the copies of each piece: the old data, the segments, the piece to the result."""
+        out = Location(EXTERNAL, self.task.output.name)
         here = self._place(self.task.inputs[0])
         for first in range(0, total, PIECE):
             length = min(PIECE, total - first)
             if len(self.task.inputs) > 1:
                 yield Copy(place, self._place(self.task.inputs[1]).at(first), length)
             elif self.task.kind != GATHER and total > PIECE:
-                yield Copy(place, Place(LOCAL, ZEROS), length)
+                yield Copy(place, Location(LOCAL, ZEROS), length)
             for dst, src, form in _runs(*self._segments(first, length)):
                 yield Copy(place.at(dst - first), here.at(src), *form)
             yield Copy(out.at(first), place, length)
 
     def _segments(self, first: int, length: int) -> tuple[Bytes, Bytes, Bytes]:
-        """The segments of a piece, in bytes: to, from and how many."""
+        """Return the segments of a piece in bytes: destinations, sources and sizes."""
         width = self.task.width * self.size
         if self.task.kind == GATHER:
             numbers = np.arange(first // width, -(-(first + length) // width))
             to, at = numbers * width, self.task.places[numbers].astype(np.int64) * self.size
         else:
-            numbers = self._scattered(first, length)
+            numbers = self._scatter(first, length)
             to, at = self.task.places[numbers].astype(np.int64) * self.size, numbers * width
         less = np.maximum(first - to, 0)  # what a piece before has
         ends = np.minimum(to + width, first + length)
         return to + less, at + less, ends - to - less
 
-    def _scattered(self, first: int, length: int) -> Bytes:
-        """The numbers of a scatter's segments that reach into a piece."""
+    def _scatter(self, first: int, length: int) -> Bytes:
+        """Return the numbers of the segments of a scatter that reach into a piece."""
         places, width = self.task.places, self.task.width
         if self.task.output.numbers * self.size <= PIECE:
             return np.arange(len(places))
@@ -96,16 +96,16 @@ class HostJob:
 
     @cached_property
     def _order(self) -> Bytes:
-        """The segments of a scatter by where they go."""
+        """The segments of a scatter, sorted by destination."""
         return np.argsort(self.task.places)
 
-    def _place(self, tensor: Tensor) -> Place:
+    def _place(self, tensor: Tensor) -> Location:
         if tensor.data is not None:
-            return Place(EXTERNAL, "a.tiles" if tensor is self.task.inputs[0] else "b.tiles")
-        return Place(EXTERNAL, tensor.memory.name, tensor.offset * self.size)
+            return Location(EXTERNAL, "a.tiles" if tensor is self.task.inputs[0] else "b.tiles")
+        return Location(EXTERNAL, tensor.memory.name, tensor.offset * self.size)
 
     def files(self) -> dict[str, NDArray[Any]]:
-        """Operands that are known."""
+        """Return the constant operands by symbol."""
         dtype = FORMATS[self.form].dtype
         return {
             f"{'ab'[side]}.tiles": np.asarray(tensor.data, dtype)
@@ -117,7 +117,7 @@ class HostJob:
 def _runs(
     to: Bytes, at: Bytes, sizes: Bytes
 ) -> Iterator[tuple[int, int, tuple[int, int, int, int]]]:
-    """Segments as few copies: destination, source, and bytes, rows and strides."""
+    """Join segments to copies: destination, source, and (bytes, rows, strides)."""
     joint = (to[1:] == to[:-1] + sizes[:-1]) & (at[1:] == at[:-1] + sizes[:-1])
     begins = np.flatnonzero(np.concatenate([[True], ~joint])) if len(to) else np.zeros(0, int)
     sizes = np.add.reduceat(sizes, begins) if len(to) else sizes
@@ -135,6 +135,6 @@ def _runs(
             while ends[place] <= first:
                 place += 1
             last = ends[place]
-        apart = steps[:, first].tolist() if last > first else [0, 0]
-        yield int(to[first]), int(at[first]), (int(sizes[first]), last - first + 1, *apart)
+        separate_end = steps[:, first].tolist() if last > first else [0, 0]
+        yield int(to[first]), int(at[first]), (int(sizes[first]), last - first + 1, *separate_end)
         first = last + 1

@@ -1,4 +1,4 @@
-"""When the blocks of an island end: their words, followed in time (docs/timing-fim.md)."""
+"""Predict when the blocks of an island end: execute their words in time (docs/timing-fim.md)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from macaw.emu.rules.dram import PAST, aligned, column_bounds
 from macaw.isa.config import Configuration
 from macaw.isa.fim_circuit import COLUMNS, GIO, IOSA, OPERATIONS, ROP, Operation
 from macaw.isa.fim_islands import abilities
-from macaw.lowering.fim.bank_timing import Banks
+from macaw.lowering.fim.bank_timing import BankTiming
 from macaw.lowering.fim.block_program import (
     ACT,
     LOCK,
@@ -40,9 +40,9 @@ _NEVER = 1 << 60
 
 @dataclass
 class _Buffer:
-    """A buffer's pointers, as columns of the island, and its lock.
+    """The pointers of a buffer, as columns of the island, and the block that has its lock.
 
-    `arrivals`: when the last columns before the end are stored.
+    `arrivals` has the cycles in which the last columns before the end are stored.
     """
 
     start: int = 0
@@ -54,7 +54,7 @@ class _Buffer:
 class _Operation(NamedTuple):
     """An operation in a mode, and its times in device cycles.
 
-    It waits for what was pulled into its `registers`.
+    It waits until what was pulled into its `registers` is there.
     """
 
     row: Operation
@@ -66,30 +66,30 @@ class _Operation(NamedTuple):
 
 
 class _Running:
-    """A block on its way. What the emulator asks of each bank is the same of all of them here."""
+    """A block while it runs. All its banks do the same, so one time stands for all of them."""
 
     def __init__(self, island: _Island, block: Block, time: int) -> None:
         self.island, self.block, self.time = island, block, time
         self.words, self.place = flat(block.items), 0
         self.operations: dict[tuple[int, int], _Operation] = {}
         banks = island.banks
-        self.activated = max(banks.activated[bank] for bank in block.banks)
+        self.activations = max(banks.activations[bank] for bank in block.banks)
         self.column = max(banks.columns[bank] for bank in block.banks)
-        self.written = PAST
-        self.stored = 0  # when all that it has pushed is there
+        self.write_ends = PAST
+        self.push_end = 0  # when all that it has pushed is there
         self.alu_free = self.rz_ready = 0
-        self.pulled = {ROP: 0, GIO: 0}
-        self.ended = False
+        self.pull_ends = {ROP: 0, GIO: 0}
+        self.is_over = False
 
     def go(self, limit: int) -> None:
-        """Do a word, and those behind it that come before `limit`; others see what is pushed."""
+        """Execute a word, and further ones before `limit`; stop after a push, which others see."""
         while True:
             self.step()
-            if self.ended or self.time >= limit or self.words[self.place - 1].kind == PUSH:
+            if self.is_over or self.time >= limit or self.words[self.place - 1].kind == PUSH:
                 return
 
     def step(self) -> None:
-        """Do a word."""
+        """Execute a word, or move the time to when it can be executed."""
         island = self.island
         step, banks = island.step, island.banks
         if self.place == len(self.words):
@@ -104,9 +104,9 @@ class _Running:
                 return
         elif kind == ACT:
             for bank in self.block.banks:
-                banks.written[bank] = max(banks.written[bank], self.written)
-            self.activated = banks.open(self.block.banks, 0, self.time, step)
-            self.time = self.activated + step
+                banks.write_ends[bank] = max(banks.write_ends[bank], self.write_ends)
+            self.activations = banks.open(self.block.banks, 0, self.time, step)
+            self.time = self.activations + step
         elif kind == PUSH:
             if self.time < self.rz_ready:  # it takes the channel then, not before
                 self.time = island.aligned(self.rz_ready)
@@ -124,7 +124,7 @@ class _Running:
         self.place += 1
 
     def _wake(self, time: int) -> None:
-        """Let those try again that wait for another block, which does something at a time."""
+        """Let waiting blocks try again after another block has changed a buffer."""
         for other in self.island.running:
             if other.time == _NEVER:
                 other.time = self.island.aligned(time + 1)
@@ -146,19 +146,19 @@ class _Running:
         row = operation.row
         begin = self.time
         for register in operation.registers:
-            if self.pulled[register] > begin:
-                begin = self.pulled[register]
+            if self.pull_ends[register] > begin:
+                begin = self.pull_ends[register]
         begin = operation_start(row, begin, self.alu_free, self.rz_ready)
         if row.has_column:
             timings = island.banks.timings
-            bounds = column_bounds(timings, operation.writes, self.activated, self.column)
+            bounds = column_bounds(timings, operation.writes, self.activations, self.column)
             begin = max(begin, max(bounds)[0])
         last = aligned(begin, island.step) + (word.count - 1) * operation.period
         self.time = last + island.step
         if row.has_column:
             self.column = last
             if operation.writes:
-                self.written = timings.data_end(last, True)
+                self.write_ends = timings.data_end(last, True)
         if row.computes:
             self.alu_free = last + operation.busy
             self.rz_ready = max(self.rz_ready, last + operation.result)
@@ -175,7 +175,7 @@ class _Running:
             at, end = island.access(buffer.start, self.time, False)
             self.time = at + step
             buffer.start += 1
-        self.pulled[word.register] = max(self.pulled[word.register], end)
+        self.pull_ends[word.register] = max(self.pull_ends[word.register], end)
         return True
 
     def _push(self, word: Word) -> None:
@@ -188,7 +188,7 @@ class _Running:
             time = at + step
             buffer.end += 1
             buffer.arrivals.append(end)
-        self.stored = max(self.stored, buffer.arrivals[-1])
+        self.push_end = max(self.push_end, buffer.arrivals[-1])
         self.time = time
         self._wake(begin)
 
@@ -199,7 +199,10 @@ class _Running:
             return
         # A low pointer that moves takes the end with it.
         part = "end" if word.start < 0 else "low"
-        writes_end = [self.written, *(island.banks.written[bank] for bank in self.block.banks)]
+        writes_end = [
+            self.write_ends,
+            *(island.banks.write_ends[bank] for bank in self.block.banks),
+        ]
         ready = max(self.time, pointer_start(part, buffer.arrivals, writes_end))
         self.time = island.aligned(ready)
         buffer.end = word.end
@@ -208,18 +211,18 @@ class _Running:
     def _end(self) -> None:
         banks = self.island.banks
         for bank in self.block.banks:
-            banks.written[bank] = max(banks.written[bank], self.written)
+            banks.write_ends[bank] = max(banks.write_ends[bank], self.write_ends)
             banks.columns[bank] = max(banks.columns[bank], self.column)
             banks.rows[bank] = self.block.row
-        writes_end = (banks.written[bank] for bank in self.block.banks)
-        last = block_end(self.rz_ready, self.stored, max(self.pulled.values()), writes_end)
-        self.time, self.ended = self.island.aligned(max(self.time, last)), True
+        writes_end = (banks.write_ends[bank] for bank in self.block.banks)
+        last = block_end(self.rz_ready, self.push_end, max(self.pull_ends.values()), writes_end)
+        self.time, self.is_over = self.island.aligned(max(self.time, last)), True
 
 
 class _Island:
-    """Blocks that run at once on an island."""
+    """The blocks that run on an island at the same time, and their buffers."""
 
-    def __init__(self, config: Configuration, number: int, banks: Banks) -> None:
+    def __init__(self, config: Configuration, number: int, banks: BankTiming) -> None:
         able = abilities(config, number)
         self.banks = banks
         self.alu = AluTimings.of(config, able)
@@ -228,7 +231,7 @@ class _Island:
         self.running: list[_Running] = []
 
     def operation(self, block: Block, number: int, mode: int) -> _Operation:
-        """An operation of a block by its number, in a mode of the block by its number."""
+        """Return operation `number` of a block in the block's mode `mode`."""
         row, what, step = OPERATIONS[number], block.modes[mode], self.step
         latency = self.alu.latency(what.function, what.arrangement, what.form, what.accumulates)
         registers = tuple(name for name in (*row.reads, row.to) if name in (ROP, GIO))
@@ -237,11 +240,11 @@ class _Island:
         return _Operation(row, registers, row.to == IOSA, period, busy, result)
 
     def aligned(self, time: int) -> int:
-        """The first cycle of the circuits from `time` on."""
+        """Return the first cycle of the island's circuits from `time` on."""
         return aligned(time, self.step)
 
     def access(self, column: int, time: int, writes: bool) -> tuple[int, int]:
-        """See `Banks.access`; `column` counts those of the island."""
+        """Access a column of the island, counted from its first byte; see `BankTiming.access`."""
         bank, rest = divmod(column, self.banks.geometry.rows * COLUMNS)
         return self.banks.access(bank, rest // COLUMNS, time, writes, self.step)
 
@@ -249,27 +252,27 @@ class _Island:
 LONG = 8 * COLUMNS  # repetitions that are followed one by one
 
 
-def ended(
-    blocks: Sequence[Block], config: Configuration, island: int, banks: Banks, begin: int
+def blocks_end(
+    blocks: Sequence[Block], config: Configuration, island: int, banks: BankTiming, begin: int
 ) -> int:
-    """The cycle in which the last of an island's blocks ends; they begin at once at `begin`.
+    """Return the cycle in which the last block of an island ends if all start at `begin`.
 
-    Of many repetitions a few are followed: behind as many as a row has columns, what is pushed and
-    pulled lies in its rows as before.
+    Long repetitions are not executed in full: after as many rounds as a row has columns, pushes and
+    pulls meet their rows as before, so further rounds take the same time.
     """
     counts = {x.count for block in blocks for x in block.items if isinstance(x, Repeat)}
     if len(counts) != 1 or max(counts) <= LONG:
-        return _followed(blocks, config, island, banks, begin)
+        return _follow(blocks, config, island, banks, begin)
     (count,) = counts
     few = COLUMNS + count % COLUMNS
     fewer, more = (_repeated(blocks, number) for number in (few, few + COLUMNS))
-    first = _followed(fewer, config, island, deepcopy(banks), begin)
-    turn = _followed(more, config, island, deepcopy(banks), begin) - first
-    return _followed(fewer, config, island, banks, begin + turn * ((count - few) // COLUMNS))
+    first = _follow(fewer, config, island, deepcopy(banks), begin)
+    turn = _follow(more, config, island, deepcopy(banks), begin) - first
+    return _follow(fewer, config, island, banks, begin + turn * ((count - few) // COLUMNS))
 
 
 def _repeated(blocks: Sequence[Block], count: int) -> list[Block]:
-    """Blocks whose repetitions are so many."""
+    """Return the blocks with another repeat count."""
     return [
         replace(
             block,
@@ -285,8 +288,8 @@ def _repeated(blocks: Sequence[Block], count: int) -> list[Block]:
 _time = attrgetter("time")
 
 
-def _followed(
-    blocks: Sequence[Block], config: Configuration, island: int, banks: Banks, begin: int
+def _follow(
+    blocks: Sequence[Block], config: Configuration, island: int, banks: BankTiming, begin: int
 ) -> int:
     there = _Island(config, island, banks)
     there.buffers = [_Buffer() for _ in range(8)]
@@ -298,6 +301,6 @@ def _followed(
             raise ValueError("blocks wait for one another")
         limit = min([block.time for block in left if block is not now], default=_NEVER)
         now.go(limit)
-        if now.ended:
+        if now.is_over:
             left.remove(now)
     return max(block.time for block in there.running)

@@ -1,4 +1,4 @@
-"""The labels that the programs of graphs have for themselves, which no tensor may be called."""
+"""Labels that the programs of graphs define themselves: no tensor may have such a name."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
 def free(name: str) -> bool:
-    """Whether a tensor that the host sees may be called so."""
+    """Whether a tensor that the host sees may have this name."""
     return _NAME.fullmatch(name) is not None and _OWN.fullmatch(name) is None
 
 
 def check(name: str) -> None:
-    """Raise `LowerError` if it may not."""
+    """Raise `LowerError` if a tensor may not have this name."""
     if not free(name):
         raise LowerError(
             f"a tensor cannot be called '{name}'",

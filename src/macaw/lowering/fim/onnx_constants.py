@@ -1,7 +1,7 @@
-"""What depends on constants alone, computed beforehand by ONNX's reference evaluator.
+"""Compute in advance what depends on constants alone, by ONNX's reference evaluator.
 
-Only by operators that give the same numbers each time and whose results are no larger than their
-rules say; how much is computed for a model is limited.
+Only operators that are deterministic and whose results have the declared size are computed. The
+work for a model is limited.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from macaw.lowering.fim.onnx_inference import Form
 from macaw.lowering.fim.onnx_values import Value
 
 MOST = 1 << 28  # numbers that are read, written and multiplied for the constants of a model
-SMALL = 1 << 12  # numbers of an operator that the reference computes one by one
+SMALL = 1 << 12  # limit for operators that the reference computes number by number
 # fmt: off
 FOLDED = frozenset((  # whole arrays at once, by NumPy
     "Abs", "Acos", "Acosh", "Add", "And", "ArgMax", "ArgMin", "Asin", "Asinh", "Atan", "Atanh",
@@ -42,20 +42,20 @@ FOLDED = frozenset((  # whole arrays at once, by NumPy
 ))
 SLOW = frozenset(("BatchNormalization", "Conv", "GRU", "LayerNormalization"))
 # fmt: on
-_BOUNDED = ("Compress", "NonZero")  # of as many numbers as their inputs, times the dimensions
+_BOUNDED = ("Compress", "NonZero")  # results of at most input size times rank
 
 
 class Evaluator:
-    """Computes nodes of a model whose inputs are known; it keeps count of the numbers."""
+    """Computes nodes whose inputs are constant, up to a limit of numbers for the whole model."""
 
     def __init__(self, version: int) -> None:
         self.version = version
         self.left = MOST
 
-    def folded(
+    def fold(
         self, node: onnx.NodeProto, inputs: Sequence[Value | None], forms: Sequence[Form | None]
     ) -> list[NDArray[Any]]:
-        """The outputs of a node of constants; those without a name are empty."""
+        """Return the outputs of a node with constant inputs; outputs without a name are empty."""
         kind = node.op_type
         if kind not in FOLDED and kind not in SLOW:
             raise LowerError("it is not computed beforehand, though its inputs are known")
@@ -70,15 +70,15 @@ class Evaluator:
                 f"at most {SMALL:,} are computed beforehand",
             )
         self._spend(count + _products(kind, values, forms))
-        return self.evaluated(node, [value.array if value else None for value in inputs])
+        return self.evaluate(node, [value.array if value else None for value in inputs])
 
-    def evaluated(
+    def evaluate(
         self, node: onnx.NodeProto, arrays: Sequence[NDArray[Any] | None]
     ) -> list[NDArray[Any]]:
-        """What the reference makes of arrays, by a node's operator. Raises `LowerError`."""
+        """Apply the operator of a node to arrays. Raises `LowerError`."""
         if node.op_type == "GatherElements":
             _check_indices(node, arrays)
-        # SSA names of our own: a node's may be empty, or be those of its inputs.
+        # Own unique names: those of a node may be empty, or equal those of its inputs.
         one = onnx.NodeProto()
         one.CopyFrom(node)
         names = dict(zip(node.input, (f"i{n}" for n in range(len(node.input))), strict=True))
@@ -86,7 +86,7 @@ class Evaluator:
         one.input.extend(names[name] if name else "" for name in node.input)
         one.output.extend(f"o{n}" if name else "" for n, name in enumerate(node.output))
         one.domain, version = "", self.version
-        if one.op_type == "Scatter":  # until set 10; the same as what follows it
+        if one.op_type == "Scatter":  # up to operator set 10; equal to its successor
             one.op_type, version = "ScatterElements", 11
         inputs = {
             names[name]: x for name, x in zip(node.input, arrays, strict=True) if x is not None
@@ -103,7 +103,7 @@ class Evaluator:
                 outputs = onnx.reference.ReferenceEvaluator(model).run(None, inputs)
         except Exception as error:  # whatever its NumPy code raises
             cause = error.__cause__ or error
-            # Others are about Python, not about the model.
+            # Other messages are about Python, not about the model.
             more = f": {reason(cause)}" if isinstance(cause, ValueError | IndexError) else ""
             more = "" if more.endswith("index out of range") or "<" in more else more
             raise LowerError(f"ONNX's reference cannot compute it{more}") from None
@@ -117,7 +117,7 @@ class Evaluator:
 
 
 def _check_indices(node: onnx.NodeProto, arrays: Sequence[NDArray[Any] | None]) -> None:
-    """Refuse indices outside the axis: the reference wraps them, the farther the slower."""
+    """Refuse indices outside the axis: the reference wraps them, slowly if they are large."""
     data, indices = arrays
     assert data is not None
     assert indices is not None
@@ -130,7 +130,7 @@ def _check_indices(node: onnx.NodeProto, arrays: Sequence[NDArray[Any] | None]) 
 
 
 def _products(kind: str, values: Sequence[Value], forms: Sequence[Form | None]) -> int:
-    """Products of numbers, in the work of as many numbers that are written."""
+    """Return the number of multiplications of a node, the measure of its work."""
     if kind not in ("MatMul", "Gemm") or not forms or forms[0] is None:
         return 0
     return forms[0].numbers * max(max(value.shape, default=1) for value in values[:2]) // 8

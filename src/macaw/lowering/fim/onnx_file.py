@@ -1,4 +1,4 @@
-"""ONNX models as files: parsed, with the arrays that lie beside them, and checked."""
+"""Read ONNX models from files, with the arrays stored beside them, and check them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from macaw.lowering.errors import LowerError
 LONGEST_NAME, LONGEST_REASON = 60, 200  # characters that a message quotes
 
 
-def parsed(data: bytes, path: Path) -> onnx.ModelProto:
-    """The model of a file's bytes, with arrays of other files beside it. Raises `LowerError`."""
+def parse(data: bytes, path: Path) -> onnx.ModelProto:
+    """Return the model in a file's bytes, external arrays included. Raises `LowerError`."""
     try:
         model = onnx.load_model_from_string(data)
         if model.HasField("graph"):
@@ -26,7 +26,7 @@ def parsed(data: bytes, path: Path) -> onnx.ModelProto:
 
 
 def check(model: onnx.ModelProto, what: str = "the model") -> None:
-    """Raise `LowerError` if ONNX's checker refuses a model; outputs need no shape."""
+    """Raise `LowerError` if ONNX's checker refuses a model; outputs may lack a shape."""
     if any(not row.type.tensor_type.HasField("shape") for row in model.graph.output):
         whole, model = model, onnx.ModelProto()
         model.CopyFrom(whole)
@@ -41,7 +41,7 @@ def check(model: onnx.ModelProto, what: str = "the model") -> None:
 
 
 def _names(graph: onnx.GraphProto) -> Iterator[str | bytes]:
-    """The names in a graph."""
+    """Give all names in a graph."""
     for row in (*graph.input, *graph.output):
         yield row.name
         yield from (dim.dim_param for dim in row.type.tensor_type.shape.dim)
@@ -51,13 +51,13 @@ def _names(graph: onnx.GraphProto) -> Iterator[str | bytes]:
         yield from (row.name for row in node.attribute)
 
 
-def shown(name: str) -> str:
-    """A model's name as a message has it: printable, and not endless."""
+def message_name(name: str) -> str:
+    """Return a model's name for a message: printable, and cut to `LONGEST_NAME`."""
     return _cut(printable(name.replace("\t", "\\t")), LONGEST_NAME)
 
 
 def reason(error: BaseException) -> str:
-    """What onnx says of a mistake, in one line."""
+    """Return onnx's error message in one line."""
     lines = [line.strip() for line in str(error).splitlines()]
     text = next((line for line in lines if line), type(error).__name__)
     for mark in ("[ShapeInferenceError] ", "[TypeInferenceError] "):

@@ -1,7 +1,7 @@
-"""ONNX graphs as graphs of tasks (seed 004 ¶61: the scheduler analyses a framework's graph).
+"""Read ONNX graphs as graphs of tasks (seed 004 ¶61: the scheduler analyses a framework's graph).
 
-Numbers of all values are of one format, the lanes' fp16 or fp32. What does not depend on inputs is
-computed beforehand by ONNX's reference; it also tells where numbers go that are only moved.
+All values have one number format, fp16 or fp32. What does not depend on inputs is computed in
+advance by ONNX's reference evaluator. It also says where numbers go in nodes that only move them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from macaw.lowering.errors import LowerError
 from macaw.lowering.fim import onnx_movement
 from macaw.lowering.fim.graph import Graph
 from macaw.lowering.fim.onnx_constants import FOLDED, SLOW, Evaluator
-from macaw.lowering.fim.onnx_file import reason, shown
+from macaw.lowering.fim.onnx_file import message_name, reason
 from macaw.lowering.fim.onnx_inference import STANDARD, Form, opset, results
 from macaw.lowering.fim.onnx_layers import LAYERS
 from macaw.lowering.fim.onnx_movement import JOINS, MOVES, SCATTERS
@@ -29,14 +29,14 @@ TWO = {"Add": "add", "Sub": "sub", "Mul": "mul", "Div": "div"}
 ONE = {"Relu": "relu", "Sigmoid": "sigmoid", "Tanh": "tanh", "Sqrt": "vssqrt"}
 FLOATS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE, TensorProto.BFLOAT16)
 SAME = ("Identity", "Cast")
-SIZES = ("Shape", "Size")  # of anything: they are known
+SIZES = ("Shape", "Size")  # operators whose result the shapes alone decide
 NODES = tuple(sorted((*TWO, *ONE, *SAME, *SIZES, *MOVES, *SCATTERS, *JOINS, *LAYERS, "Dropout")))
 KNOWN = {*NODES, *FOLDED, *SLOW}
 
 
 @dataclass(frozen=True)
-class Read:
-    """A graph of tasks, and the shapes of its inputs and outputs in the model, by tensor."""
+class ImportedGraph:
+    """A graph of tasks, and by tensor the shapes that inputs and outputs have in the model."""
 
     graph: Graph
     inputs: Mapping[str, tuple[int, ...]]
@@ -48,11 +48,11 @@ def read(
     form: int = 0,
     dims: Mapping[str, int] | None = None,
     room: int = LARGEST,
-) -> Read:
-    """The graph of a checked model, its numbers in a format of `macaw.isa.fim_circuit.FORMATS`.
+) -> ImportedGraph:
+    """Return the graph of a checked model in a number format of `macaw.isa.fim_circuit.FORMATS`.
 
-    `dims` are numbers for dimensions that the model calls by name, `room` the bytes of external
-    memory. Raises `LowerError`.
+    `dims` gives sizes to dimensions that the model names, `room` is the size of external memory in
+    bytes. Raises `LowerError`.
     """
     return _Reader(model, form, dims or {}, room).read()
 
@@ -67,7 +67,7 @@ class _Reader:
         self.evaluator = Evaluator(self.version)
         self.inputs: dict[str, tuple[int, ...]] = {}
 
-    def read(self) -> Read:
+    def read(self) -> ImportedGraph:
         graph, values = self.model.graph, self.values.known
         self._known_dims()
         if graph.sparse_initializer:
@@ -83,35 +83,37 @@ class _Reader:
         shapes = {**self.inputs, **outputs}
         # A scalar is a tensor of one number.
         self.values.graph.shapes |= {name: shape or (1,) for name, shape in shapes.items()}
-        return Read(self.values.graph, self.inputs, outputs)
+        return ImportedGraph(self.values.graph, self.inputs, outputs)
 
     def _known_dims(self) -> None:
-        """Refuse sizes of dimensions that the model does not have."""
+        """Refuse sizes for dimensions that the model does not have."""
         graph = self.model.graph
         shapes = (row.type.tensor_type.shape for row in (*graph.input, *graph.output))
         there = dict.fromkeys(dim.dim_param for shape in shapes for dim in shape.dim)
         names = [name for name in there if name]
         for name in self.dims:
             if name not in names:
-                some = ", ".join(shown(name) for name in names[:8])
+                some = ", ".join(message_name(name) for name in names[:8])
                 hint = f"there are {some}" if names else "all sizes are known"
-                raise LowerError(f"the model calls no dimension '{shown(name)}'", hint)
+                raise LowerError(f"the model calls no dimension '{message_name(name)}'", hint)
 
     def _initial(self, row: onnx.TensorProto) -> Value:
         if row.data_type not in onnx.helper.get_all_tensor_dtypes():
-            kind = _named(row.data_type)
-            raise LowerError(f"the initializer {shown(row.name)} is of {kind}, which is not read")
+            kind = _element_name(row.data_type)
+            raise LowerError(
+                f"the initializer {message_name(row.name)} is of {kind}, which is not read"
+            )
         try:
             return self.values.array(onnx.numpy_helper.to_array(row), row.name)
         except Exception as error:  # onnx's and NumPy's, of many kinds
-            raise LowerError(f"the initializer {shown(row.name)}: {reason(error)}") from None
+            raise LowerError(f"the initializer {message_name(row.name)}: {reason(error)}") from None
 
     def _input(self, row: onnx.ValueInfoProto) -> Value:
         try:
             shape = self._shape(row)
-            value = self.values.given(row.name, shape, row.type.tensor_type.elem_type)
+            value = self.values.input_value(row.name, shape, row.type.tensor_type.elem_type)
         except LowerError as error:
-            raise LowerError(f"the input {shown(row.name)}: {error}", error.hint) from None
+            raise LowerError(f"the input {message_name(row.name)}: {error}", error.hint) from None
         assert value.tensor is not None
         self.inputs[value.tensor.name] = shape
         return value
@@ -121,12 +123,12 @@ class _Reader:
         if not row.type.HasField("tensor_type") or not kind.HasField("shape"):
             raise LowerError("it has no shape")
         if kind.elem_type not in FLOATS:
-            raise LowerError(f"it is of {_named(kind.elem_type)}, no floating-point type")
+            raise LowerError(f"it is of {_element_name(kind.elem_type)}, no floating-point type")
         sizes = []
         for dim in kind.shape.dim:
             parameter = dim.dim_param
             if not dim.HasField("dim_value") and parameter not in self.dims:
-                name = shown(parameter)
+                name = message_name(parameter)
                 hint = f"--dim {name}=N, dims={{'{name}': N}}" if parameter else ""
                 name = f"'{name}'" if parameter else "not named"
                 raise LowerError(f"a dimension has no size, {name}", hint)
@@ -136,14 +138,14 @@ class _Reader:
         return tuple(sizes)
 
     def _result(self, row: onnx.ValueInfoProto) -> tuple[str, tuple[int, ...]]:
-        """An output: a tensor of its own that a task makes."""
-        name, graph = shown(row.name), self.values.graph
+        """Return an output as a tensor of its own that a task makes."""
+        name, graph = message_name(row.name), self.values.graph
         value = self.values.known.get(row.name)
         if value is None:
             raise LowerError(f"no node makes the output {name}")
         if value.array is not None:
             raise LowerError(f"the output {name} does not depend on any input")
-        _as_declared(row, name, value)
+        _check_declaration(row, name, value)
         tensor = value.tensor
         assert tensor is not None
         outputs = {task.output.name for task in graph.tasks}
@@ -158,30 +160,30 @@ class _Reader:
     # --- nodes ---
 
     def _node(self, node: onnx.NodeProto) -> None:
-        kind = shown(node.op_type)
+        kind = message_name(node.op_type)
         try:
             missing = [name for name in node.input if name and name not in self.values.known]
             if missing:
-                raise LowerError(f"nothing makes its input {shown(missing[0])}")
+                raise LowerError(f"nothing makes its input {message_name(missing[0])}")
             inputs = [self.values.known[name] if name else None for name in node.input]
-            values = self._made(node, inputs)
+            values = self._results(node, inputs)
             self.values.check_tasks()
         except LowerError as error:
-            where = f"node {shown(node.name)} ({kind})" if node.name else f"a node {kind}"
+            where = f"node {message_name(node.name)} ({kind})" if node.name else f"a node {kind}"
             raise LowerError(f"{where}: {error}", error.hint) from None
         for name, value in zip(node.output, values, strict=True):
             if name:
                 self.values.known[name] = value
 
-    def _made(self, node: onnx.NodeProto, inputs: list[Value | None]) -> list[Value]:
-        """The values of a node's outputs, each of the form that ONNX's rules say."""
+    def _results(self, node: onnx.NodeProto, inputs: list[Value | None]) -> list[Value]:
+        """Return the outputs of a node, each with the type and shape that ONNX infers."""
         if node.domain not in STANDARD or not {node.op_type} & KNOWN:
             raise _no_task()
         forms = results(node, inputs, self.version)
         for form in forms:
             if form is not None:
                 self.values.fits(form.numbers)
-        values = self._computed(node, inputs, forms)
+        values = self._compute(node, inputs, forms)
         for value, form in zip(values, forms, strict=True):
             if form is not None and form.shape not in (None, value.shape):
                 raise LowerError(f"its result is of {value.shape}, by ONNX's rules of {form.shape}")
@@ -190,7 +192,7 @@ class _Reader:
             for value, form in zip(values, forms, strict=True)
         ]
 
-    def _computed(
+    def _compute(
         self, node: onnx.NodeProto, inputs: list[Value | None], forms: list[Form | None]
     ) -> list[Value]:
         kind, attributes = node.op_type, _attributes(node)
@@ -201,62 +203,62 @@ class _Reader:
             values = [self.values.array(np.broadcast_to(np.int8(0), values[0].shape))]
             return self._constants(node, list(values), forms)
         if kind == "Dropout":
-            return _dropped(self.values, node, inputs, forms)
+            return _dropout(self.values, node, inputs, forms)
         if all(value.constant for value in values):
             return self._constants(node, inputs, forms)
         if kind not in NODES:
             raise _no_task()
         name = node.output[0]
         if kind in TWO:
-            return [self._two(TWO[kind], values, name)]
+            return [self._binary(TWO[kind], values, name)]
         if kind in ONE:
             tensor = self.values.tensor(values[0], f"{name}_in")
             tensor_of_task = self.values.graph.pointwise(
                 ONE[kind], tensor, name=self.values.name(name)
             )
-            return [self.values.made(tensor_of_task, values[0].shape)]
+            return [self.values.of_tensor(tensor_of_task, values[0].shape)]
         if kind in SAME:
             if attributes.get("to", FLOATS[0]) not in FLOATS:
                 raise LowerError("a cast to another type than of floating point")
             return [values[0]]
         if kind in LAYERS:
             return LAYERS[kind](self.values, node, attributes, inputs)
-        return onnx_movement.moved(self.values, self.evaluator, node, attributes, inputs, forms)
+        return onnx_movement.move_node(self.values, self.evaluator, node, attributes, inputs, forms)
 
     def _nothing(self, form: Form | None) -> Value:
-        """A result without numbers."""
+        """Return an empty result."""
         if form is None or form.shape is None:
             return self.values.array(np.zeros(0))
         dtype = onnx.helper.tensor_dtype_to_np_dtype(form.element)
         try:
             return self.values.array(np.zeros(form.shape, dtype))
-        except ValueError:  # beside a size of 0 there is one that no array can have
+        except ValueError:  # one size is 0, another one too large for any array
             raise LowerError(f"its result is of {form.shape}, which is too large") from None
 
     def _constants(
         self, node: onnx.NodeProto, inputs: list[Value | None], forms: list[Form | None]
     ) -> list[Value]:
-        arrays = self.evaluator.folded(node, inputs, forms)
+        arrays = self.evaluator.fold(node, inputs, forms)
         return [self.values.array(array) for array in arrays]
 
-    def _two(self, function: str, values: list[Value], name: str) -> Value:
+    def _binary(self, function: str, values: list[Value], name: str) -> Value:
         shape = np.broadcast_shapes(values[0].shape, values[1].shape)
         sides = []
         for side, value in zip("ab", values, strict=True):
             wide = self.values.broadcast(value, shape, f"{name}_{side}")
             sides.append(self.values.tensor(wide, f"{name}_{side}"))
         tensor_of_task = self.values.graph.pointwise(function, *sides, name=self.values.name(name))
-        return self.values.made(tensor_of_task, shape)
+        return self.values.of_tensor(tensor_of_task, shape)
 
 
 def _no_task() -> LowerError:
     return LowerError("no task of the islands does it", "there are " + ", ".join(NODES))
 
 
-def _dropped(
+def _dropout(
     values: Values, node: onnx.NodeProto, inputs: list[Value | None], forms: list[Form | None]
 ) -> list[Value]:
-    """Dropout outside training: its input, and a mask of what is kept, all of it."""
+    """Return the outputs of Dropout outside training: its input, and a mask of ones."""
     x, ratio, training = (*inputs, None, None)[:3]
     assert x is not None
     if training is not None and not (training.array is not None and not np.any(training.array)):
@@ -267,11 +269,11 @@ def _dropped(
     return [x, mask][: len(forms)]
 
 
-def _as_declared(row: onnx.ValueInfoProto, name: str, value: Value) -> None:
-    """Raise `LowerError` if the model says another type or shape of an output."""
+def _check_declaration(row: onnx.ValueInfoProto, name: str, value: Value) -> None:
+    """Raise `LowerError` if the model declares another type or shape for an output."""
     tensor_type = row.type.tensor_type
     if tensor_type.elem_type not in (TensorProto.UNDEFINED, value.element):
-        kinds = _named(value.element), _named(tensor_type.elem_type)
+        kinds = _element_name(value.element), _element_name(tensor_type.elem_type)
         raise LowerError(f"the output {name} is of {kinds[0]}, the model says {kinds[1]}")
     if not tensor_type.HasField("shape"):
         return
@@ -283,7 +285,7 @@ def _as_declared(row: onnx.ValueInfoProto, name: str, value: Value) -> None:
         raise LowerError(f"the output {name} is of {value.shape}, the model says ({shape})")
 
 
-def _named(element: int) -> str:
+def _element_name(element: int) -> str:
     names = dict(zip(TensorProto.DataType.values(), TensorProto.DataType.keys(), strict=True))
     return str(names.get(element, f"type {element}")).lower()
 
@@ -293,7 +295,7 @@ def _attributes(node: onnx.NodeProto) -> dict[str, Any]:
 
 
 def form_of(name: str) -> int:
-    """The number of a format. Raises `LowerError`."""
+    """Return the number of a format by its name. Raises `LowerError`."""
     if name not in FORMAT_NAMES:
         raise LowerError(f"no format '{name}'", "there are " + ", ".join(FORMAT_NAMES))
     return FORMAT_NAMES.index(name)

@@ -1,6 +1,6 @@
-"""What ONNX's own rules say of a node before anything is computed: types and shapes of its results.
+"""Infer types and shapes of a node's results by ONNX's own rules, without computing anything.
 
-They also refuse inputs, attributes and types that the node's operator does not take.
+The rules also refuse inputs, attributes and types that the operator does not take.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ _TOLD = 64  # numbers of a constant that the rules may look at: sizes and axes
 
 
 class Form(NamedTuple):
-    """A result's element type (`TensorProto.DataType`), and its shape if it is known."""
+    """The element type (`TensorProto.DataType`) of a result, and its shape if it is known."""
 
     element: int
     shape: tuple[int, ...] | None
 
     @property
     def numbers(self) -> int:
-        """How many numbers it has; 0 if that is not known."""
+        """The number of elements; 0 if it is unknown."""
         return 0 if self.shape is None else math.prod(self.shape)
 
     @property
     def empty(self) -> bool:
-        """Whether it is known to have none."""
+        """Whether the shape is known to have no element."""
         return self.shape is not None and 0 in self.shape
 
 
 def opset(model: onnx.ModelProto) -> int:
-    """The version of ONNX's operators that a model is written in. Raises `LowerError`."""
+    """Return the version of ONNX's operators that a model uses. Raises `LowerError`."""
     versions = [row.version for row in model.opset_import if row.domain in STANDARD]
     if len(versions) != 1:
         raise LowerError("the model does not say its operator set once")
@@ -55,7 +55,7 @@ def opset(model: onnx.ModelProto) -> int:
 def results(
     node: onnx.NodeProto, inputs: Sequence[Value | None], version: int
 ) -> list[Form | None]:
-    """The form of each output, None for one without a name. Raises `LowerError`."""
+    """Return the form of each output; None for an output without a name. Raises `LowerError`."""
     constants = {name: x for name, x in zip(node.input, inputs, strict=True) if x is not None}
     types = {
         name: helper.make_tensor_type_proto(x.element, list(x.shape))

@@ -1,4 +1,4 @@
-"""Layers of ONNX as tasks: products, a convolution as gather and product, a GRU as its cells."""
+"""Layers of ONNX as tasks: a convolution is a gather and a product, a GRU its cells."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ def _output(node: Any, place: int = 0) -> str:
     return str(node.output[place])
 
 
-def _given(inputs: Inputs, place: int) -> Value | None:
+def _optional(inputs: Inputs, place: int) -> Value | None:
     return inputs[place] if place < len(inputs) else None
 
 
-def _needed(inputs: Inputs, place: int) -> Value:
-    value = _given(inputs, place)
+def _required(inputs: Inputs, place: int) -> Value:
+    value = _optional(inputs, place)
     if value is None:
         raise LowerError(f"its input {place} is missing")
     return value
 
 
 def _matmul(values: Values, node: Any, _: Attributes, inputs: Inputs) -> list[Value]:
-    a, b = _needed(inputs, 0), _needed(inputs, 1)
+    a, b = _required(inputs, 0), _required(inputs, 1)
     name = _output(node)
     left = a.shape if len(a.shape) > 1 else (1, *a.shape)
     right = b.shape if len(b.shape) > 1 else (*b.shape, 1)
@@ -50,17 +50,19 @@ def _matmul(values: Values, node: Any, _: Attributes, inputs: Inputs) -> list[Va
         shape = (*shape[:-2], shape[-1])
     if len(b.shape) == 1:
         shape = shape[:-1]
-    return [values.made(product, shape)]
+    return [values.of_tensor(product, shape)]
 
 
 def _gemm(values: Values, node: Any, attributes: Attributes, inputs: Inputs) -> list[Value]:
     name = _output(node)
     a, b = (
-        _turned(values, _needed(inputs, place), attributes.get(key, 0), f"{name}_{key[-1].lower()}")
+        _transpose(
+            values, _required(inputs, place), attributes.get(key, 0), f"{name}_{key[-1].lower()}"
+        )
         for place, key in enumerate(("transA", "transB"))
     )
     alpha, beta = float(attributes.get("alpha", 1)), float(attributes.get("beta", 1))
-    c = _given(inputs, 2)
+    c = _optional(inputs, 2)
     if alpha != 1 and b.array is not None:
         b, alpha = values.array(b.array * alpha), 1
     if alpha != 1 and a.array is not None:
@@ -71,24 +73,24 @@ def _gemm(values: Values, node: Any, attributes: Attributes, inputs: Inputs) -> 
         values.tensor(b, f"{name}_b"),
         values.name(f"{name}_product" if more else name),
     )
-    value = values.made(product, (product.rows, product.columns))
+    value = values.of_tensor(product, (product.rows, product.columns))
     if alpha != 1:
-        value = _scaled(values, value, alpha, name)
+        value = _scale(values, value, alpha, name)
     if c is not None and beta != 0:
-        value = _added(values, value, _scaled(values, c, beta, f"{name}_c"), name)
+        value = _add(values, value, _scale(values, c, beta, f"{name}_c"), name)
     return [value]
 
 
-def _turned(values: Values, value: Value, turn: int, name: str) -> Value:
+def _transpose(values: Values, value: Value, turn: int, name: str) -> Value:
     if not turn:
         return value
     if value.array is not None:
         array = value.array
-        return values.derived(value, "transposed", lambda: array.T)
-    return values.moved(value, places_of(value.shape).T, f"{name}_transposed")
+        return values.derive(value, "transposed", lambda: array.T)
+    return values.move(value, places_of(value.shape).T, f"{name}_transposed")
 
 
-def _scaled(values: Values, value: Value, factor: float, name: str) -> Value:
+def _scale(values: Values, value: Value, factor: float, name: str) -> Value:
     if factor == 1:
         return value
     if value.array is not None:
@@ -96,22 +98,24 @@ def _scaled(values: Values, value: Value, factor: float, name: str) -> Value:
     factors = values.array(np.full(value.shape, factor))
     tensors = values.tensor(value, f"{name}_in"), values.tensor(factors, f"{name}_factor")
     tensor = values.graph.pointwise("mul", *tensors, name=values.name(f"{name}_scaled"))
-    return values.made(tensor, value.shape)
+    return values.of_tensor(tensor, value.shape)
 
 
-def _added(values: Values, a: Value, b: Value, name: str) -> Value:
-    """a + b; b is broadcast to a's shape."""
+def _add(values: Values, a: Value, b: Value, name: str) -> Value:
+    """Add the task a + b; b is broadcast to the shape of a."""
     wide = values.broadcast(b, a.shape, f"{name}_bias")
     tensors = values.tensor(a, f"{name}_a"), values.tensor(wide, f"{name}_bias")
-    return values.made(values.graph.pointwise("add", *tensors, name=values.name(name)), a.shape)
+    return values.of_tensor(
+        values.graph.pointwise("add", *tensors, name=values.name(name)), a.shape
+    )
 
 
 # --- convolutions ---
 
 
 def _conv(values: Values, node: Any, attributes: Attributes, inputs: Inputs) -> list[Value]:
-    """Windows of the image are columns of a matrix; weights times it are the outputs (¶59, ¶63)."""
-    name, x, weights = _output(node), _needed(inputs, 0), _needed(inputs, 1)
+    """Convolve: windows of the image are columns of a matrix for the weights (¶59, ¶63)."""
+    name, x, weights = _output(node), _required(inputs, 0), _required(inputs, 1)
     if weights.array is None:
         raise LowerError("its weights depend on an input")
     if len(x.shape) not in (3, 4):
@@ -124,8 +128,8 @@ def _conv(values: Values, node: Any, attributes: Attributes, inputs: Inputs) -> 
     if tuple(attributes.get("kernel_shape", kernel)) != tuple(kernel):
         raise LowerError(f"a kernel_shape of {attributes['kernel_shape']}, weights {weights.shape}")
     values.fits(outputs * channels * math.prod(kernel))
-    rows = _grouped(weights.array, groups, channels)
-    padded, frame = _framed(values, x, kernel, attributes, name)
+    rows = _expand_groups(weights.array, groups, channels)
+    padded, frame = _pad_image(values, x, kernel, attributes, name)
     strides = [int(n) for n in attributes.get("strides", [1] * len(kernel))]
     dilations = [int(n) for n in attributes.get("dilations", [1] * len(kernel))]
     sizes = [
@@ -145,10 +149,10 @@ def _conv(values: Values, node: Any, attributes: Attributes, inputs: Inputs) -> 
     count = len(kernel)
     order = (1, *(2 + 2 * n for n in range(count)), 0, *(3 + 2 * n for n in range(count)))
     windows = places.transpose(order).reshape(rows.shape[1], -1)
-    columns = values.moved(padded, windows, f"{name}_windows")
-    has_bias = _given(inputs, 2) is not None
+    columns = values.move(padded, windows, f"{name}_windows")
+    has_bias = _optional(inputs, 2) is not None
     last = name if batch == 1 else f"{name}_by_channels"
-    value = values.made(
+    value = values.of_tensor(
         values.graph.product(
             values.tensor(values.array(rows), f"{name}_weights"),
             values.tensor(columns, f"{name}_windows"),
@@ -157,13 +161,13 @@ def _conv(values: Values, node: Any, attributes: Attributes, inputs: Inputs) -> 
         (outputs, windows.shape[1]),
     )
     if has_bias:
-        bias = _needed(inputs, 2)
+        bias = _required(inputs, 2)
         wide = values.broadcast(_column(values, bias), value.shape, f"{name}_bias")
-        value = _added(values, value, wide, last)
+        value = _add(values, value, wide, last)
     shape = (batch, outputs, *sizes)
     if batch > 1:
         by_batch = places_of((outputs, batch, *sizes)).swapaxes(0, 1)
-        return [values.moved(value, by_batch, name)]
+        return [values.move(value, by_batch, name)]
     return [Value(shape, value.tensor)]
 
 
@@ -173,8 +177,8 @@ def _column(values: Values, bias: Value) -> Value:
     return Value((*bias.shape, 1), values.tensor(bias, "bias", bias.shape[0], 1))
 
 
-def _grouped(weights: NDArray[Any], groups: int, channels: int) -> NDArray[Any]:
-    """Weights as rows for all channels: zeros for those of other groups."""
+def _expand_groups(weights: NDArray[Any], groups: int, channels: int) -> NDArray[Any]:
+    """Return the weights of a grouped convolution for all channels, zeros for other groups."""
     outputs, own, *kernel = weights.shape
     full = np.zeros((outputs, channels, *kernel), weights.dtype)
     for output in range(outputs):
@@ -183,10 +187,10 @@ def _grouped(weights: NDArray[Any], groups: int, channels: int) -> NDArray[Any]:
     return full.reshape(outputs, -1)
 
 
-def _framed(
+def _pad_image(
     values: Values, x: Value, kernel: list[int], attributes: Attributes, name: str
 ) -> tuple[Value, list[int]]:
-    """The image with its frame of zeros, and its height and width then."""
+    """Return the image within a frame of zeros, and its new height and width."""
     image, count = list(x.shape[2:]), len(kernel)
     strides = attributes.get("strides", [1] * count)
     dilations = attributes.get("dilations", [1] * count)
@@ -221,15 +225,15 @@ _GATES = "zrh"  # in ONNX's order
 
 
 def _gru(values: Values, node: Any, attributes: Attributes, inputs: Inputs) -> list[Value]:
-    """A GRU forward over its sequence: a cell a step (¶53, ¶63)."""
+    """Compute a GRU forward over its sequence, one cell a step (¶53, ¶63)."""
     _plain(attributes, inputs)
-    x, w, r = (_needed(inputs, place) for place in range(3))
+    x, w, r = (_required(inputs, place) for place in range(3))
     if w.array is None or r.array is None:
         raise LowerError("its weights depend on an input")
     steps, batch, size = x.shape
     hidden = int(attributes.get("hidden_size", r.array.shape[-1]))
     name = str(node.output[0] or node.output[1])
-    bias, start = _given(inputs, 3), _given(inputs, 5)
+    bias, start = _optional(inputs, 3), _optional(inputs, 5)
     expected = (1, 3 * hidden, size), (1, 3 * hidden, hidden), (1, 6 * hidden), (1, batch, hidden)
     for value, shape in zip((w, r, bias, start), expected, strict=True):
         if value is not None and (value.shape != shape or not math.prod(shape)):
@@ -255,19 +259,19 @@ def _gru(values: Values, node: Any, attributes: Attributes, inputs: Inputs) -> l
     shape = (steps, 1, batch, hidden)
     if steps == 1:
         return [Value(shape, state.tensor), last][: len(node.output)]
-    whole = values.joined(states, list(places_of(shape)), shape, name)
+    whole = values.join(states, list(places_of(shape)), shape, name)
     return [whole, last][: len(node.output)]
 
 
 def _plain(attributes: Attributes, inputs: Inputs) -> None:
-    """Raise for what is not done."""
+    """Raise `LowerError` for variants of a GRU that are not supported."""
     direction = attributes.get("direction", b"forward").decode()
     if direction != "forward":
         raise LowerError(f"the direction {direction}", "forward is done")
     names = [row.decode() for row in attributes.get("activations", [])]
     if names not in ([], ["Sigmoid", "Tanh"]):
         raise LowerError(f"the functions {' '.join(names)}", "Sigmoid and Tanh are done")
-    if attributes.get("layout", 0) or "clip" in attributes or _given(inputs, 4) is not None:
+    if attributes.get("layout", 0) or "clip" in attributes or _optional(inputs, 4) is not None:
         raise LowerError("layout 1, clip and sequence_lens are not done")
 
 
@@ -301,7 +305,7 @@ class _Cell:
         }
 
     def step(self, x: Value, state: Value, number: int) -> Value:
-        """The next state."""
+        """Add the tasks of one step and return the next state."""
         values, graph = self.values, self.values.graph
         inputs = values.tensor(x, f"{self.name}_x{number}")
         old_state = values.tensor(state, f"{self.name}_h{number}")
@@ -313,16 +317,16 @@ class _Cell:
             of_x = graph.product(inputs, self.w[gate], named(f"x{gate}"))
             of_h = graph.product(h, self.r[gate], named(f"h{gate}"))
             both = graph.pointwise("add", of_x, of_h, name=named(f"sum_{gate}"))
-            return self._biased(both, gate, (0, 1), number)
+            return self._add_bias(both, gate, (0, 1), number)
 
         update = graph.pointwise("sigmoid", sums("z", old_state), name=named("z"))
         reset = graph.pointwise("sigmoid", sums("r", old_state), name=named("r"))
         if self.late:
             of_h = graph.product(old_state, self.r["h"], named("hh"))
-            of_h = self._biased(of_h, "h", (1,), number)
+            of_h = self._add_bias(of_h, "h", (1,), number)
             part = graph.pointwise("mul", reset, of_h, name=named("reset"))
             of_x = graph.product(inputs, self.w["h"], named("xh"))
-            of_x = self._biased(of_x, "h", (0,), number)
+            of_x = self._add_bias(of_x, "h", (0,), number)
             total = graph.pointwise("add", of_x, part, name=named("sum_h"))
         else:
             total = sums("h", graph.pointwise("mul", reset, old_state, name=named("reset")))
@@ -331,9 +335,9 @@ class _Cell:
         fresh = graph.pointwise("mul", left, new, name=named("fresh"))
         old = graph.pointwise("mul", update, old_state, name=named("kept"))
         last = graph.pointwise("add", fresh, old, name=named("state"))
-        return values.made(last, self.shape)
+        return values.of_tensor(last, self.shape)
 
-    def _biased(self, tensor: Tensor, gate: str, which: tuple[int, ...], number: int) -> Tensor:
+    def _add_bias(self, tensor: Tensor, gate: str, which: tuple[int, ...], number: int) -> Tensor:
         bias = self.biases[list(which), _GATES.index(gate)].sum(axis=0)
         if not bias.any():
             return tensor

@@ -1,6 +1,7 @@
-"""Nodes that only move numbers: views, or segments for the dma, by the places that numbers have.
+"""Nodes that only move numbers: they become views, or segments for the dma.
 
-ONNX's reference is asked where each place goes. Results are measured before anything is computed.
+ONNX's reference evaluator moves an array of indices, which shows where each number goes. The sizes
+of results are checked before anything is computed.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ JOINS = ("Concat", "Pad")
 
 
 class Move(NamedTuple):
-    """A node that moves numbers, with what is known of it."""
+    """A node that moves numbers, its inputs and attributes."""
 
     values: Values
     evaluator: Evaluator
@@ -43,7 +44,7 @@ class Move(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Of its first output."""
+        """The name of its first output."""
         return str(self.node.output[0])
 
     @property
@@ -53,11 +54,11 @@ class Move(NamedTuple):
         return self.inputs[0]
 
     def places(self, *arrays: NDArray[Any] | None) -> list[NDArray[Any]]:
-        """What the node makes of arrays in place of its inputs."""
-        return self.evaluator.evaluated(self.node, arrays)
+        """Apply the node to arrays of indices instead of its inputs."""
+        return self.evaluator.evaluate(self.node, arrays)
 
 
-def moved(
+def move_node(
     values: Values,
     evaluator: Evaluator,
     node: onnx.NodeProto,
@@ -65,13 +66,13 @@ def moved(
     inputs: Sequence[Value | None],
     forms: Sequence[Form | None],
 ) -> list[Value]:
-    """The outputs of a node that moves numbers. Raises `LowerError`."""
+    """Return the outputs of a node that moves numbers. Raises `LowerError`."""
     kind = node.op_type
     does: Callable[[Move], list[Value]] = {
         "Concat": _concat,
-        "Pad": _padded,
-        **dict.fromkeys(SCATTERS, _scattered),
-    }.get(kind, _gathered)
+        "Pad": _pad,
+        **dict.fromkeys(SCATTERS, _scatter),
+    }.get(kind, _gather)
     selectors = inputs[1:2] if kind in SCATTERS else inputs[1:]  # where numbers go
     if kind != "Concat" and any(value and not value.constant for value in selectors):
         raise LowerError("where its numbers go depends on an input")
@@ -82,11 +83,11 @@ def moved(
     return does(Move(values, evaluator, node, attributes, inputs, full_shapes))
 
 
-def _gathered(move: Move) -> list[Value]:
-    """Numbers of the first input."""
+def _gather(move: Move) -> list[Value]:
+    """Return outputs that consist of numbers of the first input."""
     values, x, kind = move.values, move.first, move.node.op_type
-    if kind in SHAPES or (kind in ("Transpose", "Expand", "Tile") and _stays(move)):
-        return [values.made(values.tensor(x, move.name), move.shapes[0])]
+    if kind in SHAPES or (kind in ("Transpose", "Expand", "Tile") and _keeps_order(move)):
+        return [values.of_tensor(values.tensor(x, move.name), move.shapes[0])]
     if kind not in PARTS:
         values.fits(math.prod(move.shapes[0]), beside=True)
     rest = [value.array if value else None for value in move.inputs[1:]]
@@ -99,12 +100,12 @@ def _gathered(move: Move) -> list[Value]:
         places = places[tuple(slice(None if n == axis else sizes[n]) for n in range(len(sizes)))]
     picks = move.places(places, *rest)
     return [
-        values.moved(x, places, name) for places, name in zip(picks, move.node.output, strict=True)
+        values.move(x, places, name) for places, name in zip(picks, move.node.output, strict=True)
     ]
 
 
-def _stays(move: Move) -> bool:
-    """Whether all numbers stay in their order."""
+def _keeps_order(move: Move) -> bool:
+    """Whether all numbers keep their order."""
     x = move.first.shape
     if move.node.op_type != "Transpose":
         return math.prod(x) == math.prod(move.shapes[0])
@@ -113,8 +114,8 @@ def _stays(move: Move) -> bool:
     return wide_axes == sorted(wide_axes)
 
 
-def _scattered(move: Move) -> list[Value]:
-    """The first input with other numbers at some places."""
+def _scatter(move: Move) -> list[Value]:
+    """Return the first input with some of its numbers replaced."""
     data, indices, updates = move.inputs
     assert data is not None
     assert indices is not None
@@ -137,7 +138,7 @@ def _scattered(move: Move) -> list[Value]:
 
 
 def _concat(move: Move) -> list[Value]:
-    """All inputs side by side."""
+    """Return all inputs side by side."""
     (shape,) = move.shapes
     parts = [value for value in move.inputs if value is not None]
     axis = move.attributes["axis"]
@@ -146,33 +147,33 @@ def _concat(move: Move) -> list[Value]:
     places = np.split(places_of(shape), ends[:-1], axis)
     some = [row for row in zip(parts, places, strict=True) if math.prod(row[0].shape)]
     if len(some) == 1:
-        return [move.values.made(move.values.tensor(some[0][0], move.name), shape)]
+        return [move.values.of_tensor(move.values.tensor(some[0][0], move.name), shape)]
     values, where = zip(*some, strict=True)
-    return [move.values.joined(values, where, shape, move.name)]
+    return [move.values.join(values, where, shape, move.name)]
 
 
-def _padded(move: Move) -> list[Value]:
-    """Numbers of the input, marked from 1 on, and zeros where none of them goes."""
+def _pad(move: Move) -> list[Value]:
+    """Return the input within a frame; indices count from 1, so that 0 marks the frame."""
     x, (shape,) = move.first, move.shapes
     pads, fill = _frame(move)
     if any(number < 0 for number in pads):
         raise LowerError("a negative frame", "Slice takes a part")
     if not any(pads):
-        return [move.values.made(move.values.tensor(x, move.name), shape)]
+        return [move.values.of_tensor(move.values.tensor(x, move.name), shape)]
     if np.any(fill):
         raise LowerError("a frame of other numbers than zeros")
     move.values.fits(math.prod(shape), beside=True)
     rest = [value.array if value else None for value in move.inputs[1:]]
     marks = move.places(places_of(x.shape) + 1, *rest)[0]
     if marks.all():
-        return [move.values.moved(x, marks - 1, move.name)]
+        return [move.values.move(x, marks - 1, move.name)]
     where = np.flatnonzero(marks)
     zeros = move.values.array(np.broadcast_to(np.int8(0), shape))
     return [move.values.spread(zeros, x, where, move.name)]
 
 
 def _frame(move: Move) -> tuple[list[int], Any]:
-    """The width of a frame on each side, and what fills it: inputs from operator set 11 on."""
+    """Return the frame's widths and its fill value, which are inputs from operator set 11 on."""
     if move.evaluator.version < 11:
         return list(move.attributes["pads"]), move.attributes.get("value", 0.0)
     _, pads, fill = (*move.inputs, None)[:3]

@@ -1,7 +1,7 @@
-"""Values of an ONNX graph as tensors of a graph of tasks: any rank, constants kept as arrays.
+"""The values of an ONNX graph as tensors of a graph of tasks; they have any rank.
 
-What only moves numbers is done once on numbers' places, by ONNX's own reference: the places are
-then a view, or segments for the dma.
+Constants are kept as arrays. A move of numbers is computed once on their indices, by ONNX's own
+reference; the indices then give a view, or segments for the dma.
 """
 
 from __future__ import annotations
@@ -24,40 +24,40 @@ from macaw.lowering.fim.labels import free
 LARGEST = 2 << 30  # bytes of the largest external memory that a device may have
 TASKS = 2000  # of a graph
 _LONGEST = 60  # characters of a tensor's name
-_CHUNK = 1 << 20  # places that are looked at together
-_WIDE = (np.float16, np.float32, np.float64)  # types that are rounded as they are
+_CHUNK = 1 << 20  # indices that are compared at once
+_WIDE = (np.float16, np.float32, np.float64)  # types that are rounded without a cast
 
 
 @dataclass(frozen=True)
 class Value:
-    """A value: its shape, and its numbers as they are known (`array`) or made (`tensor`)."""
+    """A value: its shape, and its numbers as an array (a constant) or as a tensor."""
 
     shape: tuple[int, ...]
     tensor: Tensor | None = None
     array: NDArray[Any] | None = None
     name: str = ""  # of a constant, in the model
-    element: int = TensorProto.FLOAT  # what the model says that its numbers are
+    element: int = TensorProto.FLOAT  # the type in the model
 
     @property
     def constant(self) -> bool:
-        """Whether its numbers are known."""
+        """Whether it is a constant."""
         return self.array is not None
 
 
 class Values:
-    """The values of an ONNX graph by name, and the tasks that make them."""
+    """The values of an ONNX graph by name, and the graph of the tasks that make them."""
 
     def __init__(self, form: int, room: int = LARGEST) -> None:
         self.graph = Graph(form)
         self.room = room  # bytes of external memory
-        self.taken = 0  # numbers of inputs, and of what was moved: they lie there at once
+        self.numbers_held = 0  # numbers of inputs and moved values, which lie there at once
         self.known: dict[str, Value] = {}
-        # What is made of constants, once: the arrays are kept, so that their ids stay theirs.
+        # Derived constants, by id of their source, whose array is kept so that the id stays valid.
         self._constants: dict[tuple[int, int, int], tuple[NDArray[Any], Tensor]] = {}
         self._derived: dict[tuple[int, object], tuple[NDArray[Any], Value]] = {}
 
     def name(self, onnx_name: str) -> str:
-        """A tensor's name for an ONNX one: letters, digits and `_`, and no other tensor's."""
+        """Return a unique tensor name for an ONNX name: letters, digits and `_`."""
         base = re.sub(r"\W+", "_", onnx_name, flags=re.ASCII).strip("_")[:_LONGEST] or "value"
         base = base if free(base) else f"v{base}"
         name, number = base, 1
@@ -67,20 +67,22 @@ class Values:
         return name
 
     def array(self, array: NDArray[Any], name: str = "") -> Value:
-        """A constant."""
+        """Return a constant value."""
         element = TensorProto.STRING
         if array.dtype.kind not in "OSUT":
             element = helper.np_dtype_to_tensor_dtype(array.dtype)
         return Value(array.shape, array=array, name=name, element=element)
 
-    def made(self, tensor: Tensor, shape: Sequence[int]) -> Value:
-        """What a task has made, in a shape."""
+    def of_tensor(self, tensor: Tensor, shape: Sequence[int]) -> Value:
+        """Return the value that a task's output has in a given shape."""
         if tensor.numbers != math.prod(shape):
             raise LowerError(f"{tensor.numbers:,} numbers in a shape of {tuple(shape)}")
         return Value(tuple(shape), tensor)
 
-    def given(self, name: str, shape: tuple[int, ...], element: int = TensorProto.FLOAT) -> Value:
-        """An input."""
+    def input_value(
+        self, name: str, shape: tuple[int, ...], element: int = TensorProto.FLOAT
+    ) -> Value:
+        """Return an input of the graph as a value."""
         self._take(math.prod(shape))
         tensor = self.graph.tensor(self.name(name), *matrix(shape))
         return Value(shape, tensor, element=element)
@@ -88,12 +90,16 @@ class Values:
     def fits(self, numbers: int, beside: bool = False) -> None:
         """Raise `LowerError` if external memory cannot hold so many numbers.
 
-        `beside`: beside all inputs, and what was moved before.
+        `beside`: in addition to all inputs and all values moved so far.
         """
         size = FORMATS[self.graph.form].size
-        size_needed = size * (numbers + self.taken * beside)
+        size_needed = size * (numbers + self.numbers_held * beside)
         if size_needed > self.room:
-            others = ", with the inputs and what was moved before," if beside and self.taken else ""
+            others = (
+                ", with the inputs and what was moved before,"
+                if beside and self.numbers_held
+                else ""
+            )
             raise LowerError(
                 f"{numbers:,} numbers{others} take {size_needed:,} bytes, external memory has"
                 f" {self.room:,}",
@@ -101,16 +107,16 @@ class Values:
             )
 
     def check_tasks(self) -> None:
-        """Raise `LowerError` if there are more tasks than a plan is made of."""
+        """Raise `LowerError` if there are too many tasks for a plan."""
         if len(self.graph.tasks) > TASKS:
             raise LowerError(f"the graph has more than {TASKS:,} tasks here")
 
     def _take(self, numbers: int) -> None:
         self.fits(numbers, beside=True)
-        self.taken += numbers
+        self.numbers_held += numbers
 
     def tensor(self, value: Value, name: str, rows: int = 0, columns: int = 0) -> Tensor:
-        """A value as a matrix; by default of all its numbers, the last dimension across."""
+        """Return a value as a matrix; by default its last dimension is the columns."""
         if not rows:
             rows, columns = matrix(value.shape)
         if value.array is not None:
@@ -141,7 +147,7 @@ class Values:
         return np.ascontiguousarray(numbers.reshape(rows, columns))
 
     def broadcast(self, value: Value, shape: tuple[int, ...], name: str) -> Value:
-        """A value repeated to a shape, as NumPy does it."""
+        """Broadcast a value to a shape, as NumPy does."""
         if value.shape == shape:
             return value
         try:
@@ -152,14 +158,14 @@ class Values:
             raise LowerError(f"a shape of {value.shape} cannot be repeated to {shape}")
         if value.array is not None:
             array = value.array
-            return self.derived(value, "repeated", lambda: np.broadcast_to(array, shape), shape)
+            return self.derive(value, "repeated", lambda: np.broadcast_to(array, shape), shape)
         places = np.broadcast_to(places_of(value.shape), shape)
-        return self.moved(value, places, name)
+        return self.move(value, places, name)
 
-    def derived(
+    def derive(
         self, value: Value, how: str, make: Callable[[], NDArray[Any]], key: object = None
     ) -> Value:
-        """A constant made of another one: the same for the same `how` and `key`."""
+        """Return a constant computed from another one, once for each `how` and `key`."""
         assert value.array is not None
         place = id(value.array), (how, key)
         if place not in self._derived:
@@ -167,8 +173,8 @@ class Values:
             self._derived[place] = value.array, self.array(make(), name)
         return self._derived[place][1]
 
-    def moved(self, value: Value, places: Places, name: str) -> Value:
-        """The numbers of a value at places: a view if they lie behind each other, else a gather."""
+    def move(self, value: Value, places: Places, name: str) -> Value:
+        """Return the numbers at given indices: a view if they are consecutive, else a gather."""
         assert value.tensor is not None
         rows, columns = matrix(places.shape)
         if not places.size:
@@ -177,29 +183,29 @@ class Values:
         if len(begins) == 1:
             begin = int(begins[0])
             if (rows, columns, begin) == (value.tensor.rows, value.tensor.columns, 0):
-                return self.made(value.tensor, places.shape)
+                return self.of_tensor(value.tensor, places.shape)
             tensor = self.graph.view(value.tensor, rows, columns, begin, self.name(name))
         else:
             self._take(places.size)
             tensor = self.graph.segments(
                 value.tensor, begins, width, (rows, columns), self.name(name)
             )
-        return self.made(tensor, places.shape)
+        return self.of_tensor(tensor, places.shape)
 
     def part(self, value: Value, begin: int, shape: tuple[int, ...], name: str) -> Value:
-        """The numbers of a value from a place on, in another shape: a view."""
+        """Return consecutive numbers of a value, from index `begin` on, in another shape."""
         rows, columns = matrix(shape)
         if value.array is not None:
             numbers = value.array.reshape(-1)[begin : begin + math.prod(shape)]
             return self.array(numbers.reshape(shape))
         assert value.tensor is not None
         if (rows, columns, begin) == (value.tensor.rows, value.tensor.columns, 0):
-            return self.made(value.tensor, shape)
+            return self.of_tensor(value.tensor, shape)
         tensor = self.graph.view(value.tensor, rows, columns, begin, self.name(name))
-        return self.made(tensor, shape)
+        return self.of_tensor(tensor, shape)
 
     def spread(self, into: Value, updates: Value, places: Places, name: str) -> Value:
-        """A value with other numbers at places; both may be constant, but not both."""
+        """Return a value with some numbers replaced; at least one of the two is no constant."""
         begins, width = segments(places)
         self._take(math.prod(into.shape))
         shape = matrix(into.shape)
@@ -207,12 +213,12 @@ class Values:
         target = None if zeros else self.tensor(into, f"{name}_data", *shape)
         source = self.tensor(updates, f"{name}_updates")
         tensor = self.graph.spread(source, begins, width, shape, self.name(name), target)
-        return self.made(tensor, into.shape)
+        return self.of_tensor(tensor, into.shape)
 
-    def joined(
+    def join(
         self, parts: Sequence[Value], places: Sequence[Places], shape: Any, name: str
     ) -> Value:
-        """Parts whose numbers go to places of a new value."""
+        """Return a new value to whose indices the parts' numbers go."""
         array = np.zeros(shape)
         for part, where in zip(parts, places, strict=True):
             if part.array is not None:
@@ -226,19 +232,19 @@ class Values:
 
 
 def matrix(shape: Sequence[int]) -> tuple[int, int]:
-    """Rows and columns of a value: all dimensions but the last one are rows."""
+    """Return the rows and columns of a value: all dimensions but the last one are rows."""
     return (math.prod(shape[:-1]), shape[-1]) if shape else (1, 1)
 
 
 def places_of(shape: Sequence[int]) -> Places:
-    """The place of each number of a value."""
+    """Return the index of each number of a value, in its shape."""
     count = math.prod(shape)
     places: Places = np.arange(count, dtype=np.int32 if count < 1 << 31 else np.int64)
     return places.reshape(shape)
 
 
 def segments(places: Places) -> tuple[Places, int]:
-    """Begins and the width of the longest equal segments that places are made of."""
+    """Split indices into the longest equal segments: their begins, and their width."""
     flat = places.reshape(-1)
     width = len(flat)
     for first in range(0, len(flat) - 1, _CHUNK):

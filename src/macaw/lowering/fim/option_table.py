@@ -1,4 +1,4 @@
-"""What can be done how: the options of each task and of tasks that go together, asked once."""
+"""The options of each task, and of each chain of tasks that one start can do."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cached_property
 
 from macaw.isa.config import Configuration
 from macaw.lowering.errors import LowerError
-from macaw.lowering.fim.explain import said
+from macaw.lowering.fim.explain import describe
 from macaw.lowering.fim.graph import Graph, Task
 from macaw.lowering.fim.plan import Home, Option, Refusal
 
@@ -19,21 +19,22 @@ LONGEST = 4  # tasks of a unit
 
 
 @dataclass(frozen=True)
-class Placing:
-    """The options of a graph's units, and why others are none.
+class OptionTable:
+    """The options of a graph's units, and the refusals.
 
-    `units` are those that have an option, by their first task's output; `levels` the least cycles
-    from the begin of a task to the end of all that follow from it.
+    A unit is one task, or a chain of tasks for one start. `units` lists those with an option by the
+    output of their first task. `levels` has the least cycles from the start of a task to the end of
+    all tasks that depend on it.
     """
 
     graph: Graph
     units: Mapping[str, tuple[Unit, ...]]
     options: Mapping[Unit, tuple[Option, ...]]
-    refused: Mapping[Unit, tuple[Refusal, ...]]
+    refusals: Mapping[Unit, tuple[Refusal, ...]]
     levels: Mapping[str, int]
 
     def needs(self, unit: Unit) -> frozenset[str]:
-        """The outputs of other tasks that a unit reads."""
+        """Return the outputs of other tasks that a unit reads."""
         inputs = self._needs.get(unit)
         if inputs is None:
             names = {tensor.memory.name for task in unit for tensor in task.inputs}
@@ -48,11 +49,11 @@ class Placing:
         return {}
 
     def tail(self, unit: Unit) -> int:
-        """The least cycles of what comes after a unit."""
+        """Return the least cycles of what follows a unit."""
         return max((self.levels[name] for name in self.readers(unit[-1])), default=0)
 
     def readers(self, task: Task) -> list[str]:
-        """The outputs of the tasks that read a task's output."""
+        """Return the outputs of the tasks that read a task's output."""
         return [other.output.name for other in self._readers[task.output.name]]
 
     @cached_property
@@ -69,23 +70,25 @@ def _readers(graph: Graph) -> dict[str, list[Task]]:
     return readers
 
 
-def placing(graph: Graph, config: Configuration, ask: Ask, together: bool = True) -> Placing:
-    """Ask for the options of all tasks, and of chains of tasks if `together`.
+def option_table(
+    graph: Graph, config: Configuration, ask: Ask, together: bool = True
+) -> OptionTable:
+    """Collect the options of all tasks, and of chains of tasks if `together`.
 
-    A chain is tasks of which each is the only reader of the one before, whose output the host does
-    not want. Raises `LowerError` if a task cannot be done at all.
+    In a chain each task is the only reader of the one before, whose output is no result. Raises
+    `LowerError` if a task has no option.
     """
     readers = _readers(graph)
     results = {tensor.memory.name for tensor in graph.results}
     units: dict[str, list[Unit]] = defaultdict(list)
     options: dict[Unit, tuple[Option, ...]] = {}
-    refused: dict[Unit, tuple[Refusal, ...]] = {}
+    refusals: dict[Unit, tuple[Refusal, ...]] = {}
     for task in graph.tasks:
         unit: Unit = (task,)
         while True:
             answers = ask(unit, config, {})
             possible = tuple(row for row in answers if isinstance(row, Option))
-            refused[unit] = tuple(row for row in answers if isinstance(row, Refusal))
+            refusals[unit] = tuple(row for row in answers if isinstance(row, Refusal))
             if possible:
                 options[unit] = possible
                 units[task.output.name].append(unit)
@@ -96,16 +99,16 @@ def placing(graph: Graph, config: Configuration, ask: Ask, together: bool = True
             if not possible and len(unit) > 1:
                 break
             unit = (*unit, followers[0])
-    levels = _levels(graph, readers, options, refused)
+    levels = _levels(graph, readers, options, refusals)
     whole = {name: tuple(rows) for name, rows in units.items()}
-    return Placing(graph, whole, options, refused, levels)
+    return OptionTable(graph, whole, options, refusals, levels)
 
 
 def _levels(
     graph: Graph,
     readers: Mapping[str, list[Task]],
     options: Mapping[Unit, tuple[Option, ...]],
-    refused: Mapping[Unit, tuple[Refusal, ...]],
+    refusals: Mapping[Unit, tuple[Refusal, ...]],
 ) -> dict[str, int]:
     ends: dict[str, list[tuple[Unit, int]]] = defaultdict(list)
     for unit, rows in options.items():
@@ -115,8 +118,8 @@ def _levels(
     for task in reversed(graph.tasks):
         name = task.output.name
         if not ends[name]:
-            whys = dict.fromkeys(row.why for row in refused.get((task,), ()))
-            raise LowerError(f"nothing can do {said(task)}", "; ".join(whys))
+            whys = dict.fromkeys(row.why for row in refusals.get((task,), ()))
+            raise LowerError(f"nothing can do {describe(task)}", "; ".join(whys))
         levels[name] = min(
             cycles + max((levels[x.output.name] for x in readers[unit[-1].output.name]), default=0)
             for unit, cycles in ends[name]

@@ -1,7 +1,7 @@
-"""What each island and layout would take for a task, all of it: bring, compute, fetch.
+"""The best option of each island and layout for a task, with its cycles: bring, compute, fetch.
 
-Ways of a pair are ranked by a rough count; the first few are followed cycle by cycle
-(`macaw.lowering.fim.island_job.predicted`), and the least is the pair's option.
+The tilings of an island and layout are ranked by an estimate. The first few are simulated cycle by
+cycle (`macaw.lowering.fim.island_job.predict`), and the fastest one is the option.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from macaw.isa.config import Configuration
 from macaw.isa.fim_circuit import ARRANGEMENTS, COLUMN_BYTES, COLUMNS, ELEMENTWISE, OUTER, TENSOR
 from macaw.isa.fim_islands import abilities, timings
 from macaw.lowering.errors import LowerError
-from macaw.lowering.fim.dma_timing import Carrier
-from macaw.lowering.fim.fused_task import CannotError, Part, Traits, check, parted
+from macaw.lowering.fim.dma_timing import DmaTiming
+from macaw.lowering.fim.fused_task import CannotError, FusedTask, Traits, check, fuse
 from macaw.lowering.fim.graph import GATHER, POINTWISE, SCATTER, Task
 from macaw.lowering.fim.host_job import HostJob
-from macaw.lowering.fim.island_job import Cycles, Job, ProductJob, copies, held_up, predicted
+from macaw.lowering.fim.island_job import Cycles, Job, ProductJob, copies, predict, queue_wait
 from macaw.lowering.fim.plan import ROWS, Home, Option, Refusal
 from macaw.lowering.fim.pointwise import pointwise
 from macaw.lowering.fim.producer_consumer import pair
-from macaw.lowering.fim.stream import Stream
+from macaw.lowering.fim.stream import StreamTiling
 from macaw.lowering.fim.stream_candidates import streams
 
 FOLLOWED = 3  # ways of a pair that are followed cycle by cycle, if by the rough count they
@@ -39,7 +39,7 @@ def options(
     homes: Mapping[str, Home] | None = None,
     form: int = 0,
 ) -> list[Option | Refusal]:
-    """The least option of each island and layout for tasks at one start, or why there is none."""
+    """Return for tasks of one start the best option of each island and layout, or its refusal."""
     homes = homes or {}
     for task in tasks:
         for tensor in task.inputs:
@@ -59,15 +59,15 @@ def options(
 
 
 def _host(tasks: tuple[Task, ...], config: Configuration, form: int) -> Option | Refusal:
-    """Segments from place to place: an island has nothing to compute there."""
+    """Return the host's option for a gather or scatter: an island has nothing to compute there."""
     job = HostJob(tasks[0], form)
     try:
         several = copies(job.phases()[0].bring)
     except LowerError as error:
         return Refusal(tasks, None, ELEMENTWISE, str(error))
-    cycles = Carrier(config, {}).copies(several, 0)
-    queue_wait = held_up(several, config, {})
-    return Option(tasks, None, ELEMENTWISE, cycles, 0, 0, held_bring=queue_wait, how=job)
+    cycles = DmaTiming(config, {}).copies(several, 0)
+    wait = queue_wait(several, config, {})
+    return Option(tasks, None, ELEMENTWISE, cycles, 0, 0, bring_queue_wait=wait, job=job)
 
 
 def _pointwise(
@@ -76,16 +76,17 @@ def _pointwise(
     job = pointwise(tasks[0], config, island, form)
     if isinstance(job, str):
         return Refusal(tasks, island, ELEMENTWISE, job)
-    return option_of(tasks, ELEMENTWISE, job, predicted(job, config))
+    return option_of(tasks, ELEMENTWISE, job, predict(job, config))
 
 
 def option_of(
     tasks: tuple[Task, ...], layout: int, job: Job, cycles: Cycles, buffer: int = 0
 ) -> Option:
-    """The option of a job that takes so many cycles."""
+    """Return the option of a job that takes `cycles`."""
     return Option(
         tasks, job.island, layout, cycles.bring, cycles.compute, cycles.fetch, cycles.reorder,
-        job.mask, buffer, cycles.held_bring, cycles.held_fetch, cycles.during, job,
+        job.mask, buffer, cycles.bring_queue_wait, cycles.fetch_queue_wait,
+        cycles.until_last_start, job,
     )  # fmt: skip
 
 
@@ -100,7 +101,7 @@ def _option(
     if tasks[0].kind == POINTWISE and len(tasks) == 1:
         return _pointwise(tasks, config, island, form)
     try:
-        parts = parted(tasks)
+        parts = fuse(tasks)
         if len(parts) > 1:
             job, cycles = pair(parts, config, island, layout, form)
             return option_of(tasks, layout, job, cycles, job.columns)
@@ -111,7 +112,7 @@ def _option(
 
 def _product(
     tasks: tuple[Task, ...],
-    part: Part,
+    part: FusedTask,
     config: Configuration,
     layout: int,
     island: int,
@@ -119,9 +120,9 @@ def _product(
     least: int,
 ) -> Option:
     check(part, config, island, layout, form)
-    query = _Asked(part.traits(form), config, island, layout, tasks, part)
+    query = _Query(part.traits(form), config, island, layout, tasks, part)
     most = min(HUGE, max(LARGE, FAR * least))
-    best = _least(query, all(cycles < most for cycles, _, _ in _ranked(query)[:1]))
+    best = _least(query, all(cycles < most for cycles, _, _ in _rank(query)[:1]))
     if best is None:
         raise CannotError(
             "its tiles and results take more rows (fim.rows) or words (fim.instructions)"
@@ -131,20 +132,20 @@ def _product(
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """A product and functions on an island; tasks of the same traits take the same."""
+class _Query:
+    """A product with functions on an island; queries with equal traits have equal answers."""
 
     traits: Traits
     config: Configuration
     island: int
     layout: int
     tasks: tuple[Task, ...] = field(compare=False)
-    part: Part = field(compare=False)
+    part: FusedTask = field(compare=False)
 
 
 @lru_cache(maxsize=4096)
-def _ranked(query: _Asked) -> list[tuple[int, int, Stream]]:
-    """The first ways by the rough count: cycles, a number and the way."""
+def _rank(query: _Query) -> list[tuple[int, int, StreamTiling]]:
+    """Return the best tilings by the estimate: cycles, rank and tiling."""
     traits, config = query.traits, query.config
     ways = streams(traits.shape, config, query.island, query.layout, traits.after)
     return nsmallest(
@@ -154,26 +155,27 @@ def _ranked(query: _Asked) -> list[tuple[int, int, Stream]]:
 
 
 @lru_cache(maxsize=4096)
-def _least(query: _Asked, follow: bool) -> tuple[Stream, Cycles] | None:
-    """The best way, and what it takes; by the rough count if it is not followed."""
-    candidates = _ranked(query)
+def _least(query: _Query, follow: bool) -> tuple[StreamTiling, Cycles] | None:
+    """Return the best tiling and its cycles; if `follow` is false, those of the estimate."""
+    candidates = _rank(query)
     if not candidates:
         return None
     if not follow:
         cycles = rough(candidates[0][-1], query.config, *query.traits.known)
-        return candidates[0][-1], Cycles(*cycles, held_bring=cycles[0], held_fetch=cycles[2])
+        return candidates[0][-1], Cycles(
+            *cycles, bring_queue_wait=cycles[0], fetch_queue_wait=cycles[2]
+        )
     ways = [way for cycles, _, way in candidates if cycles <= candidates[0][0] * NEAR]
     timings = (
-        (way, predicted(ProductJob(query.tasks, way, query.part.rows), query.config))
-        for way in ways
+        (way, predict(ProductJob(query.tasks, way, query.part.rows), query.config)) for way in ways
     )
     return min(timings, key=lambda pair: pair[1].total)
 
 
 def _least_rough(tasks: tuple[Task, ...], config: Configuration, form: int) -> int:
-    """The least rough count of all islands and layouts for a product and functions."""
+    """Return the least estimate of all islands and layouts for a product with functions."""
     try:
-        (part,) = parted(tasks)
+        (part,) = fuse(tasks)
     except (CannotError, ValueError):
         return 0
     totals = []
@@ -183,15 +185,15 @@ def _least_rough(tasks: tuple[Task, ...], config: Configuration, form: int) -> i
                 check(part, config, island, layout, form)
             except CannotError:
                 continue
-            query = _Asked(part.traits(form), config, island, layout, tasks, part)
-            totals += [cycles for cycles, _, _ in _ranked(query)[:1]]
+            query = _Query(part.traits(form), config, island, layout, tasks, part)
+            totals += [cycles for cycles, _, _ in _rank(query)[:1]]
     return min(totals, default=0)
 
 
 def rough(
-    stream: Stream, config: Configuration, known_a: bool, known_b: bool
+    stream: StreamTiling, config: Configuration, known_a: bool, known_b: bool
 ) -> tuple[int, int, int]:
-    """About what a stream takes: bring, compute, fetch."""
+    """Estimate the cycles of a stream: bring, compute, fetch."""
     return (
         _rough_bring(stream, config, known_a, known_b),
         stream.starts * _rough_compute(stream, config),
@@ -200,14 +202,14 @@ def rough(
 
 
 def _times(config: Configuration) -> tuple[int, int, int]:
-    """Of a column on the channel, of a copy's begin and end, and of another row of a bank."""
+    """Return the cycles of a column on the channel, of a copy's overhead, and of opening a row."""
     column = int(config["fim.t_ccdl"])
     copy = int(config["dma.setup"]) + int(config["mem.external_latency"]) + 10
     row = sum(int(config[f"fim.{name}"]) for name in ("wl", "burst", "t_wr", "t_rp", "t_rcdwr"))
     return column, copy, row
 
 
-def _rough_bring(stream: Stream, config: Configuration, known_a: bool, known_b: bool) -> int:
+def _rough_bring(stream: StreamTiling, config: Configuration, known_a: bool, known_b: bool) -> int:
     column, copy, row = _times(config)
     shape = stream.shape
     columns = stream.strips * stream.steps
@@ -229,7 +231,7 @@ def _rough_bring(stream: Stream, config: Configuration, known_a: bool, known_b: 
     return cycles
 
 
-def _rough_compute(stream: Stream, config: Configuration) -> int:
+def _rough_compute(stream: StreamTiling, config: Configuration) -> int:
     able = abilities(config, stream.island)
     step = able.divider
     column, _, _ = _times(config)
@@ -245,7 +247,7 @@ def _rough_compute(stream: Stream, config: Configuration) -> int:
     return stream.rounds * stream.items * item
 
 
-def _rough_fetch(stream: Stream, config: Configuration) -> int:
+def _rough_fetch(stream: StreamTiling, config: Configuration) -> int:
     column, copy, _ = _times(config)
     shape, size = stream.shape, stream.shape.numbers.size
     banks = stream.blocks * stream.banks

@@ -1,8 +1,8 @@
-"""A function number by number on an island (seed 004, Fig. 3E).
+"""A function of each element, computed on an island (seed 004, Fig. 3E).
 
-A row of memory has columns of the operands, and of the result behind them. Chunks of the tensor,
-which is taken as one run of numbers, go to the same row of all banks, then to the next row: so rows
-open while others take their columns.
+A row of memory has columns of the operands, followed by columns of the result. The tensor is cut
+into chunks; consecutive chunks go to the same row of all banks, then to the next row. So some banks
+open a row while others take their columns.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from macaw.lowering.fim.block_program import (
     Word,
 )
 from macaw.lowering.fim.block_program import size as words_of
-from macaw.lowering.fim.dma_timing import EXTERNAL, ISLAND, LOCAL, Copy, Place
+from macaw.lowering.fim.dma_timing import EXTERNAL, ISLAND, LOCAL, Copy, Location
 from macaw.lowering.fim.graph import Task
 from macaw.lowering.fim.island_job import Phase
 from macaw.lowering.fim.stream import ROW_BYTES
@@ -49,7 +49,7 @@ from macaw.lowering.fim.tile_copies import Route
 
 @dataclass(frozen=True)
 class PointwiseJob:
-    """A function of a tensor, or of two of one shape."""
+    """A function of one tensor, or of two of the same shape."""
 
     task: Task
     island: int
@@ -59,41 +59,41 @@ class PointwiseJob:
 
     @cached_property
     def function(self) -> int:
-        """The function's number."""
+        """The number of the function."""
         return FUNCTION_NAMES.index(self.task.function)
 
     @cached_property
     def chunk(self) -> int:
-        """Columns of a row of memory for an operand."""
+        """The columns of a row of memory for one operand."""
         return COLUMNS // (len(self.task.inputs) + 1)
 
     @cached_property
     def columns(self) -> int:
-        """Columns of the result."""
+        """The columns of the result."""
         return -(-self.task.output.numbers // FORMATS[self.form].lanes)
 
     @cached_property
     def banks(self) -> int:
-        """Banks that have a chunk."""
+        """The number of banks that have a chunk."""
         return min(self.memory.banks, -(-self.columns // self.chunk))
 
     @property
     def mask(self) -> int:
-        """The banks in use."""
+        """The banks that it uses, a bit each."""
         return (1 << self.banks) - 1
 
     @cached_property
     def rows(self) -> int:
-        """Rows of these banks in use."""
+        """The number of rows that it uses in these banks."""
         return -(-self.columns // (self.chunk * self.banks))
 
     @property
     def words(self) -> int:
-        """Words of the program."""
+        """The words of its program."""
         return sum(2 + words_of(block.items) for block in self.blocks()) + 1
 
     def blocks(self, row: int = 0) -> list[Block]:
-        """One block of all banks."""
+        """Return one block of all banks."""
         head = (
             Word(f"mmr op, {FUNCTION_NAMES[self.function]}"),
             Word(f"mmr arrange, {ARRANGEMENT_NAMES[ELEMENTWISE]}"),
@@ -105,7 +105,7 @@ class PointwiseJob:
         return [Block(tuple(range(self.banks)), (*head, body), modes, row + self.rows - 1)]
 
     def _row(self) -> Iterator[Item]:
-        """The columns of a row, as many together as Rz holds."""
+        """Give the words for a row, in groups of columns that fit Rz."""
         what, result = FUNCTIONS[self.function], self.chunk * len(self.task.inputs)
         for first in range(0, self.chunk, self.slices):
             count = min(self.slices, self.chunk - first)
@@ -125,43 +125,43 @@ class PointwiseJob:
             yield Word("mmr rz_slot, 0")
 
     def phases(self, row: int = 0) -> Iterator[Phase]:
-        """One start."""
+        """Give the one start, with its copies."""
         size = FORMATS[self.form].size
         bring = []
         for side, tensor in enumerate(self.task.inputs):
-            place = Place(EXTERNAL, tensor.memory.name, tensor.offset * size)
+            place = Location(EXTERNAL, tensor.memory.name, tensor.offset * size)
             if tensor.data is not None:
-                place = Place(EXTERNAL, f"{'ab'[side]}.tiles")
+                place = Location(EXTERNAL, f"{'ab'[side]}.tiles")
             bring.append(self._bring(place, side, row))
-        result = Place(EXTERNAL, self.task.output.name)
+        result = Location(EXTERNAL, self.task.output.name)
         copies = [
-            Copy(result.at(here), bank, *form, src_stride=pitch, dst_stride=apart)
-            for bank, here, form, pitch, apart in self._chunks(len(self.task.inputs), row)
+            Copy(result.at(here), bank, *form, src_stride=pitch, dst_stride=separate_end)
+            for bank, here, form, pitch, separate_end in self._chunks(len(self.task.inputs), row)
         ]
         yield Phase(tuple(bring), (Route(tuple(copies), {}),))
 
-    def _bring(self, src: Place, side: int, row: int) -> Route:
+    def _bring(self, src: Location, side: int, row: int) -> Route:
         before: tuple[Copy, ...] = ()
         scratch = {}
         if src.offset % COLUMN_BYTES:  # a beat from there would lie in two columns
-            there = Place(LOCAL, f"{src.symbol}.{'ab'[side]}")
+            there = Location(LOCAL, f"{src.symbol}.{'ab'[side]}")
             count = self.task.output.numbers * FORMATS[self.form].size
             before, scratch, src = (Copy(there, src, count),), {there.symbol: count}, there
         copies = (
-            Copy(bank, src.at(here), *form, dst_stride=pitch, src_stride=apart)
-            for bank, here, form, pitch, apart in self._chunks(side, row)
+            Copy(bank, src.at(here), *form, dst_stride=pitch, src_stride=separate_end)
+            for bank, here, form, pitch, separate_end in self._chunks(side, row)
         )
         return Route((*before, *copies), scratch)
 
     def _chunks(
         self, side: int, row: int
-    ) -> Iterator[tuple[Place, int, tuple[int, int], int, int]]:
-        """Place in the banks, offset in the tensor, bytes and rows, pitch there and here."""
+    ) -> Iterator[tuple[Location, int, tuple[int, int], int, int]]:
+        """Give the copies of an operand: bank, offset in the tensor, shape, strides."""
         left = self.task.output.numbers * FORMATS[self.form].size
         chunk, here = self.chunk * COLUMN_BYTES, 0
         for number in range(self.rows):
             offset = (row + number) * ROW_BYTES + side * chunk
-            place = Place(ISLAND, offset=offset, island=self.island)
+            place = Location(ISLAND, offset=offset, island=self.island)
             whole = min(self.banks, left // chunk)
             if whole:
                 yield place, here, (chunk, whole), self.memory.bank_bytes, chunk
@@ -171,7 +171,7 @@ class PointwiseJob:
                 left = 0
 
     def files(self) -> dict[str, NDArray[Any]]:
-        """Operands that are known."""
+        """Return the constant operands by symbol."""
         dtype = FORMATS[self.form].dtype
         return {
             f"{'ab'[side]}.tiles": np.asarray(tensor.data, dtype)
@@ -181,7 +181,7 @@ class PointwiseJob:
 
 
 def pointwise(task: Task, config: Configuration, island: int, form: int) -> PointwiseJob | str:
-    """The job of a function on an island, or why it cannot do it."""
+    """Return the job of a function on an island, or the reason why the island cannot do it."""
     able, memory = abilities(config, island), geometry(config)
     why = able.lacks(FUNCTION_NAMES.index(task.function), ELEMENTWISE, form)
     if why:

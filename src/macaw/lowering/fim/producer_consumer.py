@@ -1,8 +1,8 @@
-"""A producer and a consumer: (A B) C by two blocks of one island (seed 004 ¶48-52, Fig. 2).
+"""(A B) C by two blocks of one island, a producer and a consumer (seed 004 ¶48-52, Fig. 2).
 
-The producer pushes a strip of A B, functions included, as soon as it has it; what it pushes are
-tiles as the consumer pulls them, so nothing is stored, fetched or brought in between. The layouts
-whose results are such tiles: dot, a part of a row, and tensor, a block.
+The producer pushes each strip of A B as soon as it is done, functions included. What it pushes are
+tiles in the form in which the consumer pulls them, so nothing is stored or copied in between. Two
+layouts give such tiles: dot (part of a row) and tensor (a block).
 """
 
 from __future__ import annotations
@@ -20,38 +20,38 @@ from macaw.isa.config import Configuration
 from macaw.isa.fim_circuit import ARRANGEMENT_NAMES, COLUMN_BYTES, COLUMNS, DOT, TENSOR
 from macaw.isa.fim_islands import geometry
 from macaw.lowering.fim.block_program import LOCK, POINT, PUSH, UNLOCK, Block, Word
-from macaw.lowering.fim.fused_task import CannotError, Part, Traits, check
-from macaw.lowering.fim.island_job import Cycles, Phase, placed, predicted
-from macaw.lowering.fim.stream import Link, Stream
+from macaw.lowering.fim.fused_task import CannotError, FusedTask, Traits, check
+from macaw.lowering.fim.island_job import Cycles, Phase, b_image, predict
+from macaw.lowering.fim.stream import Link, StreamTiling
 from macaw.lowering.fim.stream_candidates import streams
 from macaw.lowering.fim.stream_program import program
 from macaw.lowering.fim.tile_copies import Router, operand
 
-_BETWEEN = 1  # the number of the buffer between them; 0 is that of A
+_BETWEEN = 1  # number of the buffer between the blocks; the buffer of A has 0
 _FOLLOWED = 3
 
 
 @dataclass(frozen=True)
-class PairJob:
-    """Two parts at one start."""
+class ProducerConsumerJob:
+    """Two fused tasks in one start."""
 
-    parts: tuple[Part, Part]
-    producer: Stream
-    consumer: Stream
+    parts: tuple[FusedTask, FusedTask]
+    producer: StreamTiling
+    consumer: StreamTiling
 
     @property
     def island(self) -> int:
-        """Which island."""
+        """The number of the island."""
         return self.producer.island
 
     @property
     def _bank(self) -> int:
-        """The bank of the buffer between them."""
+        """The bank of the buffer between the two blocks."""
         return self.producer.buffer(0) + 1
 
     @property
     def columns(self) -> int:
-        """Columns of the buffer between them; those of one push more than are used."""
+        """The columns of the buffer between the blocks; the program uses those of one push more."""
         return self.producer.items * self.producer.slices * self.producer.banks
 
     @property
@@ -60,22 +60,22 @@ class PairJob:
 
     @property
     def mask(self) -> int:
-        """The banks in use."""
+        """The banks that it uses, a bit each."""
         return (1 << self._bank + 1 + self.consumer.banks) - 1
 
     @property
     def rows(self) -> int:
-        """Rows of these banks in use."""
+        """The number of rows that it uses in these banks."""
         own = max(self.producer.rows, self.producer.buffer_rows, self.consumer.rows)
         return max(own, -(-self._size // COLUMNS))
 
     @property
     def words(self) -> int:
-        """Words of the program, at most."""
+        """An upper bound of the words of its program."""
         return self.producer.most_words + self.consumer.most_words + 8
 
     def blocks(self, row: int = 0) -> list[Block]:
-        """The producer, which says where the buffer lies, and the consumer."""
+        """Return the producer, which sets up the buffer, and the consumer."""
         (first,), (second,) = program(self.producer, row), program(self.consumer, row)
         low = self.producer.offset(self._bank, row) // COLUMN_BYTES
         places = (f"{self.producer.address(column):#x}" for column in (low, low + self._size))
@@ -84,7 +84,7 @@ class PairJob:
             Word(f"mmr b{_BETWEEN}_high, {next(places)}"),
             Word(f"lock {_BETWEEN}", LOCK, value=_BETWEEN),
         )
-        # What the consumer pulls ahead and never uses, behind the last strip.
+        # After the last strip the consumer pulls a tile ahead, which it does not use.
         tail = (
             Word(f"push rz, {_BETWEEN}", PUSH, value=_BETWEEN),
             Word(f"unlock {_BETWEEN}", UNLOCK, value=_BETWEEN),
@@ -92,7 +92,7 @@ class PairJob:
         return [replace(first, items=(*head, *first.items, *tail)), second]
 
     def phases(self, row: int = 0) -> Iterator[Phase]:
-        """One start."""
+        """Give the one start, with its copies."""
         size = self.producer.shape.numbers.size
         a, b = self.parts[0].product.inputs
         c = self.parts[1].product.inputs[1]
@@ -105,34 +105,34 @@ class PairJob:
         yield Phase(bring, (second.fetch(self.parts[1].output.name, 0),))
 
     def files(self) -> dict[str, NDArray[Any]]:
-        """Sides that are known, as tiles."""
+        """Return the constant operands as tiles, by symbol."""
         arrays, dtype = {}, self.producer.shape.numbers.dtype
         a, b = (tensor.data for tensor in self.parts[0].product.inputs)
         c = self.parts[1].product.inputs[1].data
         if a is not None:
-            arrays["a.tiles"] = self.producer.placed_a(np.asarray(a, dtype))
+            arrays["a.tiles"] = self.producer.a_tiles(np.asarray(a, dtype))
         if b is not None:
-            arrays["b.tiles"] = placed(self.producer, b, self.parts[0].rows)
+            arrays["b.tiles"] = b_image(self.producer, b, self.parts[0].rows)
         if c is not None:
-            arrays["c.tiles"] = placed(self.consumer, c, self.parts[1].rows)
+            arrays["c.tiles"] = b_image(self.consumer, c, self.parts[1].rows)
         return arrays
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """Two parts on an island; parts of the same traits take the same."""
+class _Query:
+    """Two fused tasks on an island; queries with equal traits have equal answers."""
 
     traits: tuple[Traits, ...]
     config: Configuration
     island: int
     layout: int
-    parts: tuple[Part, Part] = field(compare=False)
+    parts: tuple[FusedTask, FusedTask] = field(compare=False)
 
 
 def pair(
-    parts: Sequence[Part], config: Configuration, island: int, layout: int, form: int
-) -> tuple[PairJob, Cycles]:
-    """The least pair of an island and a layout, and what it takes.
+    parts: Sequence[FusedTask], config: Configuration, island: int, layout: int, form: int
+) -> tuple[ProducerConsumerJob, Cycles]:
+    """Return the fastest pair of tilings on an island in a layout, and its cycles.
 
     Raises `CannotError`.
     """
@@ -143,7 +143,7 @@ def pair(
         name = ARRANGEMENT_NAMES[layout]
         raise CannotError(f"what {name} yields is no tile of A; what dot and tensor yield is one")
     traits = tuple(part.traits(form) for part in parts)
-    best = _least(_Asked(traits, config, island, layout, (first, second)))
+    best = _least(_Query(traits, config, island, layout, (first, second)))
     if best is None:
         raise CannotError("two products and their buffers take more banks, rows or words")
     job, cycles = best
@@ -151,15 +151,15 @@ def pair(
 
 
 @lru_cache(maxsize=1024)
-def _least(query: _Asked) -> tuple[PairJob, Cycles] | None:
+def _least(query: _Query) -> tuple[ProducerConsumerJob, Cycles] | None:
     config = query.config
     rows, words = geometry(config).rows, config["fim.instructions"]
     jobs = (job for job in _jobs(query) if job.rows <= rows and job.words <= words)
-    timings = ((job, predicted(job, config)) for job in nsmallest(_FOLLOWED, jobs, key=_rough))
+    timings = ((job, predict(job, config)) for job in nsmallest(_FOLLOWED, jobs, key=_rough))
     return min(timings, key=lambda pair: pair[1].total, default=None)
 
 
-def _jobs(query: _Asked) -> Iterator[PairJob]:
+def _jobs(query: _Query) -> Iterator[ProducerConsumerJob]:
     (first, second), config = query.traits, query.config
     island, layout = query.island, query.layout
     banks = geometry(config).banks
@@ -175,13 +175,13 @@ def _jobs(query: _Asked) -> Iterator[PairJob]:
         for other in streams(shape, config, island, layout):
             if other.high > 1 or other.blocks > 1 or other.starts > 1 or other.banks > left:
                 continue
-            link = Link(producer.buffer(0) + 2, _BETWEEN, fed=True)
+            link = Link(producer.buffer(0) + 2, _BETWEEN, takes_pushed=True)
             consumer = replace(other, after=second.after, link=link)
-            yield PairJob(query.parts, producer, consumer)
+            yield ProducerConsumerJob(query.parts, producer, consumer)
 
 
-def _rough(job: PairJob) -> tuple[int, int]:
-    """In which order pairs are followed: the slower block's operations, then what comes in."""
+def _rough(job: ProducerConsumerJob) -> tuple[int, int]:
+    """Return the key by which candidates are sorted: an estimate of cycles, then rows copied in."""
     producer, consumer = job.producer, job.consumer
     first = producer.items * (producer.steps * max(25, 2 + 4 * producer.wide) + 60)
     second = consumer.items * (consumer.steps * max(25, 2 + 4 * consumer.wide) + 90)

@@ -1,7 +1,6 @@
-"""The source of a plan: cp queues copies and starts islands, the islands do the rest.
+"""Write the source of a plan: cp queues copies and starts islands, which compute.
 
-Copies stand in tables that cp walks; the dma counts its tickets, so cp knows whose inputs are
-there.
+The copies are in tables that cp walks. The dma counts tickets, so cp knows whose inputs are there.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ from macaw.isa.fim_islands import island_address
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim import labels as own
 from macaw.lowering.fim.block_program import Block
-from macaw.lowering.fim.dma_timing import ISLAND, LOCAL, Copy, Place
+from macaw.lowering.fim.dma_timing import ISLAND, LOCAL, Copy, Location
 from macaw.lowering.fim.graph import Graph
 from macaw.lowering.fim.host_job import SHARED, ZEROS
 from macaw.lowering.fim.island_job import Phase, copies
-from macaw.lowering.fim.plan import BRING, FETCH, HOST, START, Plan, Step
+from macaw.lowering.fim.plan import BRING, FETCH, HOST, START, GraphPlan, Step
 from macaw.lowering.fim.tile_copies import Route
 from macaw.lowering.listing import Listing
 
@@ -34,32 +33,33 @@ _CODE = 128 << 10  # bytes of local memory for cp's code and stack
 
 
 class RoomError(LowerError):
-    """The words of an island's steps together are too many."""
+    """The words of all steps of an island are too many for its program memory."""
 
 
 @dataclass(frozen=True)
 class LoweredGraph:
-    """A source and the arrays that stand beside it, by file name."""
+    """A source, and the arrays that it names, by file name."""
 
     source: str
     files: dict[str, NDArray[Any]] = field(default_factory=dict)
 
 
 def emit(
-    plan: Plan, graph: Graph, config: Configuration, device: str = "base", name: str = ""
+    plan: GraphPlan, graph: Graph, config: Configuration, device: str = "base", name: str = ""
 ) -> LoweredGraph:
-    """The program of a plan; `device` is what `.device` says, files begin with `name` and a dot.
+    """Write the program of a plan.
 
-    Raises `LowerError` if islands or memory have not the room for all steps.
+    `device` is the argument of `.device`; names of files begin with `name` and a dot. Raises
+    `LowerError` if the steps do not fit the islands or the memory.
     """
-    return Writer(plan, graph, config, device, name).written()
+    return ProgramWriter(plan, graph, config, device, name).source_text()
 
 
-class Writer:
-    """A source on its way: a static plan's; others derive from it."""
+class ProgramWriter:
+    """Collects the parts of the source of a static plan: cp's code, tables, data, blocks."""
 
     def __init__(
-        self, plan: Plan, graph: Graph, config: Configuration, device: str, name: str = ""
+        self, plan: GraphPlan, graph: Graph, config: Configuration, device: str, name: str = ""
     ) -> None:
         self.plan, self.graph, self.config, self.device = plan, graph, config, device
         self.prefix = f"{name}." if name else ""
@@ -74,7 +74,7 @@ class Writer:
         self.labels = self._labels()
 
     def _labels(self) -> dict[str, str]:
-        """Of tensors that have memory of their own: those that the host sees by their names."""
+        """Return labels for tensors with own memory; inputs and results keep their names."""
         graph = self.graph
         visible = {tensor.name for tensor in (*graph.inputs, *graph.results)}
         for name in visible:
@@ -84,8 +84,8 @@ class Writer:
         labels = {name: f"t{number}_between" for number, name in enumerate(between)}
         return {name: name for name in visible} | labels
 
-    def written(self) -> LoweredGraph:
-        """The whole source."""
+    def source_text(self) -> LoweredGraph:
+        """Return the whole source."""
         out = Listing()
         out.comment(self.title())
         self._tensors(out)
@@ -105,7 +105,7 @@ class Writer:
         return LoweredGraph(out.text(), self.files)
 
     def title(self) -> str:
-        """What the program is, for its first lines."""
+        """Return the comment at the top of the source."""
         count = len(self.plan.steps)
         return (
             f"Tasks of a graph on the islands of {self.device}, by a plan of"
@@ -113,18 +113,18 @@ class Writer:
         )
 
     def program(self) -> None:
-        """cp's code, from its first word to the end of the last step."""
+        """Write the code of cp from its first word to the end of the last step."""
         does = {BRING: self.bring, START: self.start, FETCH: self.fetch, HOST: self.host}
         for action in self.plan.actions:
             does[action.kind](self.plan.steps[action.step])
 
     def blocks(self, step: Step) -> list[Block]:
-        """The blocks of a step's island."""
-        blocks: list[Block] = step.option.how.blocks()
+        """Return the blocks of a step's island."""
+        blocks: list[Block] = step.option.job.blocks()
         return blocks
 
     def more_data(self, out: Listing) -> None:
-        """What else stands in cp's memory."""
+        """Write further data of cp; a static plan has none."""
 
     def _tensors(self, out: Listing) -> None:
         out.put(f".device {self.device}")
@@ -134,16 +134,16 @@ class Writer:
                 out.put(f"{kind} {tensor.name}, {self.numbers.dtype}, {sizes}")
 
     def host(self, step: Step) -> None:
-        """The copies of a step of the host."""
-        self._copies(step, f"h{step.number}", step.option.how.phases()[0].bring)
+        """Queue the copies of a step of the host."""
+        self._copies(step, f"h{step.number}", step.option.job.phases()[0].bring)
 
     def bring(self, step: Step) -> None:
-        """Copies of a step's inputs."""
+        """Queue the copies of a step's inputs."""
         self._copies(step, f"b{step.number}", self._phases(step)[0].bring)
         self.brought[step.number] = self.tickets
 
     def start(self, step: Step) -> None:
-        """Start a step's blocks when its inputs are there; if several times, all copies between."""
+        """Start a step's blocks when its inputs are there, and copy between its starts."""
         self._start(step)
         for number, (phase, after) in enumerate(pairwise(self._phases(step))):
             self._copies(step, f"f{step.number}_{number}", phase.fetch)
@@ -152,12 +152,12 @@ class Writer:
             self._start(step)
 
     def fetch(self, step: Step) -> None:
-        """Copies of a step's results."""
+        """Queue the copies of a step's results."""
         self._copies(step, f"f{step.number}", self._phases(step)[-1].fetch)
 
     def _phases(self, step: Step) -> list[Phase]:
         if step.number not in self.phases:
-            self.phases[step.number] = list(step.option.how.phases())
+            self.phases[step.number] = list(step.option.job.phases())
         return self.phases[step.number]
 
     def wait_for_inputs(self, step: Step) -> None:
@@ -198,7 +198,7 @@ class Writer:
         dst, src = (self._place(step, place) for place in (copy.dst, copy.src))
         return f".word {dst}, {src}, " + ", ".join(map(str, copy.words()))
 
-    def _place(self, step: Step, place: Place) -> str:
+    def _place(self, step: Step, place: Location) -> str:
         if place.memory == ISLAND:
             return f"{island_address(place.island) + place.offset:#x}"
         if place.memory == LOCAL:
@@ -208,7 +208,7 @@ class Writer:
         return f"{name} + {place.offset}" if place.offset else name
 
     def scratch_label(self, step: Step, symbol: str) -> str:
-        """Where copies of a step go through in local memory."""
+        """Return the label of the local memory through which a step's copies go."""
         if symbol in (SHARED, ZEROS):
             return symbol
         return f"s{step.number}_{symbol.replace('.', '_')}"
@@ -218,10 +218,10 @@ class Writer:
         return f"c{step.number}_{symbol.partition('.')[0]}"
 
     def _data(self, out: Listing) -> None:
-        """Constants, tensors between steps, and local memory that copies go through."""
+        """Write constants, tensors between steps, and the scratch in local memory."""
         self._check_scratch()
         for step in self.plan.steps:
-            for symbol, array in step.option.how.files().items():
+            for symbol, array in step.option.job.files().items():
                 name = self._file(step, symbol)
                 file = f"{self.prefix}{name}.npy"
                 self.files[file] = array
@@ -258,7 +258,7 @@ class Writer:
                     label = ""
 
     def _check_words(self, island: int, steps: Sequence[Step]) -> None:
-        words, most = sum(step.option.how.words for step in steps), self.config["fim.instructions"]
+        words, most = sum(step.option.job.words for step in steps), self.config["fim.instructions"]
         if words > most:
             raise RoomError(
                 f"the {len(steps)} steps of island {island} have {words} words,"

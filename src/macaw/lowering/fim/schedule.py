@@ -1,9 +1,9 @@
-"""The scheduler: which option each task takes, in what order, so that all of it ends soon.
+"""The scheduler: choose the option of each task and their order, so that the plan ends early.
 
-A list schedule takes the ready task with most behind it and gives it the option by which it, and
-the least that must follow, ends first (the adaptive placement multiplexor, seed 004 ¶62): an
-island that is busy costs what it makes the task wait. Then single changes are tried while they
-help: another option, another place, tasks together or apart. Times are those of `clock`.
+A list schedule takes the ready task with the longest path to the end. It gives it the option with
+which this path would end first; that a busy island makes the task wait is part of that (the
+adaptive placement multiplexor, seed 004 ¶62). Then single changes are tried while they help:
+another option, another position, tasks together or apart. Times are those of `clock`.
 """
 
 from __future__ import annotations
@@ -13,64 +13,64 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 
 from macaw.isa.config import Configuration
-from macaw.lowering.fim.clock import Track, followed
+from macaw.lowering.fim.clock import Track, simulate
 from macaw.lowering.fim.graph import Graph
-from macaw.lowering.fim.option_table import Ask, Placing, Unit, placing
-from macaw.lowering.fim.plan import Option, Plan, Step
+from macaw.lowering.fim.option_table import Ask, OptionTable, Unit, option_table
+from macaw.lowering.fim.plan import GraphPlan, Option, Step
 
-EFFORT = 60_000  # steps that are issued, at most, while changes are tried
-RESTARTS, KICKS, MANY = 12, 3, 400  # how often from elsewhere, how far away, of how many changes
+EFFORT = 60_000  # steps issued, at most, while changes are tried
+RESTARTS, KICKS, MANY = 12, 3, 400  # new starts, random changes of each, changes to draw from
 
 
-def schedule(graph: Graph, config: Configuration, ask: Ask, together: bool = True) -> Plan:
-    """The plan of a graph. Raises `LowerError` if a task cannot be done.
+def schedule(graph: Graph, config: Configuration, ask: Ask, together: bool = True) -> GraphPlan:
+    """Return the plan of a graph. Raises `LowerError` if a task cannot be done.
 
-    `ask` gives options; `together` allows several tasks at one start, pairs among them.
+    `ask` gives the options of tasks; `together` allows several tasks in one start.
     """
-    table = placing(graph, config, ask, together)
-    return planned(table, improved(table, listed(table)))
+    table = option_table(graph, config, ask, together)
+    return make_plan(table, improve(table, list_schedule(table)))
 
 
-def planned(table: Placing, options: Sequence[Option]) -> Plan:
-    """The plan of options in an order."""
-    track = followed(options)
-    return written(table, track)
+def make_plan(table: OptionTable, options: Sequence[Option]) -> GraphPlan:
+    """Return the plan that issues options in a given order."""
+    track = simulate(options)
+    return plan_of_track(table, track)
 
 
-def written(table: Placing, track: Track) -> Plan:
-    """The plan of a track that has finished."""
+def plan_of_track(table: OptionTable, track: Track) -> GraphPlan:
+    """Return the plan of a track that has finished."""
     steps = tuple(Step(number, option) for number, option in enumerate(track.options))
-    return Plan(
+    return GraphPlan(
         table.graph,
         steps,
         tuple(track.actions),
         track.clock.end,
-        tuple(_considered(table, step.tasks) for step in steps),
-        tuple(table.refused[step.tasks] for step in steps),
-        tuple(_end_apart(table, track.options, place) for place in range(len(steps))),
+        tuple(_by_cost(table, step.tasks) for step in steps),
+        tuple(table.refusals[step.tasks] for step in steps),
+        tuple(_end_if_separate(table, track.options, place) for place in range(len(steps))),
     )
 
 
-def _end_apart(table: Placing, options: Sequence[Option], place: int) -> int:
+def _end_if_separate(table: OptionTable, options: Sequence[Option], place: int) -> int:
     before, after = list(options[:place]), list(options[place + 1 :])
     trials = _apart(table, before, options[place], after)
-    return min((followed(trial).clock.end for trial in trials), default=0)
+    return min((simulate(trial).clock.end for trial in trials), default=0)
 
 
-def _considered(table: Placing, unit: Unit) -> tuple[Option, ...]:
+def _by_cost(table: OptionTable, unit: Unit) -> tuple[Option, ...]:
     return tuple(sorted(table.options[unit], key=lambda option: option.total))
 
 
 # --- the list ---
 
 
-def listed(table: Placing) -> list[Option]:
-    """A list schedule: options in the order in which they are issued."""
+def list_schedule(table: OptionTable) -> list[Option]:
+    """Return the options of a list schedule in the order of issue."""
     track, outputs = Track(eager=True), set[str]()
     while len(outputs) < len(table.levels):
         ready = list(_ready(table, outputs))
         first = max(table.levels[unit[0].output.name] for unit in ready)
-        choices = [
+        runtime_tasks = [
             (_ending(table, track, option), option.total, number, option)
             for number, (unit, option) in enumerate(
                 (unit, option)
@@ -79,14 +79,14 @@ def listed(table: Placing) -> list[Option]:
                 for option in table.options[unit]
             )
         ]
-        option = min(choices)[-1]
+        option = min(runtime_tasks)[-1]
         track.issue(option)
         outputs |= {task.output.name for task in option.tasks}
     return track.options
 
 
-def _ready(table: Placing, outputs: set[str]) -> Iterator[Unit]:
-    """The units whose inputs are there and none of whose tasks is done."""
+def _ready(table: OptionTable, outputs: set[str]) -> Iterator[Unit]:
+    """Give the units whose inputs are there and none of whose tasks is done."""
     for name, units in table.units.items():
         if name not in outputs:
             for unit in units:
@@ -94,8 +94,8 @@ def _ready(table: Placing, outputs: set[str]) -> Iterator[Unit]:
                     yield unit
 
 
-def _ending(table: Placing, track: Track, option: Option) -> int:
-    """When an option's results are out, and the least that follows has ended."""
+def _ending(table: OptionTable, track: Track, option: Option) -> int:
+    """Return the least end of an option and of what follows it, if it is issued next."""
     trial = track.copy()
     trial.issue(option)
     if trial.pending and trial.pending[-1] == len(trial.options) - 1:
@@ -106,12 +106,12 @@ def _ending(table: Placing, track: Track, option: Option) -> int:
 # --- changes ---
 
 
-def improved(table: Placing, options: Sequence[Option], effort: int = EFFORT) -> list[Option]:
-    """The options, changed one by one while the plan ends sooner; then from elsewhere again.
+def improve(table: OptionTable, options: Sequence[Option], effort: int = EFFORT) -> list[Option]:
+    """Change options one by one while the plan ends sooner, then try again from other orders.
 
-    Elsewhere is a few changes away, whatever they cost. Always the same for the same graph.
+    Another order is a few random changes away. The same graph always gives the same result.
     """
-    best, end, left = _climbed(table, list(options), effort)
+    best, end, left = _climb(table, list(options), effort)
     dice = random.Random(0)
     for _ in range(RESTARTS):
         if left <= 0 or len(best) < 2:
@@ -119,21 +119,21 @@ def improved(table: Placing, options: Sequence[Option], effort: int = EFFORT) ->
         trial = best
         for _ in range(KICKS):
             trial = dice.choice(list(islice(_singles(table, trial), MANY)) or [trial])
-        trial, end_now, left = _climbed(table, trial, left)
+        trial, end_now, left = _climb(table, trial, left)
         if end_now < end:
             best, end = trial, end_now
     return best
 
 
-def _climbed(table: Placing, options: list[Option], effort: int) -> tuple[list[Option], int, int]:
-    """The options after all changes that help, their end, and what is left of the effort."""
-    best, end = options, followed(options).clock.end
+def _climb(table: OptionTable, options: list[Option], effort: int) -> tuple[list[Option], int, int]:
+    """Apply changes while they help: the options, their end, and the effort that is left."""
+    best, end = options, simulate(options).clock.end
     better = True
     while better and effort > 0:
         better = False
         for trial in chain(_singles(table, best), _doubles(table, best)):
             effort -= len(trial)
-            trial_end = followed(trial).clock.end
+            trial_end = simulate(trial).clock.end
             if trial_end < end:
                 best, end, better = trial, trial_end, True
                 break
@@ -142,23 +142,23 @@ def _climbed(table: Placing, options: list[Option], effort: int) -> tuple[list[O
     return best, end, effort
 
 
-def _singles(table: Placing, options: Sequence[Option]) -> Iterator[list[Option]]:
-    """Another option, another place, together, apart."""
+def _singles(table: OptionTable, options: Sequence[Option]) -> Iterator[list[Option]]:
+    """Give orders with one change: another option, another position, tasks together or apart."""
     where = _places(options)
     for place, option in enumerate(options):
         before, after = list(options[:place]), list(options[place + 1 :])
         yield from ([*before, other, *after] for other in _others(table, option))
-        yield from _moved(table, options, place, option, where)
+        yield from _reposition(table, options, place, option, where)
         yield from _together(table, before, option, after)
         yield from _apart(table, before, option, after)
 
 
-def _doubles(table: Placing, options: Sequence[Option]) -> Iterator[list[Option]]:
-    """Another option at another place; two other options."""
+def _doubles(table: OptionTable, options: Sequence[Option]) -> Iterator[list[Option]]:
+    """Give orders with two changes: another option at another position, or two other options."""
     where = _places(options)
     for place, option in enumerate(options):
         for other in _others(table, option):
-            yield from _moved(table, options, place, other, where)
+            yield from _reposition(table, options, place, other, where)
             trial = list(options)
             trial[place] = other
             for later in range(place + 1, len(options)):
@@ -167,22 +167,25 @@ def _doubles(table: Placing, options: Sequence[Option]) -> Iterator[list[Option]
 
 
 def _places(options: Sequence[Option]) -> dict[str, int]:
-    """The place of the option that makes each task's output."""
+    """Return the position of the option that makes each task's output."""
     return {task.output.name: at for at, option in enumerate(options) for task in option.tasks}
 
 
-def _others(table: Placing, option: Option) -> list[Option]:
+def _others(table: OptionTable, option: Option) -> list[Option]:
     return [other for other in table.options[option.tasks] if other is not option]
 
 
-def _moved(
-    table: Placing,
+def _reposition(
+    table: OptionTable,
     options: Sequence[Option],
     place: int,
     option: Option,
     where: Mapping[str, int],
 ) -> Iterator[list[Option]]:
-    """An option at another place than that of the one it replaces; `where` places tasks are."""
+    """Replace the option at `place` by another one at every position that dependencies allow.
+
+    `where` has the positions of the options by output.
+    """
     rest = [*options[:place], *options[place + 1 :]]
     makers = (where[name] for name in table.needs(option.tasks))
     readers = (where[name] for task in option.tasks for name in table.readers(task))
@@ -195,7 +198,7 @@ def _moved(
 
 
 def _together(
-    table: Placing, before: list[Option], option: Option, after: list[Option]
+    table: OptionTable, before: list[Option], option: Option, after: list[Option]
 ) -> Iterator[list[Option]]:
     for unit in table.units.get(option.tasks[0].output.name, ()):
         if len(unit) <= len(option.tasks) or unit[: len(option.tasks)] != option.tasks:
@@ -204,7 +207,7 @@ def _together(
         rest = [other for other in after if not members & set(other.tasks)]
         task_count = sum(len(other.tasks) for other in (*before, *rest))
         if task_count + len(unit) != len(table.levels):
-            continue  # a task of the unit is together with others
+            continue  # a task of the unit is in another unit
         for fusion in table.options[unit]:
             for to in range(len(rest) + 1):
                 trial = [*before, *rest[:to], fusion, *rest[to:]]
@@ -214,7 +217,7 @@ def _together(
 
 
 def _apart(
-    table: Placing, before: list[Option], option: Option, after: list[Option]
+    table: OptionTable, before: list[Option], option: Option, after: list[Option]
 ) -> Iterator[list[Option]]:
     for length in range(1, len(option.tasks)):
         halves = option.tasks[:length], option.tasks[length:]
@@ -223,7 +226,7 @@ def _apart(
             yield [*before, first, second, *after]
 
 
-def _possible(table: Placing, options: Sequence[Option]) -> bool:
+def _possible(table: OptionTable, options: Sequence[Option]) -> bool:
     outputs: set[str] = set()
     for option in options:
         if not table.needs(option.tasks) <= outputs:
@@ -235,9 +238,9 @@ def _possible(table: Placing, options: Sequence[Option]) -> bool:
 # --- all of them ---
 
 
-def exhaustive(table: Placing) -> Plan:
-    """The best plan of all: each order, each option, each moment to fetch. For small graphs."""
-    best = followed(improved(table, listed(table)))
+def exhaustive(table: OptionTable) -> GraphPlan:
+    """Return the best plan of all orders, options and moments to fetch. For small graphs."""
+    best = simulate(improve(table, list_schedule(table)))
     work = _least_copies(table)
     tasks = len(table.levels)
 
@@ -260,11 +263,11 @@ def exhaustive(table: Placing) -> Plan:
             search(further, outputs)
 
     search(Track(), frozenset())
-    return written(table, best)
+    return plan_of_track(table, best)
 
 
-def _least_copies(table: Placing) -> dict[str, float]:
-    """The least cycles of the dma for each task, a share of those of its unit."""
+def _least_copies(table: OptionTable) -> dict[str, float]:
+    """Return the least dma cycles of each task: its share of those of its unit."""
     cycles: dict[str, float] = {}
     for unit, options in table.options.items():
         least = min(option.bring + option.fetch for option in options) / len(unit)
@@ -275,9 +278,9 @@ def _least_copies(table: Placing) -> dict[str, float]:
 
 
 def _bounds(
-    table: Placing, track: Track, outputs: frozenset[str], work: dict[str, float]
+    table: OptionTable, track: Track, outputs: frozenset[str], work: dict[str, float]
 ) -> Iterator[float]:
-    """Times before which no plan that goes on like this ends."""
+    """Give lower bounds of the finish time of any plan with this prefix."""
     clock = track.clock
     yield clock.end
     yield (

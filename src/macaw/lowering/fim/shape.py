@@ -1,4 +1,4 @@
-"""A product's shape, and whether an island can multiply so."""
+"""The shape of a product, and whether an island can multiply in a layout."""
 
 from __future__ import annotations
 
@@ -30,5 +30,5 @@ class Shape:
 
 
 def lacks(shape: Shape, config: Configuration, island: int, layout: int) -> str:
-    """Why an island cannot multiply in a layout; empty if it can."""
+    """Return why an island cannot multiply in a layout; empty if it can."""
     return abilities(config, island).lacks(MUL, layout, shape.form)

@@ -1,4 +1,4 @@
-"""The ways in which an island can do a product as a stream: banks, blocks, tiles in Rz, starts."""
+"""The tilings with which an island can do a product as a stream: banks, blocks, tiles, starts."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from macaw.isa.config import Configuration
 from macaw.isa.fim_circuit import BUFFERS, COLUMNS, DOT, OUTER, SLOTS
 from macaw.isa.fim_islands import abilities, geometry
 from macaw.lowering.fim.shape import Shape, lacks
-from macaw.lowering.fim.stream import Stream, part
+from macaw.lowering.fim.stream import StreamTiling, part
 
 _POWERS = tuple(1 << n for n in range(SLOTS.bit_length()))
 
 
 def streams(
     shape: Shape, config: Configuration, island: int, layout: int, after: tuple[int, ...] = ()
-) -> Iterator[Stream]:
-    """The ways of an island that it has the registers, rows and words for."""
+) -> Iterator[StreamTiling]:
+    """Give the tilings that fit the registers, rows and program memory of an island."""
     if lacks(shape, config, island, layout):
         return
     able, memory = abilities(config, island), geometry(config)
@@ -27,7 +27,7 @@ def streams(
         for wide in _POWERS:
             if high * wide > room:
                 continue
-            probe = Stream(shape, island, layout, high, wide, 1, 1, 1, memory, after)
+            probe = StreamTiling(shape, island, layout, high, wide, 1, 1, 1, memory, after)
             if probe.operands * probe.patterns > COLUMNS:
                 continue
             for banks, blocks in _shares(probe, memory.banks):
@@ -36,8 +36,8 @@ def streams(
                     yield stream
 
 
-def _shares(probe: Stream, banks: int) -> Iterator[tuple[int, int]]:
-    """Banks of a block and blocks; no more of either than change something."""
+def _shares(probe: StreamTiling, banks: int) -> Iterator[tuple[int, int]]:
+    """Give banks of a block and blocks; more of either would change nothing."""
     columns, rows = part(probe.across, probe.wide), part(probe.strips, probe.high)
     pairs = set()
     for blocks in range(1, min(BUFFERS, banks // 2, rows) + 1):
@@ -51,10 +51,10 @@ def _shares(probe: Stream, banks: int) -> Iterator[tuple[int, int]]:
                 yield each, blocks
 
 
-def _fitting(probe: Stream, banks: int, blocks: int, words: int) -> Stream | None:
-    """The stream of so many banks and blocks, in as few starts as fit; None if none does.
+def _fitting(probe: StreamTiling, banks: int, blocks: int, words: int) -> StreamTiling | None:
+    """Return the tiling with the fewest starts that fits; None if none does.
 
-    More items of a start take more rows and words, so halves of what is left tell the most.
+    More items in a start take more rows and words, so a binary search finds the most.
     """
     strips, rows = part(probe.strips, probe.high), probe.memory.rows
     best, low, high = None, 1, part(strips, blocks)

@@ -1,4 +1,4 @@
-"""The words of a stream's blocks, in their order (`macaw.lowering.fim.stream` says how it lies)."""
+"""Write the words of a stream's blocks; `macaw.lowering.fim.stream` has their layout."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ from macaw.lowering.fim.block_program import (
     Repeat,
     Word,
 )
-from macaw.lowering.fim.stream import Stream
+from macaw.lowering.fim.stream import StreamTiling
 
 
-def program(stream: Stream, row: int = 0) -> list[Block]:
-    """The blocks of a stream; `row` is the first row of the banks that they may use."""
+def program(stream: StreamTiling, row: int = 0) -> list[Block]:
+    """Return the blocks of a stream; `row` is the first row of their banks that they may use."""
     return [
         Block(
             tuple(stream.bank(block, number) for number in range(stream.banks)),
@@ -50,15 +50,15 @@ def program(stream: Stream, row: int = 0) -> list[Block]:
     ]
 
 
-def _setup(stream: Stream, block: int, row: int) -> Iterator[Item]:
+def _setup(stream: StreamTiling, block: int, row: int) -> Iterator[Item]:
     yield Word(f"mmr op, {FUNCTION_NAMES[MUL]}")
     yield Word(f"mmr arrange, {ARRANGEMENT_NAMES[stream.layout]}")
     yield Word(f"mmr format, {stream.shape.numbers.name}")
     yield Word("mmr rz_step, 1 # slices of Rz one after the other")
-    if stream.link.fed:
+    if stream.link.takes_pushed:
         return
     first, number = _first(stream, block, row), stream.link.buffer + block
-    end = first + stream.pulled + 1
+    end = first + stream.buffer_columns + 1
     low, high = (f"{stream.address(column):#x}" for column in (first, end))
     yield Word(f"mmr b{number}_low, {low}", POINT, value=number, start=first, end=first)
     yield Word(f"mmr b{number}_high, {high}")
@@ -66,35 +66,35 @@ def _setup(stream: Stream, block: int, row: int) -> Iterator[Item]:
     yield Word(text, POINT, value=number, end=end)
 
 
-def _first(stream: Stream, block: int, row: int) -> int:
+def _first(stream: StreamTiling, block: int, row: int) -> int:
     return stream.offset(stream.buffer(block), row) // COLUMN_BYTES
 
 
-def _rounds(stream: Stream, block: int, row: int) -> Iterator[Item]:
+def _rounds(stream: StreamTiling, block: int, row: int) -> Iterator[Item]:
     first = _first(stream, block, row)
     for number in range(stream.rounds):
         if number:
             low, buffer = f"{stream.address(first):#x}", stream.link.buffer + block
             again = Word(f"mmr b{buffer}_start, {low}", POINT, value=buffer, start=first)
-            yield from _locked(buffer, again) if stream.link.fed else (again,)
+            yield from _with_lock(buffer, again) if stream.link.takes_pushed else (again,)
         yield _pull(stream, block)
         yield Repeat(stream.items, tuple(_item(stream, block, number, row)), "item")
 
 
-def _locked(buffer: int, word: Word) -> Iterator[Item]:
-    """A word that may be done while no other block has a buffer's lock."""
+def _with_lock(buffer: int, word: Word) -> Iterator[Item]:
+    """Give a word between lock and unlock of a buffer."""
     yield Word(f"lock {buffer}", LOCK, value=buffer)
     yield word
     yield Word(f"unlock {buffer}", UNLOCK, value=buffer)
 
 
-def _pull(stream: Stream, block: int) -> Word:
+def _pull(stream: StreamTiling, block: int) -> Word:
     number = stream.link.buffer + block
     return Word(f"pull gio, {number}, all", PULL, value=number, register=GIO, every=True)
 
 
-def _item(stream: Stream, block: int, number: int, row: int) -> Iterator[Item]:
-    """An item of a round."""
+def _item(stream: StreamTiling, block: int, number: int, row: int) -> Iterator[Item]:
+    """Give the words of an item of a round."""
     slot = 0  # rz_slot
     first = row + number * stream.depth
     for deep in range(stream.depth):
@@ -127,8 +127,8 @@ def _item(stream: Stream, block: int, number: int, row: int) -> Iterator[Item]:
         yield Word("mmr rz_slot, 0")
 
 
-def _functions(stream: Stream, row: int) -> Iterator[Item]:
-    """What an item goes through: a slice of Rz, by Rop, back to the slice."""
+def _functions(stream: StreamTiling, row: int) -> Iterator[Item]:
+    """Give the words of the functions: each slice of Rz goes to Rop and back as the result."""
     if stream.operands:
         yield Word(f"act {row}", ACT)
     yield Word(f"mmr arrange, {ARRANGEMENT_NAMES[ELEMENTWISE]}")
@@ -157,11 +157,11 @@ def _functions(stream: Stream, row: int) -> Iterator[Item]:
     yield Word("mmr rz_slot, 0")
 
 
-def _slot(stream: Stream, operations: int) -> int:
+def _slot(stream: StreamTiling, operations: int) -> int:
     return 0 if stream.layout == OUTER else operations % SLOTS
 
 
-def _step(stream: Stream, block: int, step: int, mode: int) -> Iterator[Item]:
+def _step(stream: StreamTiling, block: int, step: int, mode: int) -> Iterator[Item]:
     first = step * stream.wide
     columns = str(first) if stream.wide == 1 else f"{first}:{first + stream.wide}"
     for _ in range(stream.high):

@@ -1,8 +1,8 @@
-"""The copies that bring a product's sides into the banks of a stream, and its result out of them.
+"""The copies that bring a product's operands into the banks of a stream, and its result out.
 
-Tensors lie row by row in external memory; constants are laid out as tiles before. What lies
-otherwise than tiles do, or does not begin where a column does, goes through cp's local memory:
-there a beat takes a cycle, however small, and in a bank a column.
+Tensors lie row by row in external memory; constants are stored as tiles in advance. Other data that
+are not in the form of tiles, or do not begin at a column, go through cp's local memory: there a
+beat takes one cycle, however small, while a bank needs the time of a column.
 """
 
 from __future__ import annotations
@@ -11,64 +11,64 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from macaw.isa.fim_circuit import COLUMN_BYTES, OUTER, TENSOR
-from macaw.lowering.fim.dma_timing import EXTERNAL, ISLAND, LOCAL, Copy, Place
+from macaw.lowering.fim.dma_timing import EXTERNAL, ISLAND, LOCAL, Copy, Location
 from macaw.lowering.fim.graph import Tensor
-from macaw.lowering.fim.stream import ROW_BYTES, Stream
+from macaw.lowering.fim.stream import ROW_BYTES, StreamTiling
 
 
 @dataclass(frozen=True)
 class Operand:
-    """A side of a product: a tensor row by row, or what was laid out as tiles (`tiles`)."""
+    """An operand of a product: a tensor row by row, or tiles laid out in advance (`tiles`)."""
 
-    place: Place
+    place: Location
     rows: int
     tiles: bool = False
 
 
 def operand(tensor: Tensor, size: int, side: str) -> Operand:
-    """The operand that a tensor of numbers of `size` bytes is; one that is known is laid out."""
+    """Return the operand of a tensor with numbers of `size` bytes; a constant becomes tiles."""
     if tensor.data is not None:
-        return Operand(Place(EXTERNAL, f"{side}.tiles"), tensor.rows, True)
-    return Operand(Place(EXTERNAL, tensor.memory.name, tensor.offset * size), tensor.rows)
+        return Operand(Location(EXTERNAL, f"{side}.tiles"), tensor.rows, True)
+    return Operand(Location(EXTERNAL, tensor.memory.name, tensor.offset * size), tensor.rows)
 
 
 @dataclass(frozen=True)
 class Route:
-    """Copies, and the local memory that they go through: bytes by symbol."""
+    """Copies, and the local memory that they use, in bytes by symbol."""
 
     copies: tuple[Copy, ...]
     scratch: dict[str, int]
 
 
 def _count(first: int, step: int, end: int) -> int:
-    """How many of first, first + step, ... lie before `end`."""
+    """Return how many of first, first + step, ... are less than `end`."""
     return max(0, -(-(end - first) // step))
 
 
 class Router:
-    """The copies of a stream; `row` is the first row of its banks that it may use."""
+    """Makes the copies of a stream; `row` is the first row of its banks that it may use."""
 
-    def __init__(self, stream: Stream, row: int = 0) -> None:
+    def __init__(self, stream: StreamTiling, row: int = 0) -> None:
         self.stream, self.row = stream, row
         self.size = stream.shape.numbers.size  # of a number
 
-    def _bank(self, bank: int, row: int = 0, column: int = 0) -> Place:
+    def _bank(self, bank: int, row: int = 0, column: int = 0) -> Location:
         offset = self.stream.offset(bank, self.row + row, column)
-        return Place(ISLAND, offset=offset, island=self.stream.island)
+        return Location(ISLAND, offset=offset, island=self.stream.island)
 
     # --- B ---
 
     def bring_b(self, b: Operand) -> Route:
-        """B into the banks of each block."""
+        """Copy B into the banks of each block."""
         stream = self.stream
         if b.tiles:
             return Route(tuple(self._spread(b.place)), {})
-        place = Place(LOCAL, f"{b.place.symbol}.b")
+        place = Location(LOCAL, f"{b.place.symbol}.b")
         copies = (*self._pieces_of_b(b, place), *self._spread(place))
         return Route(copies, {place.symbol: stream.banks * stream.result_row * ROW_BYTES})
 
-    def _spread(self, image: Place) -> Iterator[Copy]:
-        """From tiles as `Stream.placed_b` has them: row by row, for banks open theirs at once."""
+    def _spread(self, image: Location) -> Iterator[Copy]:
+        """Copy tiles in the order of `StreamTiling.b_tiles`, row by row, to all banks at once."""
         stream = self.stream
         pitch, rows = stream.memory.bank_bytes, stream.result_row
         for row in range(rows):
@@ -85,8 +85,8 @@ class Router:
                 dst = self._bank(stream.bank(block), row)
                 yield Copy(dst, src, length, stream.banks, pitch, rows * ROW_BYTES)
 
-    def _pieces_of_b(self, b: Operand, dst: Place) -> Iterator[Copy]:
-        """B row by row to tiles: for each column of tiles, the rows of a tile one by one."""
+    def _pieces_of_b(self, b: Operand, dst: Location) -> Iterator[Copy]:
+        """Rearrange B into tiles: a copy for each line of each column of tiles."""
         stream, shape, size = self.stream, self.stream.shape, self.size
         _, deep, wide = stream.tile
         rows = min(shape.k, b.rows)  # a consumer's k goes on to the end of what is pushed
@@ -108,7 +108,7 @@ class Router:
     # --- A ---
 
     def bring_a(self, a: Operand, start: int) -> Route:
-        """The strips of A of a start into the buffers."""
+        """Copy the strips of A of a start into the buffers."""
         stream, shape = self.stream, self.stream.shape
         high = stream.tile[0]
         first = start * stream.blocks * stream.share
@@ -121,7 +121,7 @@ class Router:
         plain = stream.tile[0] == 1 == stream.high and stream.tile[1] > 1
         if plain and shape.k * self.size == pitch and src.offset % COLUMN_BYTES == 0:
             return Route(tuple(self._fill(src, strips)), {})
-        place = Place(LOCAL, f"{a.place.symbol}.a")
+        place = Location(LOCAL, f"{a.place.symbol}.a")
         if plain:
             length = shape.k * self.size
             pieces: tuple[Copy, ...] = (Copy(place, src, length, rows, pitch, length),)
@@ -130,8 +130,8 @@ class Router:
         size = stream.blocks * stream.share * pitch
         return Route((*pieces, *self._fill(place, strips)), {place.symbol: size})
 
-    def _fill(self, image: Place, strips: int) -> Iterator[Copy]:
-        """From tiles in their order to the buffers: each block has its strips."""
+    def _fill(self, image: Location, strips: int) -> Iterator[Copy]:
+        """Copy tiles to the buffers; each block gets its strips."""
         stream = self.stream
         pitch = stream.steps * COLUMN_BYTES
         for block in range(stream.blocks):
@@ -141,8 +141,8 @@ class Router:
             if count > 0:
                 yield Copy(self._bank(stream.buffer(block)), image.at(first * pitch), count * pitch)
 
-    def _pieces_of_a(self, src: Place, dst: Place, rows: int) -> Iterator[Copy]:
-        """A row by row to tiles, by fewer copies: a row of A each, or a line of a tile each."""
+    def _pieces_of_a(self, src: Location, dst: Location, rows: int) -> Iterator[Copy]:
+        """Rearrange A into tiles by the fewer copies: one a row of A, or one a line of a tile."""
         stream = self.stream
         high, deep, _ = stream.tile
         lanes = stream.shape.numbers.lanes // (high * deep)  # as often a number is repeated
@@ -156,7 +156,7 @@ class Router:
                 yield from self._by_lines(src, place, rows, range(stream.steps))
 
     def _line(self, row: int) -> int:
-        """Where row `row` of A begins among the tiles."""
+        """Return the offset of row `row` of A among the tiles."""
         stream = self.stream
         high, deep, _ = stream.tile
         strip, line = divmod(row, high)
@@ -164,7 +164,7 @@ class Router:
         column = item * stream.steps * stream.high + place
         return column * COLUMN_BYTES + line * deep * self.size
 
-    def _by_rows(self, src: Place, dst: Place, rows: int) -> Iterator[Copy]:
+    def _by_rows(self, src: Location, dst: Location, rows: int) -> Iterator[Copy]:
         stream, shape = self.stream, self.stream.shape
         deep = stream.tile[1]
         piece, whole = deep * self.size, shape.k // deep
@@ -176,7 +176,7 @@ class Router:
         if shape.k % deep:
             yield from self._by_lines(src, dst, rows, range(whole, whole + 1))
 
-    def _by_lines(self, src: Place, dst: Place, rows: int, steps: range) -> Iterator[Copy]:
+    def _by_lines(self, src: Location, dst: Location, rows: int, steps: range) -> Iterator[Copy]:
         stream, shape, size = self.stream, self.stream.shape, self.size
         high, deep, _ = stream.tile
         item = high * stream.high  # rows of A
@@ -195,31 +195,31 @@ class Router:
     # --- C ---
 
     def fetch(self, symbol: str, start: int) -> Route:
-        """The results of a start, to a tensor row by row."""
+        """Copy the results of a start to a tensor, row by row."""
         stream, shape = self.stream, self.stream.shape
         first = start * stream.blocks * stream.share * stream.tile[0]  # row of C
         rows = min(shape.m - first, stream.blocks * stream.share * stream.tile[0])
         length = shape.n * self.size
-        dst = Place(EXTERNAL, symbol, first * length)
+        dst = Location(EXTERNAL, symbol, first * length)
         if stream.layout == TENSOR:
-            place = Place(LOCAL, f"{symbol}.tiles")
+            place = Location(LOCAL, f"{symbol}.tiles")
             pieces = tuple(self._lines_of_tiles(place, dst, rows))
             size = stream.blocks * stream.banks * self._results
             return Route((*self._banks_of(place), *pieces), {place.symbol: size})
         if length % COLUMN_BYTES == 0:
             return Route(tuple(self._results_to(dst, length, rows)), {})
-        place, pitch = Place(LOCAL, f"{symbol}.c"), -(-length // COLUMN_BYTES) * COLUMN_BYTES
+        place, pitch = Location(LOCAL, f"{symbol}.c"), -(-length // COLUMN_BYTES) * COLUMN_BYTES
         whole = Copy(dst, place, length, rows, length, pitch)
         return Route((*self._results_to(place, pitch, rows), whole), {place.symbol: rows * pitch})
 
     @property
     def _results(self) -> int:
-        """Bytes of a bank's results."""
+        """The bytes of a bank's results."""
         stream = self.stream
         return stream.rounds * stream.items * stream.slices * COLUMN_BYTES
 
-    def _places(self) -> Iterator[tuple[int, int, int, Place]]:
-        """First row and column of C, which of the banks, and where its results of a round begin."""
+    def _places(self) -> Iterator[tuple[int, int, int, Location]]:
+        """Give first row and column of C, number of the bank, and place of a round's results."""
         stream = self.stream
         for block in range(stream.blocks):
             for turn in range(stream.rounds):
@@ -230,8 +230,8 @@ class Router:
                     place = self._bank(stream.bank(block, bank), stream.result_row).at(offset)
                     yield row, column, block * stream.banks + bank, place
 
-    def _results_to(self, dst: Place, pitch: int, rows: int) -> Iterator[Copy]:
-        """From banks whose results are parts of rows of C, to rows `pitch` bytes apart."""
+    def _results_to(self, dst: Location, pitch: int, rows: int) -> Iterator[Copy]:
+        """Copy results that are parts of rows of C to rows `pitch` bytes apart."""
         stream, shape = self.stream, self.stream.shape
         across = stream.wide * stream.tile[2]
         for first, column, _, place in self._places():
@@ -256,15 +256,15 @@ class Router:
                         stream.slices * COLUMN_BYTES,
                     )
 
-    def _banks_of(self, dst: Place) -> Iterator[Copy]:
-        """All results, bank by bank."""
+    def _banks_of(self, dst: Location) -> Iterator[Copy]:
+        """Copy all results, bank by bank."""
         stream = self.stream
         src = self._bank(stream.bank(0), stream.result_row)
         count = stream.blocks * stream.banks
         yield Copy(dst, src, self._results, count, self._results, stream.memory.bank_bytes)
 
-    def _lines_of_tiles(self, src: Place, dst: Place, rows: int) -> Iterator[Copy]:
-        """Lines of the tiles of C from where `_banks_of` has put them, by fewer copies."""
+    def _lines_of_tiles(self, src: Location, dst: Location, rows: int) -> Iterator[Copy]:
+        """Copy the lines of C's tiles from where `_banks_of` has put them, with few copies."""
         stream = self.stream
         lines = stream.tile[0] * stream.high * stream.wide * stream.rounds
         by_items = lines * stream.banks * stream.blocks
@@ -273,8 +273,8 @@ class Router:
             if line.rows:
                 yield line
 
-    def _tiles(self, src: Place, dst: Place, rows: int, by_banks: bool) -> Iterator[Copy]:
-        """A line of a tile of each item of a bank, or of each bank of a block."""
+    def _tiles(self, src: Location, dst: Location, rows: int, by_banks: bool) -> Iterator[Copy]:
+        """Give the copies: a line of a tile for each item of a bank, or each bank of a block."""
         stream, shape, size = self.stream, self.stream.shape, self.size
         high, _, wide = stream.tile
         item = high * stream.high  # rows of C
@@ -303,8 +303,10 @@ class Router:
                     src_pitch = stream.slices * COLUMN_BYTES
                     yield Copy(there, here, length, count, item * shape.n * size, src_pitch)
 
-    def _of_banks(self, src: Place, dst: Place, row: int, at: int, rows: int) -> Iterator[Copy]:
-        """The same line of each item, of all banks together; a narrower last tile by itself."""
+    def _of_banks(
+        self, src: Location, dst: Location, row: int, at: int, rows: int
+    ) -> Iterator[Copy]:
+        """Give the copies of a line of all banks together; a narrower last tile has its own."""
         stream, shape, size = self.stream, self.stream.shape, self.size
         high, _, wide = stream.tile
         step = stream.wide * wide
