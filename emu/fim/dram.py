@@ -17,7 +17,7 @@ from macaw.emu.rules.dram import (
     Bound,
     Timings,
     activate_bounds,
-    aligned,
+    align_up,
     channel_bounds,
     column_bounds,
     precharge_bounds,
@@ -140,7 +140,7 @@ class Dram:
             (bank,) = banks
             bounds = *bounds, *self._channel_bounds(command, bank)
         earliest, constraint = max(bounds)
-        at = max(time, aligned(earliest, step))
+        at = max(time, align_up(earliest, step))
         if at > time:
             self.waits[constraint] += at - time
             self.bank_waits += (at - time) * len(banks)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from macaw.emu.rules.dram import aligned
+from macaw.emu.rules.dram import align_up
 from macaw.isa.fim_circuit import ARRANGEMENTS, FORMATS, FUNCTION_NAMES, RZ, Operation
 from macaw.isa.fim_islands import Abilities
 
@@ -36,12 +36,12 @@ class AluTimings:
 
     @classmethod
     def of(cls, config: Mapping[str, Any], able: Abilities) -> AluTimings:
-        """Those of an island with these abilities."""
+        """Return the timings of an island with these abilities."""
         functions = tuple(int(config[f"fim.alu.{name}"]) for name in FUNCTION_NAMES)
         return cls(functions, int(config["fim.alu.tree"]), able.lanes)
 
     def latency(self, function: int, arrangement: int, form: int, accumulates: bool) -> Latency:
-        """The latency of an operation; the numbers are those of `mmr`."""
+        """Return the latency of an operation; the numbers are those of `mmr`."""
         work = ARRANGEMENTS[arrangement].work(FORMATS[form].lanes)
         passes = -(-work.products // self.lanes)
         last_sum = self.functions[FUNCTION_NAMES.index("add")] if accumulates else 0
@@ -50,7 +50,7 @@ class AluTimings:
 
 
 def operation_start(operation: Operation, time: int, alu_free: int, rz_ready: int) -> int:
-    """The cycle from which on an operation may start once its registers are there, at `time`."""
+    """Return when an operation may start if its registers are there at `time`."""
     if operation.computes and alu_free > time:
         time = alu_free
     if operation.left == RZ and rz_ready > time:
@@ -59,16 +59,16 @@ def operation_start(operation: Operation, time: int, alu_free: int, rz_ready: in
 
 
 def repeat_period(operation: Operation, busy: int, t_ccdl: int, step: int) -> tuple[int, int]:
-    """Cycles from a repeat of an operation to the next: those of the circuit alone, and all.
+    """Return the cycles between repeats of an operation: those of the circuit alone, and all.
 
     `busy` is the ALU's, in the island's clock.
     """
     circuit = step * busy if operation.computes else step
-    return circuit, max(circuit, aligned(t_ccdl, step)) if operation.has_column else circuit
+    return circuit, max(circuit, align_up(t_ccdl, step)) if operation.has_column else circuit
 
 
 def columns_stored(start: int, end: int, arrivals: Sequence[int], count: int) -> int | None:
-    """The cycle from which on `count` columns of a buffer lie before its end pointer.
+    """Return the cycle from which on `count` columns of a buffer lie before its end pointer.
 
     `arrivals` has the cycles in which the last columns before `end` are stored, the earliest first.
     None: fewer columns have been pushed.
@@ -80,21 +80,21 @@ def columns_stored(start: int, end: int, arrivals: Sequence[int], count: int) ->
 
 
 def all_stored(arrivals: Sequence[int]) -> int:
-    """The cycle from which on all pushed columns of a buffer are stored."""
+    """Return the cycle from which on all pushed columns of a buffer are stored."""
     return arrivals[-1] if arrivals else 0
 
 
-def pointer_start(part: str, arrivals: Sequence[int], written: Iterable[int]) -> int:
-    """The cycle from which on an `mmr` may move a pointer of a buffer (seed 004 ¶48-50).
+def pointer_start(part: str, arrivals: Sequence[int], write_ends: Iterable[int]) -> int:
+    """Return the cycle from which on an `mmr` may move a pointer of a buffer (seed 004 ¶48-50).
 
-    `low` and `end` move when what was pushed is stored, `end` when what the block has written to
-    its banks (`written`) is, too: it says that these columns are there.
+    `low` and `end` move once all pushed columns are stored. `end` moves once the block's own
+    writes have ended, too (`write_ends`): it declares that these columns are there.
     """
     if part not in ("low", "end"):
         return 0
-    return max(all_stored(arrivals), *written) if part == "end" else all_stored(arrivals)
+    return max(all_stored(arrivals), *write_ends) if part == "end" else all_stored(arrivals)
 
 
-def block_end(rz_ready: int, pushed: int, pulled: int, written: Iterable[int]) -> int:
-    """The cycle from which on a block may end: when its results and its columns are there."""
-    return max(rz_ready, pushed, pulled, *written)
+def block_end(rz_ready: int, push_end: int, pull_end: int, write_ends: Iterable[int]) -> int:
+    """Return the cycle from which on a block may end: all its results and columns are there."""
+    return max(rz_ready, push_end, pull_end, *write_ends)

@@ -38,38 +38,42 @@ class Timings:
 
     @classmethod
     def of(cls, config: Mapping[str, Any]) -> Timings:
-        """The timings of a device's configuration."""
+        """Return the timings of a device's configuration."""
         return cls(**timings(config))
 
     def data_end(self, time: int, writes: bool) -> int:
-        """The first cycle after the data of a column command issued at `time`."""
+        """Return the first cycle after the data of a column command issued at `time`."""
         return time + (self.wl if writes else self.rl) + self.burst
 
     @property
     def channel_period(self) -> int:
-        """Cycles between the columns of one bank that follow one another on the channel."""
+        """The cycles between consecutive columns of one bank on the channel."""
         return max(self.t_ccdl, self.burst)
 
 
-def aligned(time: int, step: int) -> int:
-    """The first multiple of `step` from `time` on."""
+def align_up(time: int, step: int) -> int:
+    """Return the first multiple of `step` from `time` on."""
     return -(-time // step) * step
 
 
-def activate_bounds(timings: Timings, precharged: int, activated: int) -> tuple[Bound, ...]:
-    """The bounds of an activation, from the bank's last precharge and activation."""
-    return (precharged + timings.t_rp, "t_rp"), (activated + timings.t_rc, "t_rc")
+def activate_bounds(
+    timings: Timings, last_precharge: int, last_activation: int
+) -> tuple[Bound, ...]:
+    """Return the bounds of an activation after the bank's last precharge and activation."""
+    return (last_precharge + timings.t_rp, "t_rp"), (last_activation + timings.t_rc, "t_rc")
 
 
-def precharge_bounds(timings: Timings, activated: int, written: int) -> tuple[Bound, ...]:
-    """The bounds of a precharge; `written` is the first cycle after the last data of a write."""
-    return (activated + timings.t_ras, "t_ras"), (written + timings.t_wr, "t_wr")
+def precharge_bounds(timings: Timings, last_activation: int, write_end: int) -> tuple[Bound, ...]:
+    """Return the bounds of a precharge; `write_end` is the first cycle after a write's data."""
+    return (last_activation + timings.t_ras, "t_ras"), (write_end + timings.t_wr, "t_wr")
 
 
-def column_bounds(timings: Timings, writes: bool, activated: int, column: int) -> tuple[Bound, ...]:
-    """The bounds that a bank sets a column command; `column` is its last column command."""
+def column_bounds(
+    timings: Timings, writes: bool, last_activation: int, column: int
+) -> tuple[Bound, ...]:
+    """Return the bounds that a bank sets a column command; `column` is its last one."""
     delay = timings.t_rcdwr if writes else timings.t_rcdrd
-    return (activated + delay, "t_rcd"), (column + timings.t_ccdl, "t_ccd")
+    return (last_activation + delay, "t_rcd"), (column + timings.t_ccdl, "t_ccd")
 
 
 def channel_bounds(
@@ -80,11 +84,11 @@ def channel_bounds(
     columns: Sequence[int],
     data: tuple[int, int],
 ) -> tuple[Bound, ...]:
-    """The bounds that the channel sets a column command of a bank.
+    """Return the bounds that the channel sets a column command of a bank.
 
     `columns` has, by bank group, the last column command on the channel; `data` is the first cycle
     after the last data on it, and the rank whose data these were. Where ranks share one bus of
-    commands (DIMM), tCCD holds within a rank only, for the ranks are other chips.
+    commands (DIMM), tCCD holds within a rank only, because ranks are different chips.
     """
     group, rank = bank // geometry.group_banks, geometry.rank(bank)
     others = [*columns[:group], *columns[group + 1 :]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def beat_length(anchor: int, position: int, row_bytes: int, width: int) -> int:
-    """Bytes of the beat that follows `position` moved bytes of a row.
+    """Return the bytes of the beat that follows `position` moved bytes of a row.
 
     A row is cut where its anchor, an address of its destination or its source, is a multiple of
     `width`.
@@ -13,13 +13,13 @@ def beat_length(anchor: int, position: int, row_bytes: int, width: int) -> int:
 
 
 def channel_beats(offset: int, length: int, width: int) -> int:
-    """Cycles of the external channel that an access of `length` bytes takes.
+    """Return the cycles of the external channel for an access of `length` bytes.
 
     One for each aligned run of `width` bytes that it touches.
     """
     return (offset + length - 1) // width - offset // width + 1 if length else 0
 
 
-def transfer_end(last_write: int, stored: int) -> int:
-    """The first cycle after a transfer; `stored` is the cycle in which its last data are there."""
-    return max(last_write, stored - 1) + 1
+def transfer_end(last_write: int, data_there: int) -> int:
+    """Return the first cycle after a transfer whose last data are there at `data_there`."""
+    return max(last_write, data_there - 1) + 1

@@ -46,7 +46,7 @@ def test_bounds_of_ranks():
 
 @pytest.mark.parametrize(("time", "step", "wanted"), [(0, 4, 0), (1, 4, 4), (8, 4, 8), (7, 1, 7)])
 def test_aligned(time, step, wanted):
-    assert dram.aligned(time, step) == wanted
+    assert dram.align_up(time, step) == wanted
 
 
 def test_latency_of_the_alu():

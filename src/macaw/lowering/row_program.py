@@ -134,13 +134,13 @@ def program_bytes(plan: ProductPlan) -> int:
     bodies += [sum(exe.size for exe in packets.exes) for packets in lists(plan)]
     at = 0
     for body in bodies:  # each with its end mark
-        at = aligned(at, PACKET_ALIGN) + body + 1
+        at = align_up(at, PACKET_ALIGN) + body + 1
     for sequence in buffers:
-        at = aligned(at, SEQUENCE_ALIGN) + sequence.size
-    return aligned(at, DATA_ALIGN)
+        at = align_up(at, SEQUENCE_ALIGN) + sequence.size
+    return align_up(at, DATA_ALIGN)
 
 
-def aligned(offset: int, align: int) -> int:
+def align_up(offset: int, align: int) -> int:
     """Return the first multiple of `align` from `offset` on."""
     return -(-offset // align) * align
 
@@ -149,7 +149,7 @@ def unit_bytes(plan: ProductPlan) -> int:
     """Return the bytes of a half of a unit that the program and its arrays take."""
     at = program_bytes(plan)
     for array in arrays(plan):
-        at = aligned(at, DATA_ALIGN) + array.size
+        at = align_up(at, DATA_ALIGN) + array.size
     return at
 
 

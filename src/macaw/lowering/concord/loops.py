@@ -37,7 +37,7 @@ def roll_loops(graph: Graph) -> Layer:
     work = [node for node in nodes if node.number not in graph.early]
     for kind, part in _parts(work):
         maker.loop(work, part) if kind else maker.plain(work[part.start : part.start + part.size])
-    return deduplicate(Layer(maker.found, maker.loops, [maker.of(node) for node in outputs]))
+    return deduplicate(Layer(maker.nodes, maker.loops, [maker.of(node) for node in outputs]))
 
 
 def _parts(work: Sequence[Node]) -> Iterator[tuple[bool, _Round]]:
@@ -162,7 +162,7 @@ class _LoopMaker:
     """Makes the new nodes. Their numbers start after those of all old nodes."""
 
     def __init__(self, nodes: Sequence[Node], graph: Graph) -> None:
-        self.found: list[Node] = []
+        self.nodes: list[Node] = []
         self.loops: dict[int, Loop] = {}
         self.new: dict[int, Node] = {}  # by the number of the old node
         self.inside: dict[int, tuple[Loop, Node, int, int]] = {}  # loop, its node, round, place
@@ -176,7 +176,7 @@ class _LoopMaker:
                     inputs = [self.new[item.number] for item in node.inputs]
                     new = self.make(node, node.operation, inputs)
                 self.new[node.number] = new
-                self.found.append(new)
+                self.nodes.append(new)
 
     def make(self, like: Node, operation: str, inputs: Sequence[Node], **changes: object) -> Node:
         """Make a node with a new number."""
@@ -209,7 +209,7 @@ class _LoopMaker:
             if turn == loop.count - 1 and update is body[at]:
                 part = self.make(node, "final", [head], slot=slot)
                 loop.finals.append(slot)
-                self.found.append(part)
+                self.nodes.append(part)
                 self.new[node.number] = part
                 return part
         all_rounds = self.every(node)
@@ -220,7 +220,7 @@ class _LoopMaker:
             part = self.make(node, "part", [all_rounds], **ends)
         else:
             part = self.make(node, "rows", [all_rounds], start=start, stop=stop)
-        self.found.append(part)
+        self.nodes.append(part)
         self.new[node.number] = part
         return part
 
@@ -236,7 +236,7 @@ class _LoopMaker:
                 node, "collected", [head], rows=node.rows * loop.count, result=place, matrix=matrix
             )
             self.collect_nodes[key] = node_of_rounds
-            self.found.append(node_of_rounds)
+            self.nodes.append(node_of_rounds)
         return self.collect_nodes[key]
 
     def plain(self, nodes: Sequence[Node]) -> None:
@@ -246,7 +246,7 @@ class _LoopMaker:
             if whole is None:
                 inputs = self._runs(node) if node.operation == "stack" else node.inputs
                 whole = self.make(node, node.operation, [self.of(item) for item in inputs])
-                self.found.append(whole)
+                self.nodes.append(whole)
             whole.name = whole.name or node.name
             self.new[node.number] = whole
 
@@ -288,7 +288,7 @@ class _LoopMaker:
         blocks = sum(item.blocks for item in columns)
         join = self.make(node, "join", columns, rows=loop.count, blocks=blocks)
         regroup = self.make(node, "regroup", [join])
-        self.found += [join, regroup]
+        self.nodes += [join, regroup]
         return regroup
 
     def loop(self, work: Sequence[Node], rounds: _Round) -> None:
@@ -343,7 +343,7 @@ class _LoopMaker:
             turn, at = divmod(place - rounds.start, rounds.size)
             self.inside[work[place].number] = (loop, head, turn, at)
         self.loops[head.number] = loop
-        self.found.append(head)
+        self.nodes.append(head)
 
     def _item(self, loop: Loop, start: Node, far: int, source: Node) -> Node:
         """Return the rows that a round takes, `far` after those of the round before."""
@@ -355,11 +355,11 @@ class _LoopMaker:
         elif lines == list(range(begin, begin + every)):
             whole = self.make(start, "rows", [source], rows=every, start=begin, stop=begin + every)
             whole.values = (("start", begin), ("stop", begin + every))
-            self.found.append(whole)
+            self.nodes.append(whole)
         else:
             whole = self.make(start, "take", [source], rows=every)
             whole.values = (("lines", tuple(lines)),)
-            self.found.append(whole)
+            self.nodes.append(whole)
         item = self.make(start, "item", [])
         loop.items.append(item)
         loop.sources.append(whole)

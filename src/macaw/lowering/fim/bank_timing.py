@@ -13,7 +13,7 @@ from macaw.emu.rules.dram import (
     PAST,
     Timings,
     activate_bounds,
-    aligned,
+    align_up,
     channel_bounds,
     column_bounds,
     precharge_bounds,
@@ -60,7 +60,7 @@ class BankTiming:
                 max(precharge_bounds(self.timings, self.activations[bank], self.write_ends[bank]))
                 for bank in others
             )
-            time = max(time, aligned(last[0], step))
+            time = max(time, align_up(last[0], step))
             time = self._command(time, step) if bus else time
             for bank in others:
                 self.precharges[bank] = time
@@ -68,7 +68,7 @@ class BankTiming:
             max(activate_bounds(self.timings, self.precharges[bank], self.activations[bank]))
             for bank in banks
         )
-        time = max(time, aligned(last[0], step))
+        time = max(time, align_up(last[0], step))
         time = self._command(time, step) if bus else time
         for bank in banks:
             self.activations[bank], self.rows[bank] = time, row
@@ -90,7 +90,7 @@ class BankTiming:
             *channel_bounds(timings, memory, writes, bank, self._on_channel, self._data),
         )[0]
         if first > time:
-            time = aligned(first, step)
+            time = align_up(first, step)
         at = self._command(time, step)
         return at, self._issue(bank, at, writes)
 

@@ -43,7 +43,7 @@ class Clock:
         if option.bring:
             first = max(begin, self.free(option))
             self.dma = first + option.bring
-            self._held(first, option.bring_queue_wait)
+            self._delay_cp(first, option.bring_queue_wait)
         return begin, max(begin, self.dma)
 
     def start(self, option: Option, inputs_at: int) -> tuple[int, int]:
@@ -62,7 +62,7 @@ class Clock:
         begin = max(self.cp, self.dma)
         first = max(begin, self.free(option))
         self.dma = first + option.fetch
-        self._held(first, option.fetch_queue_wait)
+        self._delay_cp(first, option.fetch_queue_wait)
         return begin, self.dma
 
     def host(self, option: Option) -> tuple[int, int]:
@@ -74,7 +74,7 @@ class Clock:
             self.cp = max(begin, self.dma) + option.compute
         return begin, max(self.cp if option.compute else 0, self.dma)
 
-    def _held(self, first: int, cycles: int) -> None:
+    def _delay_cp(self, first: int, cycles: int) -> None:
         if cycles:
             self.cp = max(self.cp, first + cycles)
 

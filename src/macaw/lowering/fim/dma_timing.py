@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from macaw.emu.rules.dram import aligned
+from macaw.emu.rules.dram import align_up
 from macaw.emu.rules.transfers import beat_length, channel_beats, transfer_end
 from macaw.isa.config import Configuration
 from macaw.isa.fim_circuit import COLUMN_BYTES
@@ -79,7 +79,7 @@ class DmaTiming:
 
     def copy(self, copy: Copy, begin: int) -> int:
         """Return the cycle in which a copy completes if it starts at `begin`."""
-        begin = aligned(begin, self._step)
+        begin = align_up(begin, self._step)
         if ISLAND in (copy.src.memory, copy.dst.memory):
             if self._plain(copy):
                 return self._by_rows(copy, begin)
@@ -159,13 +159,13 @@ class DmaTiming:
         for number, (src, dst, length) in enumerate(self._beats(copy)):
             if number >= depth:
                 read_free = max(read_free, writes[number - depth])
-            read = aligned(read_free, step)
+            read = align_up(read_free, step)
             ready, read_free = self._reach(copy.src, src, length, read, False)
-            write = aligned(max(write_free, ready), step)
+            write = align_up(max(write_free, ready), step)
             there, write_free = self._reach(copy.dst, dst, length, write, True)
             writes.append(write)
             latest = max(latest, there)
-        return transfer_end(aligned(max(writes[-1], latest - 1), step), latest)
+        return transfer_end(align_up(max(writes[-1], latest - 1), step), latest)
 
     def _reach(
         self, place: Location, offset: int, length: int, time: int, writes: bool

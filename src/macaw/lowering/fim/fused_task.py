@@ -30,7 +30,7 @@ class Traits(NamedTuple):
 
     shape: Shape
     after: tuple[int, ...]
-    known: tuple[bool, bool]  # whether A and B are constants
+    constants: tuple[bool, bool]  # whether A and B are constants
     offsets: tuple[int, int]  # where they begin in their memory, in numbers
 
 

@@ -16,7 +16,7 @@ from macaw.emu.rules.circuits import (
     pointer_start,
     repeat_period,
 )
-from macaw.emu.rules.dram import PAST, aligned, column_bounds
+from macaw.emu.rules.dram import PAST, align_up, column_bounds
 from macaw.isa.config import Configuration
 from macaw.isa.fim_circuit import COLUMNS, GIO, IOSA, OPERATIONS, ROP, Operation
 from macaw.isa.fim_islands import abilities
@@ -109,7 +109,7 @@ class _Running:
             self.time = self.activations + step
         elif kind == PUSH:
             if self.time < self.rz_ready:  # it takes the channel then, not before
-                self.time = island.aligned(self.rz_ready)
+                self.time = island.align_up(self.rz_ready)
                 return
             self._push(word)
         else:
@@ -127,7 +127,7 @@ class _Running:
         """Let waiting blocks try again after another block has changed a buffer."""
         for other in self.island.running:
             if other.time == _NEVER:
-                other.time = self.island.aligned(time + 1)
+                other.time = self.island.align_up(time + 1)
 
     def _lock(self, word: Word) -> bool:
         buffer = self.island.buffers[word.value]
@@ -153,7 +153,7 @@ class _Running:
             timings = island.banks.timings
             bounds = column_bounds(timings, operation.writes, self.activations, self.column)
             begin = max(begin, max(bounds)[0])
-        last = aligned(begin, island.step) + (word.count - 1) * operation.period
+        last = align_up(begin, island.step) + (word.count - 1) * operation.period
         self.time = last + island.step
         if row.has_column:
             self.column = last
@@ -169,7 +169,7 @@ class _Running:
         count = 1 if word.every else len(self.block.banks)
         there = columns_stored(buffer.start, buffer.end, buffer.arrivals, count)
         if there is None or there > self.time:
-            self.time = _NEVER if there is None else island.aligned(there)
+            self.time = _NEVER if there is None else island.align_up(there)
             return False
         for _ in range(count):
             at, end = island.access(buffer.start, self.time, False)
@@ -204,7 +204,7 @@ class _Running:
             *(island.banks.write_ends[bank] for bank in self.block.banks),
         ]
         ready = max(self.time, pointer_start(part, buffer.arrivals, writes_end))
-        self.time = island.aligned(ready)
+        self.time = island.align_up(ready)
         buffer.end = word.end
         buffer.arrivals.clear()
 
@@ -216,7 +216,7 @@ class _Running:
             banks.rows[bank] = self.block.row
         writes_end = (banks.write_ends[bank] for bank in self.block.banks)
         last = block_end(self.rz_ready, self.push_end, max(self.pull_ends.values()), writes_end)
-        self.time, self.is_over = self.island.aligned(max(self.time, last)), True
+        self.time, self.is_over = self.island.align_up(max(self.time, last)), True
 
 
 class _Island:
@@ -239,9 +239,9 @@ class _Island:
         busy, result = latency.busy * step, latency.result * step
         return _Operation(row, registers, row.to == IOSA, period, busy, result)
 
-    def aligned(self, time: int) -> int:
+    def align_up(self, time: int) -> int:
         """Return the first cycle of the island's circuits from `time` on."""
-        return aligned(time, self.step)
+        return align_up(time, self.step)
 
     def access(self, column: int, time: int, writes: bool) -> tuple[int, int]:
         """Access a column of the island, counted from its first byte; see `BankTiming.access`."""
@@ -293,7 +293,7 @@ def _follow(
 ) -> int:
     there = _Island(config, island, banks)
     there.buffers = [_Buffer() for _ in range(8)]
-    there.running = [_Running(there, block, there.aligned(begin)) for block in blocks]
+    there.running = [_Running(there, block, there.align_up(begin)) for block in blocks]
     left = list(there.running)
     while left:
         now = min(left, key=_time)

@@ -68,7 +68,7 @@ class _Reader:
         self.inputs: dict[str, tuple[int, ...]] = {}
 
     def read(self) -> ImportedGraph:
-        graph, values = self.model.graph, self.values.known
+        graph, values = self.model.graph, self.values.by_name
         self._known_dims()
         if graph.sparse_initializer:
             raise LowerError("sparse initializers are not read")
@@ -140,7 +140,7 @@ class _Reader:
     def _result(self, row: onnx.ValueInfoProto) -> tuple[str, tuple[int, ...]]:
         """Return an output as a tensor of its own that a task makes."""
         name, graph = message_name(row.name), self.values.graph
-        value = self.values.known.get(row.name)
+        value = self.values.by_name.get(row.name)
         if value is None:
             raise LowerError(f"no node makes the output {name}")
         if value.array is not None:
@@ -162,10 +162,10 @@ class _Reader:
     def _node(self, node: onnx.NodeProto) -> None:
         kind = message_name(node.op_type)
         try:
-            missing = [name for name in node.input if name and name not in self.values.known]
+            missing = [name for name in node.input if name and name not in self.values.by_name]
             if missing:
                 raise LowerError(f"nothing makes its input {message_name(missing[0])}")
-            inputs = [self.values.known[name] if name else None for name in node.input]
+            inputs = [self.values.by_name[name] if name else None for name in node.input]
             values = self._results(node, inputs)
             self.values.check_tasks()
         except LowerError as error:
@@ -173,7 +173,7 @@ class _Reader:
             raise LowerError(f"{where}: {error}", error.hint) from None
         for name, value in zip(node.output, values, strict=True):
             if name:
-                self.values.known[name] = value
+                self.values.by_name[name] = value
 
     def _results(self, node: onnx.NodeProto, inputs: list[Value | None]) -> list[Value]:
         """Return the outputs of a node, each with the type and shape that ONNX infers."""

@@ -51,7 +51,7 @@ class Values:
         self.graph = Graph(form)
         self.room = room  # bytes of external memory
         self.numbers_held = 0  # numbers of inputs and moved values, which lie there at once
-        self.known: dict[str, Value] = {}
+        self.by_name: dict[str, Value] = {}
         # Derived constants, by id of their source, whose array is kept so that the id stays valid.
         self._constants: dict[tuple[int, int, int], tuple[NDArray[Any], Tensor]] = {}
         self._derived: dict[tuple[int, object], tuple[NDArray[Any], Value]] = {}

@@ -150,7 +150,10 @@ def _rank(query: _Query) -> list[tuple[int, int, StreamTiling]]:
     ways = streams(traits.shape, config, query.island, query.layout, traits.after)
     return nsmallest(
         FOLLOWED,
-        ((sum(rough(way, config, *traits.known)), number, way) for number, way in enumerate(ways)),
+        (
+            (sum(rough(way, config, *traits.constants)), number, way)
+            for number, way in enumerate(ways)
+        ),
     )
 
 
@@ -161,7 +164,7 @@ def _least(query: _Query, follow: bool) -> tuple[StreamTiling, Cycles] | None:
     if not candidates:
         return None
     if not follow:
-        cycles = rough(candidates[0][-1], query.config, *query.traits.known)
+        cycles = rough(candidates[0][-1], query.config, *query.traits.constants)
         return candidates[0][-1], Cycles(
             *cycles, bring_queue_wait=cycles[0], fetch_queue_wait=cycles[2]
         )
