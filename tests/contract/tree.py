@@ -1,11 +1,12 @@
 """A copy of the repository in which a page's changes are tried."""
 
 import os
-import shutil
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
+
+from tests.tree_copies import copy_paths
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("isa", "asm", "emu", "debugger", "src")
@@ -17,12 +18,7 @@ class Tree:
     def __init__(self, folder: Path, *more: str) -> None:
         self.folder = folder
         # Compiled files come along and stay good, as times are copied too.
-        for name in (*ROOMS, "docs", *more):
-            place = ROOT / name
-            if place.is_dir():
-                shutil.copytree(place, folder / name, symlinks=True)
-            else:
-                shutil.copy2(place, folder / name)
+        copy_paths(ROOT, folder, (*ROOMS, "docs", *more))
 
     def write(self, name: str, text: str) -> None:
         place = self.folder / name

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tests.mutants.paths import LINES, ROOT, TREE
 from tests.mutants.recording import FILE
+from tests.tree_copies import copy_paths
 
 MEMORY = 6 << 30  # bytes of address space of one process of tests
 SECONDS = 90  # of processor time, for one mutant
@@ -26,20 +27,14 @@ def copy_tree(source: Path = ROOT, target: Path = TREE) -> None:
         ["git", "ls-files", "-z"], cwd=source, capture_output=True, text=True, check=True
     )
     shutil.rmtree(target, ignore_errors=True)
-    for name in listed.stdout.split("\0"):
-        file = source / name
-        if name and (file.is_symlink() or file.is_file()):
-            (target / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(file, target / name, follow_symlinks=False)
+    names = filter(None, listed.stdout.split("\0"))
+    files = [name for name in names if (source / name).is_symlink() or (source / name).is_file()]
+    copy_paths(source, target, files)
 
 
 def refresh(tests: Sequence[str] = ("tests/mutants",)) -> None:
     """Copy these files and folders of tests once more."""
-    for name in {test.partition("::")[0] for test in tests}:
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, TREE / name, dirs_exist_ok=True)
-        else:
-            shutil.copy2(ROOT / name, TREE / name)
+    copy_paths(ROOT, TREE, {test.partition("::")[0] for test in tests})
 
 
 def limit(seconds: int) -> None:

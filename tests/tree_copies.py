@@ -1,0 +1,18 @@
+"""Copy parts of the repository into another folder, where tests change them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+
+def copy_paths(source: Path, target: Path, names: Iterable[str]) -> None:
+    """Copy files and whole folders under the same names; links stay links, times are kept."""
+    for name in names:
+        place = target / name
+        if (source / name).is_dir() and not (source / name).is_symlink():
+            shutil.copytree(source / name, place, symlinks=True, dirs_exist_ok=True)
+        else:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source / name, place, follow_symlinks=False)
