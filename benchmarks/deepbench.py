@@ -181,8 +181,10 @@ def source(kind: str, hidden: int, steps: int, native: int) -> str:
     text += "".join((_input(r, 0), *_input_half(kind, r, 0))) if steps else ""
     for number in range(steps):
         text += step(r, number, number == steps - 1)
-    tile = f"        .section .data\n        .zero   {native * native * 2}\n"  # Dram begins with it
-    return text + "        end_chain\n" + tile
+    zeros_of_dram = (
+        f"        .section .data\n        .zero   {native * native * 2}\n"  # Dram begins with it
+    )
+    return text + "        end_chain\n" + zeros_of_dram
 
 
 def cycles(kind: str, hidden: int, steps: int, device: Configuration) -> int:
@@ -207,7 +209,7 @@ def main() -> None:
     for layer in LAYERS:
         steps = min(layer.steps, words.steps or layer.steps)
         begun = time.process_time()
-        found = cycles(layer.kind, layer.hidden, steps, device)
+        found: float = cycles(layer.kind, layer.hidden, steps, device)
         found -= cycles(layer.kind, layer.hidden, 0, device)
         seconds = time.process_time() - begun
         found = found * layer.steps / steps

@@ -25,9 +25,10 @@ async def measure() -> tuple[float, list[float]]:
     client = LanguageClient("benchmark", "1")
     published: asyncio.Queue[tuple[float, types.PublishDiagnosticsParams]] = asyncio.Queue()
 
-    @client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
-    def _published(params: types.PublishDiagnosticsParams) -> None:
+    def note(params: types.PublishDiagnosticsParams) -> None:
         published.put_nowait((time.perf_counter(), params))
+
+    client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(note)
 
     await client.start_io(sys.executable, "-m", "macaw", "lsp")
     await client.initialize_async(types.InitializeParams(types.ClientCapabilities()))

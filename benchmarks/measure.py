@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -35,7 +35,9 @@ def run(command: Sequence[str]) -> Cost:
     return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
 
 
-def side_by_side(commands: dict[str, Sequence[str]], rounds: int = ROUNDS) -> dict[str, list[Cost]]:
+def side_by_side(
+    commands: Mapping[str, Sequence[str]], rounds: int = ROUNDS
+) -> dict[str, list[Cost]]:
     """Each command so many times, one of each after another."""
     found: dict[str, list[Cost]] = {name: [] for name in commands}
     for _ in range(rounds):

@@ -20,6 +20,7 @@ import termios
 import time
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyte
@@ -191,7 +192,7 @@ def page() -> None:
         file = Path(place) / "profile.html"
         command = [sys.executable, "-m", "macaw", "profile", "six_cores.s", *inputs]
         paths = {**os.environ, "PYTHONPATH": str(ROOT)}
-        quiet = {"stdout": subprocess.DEVNULL, "check": True}
+        quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "check": True}
         subprocess.run([*command, "--html", str(file)], cwd=folder, env=paths, **quiet)
         for picture, scheme in PAGES.items():
             shown = Path(place) / picture.name

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.datasets import load_digits  # type: ignore[import-not-found]
+from sklearn.datasets import load_digits
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]

@@ -44,7 +44,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         # Hypothesis keeps the settings of a test in this attribute, and offers no other place.
         if usual := getattr(function, "_hypothesis_internal_use_settings", None):
             more = settings(usual, max_examples=LONGER * usual.max_examples)
-            function._hypothesis_internal_use_settings = more
+            function._hypothesis_internal_use_settings = more  # type: ignore[union-attr]
 
 
 def _fail_instead(report: pytest.TestReport | pytest.CollectReport) -> None:

@@ -78,7 +78,8 @@ def accumulate(layer: Layer, x: Int8) -> Int32:
     if layer.kind == DENSE:
         sums = wide.reshape(len(wide), -1) @ weights.T
     else:
-        seen = windows(wide, *weights.shape[1:3], layer.stride, layer.padding)
+        rows, columns = weights.shape[1:3]
+        seen = windows(wide, rows, columns, layer.stride, layer.padding)
         if layer.kind == CONV:
             sums = np.einsum("nhwijc,oijc->nhwo", seen, weights)
         else:

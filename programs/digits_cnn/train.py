@@ -89,7 +89,7 @@ class FloatLayer:
             out = self.seen @ self.weights.T
         else:
             self.seen = np.ascontiguousarray(
-                reference.windows(x, shape.size, shape.size, shape.stride, shape.padding)  # type: ignore[arg-type]
+                reference.windows(x, shape.size, shape.size, shape.stride, shape.padding)
             )
             if shape.kind == reference.CONV:
                 flat = self.seen.reshape(*self.seen.shape[:3], -1)
@@ -154,7 +154,8 @@ def gradients(network: list[FloatLayer], x: Floats, labels: Ints, smoothing: flo
     """Return the gradients of the mean cross-entropy: all weights, then all biases."""
     found = forward(network, x)
     delta = cross_entropy_gradient(found[-1], labels, smoothing)
-    of_weights, of_biases = [], []
+    of_weights: list[Floats] = []
+    of_biases: list[Floats] = []
     for k in reversed(range(len(network))):
         weights, bias, delta = network[k].backward(delta, found[k].shape)
         of_weights.insert(0, weights)

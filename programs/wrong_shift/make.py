@@ -6,6 +6,7 @@ python -m programs.wrong_shift.make
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +45,8 @@ def main() -> None:
     """Write the files."""
     given = tensors()
     hidden, golden = layers(given)
-    for name, array in {**given, "golden_hidden": hidden, "golden": golden}.items():
+    golden_files: dict[str, NDArray[Any]] = {"golden_hidden": hidden, "golden": golden}
+    for name, array in (*given.items(), *golden_files.items()):
         np.save(HERE / f"{name}.npy", array)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from macaw.isa.nnp import CORE, SCALARS, STEPS, VECTOR, WINDOW, WRITE
-from macaw.isa.nnp_layouts import BY_NAME, MEMORIES, UNITS
+from macaw.isa.nnp import CORE, SCALARS, STEPS, WINDOW, WRITE
+from macaw.isa.nnp_layouts import BY_NAME, MEMORIES, UNITS, VECTOR
 
 _MOST = 60  # entries begin below, and end far below the sizes of the default device
 _NAMES = [f"t{number}" for number in range(8)]

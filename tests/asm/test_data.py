@@ -6,6 +6,7 @@ import io
 import random
 import struct
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -185,7 +186,9 @@ FORMATS = [
 
 @fuzz
 @given(st.sampled_from(FORMATS), st.floats(allow_nan=False))
-def test_decimal_numbers_against_numpy(kind: tuple, value: float) -> None:  # type: ignore[type-arg]
+def test_decimal_numbers_against_numpy(
+    kind: tuple[floats.FloatFormat, Any, Any], value: float
+) -> None:
     form, numpy_type, bits = kind
     with np.errstate(over="ignore"):
         wanted = numpy_type(value)
@@ -198,7 +201,7 @@ def test_decimal_numbers_against_numpy(kind: tuple, value: float) -> None:  # ty
 
 
 @pytest.mark.parametrize("kind", FORMATS[:1])
-def test_every_half(kind: tuple) -> None:  # type: ignore[type-arg]
+def test_every_half(kind: tuple[floats.FloatFormat, Any, Any]) -> None:
     form, numpy_type, bits = kind
     for number in range(1 << 16):
         value = bits(number).view(numpy_type)

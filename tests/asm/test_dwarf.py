@@ -279,6 +279,7 @@ def test_pyelftools_reads_any_table(table: LineTable) -> None:
     info = file.get_dwarf_info()
     (unit,) = info.iter_CUs()
     lines = info.line_program_for_CU(unit)
+    assert lines is not None
     names = [entry.name.decode() for entry in lines["file_entry"]]
     rows = [entry.state for entry in lines.get_entries() if entry.state is not None]
     found = [

@@ -79,7 +79,9 @@ def test_an_example_of_cp_is_its_row(row: Instruction | Pseudo) -> None:
     lines = []
     for place, line in enumerate(found[0].lines):
         here = {name: re.sub(r"^\.", f"(.-{4 * place})", text) for name, text in values.items()}
-        lines.append(re.sub(r"\{(\w+)\}", lambda name, here=here: here[name[1]], line))
+        pieces = re.split(r"\{(\w+)\}", line)
+        pieces[1::2] = [here[name] for name in pieces[1::2]]
+        lines.append("".join(pieces))
     assert data == words("\n".join(lines))
 
 

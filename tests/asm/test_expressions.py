@@ -114,7 +114,7 @@ def grown(inner: st.SearchStrategy[Tree]) -> st.SearchStrategy[Tree]:
         lambda level: st.tuples(st.just(level), st.sampled_from(LEVELS[level]))
     )
     return st.one_of(
-        st.builds(lambda x, left, right: binary(*x, left, right), choice, inner, inner),
+        st.builds(lambda x, left, right: binary(x[0], x[1], left, right), choice, inner, inner),
         st.builds(unary, st.sampled_from("-~!+"), inner),
         inner.map(lambda tree: Tree(f"({tree.text})", PRIMARY, tree.value)),
     )

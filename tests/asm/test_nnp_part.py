@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from macaw.asm import elf, elf_note
 from macaw.asm.assembler import assemble
+from macaw.asm.diagnostics import AssemblyError
 from macaw.asm.disassembler import disassemble
 from macaw.asm.editing import Document
 from macaw.asm.elf_format import ElfError
@@ -220,8 +221,10 @@ def test_a_chain_is_explained_and_completed_in_an_editor() -> None:
     text = f"{HEAD}        SetRowsCols(2, 3)\n        v_rd(Dram, 0)\n        v_wr    NetOutQ\n{END}"
     document = Document(text, "t.s")
     assert document.diagnostics == ()
-    assert "Set rows and cols." in document.hover(3, 12).text
-    assert "External memory" in document.hover(4, 16).text
+    for line, column, text in ((3, 12, "Set rows and cols."), (4, 16, "External memory")):
+        hover = document.hover(line, column)
+        assert hover is not None
+        assert text in hover.text
     document = Document(f"{HEAD}        v_sigm\n{END}", "t.s")
     assert [item.message for item in document.diagnostics] == [
         "v_sigm is in no chain: v_rd begins one"
@@ -232,6 +235,6 @@ def test_many_chains_are_held_to_the_rules_in_the_order_of_the_words() -> None:
     """A long program: its rules take time in proportion, and its one mistake is found."""
     good = "v_rd NetInQ; mv_mul 0; v_tanh; v_wr NetOutQ\n"
     text = f"{HEAD}{good * 3000}v_rd NetInQ; v_wr NetOutQ; v_relu\n{good * 3000}{END}"
-    with pytest.raises(Exception, match="v_relu stands after v_wr") as caught:
+    with pytest.raises(AssemblyError, match="v_relu stands after v_wr") as caught:
         assemble(Source(text, "long.s"))
     assert caught.value.errors[0].span.line == 3003

@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.sources import assembly
-from macaw.asm import elf, fast_path, statement_parser
+from macaw.asm import elf, fast_path, parser, statement_parser
 from macaw.asm.assembler import assemble
 from macaw.asm.diagnostics import AssemblyError
 from macaw.asm.source import Source
+from macaw.asm.syntax import Statement
 from macaw.isa import registry
 from macaw.isa.config import Configuration, load
 from macaw.isa.kinds import Immediate, Kind, Letters, Named
@@ -242,24 +243,29 @@ def test_counted_symbols(lines: list[str], are_defined: bool) -> None:
     both("\n".join([*before, *lines]) + "\n")
 
 
+def parsed_texts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The texts that the grammar parses from now on."""
+    texts: list[str] = []
+    parse = parser.parse
+
+    def counted(text: str) -> Statement:
+        texts.append(text)
+        return parse(text)
+
+    monkeypatch.setattr(statement_parser, "parse", counted)
+    return texts
+
+
 def test_a_counted_repetition_needs_no_grammar(monkeypatch: pytest.MonkeyPatch) -> None:
     body = ".rept 100\n.word n\naddi a0, a0, n\n.set n, n + 1\n.endr\n"
-    texts: list[str] = []
-    parse = statement_parser.parse
-    monkeypatch.setattr(
-        statement_parser, "parse", lambda text: [texts.append(text), parse(text)][1]
-    )
+    texts = parsed_texts(monkeypatch)
     assemble(Source(f".core cp\n.set n, 0\n{body}", "counted.s"))
     assert not [text for text in texts if "n + 1" in text or text.startswith((".word", "addi"))]
 
 
 def test_all_of_a_program_is_plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """Both ways agree on nothing in particular if the short one takes nothing."""
-    asked: list[str] = []
-    parse = statement_parser.parse
-    monkeypatch.setattr(
-        statement_parser, "parse", lambda text: [asked.append(text), parse(text)][1]
-    )
+    asked = parsed_texts(monkeypatch)
     assemble(Source(assembly(1000), "plain.s"))
     assert {text.split()[0] for text in asked if not text.startswith("default.")} <= {
         ".core", ".text", ".data", ".asciz", ".balign", ".section",

@@ -34,7 +34,7 @@ WHERE = r"(new|at its end|after|before|in place of)(?: `([^`\n]+)`)?"
 STEP = re.compile(
     rf"^`([^`\n]+)`, {WHERE}:\n\n```\w*\n(.*?)^```$|^```console\n(.*?)^```$", re.M | re.S
 )
-PROGRAMS = {
+PROGRAMS: dict[str, list[list[str]]] = {
     "macaw": [["-m", "macaw"]],
     "pytest": [["-m", "pytest", "-p", "no:cacheprovider"]],
     "python": [[]],

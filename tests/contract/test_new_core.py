@@ -131,7 +131,9 @@ def test_the_profile_shows_it(tree: Tree):
     lines = tree.read("tally.s").splitlines()
     assert len(places) == 4
     for place in places:
-        number, name = re.fullmatch(r"tally\.s:(\d+) (.*)", place).groups()
+        match = re.fullmatch(r"tally\.s:(\d+) (.*)", place)
+        assert match is not None
+        number, name = match.groups()
         assert " ".join(lines[int(number) - 1].split()).startswith(name)
     assert "tally" in found["bottleneck"]["saved"]
     merged = json.loads(tree.macaw("profile", "tally.s", "--json", "-", "--segments", "2"))

@@ -41,7 +41,9 @@ async def _drawn(session, lines, size, signs):
         for line in lines:
             worker.submit(line)
             while not worker._jobs.empty():
-                worker._jobs.get()()
+                job = worker._jobs.get()
+                assert job is not None
+                job()
         app.render_counter += 1  # nothing of the first time is used again
         app.renderer.render(app, app.layout)
     pyte.Stream(shown).feed(written.getvalue())

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from macaw.emu.core import NEVER
 from macaw.emu.device import Device
+from macaw.emu.scalar.core import ScalarCore
 from macaw.execution import configuration_of
 
 BREAKS = ("break", "tbreak")
@@ -43,7 +45,9 @@ class Trace:
         for name, array in inputs.items():
             device.write_tensor(name, array)
         self.acts: list[Act] = []
-        self._words: dict[tuple[str, int], object] = {}  # of islands' blocks: where they are
+        self._words: dict[
+            tuple[str, int], tuple[Any, ...]
+        ] = {}  # of islands' blocks: where they are
         self._present: Act | None = None
         self.start = self._noted(Act(None, (0, 0), ()))
         device.pause, device.acted = self._before, self._after
@@ -55,11 +59,13 @@ class Trace:
 
     def _before(self):
         core = self.device.acting
+        assert core is not None
         waits = core.waiting is not None
         self._present = Act(core.name, (self.device.cycle, core.number), (), waits)
         if core.table.name == "fim":
             self._present.begins = tuple(self._words_of(core))
         elif core.halts and not waits:
+            assert core.next_address is not None
             self._present.begins = (core.next_address,)  # if it announces it
         return False
 
@@ -83,6 +89,7 @@ class Trace:
             act = Act(None, (self.device.cycle, NEVER), (), events=act.events if act else [])
             act.after = self.device.cycle + 1, 0
         else:
+            assert act is not None
             act.after = self.device.position
             if core.table.name != "fim":
                 told = [x for kind, name, x in act.events if kind == "instruction"]
@@ -98,7 +105,7 @@ class Trace:
         act.running = {core.name for core in self.device.order if core.running}
         act.values = tuple(value(self.device) for value in self._values)
         core = self.device.cores[self.focus]
-        act.stack = int(core.x[2]) if core.inlines == "x" else 0
+        act.stack = int(core.x[2]) if isinstance(core, ScalarCore) else 0
         return act
 
     # Looking things up
@@ -299,7 +306,7 @@ class Oracle:
 
     def back(self, goal):
         """Going back: the last stop of a point not before the goal, or the goal."""
-        found = {}
+        found: dict[Any, Any] = {}
         for at, act in enumerate(self.trace.acts):
             for position, met in ((act.before, self.before), (act.after, self.after)):
                 if goal <= position < self.position:

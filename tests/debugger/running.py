@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
+from macaw.debugger.stops import Where
+
 
 def stops_until_exit(debug, most=100):
     """What it says on its way to the end, while it is there."""
@@ -15,3 +19,16 @@ def stops_until_exit(debug, most=100):
 def all_stops(debug, most=100):
     """All that it says."""
     return list(stops_until_exit(debug, most))
+
+
+class Placed(Protocol):
+    """What has a place in the program: a stop, a cause, a row of stalls."""
+
+    @property
+    def where(self) -> Where | None: ...
+
+
+def place_of(found: Placed) -> Where:
+    """The place; fail if there is none."""
+    assert found.where is not None
+    return found.where

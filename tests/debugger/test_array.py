@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import pytest
 
 from macaw.debugger.point import PointError
 from macaw.emu.engines import ENGINES
 from tests.debugger.programs import of_source, session
+from tests.debugger.running import place_of
 
 pytestmark = pytest.mark.once
 
@@ -37,17 +39,17 @@ def test_a_breakpoint_at_a_packet_stops_where_it_begins(engine):
     debug.points.add("break", "layer")
     second = packets(debug, "layer")[4]
     debug.points.add("break", f"*{second:#x}", ignore=2)
-    counts = Counter()
+    counts: Counter[Any] = Counter()
     for _ in range(5):
         stop = debug.proceed()
         assert stop.reason == "breakpoint"
         (hit,) = stop.hits
         counts[hit.number] += 1
-        assert stop.where.address == hit.values["address"]
-        assert (stop.where.core, hit.by) == ("pe[0]", "pe[0]")
+        assert place_of(stop).address == hit.values["address"]
+        assert (place_of(stop).core, hit.by) == ("pe[0]", "pe[0]")
         packet = debug.evaluate("pe[0].packet")
         # The row has read it, and nothing of it is there yet.
-        assert packet["address"] == stop.where.address - 0x1000_0000
+        assert packet["address"] + 0x1000_0000 == place_of(stop).address
         assert not packet["commanded"]
         assert debug.device.cores["pe[0]"].next_address is not None
     assert counts == {1: 4, 2: 1}
@@ -72,7 +74,7 @@ def test_both_engines_stop_at_packets_in_the_same_states():
 def steps(debug, focus, most):
     """Where `stepx` stands, to the end if it comes before, and whose work has ended."""
     debug.set_focus(focus)
-    found = []
+    found: list[Any] = []
     while len(found) < most and (stop := debug.stepx()).reason == "step":
         found.append((stop.cycle, stop.turn, stop.hits[0].by))
     return found
@@ -151,7 +153,7 @@ def test_a_copy_is_told_by_its_bytes(digits):
 
 
 def stops(debug, most=40):
-    found = []
+    found: list[Any] = []
     while len(found) < most and (stop := debug.proceed()).reason == "breakpoint":
         found.append(stop)
     return found
@@ -167,13 +169,14 @@ def test_a_breakpoint_stops_in_each_row_that_runs_the_line():
     debug.points.add("tbreak", f"*{exe:#x}", place="pe[0,0]")
     found = stops(debug)
     seen = [(stop.where.core, stop.where.line, [hit.number for hit in stop.hits]) for stop in found]
-    line = debug.program.line_at(debug.program.symbol("layer2").value).line
+    second = debug.program.line_at(debug.program.symbol("layer2").value)
+    assert second is not None
     assert sorted(seen[:2]) == [("pe[1]", 62, [3] * 4), ("pe[3]", 62, [2] * 2)]
     assert [hit.by for stop in found for hit in stop.hits if hit.number == 2] == [
         "pe[3,1]",
         "pe[3,2]",
     ]
-    assert seen[2:6] == [(f"pe[{row}]", line, [1]) for row in range(4)]
+    assert seen[2:6] == [(f"pe[{row}]", second.line, [1]) for row in range(4)]
     assert len({(stop.cycle, stop.turn) for stop in found[2:6]}) == 4
     assert [numbers for *_, numbers in seen[6:]] == [[5]]
 
@@ -228,7 +231,7 @@ def test_lines_are_stepped_in_copies_too():
     debug.points.add("break", "layer1", place="pe[2]")
     debug.proceed()
     debug.set_focus("pe[2]")
-    lines = [debug.step().where.line for _ in range(4)]
+    lines = [place_of(debug.step()).line for _ in range(4)]
     assert None not in lines
     assert len(set(lines)) == 4
 
@@ -237,7 +240,7 @@ def test_a_run_to_a_place_in_the_array():
     for engine in ENGINES:
         debug = session("six_cores", engine)
         stop = debug.advance("finish")
-        assert (stop.reason, stop.where.core, stop.where.symbol) == (
+        assert (stop.reason, place_of(stop).core, place_of(stop).symbol) == (
             "arrived",
             "pe[0]",
             "finish+16",
@@ -249,7 +252,11 @@ def test_a_run_to_a_place_in_the_array():
         debug.points.add("tbreak", "finish")
         assert debug.advance("layer").reason == "breakpoint"
         stop = debug.advance("layer")
-        assert (stop.reason, stop.where.symbol, stop.hits[0].text) == ("arrived", "layer", "packet")
+        assert (stop.reason, place_of(stop).symbol, stop.hits[0].text) == (
+            "arrived",
+            "layer",
+            "packet",
+        )
         assert debug.advance("rounds").reason == "arrived"  # of cp, which is not in the focus
 
 

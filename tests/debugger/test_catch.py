@@ -12,7 +12,7 @@ from macaw.debugger.session import Session
 from macaw.emu.engines import ENGINES
 from macaw.execution import configuration_of
 from tests.debugger.programs import loaded, of_source, session
-from tests.debugger.running import stops_until_exit
+from tests.debugger.running import place_of, stops_until_exit
 
 pytestmark = pytest.mark.once
 
@@ -172,8 +172,8 @@ def test_a_fault_stops_every_run():
     debug.points.add("catch", "fault")
     stop = debug.proceed()
     assert stop.reason == "fault"
-    assert stop.where.core == "cp"
-    assert stop.where.line == 2
+    assert place_of(stop).core == "cp"
+    assert place_of(stop).line == 2
 
 
 def test_accumulators_at_the_end_of_their_range():

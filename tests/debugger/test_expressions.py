@@ -49,8 +49,8 @@ TREES = st.recursive(
 @settings(max_examples=150, deadline=None)
 @given(TREES)
 def test_numbers_are_the_assemblers(text):
-    wanted = of_sources.evaluate(grammar.parse(text), Numbers())
-    found = compile_expression(EMPTY, text)
+    wanted = of_sources.evaluate(grammar.parse(text), Numbers())  # type: ignore[arg-type]
+    found = compile_expression(EMPTY.debuggee, text)
     assert found.value() == wanted
     if found.live:
         assert eval(found.live, found.names) == wanted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from macaw.emu.engines import ENGINES
 from tests.debugger.programs import of_source, session
 from tests.debugger.running import all_stops, stops_until_exit
 from tests.debugger.sources import STORE_LOOP
+from tests.emu.cp_machine import translated_blocks
 
 ROUND = 5  # instructions of a round
 
@@ -62,7 +64,7 @@ def test_a_watch_of_memory_leaves_cp_at_full_speed():
     debug = of_source(STORE_LOOP.replace("s0, 40", "s0, 100000"))
     debug.points.add("watch", "mem[data]")
     assert debug.proceed().reason == "exit"
-    assert debug.core.plain.blocks
+    assert translated_blocks(debug.device)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -213,7 +215,7 @@ def test_a_condition_without_a_value_stops_and_says_so():
 
 def words_of(debug, kind):
     """The addresses of the instructions that a core executes, in the order of the first time."""
-    found = {}
+    found: dict[Any, Any] = {}
 
     def hear(event):
         if event.kind == "instruction":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from macaw.debugger.commands.interpreter import Interpreter
@@ -26,9 +28,11 @@ def test_keys_do_the_lines_that_the_table_says():
     def act(user):
         for keys, answer in zip((F12, "stepi 2\r", "\r", SHIFT_F12), answers, strict=True):
             user.type(keys)
+            assert answer.stopped is not None
             user.until(f" {next(stop_lines(answer.stopped))} | ")
 
     typist = Typist(of_source(LONG_LOOP)).play(act)
+    assert answers[-1].stopped is not None
     assert typist.interpreter.session.last_stop.json() == answers[-1].stopped.json()
     assert typist.interpreter.session.device.hash() == script.session.device.hash()
 
@@ -121,7 +125,7 @@ def test_panels_by_keys_and_by_commands():
         user.type("heat macs\rlayout medium\r")
         user.until("macs: ", "7 counters")
 
-    kept = []
+    kept: list[Any] = []
     typist = Typist(session("layer"), (120, 40), keep=kept.append).play(act)
     assert [place.units for place in typist.interpreter.session.focus] == [(1, 1)]
     assert kept[-1]["heat"] == "macs"

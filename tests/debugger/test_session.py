@@ -12,6 +12,7 @@ from macaw.debugger.places import PlaceError
 from macaw.debugger.stops import SessionError
 from macaw.emu.engines import ENGINES
 from tests.debugger.programs import of_source, session
+from tests.debugger.running import place_of
 from tests.debugger.sources import LONG_LOOP
 
 
@@ -27,8 +28,8 @@ def test_steps_say_where_they_are(engine):
     debug = of_source(LONG_LOOP, engine)
     assert debug.last_stop.reason == "start"
     stops = [debug.stepi() for _ in range(4)]
-    assert [stop.where.symbol for stop in stops] == ["_start+4", "loop", "loop+4", "loop+8"]
-    assert [stop.where.line for stop in stops] == [3, 4, 5, 6]
+    assert [place_of(stop).symbol for stop in stops] == ["_start+4", "loop", "loop+4", "loop+8"]
+    assert [place_of(stop).line for stop in stops] == [3, 4, 5, 6]
     assert debug.stepi(1000).done == 1000
     assert debug.core.retired == 1004
 

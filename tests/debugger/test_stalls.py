@@ -13,6 +13,7 @@ from macaw.debugger.commands.text import answer_text
 from macaw.debugger.frame_builder import FrameBuilder
 from macaw.debugging import DebuggerFiles
 from tests.debugger.programs import of_source, session
+from tests.debugger.running import place_of
 
 PULLS_MORE = (Path(__file__).parent / "transcripts/stuck.s").read_text()
 KEEPS_THE_LOCK = """
@@ -120,7 +121,7 @@ def test_cp_waits_for_itself_beside_the_array():
     assert stop.reason == "deadlock"
     found = why_stalled(run)
     (cp,) = found.trees
-    assert (cp.on, cp.where.line) == ("core.wait 0x10001", line_of(WRONG_MASK, "core.wait"))
+    assert (cp.on, place_of(cp).line) == ("core.wait 0x10001", line_of(WRONG_MASK, "core.wait"))
     assert [(item.who, item.state) for item in cp.causes] == [("cp", "circle")]
     assert found.causes == ("cp waits for itself, by core.wait 0x10001",)
 
@@ -144,16 +145,19 @@ h:      .array  int32, 1, 16
 def test_who_has_faulted_is_the_cause_of_those_who_wait_for_it(engine):
     run = of_source(MORE_LOADS, engine)
     stop = run.proceed()
-    assert (stop.reason, stop.where.core) == ("fault", "pe[0]")
+    assert (stop.reason, place_of(stop).core) == ("fault", "pe[0]")
     found = why_stalled(run)
     (cp,) = found.trees
     (row,) = cp.causes
     assert (cp.state, row.who, row.state) == ("waits", "pe[0]", "faulted")
-    assert row.where.line == line_of(MORE_LOADS, "base=1")
-    place = f"{row.where.address:#010x} <s+{row.where.address - run.program.symbol('s').value}>"
+    assert place_of(row).line == line_of(MORE_LOADS, "base=1")
+    address = place_of(row).address
+    assert address is not None
+    place = f"{address:#010x} <s+{address - run.program.symbol('s').value}>"
+    assert stop.fault is not None
     said = f"{stop.fault['kind']}: {stop.fault['message']}"
     assert found.causes == (
-        f"pe[0] has faulted at {place} test.s:{row.where.line} ({said}): cp waits for {cp.on}",
+        f"pe[0] has faulted at {place} test.s:{place_of(row).line} ({said}): cp waits for {cp.on}",
     )
     run.stepc_back()
     assert why_stalled(run).trees[0].causes[0].state != "faulted"

@@ -38,12 +38,16 @@ class Terminal:
         self.screen = pyte.Screen(size[1], size[0])
         self.stream = pyte.ByteStream(self.screen)
         kept = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
-        self.screen.write_process_input = lambda data: self.child.send(data)  # where its cursor is
+        self.screen.write_process_input = self._answer  # type: ignore[method-assign]
         environment = {**kept, "TERM": "xterm-256color", "XDG_STATE_HOME": str(tmp_path), **more}
         self.child = pexpect.spawn(
             sys.executable, ["-m", "macaw", "debug", program, *arguments],
             cwd=ROOT, dimensions=size, env=environment, timeout=30, preexec_fn=preexec_fn,
         )  # fmt: skip
+
+    def _answer(self, data):
+        """What the terminal tells the child: where its cursor is."""
+        self.child.send(data)
 
     def until(self, *texts):
         end = time.monotonic() + 30

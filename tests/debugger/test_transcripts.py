@@ -9,6 +9,7 @@ import json
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -65,7 +66,7 @@ def as_text(transcript, capsys):
     run = transcript.interpreter(Streams(console.write_stdout, console.write_stderr))
     rest, found, do = transcript.lines, "", run.execute
     while rest:
-        done = []
+        done: list[Any] = []
         run.execute = lambda line, keep=True, done=done: (
             keep and done.append(line),
             do(line, keep),
@@ -128,7 +129,9 @@ def test_script_batch_and_screen_give_the_same_records(transcript, tmp_path, mon
 
 
 def test_every_command_and_each_of_its_words_occurs():
-    done, failed, words = set(), set(), set()
+    done: set[str] = set()
+    failed: set[str] = set()
+    words: set[tuple[str, str]] = set()
     for transcript in TRANSCRIPTS:
         for line, said in transcript.answered:
             try:

@@ -15,6 +15,7 @@ from macaw.emu.engines import ENGINES
 from tests.debugger.programs import of_source, session
 from tests.debugger.running import all_stops, stops_until_exit
 from tests.debugger.sources import STORE_LOOP
+from tests.emu.cp_machine import translated_blocks
 
 pytestmark = pytest.mark.once
 
@@ -83,7 +84,7 @@ def test_watched_registers_leave_the_code_translated(kind, text, more, hits):
     debug.points.add(kind, text, **more)
     found = [hit for stop in stops_until_exit(debug) for hit in stop.hits]
     assert len(found) == hits
-    assert debug.core.plain.blocks
+    assert translated_blocks(debug.device)
     assert debug.core.next_address is None
 
 
@@ -177,7 +178,7 @@ def test_registers_of_other_cores_are_read_by_words_of_the_table(folder, text, w
         if "banks" in hit.values:
             assert hit.values["banks"] >> 2 & 1
         seen.add(hit.values["address"])
-    read = {re.match(r"\w+", run.execute(f"x/i {at:#x}").rows[0][2])[0] for at in seen}
+    read = {re.findall(r"^\w+", run.execute(f"x/i {at:#x}").rows[0][2])[0] for at in seen}
     assert words <= read
     assert not others & read
 

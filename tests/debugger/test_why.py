@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -239,7 +240,7 @@ def computed(cause, seen):
 
 def test_a_logit_is_its_causes(digits):
     cause = only(why(digits, "y[0, 3]"))
-    seen = {}
+    seen: dict[Any, Any] = {}
     assert computed(cause, seen) == digits.evaluate("y[0, 3]") == cause.value
     images = np.load(PROGRAMS / "digits_mlp" / "images.npy").reshape(-1, 64)
     assert {name.split("[")[0] for name in seen["input"]} == {"x"}

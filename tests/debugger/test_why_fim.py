@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ from tests.debugger.asked import inputs, only, settings
 from tests.debugger.programs import PROGRAMS, of_source, session
 
 H = np.float16
-FUNCTIONS = {
+FUNCTIONS: dict[str, Callable[..., Any]] = {
     "add": lambda x, y: x + y,
     "sub": lambda x, y: x - y,
     "mul": lambda x, y: x * y,
@@ -72,7 +74,7 @@ def test_an_element_of_a_product(folder, element, row, column, arrange):
     run.proceed()
     cause = only(why(run, element))
     assert (cause.core, cause.value) == ("dma", run.evaluate(element))
-    seen = []
+    seen: list[Any] = []
     assert computed(cause, seen) == cause.value
     a, b = numbers(folder, "a"), numbers(folder, "b")
     wanted = sorted([*a[row].astype(float), *b[:, column].astype(float)])
@@ -93,7 +95,8 @@ def test_through_a_buffer_between_blocks(engine):
     run = session("fim_mlp", engine)
     run.proceed()
     cause = only(why(run, "y[2, 3]"))
-    seen, walked = [], set()
+    seen: list[tuple[str, float]] = []
+    walked = set()
     assert computed(cause, seen) == cause.value == run.evaluate("y[2, 3]")
 
     def walk(item):
@@ -103,7 +106,7 @@ def test_through_a_buffer_between_blocks(engine):
 
     walk(cause)
     assert {"fim", "push", "pull", "mmr", "program"} <= walked
-    found = {}
+    found: dict[Any, Any] = {}
     for name, value in seen:
         found.setdefault(name.split("[")[0], []).append(value)
     wanted = {
@@ -129,7 +132,7 @@ def test_functions_lane_by_lane(folder, element, of):
     run = session(folder)
     run.proceed()
     cause = only(why(run, element))
-    seen = []
+    seen: list[Any] = []
     assert computed(cause, seen) == cause.value == run.evaluate(element)
     names = {re.sub(r"0x\w+ <(\w+).*", r"\1", name).split("[")[0] for name, _ in seen}
     assert names == of

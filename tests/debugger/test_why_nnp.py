@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from macaw.debugger.causes.cause_text import lines
 from macaw.debugger.causes.why import why
 from tests.debugger.asked import inputs, only
 from tests.debugger.programs import PROGRAMS, of_source, session
+from tests.debugger.running import place_of
 
 # Two tiles of a layer, its result through InitialVrf and back to Dram; numbers that are exact in all
 # formats. The registers of the last chain and its vector come in a message, in two transfers.
@@ -130,7 +133,7 @@ def test_elements_are_what_their_causes_make(chains):
     """Through NetOutQ, a message in three rows of a transfer, register files and tiles."""
     assert np.array_equal(chains.evaluate("y"), np.maximum(MIDDLE + LAST, 0))
     for place in range(4):
-        leaves = []
+        leaves: list[Any] = []
         cause = only(why(chains, f"y[{place}]"))
         assert computed(cause, leaves) == cause.value == max(MIDDLE[place] + LAST[place], 0)
         row = MATRIX[:, place].ravel()
@@ -172,7 +175,7 @@ def test_the_steps_and_their_settings(chains):
 def test_registers_of_the_core(chains):
     """`cols` was set by the message, whose word a transfer brought."""
     (rows,) = why(chains, "nnp.rows")
-    assert (rows.value, rows.how, rows.where.line) == (1, "s_wr", 4)
+    assert (rows.value, rows.how, place_of(rows).line) == (1, "s_wr", 4)
     (cols,) = why(chains, "nnp.cols")
     assert (cols.value, cols.how, cols.role) == (1, "message", "nnp.cols")
     word = only(cols.causes)

@@ -5,6 +5,8 @@ Held by computing the values again from the ends that are named.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -83,7 +85,7 @@ def test_compressed_weights_lead_to_the_dense_ones():
     """Of what the distribution unit compresses, each weight to its byte among the zeros."""
     run = run_of(source(MAC + "\n          spu nonsf, src=0, dst=0\n          st base=0"))
     for place in range(8):
-        ends = []
+        ends: list[Any] = []
         cause = only(why(run, f"y[{place}]"))
         assert computed(cause, ends) == cause.value == SUMS[place]
         pairs = [(place * 12 + k, W[place, k], X[k]) for k in range(12) if W[place, k] and X[k]]
@@ -103,7 +105,7 @@ def test_a_reduction_is_of_all_pes_of_its_cluster(kind, chained):
     run = run_of(source(text + "\n          st base=2", out="(y, stride=4)"))
     combine = max if kind == "max" else sum
     for cluster in range(2):
-        ends = []
+        ends: list[Any] = []
         cause = only(why(run, f"y[{4 * cluster}]"))
         wanted = combine(SUMS[4 * cluster : 4 * cluster + 4].tolist())
         assert computed(cause, ends) == cause.value == wanted
@@ -163,7 +165,7 @@ def test_sliding_windows():
         shape="8, 7",
     )
     for channel, place in [(0, 0), (0, 6), (5, 3)]:
-        ends = []
+        ends: list[Any] = []
         cause = only(why(run, f"y[{channel}, {place}]"))
         window = strip[channel, 3 * place : 3 * place + 9]
         wanted = round(int(window @ kernel[channel]) / 4)

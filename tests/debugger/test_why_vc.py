@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from macaw.debugger.causes.cause_text import lines
 from macaw.debugger.causes.why import why
 from tests.debugger.asked import settings
 from tests.debugger.programs import of_source
+from tests.debugger.running import place_of
 
 # A requantised sum of products with an order, beside a pair in all lanes.
 VECTORS = """
@@ -103,7 +106,7 @@ def vectors(request):
 
 
 def test_a_stored_vector_is_what_its_causes_make(vectors):
-    names = set()
+    names: set[Any] = set()
     (cause,) = why(vectors, "y")
     sums = products(FIRST, SECOND, np.array(ORDER)) + products(SECOND, FIRST, np.array(ORDER))
     with_pair = (sums.view(np.int32) + np.array([70000, 0] * 2)).astype(np.int64)
@@ -131,7 +134,7 @@ def test_an_element_is_named_by_a_dot_too(vectors):
 
 def test_orders_pairs_and_old_results_are_causes(vectors):
     (sums,) = why(vectors, "vc.vr3")
-    assert sums.where.line == 12, "the product that adds to the one before"
+    assert place_of(sums).line == 12, "the product that adds to the one before"
     assert {role: x.name for role, x in inputs(sums).items()} == {
         "rs1": "vc.vr1", "rs2": "vc.vr0", "rs3": "vc.vr2", "rd": "vc.vr3",
     }  # fmt: skip

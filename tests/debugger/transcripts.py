@@ -11,6 +11,7 @@ import re
 import shutil
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from macaw import api
 from macaw.debugger.commands.text import answer_text
@@ -62,7 +63,8 @@ class Heard:
 
     def __init__(self, interpreter):
         self.interpreter = interpreter
-        self.records = []
+        self.records: list[Any] = []
+        self.printed: list[dict[str, Any]] = []  # what --json prints, where a test asks for it
         interpreter.on_answer = lambda line, answer: self.records.append((line, answer))
 
     def plain(self):

@@ -60,7 +60,7 @@ class Typist:
                 terminal_input=pipe,
                 terminal_output=self.output,
             )
-            self.screen.app._handle_exception = self._failed
+            self.screen.app._handle_exception = self._failed  # type: ignore[method-assign]
             thread = threading.Thread(target=self._played, args=(act,), daemon=True)
             thread.start()
             self.screen.run(self.lines)
@@ -91,7 +91,9 @@ class Typist:
     def resize(self, width, height):
         """The terminal has another size from now on."""
         self.output.size = Size(rows=height, columns=width)
-        self.screen.app.loop.call_soon_threadsafe(self.screen.app._on_resize)
+        loop = self.screen.app.loop
+        assert loop is not None
+        loop.call_soon_threadsafe(self.screen.app._on_resize)
 
     def rows(self):
         shown = self.screen.app.renderer.last_rendered_screen

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from random import Random
+from typing import Any
 
 from macaw.debugger.point_checks import point_targets
 from macaw.debugger.session import Session
@@ -127,7 +128,7 @@ class Walk:
             condition = rng.randrange(len(course.values)), mask, rng.randrange(mask + 1)
             said = f"({course.values[condition[0]][0]} & {mask}) == {condition[2]}"
         ignore = rng.choice((0, 0, 0, 1, 2, 5))
-        more = {"condition": condition, "ignore": ignore}
+        more: dict[str, Any] = {"condition": condition, "ignore": ignore}
         kind = rng.choice(("break", "break", "tbreak", "watch", "watch", "catch"))
         if kind in BREAKS:
             cores = [name for name, core in debug.device.cores.items() if core.halts]
@@ -410,7 +411,7 @@ class Walk:
 
     def _calls(self):
         """Of each instruction that ends a call which is over by now: the call."""
-        found = {}
+        found: dict[Any, Any] = {}
         for number, (_, address) in enumerate(self.trace.own[: self._retired()]):
             later = self.trace.over(number) if self.trace.flow(address) == "call" else None
             if later is not None and later <= self._retired():

@@ -16,7 +16,8 @@ import pytest
 
 import macaw
 from docs.shown import ROOT, made, page
-from macaw.debugger.causes.why import Cause, why
+from macaw.debugger.causes.finder import Cause
+from macaw.debugger.causes.why import why
 from macaw.debugger.session import Session
 from macaw.emu.engines import ENGINES
 from macaw.execution import configuration_of

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pygments.lexers import get_lexer_by_name, guess_lexer_for_filename
-from pygments.token import Error, Keyword, Name, Number, String
+from pygments.token import Error, Keyword, Name, Number, String, is_token_subtype
 
 from macaw.asm.editors import lexer, words
 from macaw.asm.editors.lexer import MacawLexer
@@ -35,7 +35,9 @@ def test_every_word_is_what_the_assembler_takes_it_for(path) -> None:
     assert "".join(token for _at, _kind, token in found) == text
     assert not [token for token in found if token[1] is Error]
     mine = {
-        (at, at + len(word)): "number" if kind in Number else KIND_OF.get(kind, str(kind))
+        (at, at + len(word)): "number"
+        if is_token_subtype(kind, Number)
+        else KIND_OF.get(kind, str(kind))
         for at, kind, word in found
     }
     theirs = kinds(text)

@@ -7,9 +7,12 @@ from typing import Any
 import macaw.emu.cp
 from macaw.asm.program import Program, Section
 from macaw.emu.device import Builder, Device
+from macaw.emu.scalar.fast.blocks import Block
+from macaw.emu.scalar.fast.hart import FastHart
 from macaw.emu.scalar.hart import Hart
 from macaw.isa import cp, scalar
 from macaw.isa.codec import encode, select
+from macaw.isa.rows import Instruction
 from tests.emu.toys import make
 
 TEXT = 0x10000
@@ -28,11 +31,11 @@ def code(source: str) -> bytes:
         row, fits = select(cp.CORE.rows[mnemonic], written)
         assert fits, line
         texts = [text for pair in written for text in pair if text is not None]
+        assert isinstance(row, Instruction), line
         values = {}
         for operand, text in zip(row.operands, texts, strict=True):
             value = operand.kind.parse(text)
             values[operand.name] = int(text, 0) if value is None else value
-        assert isinstance(row, scalar.Instruction), line
         words.append(encode(row, values))
     return b"".join(word.to_bytes(4, "little") for word in words)
 
@@ -62,6 +65,13 @@ def processor(device: Device) -> Hart:
     found = device.cores["cp"]
     assert isinstance(found, Hart)
     return found
+
+
+def translated_blocks(device: Device) -> dict[int, Block]:
+    """The blocks that the fast engine has translated, without counters, by address."""
+    found = device.cores["cp"]
+    assert isinstance(found, FastHart)
+    return found.plain.blocks
 
 
 def register(device: Device, name: str) -> int:

@@ -89,7 +89,8 @@ def commands(pick: random.Random, starts: bool) -> list[Step]:
                 [("start", 5, 0)] if starts else [],
             ]
         )
-    return [*script, *pick.choice([[("await", 0)], [("break",)], []]), ("exit", 3)]
+    ends: list[list[Step]] = [[("await", 0)], [("break",)], []]
+    return [*script, *pick.choice(ends), ("exit", 3)]
 
 
 def random_devices(seed: int) -> list[Device]:

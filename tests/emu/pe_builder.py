@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from macaw.emu.device import Builder, Device
 from macaw.emu.engines import ENGINES
@@ -140,7 +140,7 @@ class Unit:
         **header: int,
     ) -> None:
         """A config of a sequence."""
-        data = sequence(*lines, steps=steps, strides=strides, **header)
+        data = sequence(*lines, words=None, steps=steps, strides=strides, **header)
         self.config_bytes(ib, data, clusters)
 
     def config_bytes(self, ib: int, data: bytes, clusters: int | None = None) -> None:
@@ -190,11 +190,11 @@ class Unit:
         data = np.asarray(matrix).astype(NAMES[self.element]).tobytes()
         return "weights", f"{mode} compress", data
 
-    def dense(self, values: NDArray[Any], mode: str = "broadcast") -> tuple[str, str, bytes]:
+    def dense(self, values: ArrayLike, mode: str = "broadcast") -> tuple[str, str, bytes]:
         """A segment of activations."""
         return "activations", mode, np.asarray(values).astype(NAMES[self.element]).tobytes()
 
-    def psums(self, values: NDArray[Any], mode: str = "sliced") -> tuple[str, str, bytes]:
+    def psums(self, values: ArrayLike, mode: str = "sliced") -> tuple[str, str, bytes]:
         """A segment of partial sums."""
         return "psums", mode, np.asarray(values).astype(SUMS[self.element]).tobytes()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +35,7 @@ def fault_of(unit: Unit) -> Fault:
 
 
 def layer(
-    config: dict[str, object] | None = None, *lines: str, steps: Steps = (), **header: int
+    config: dict[str, object] | None = None, *lines: str, steps: Steps = (), **header: Any
 ) -> Unit:
     """A unit with LAYER, or other lines, in buffer 0."""
     unit = Unit(dict(config or {}))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import random
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -102,7 +103,8 @@ class Generator:
 
     def sequence(self) -> None:
         """A config of a random sequence."""
-        pick, ib = self.random.choice, self.random.choice(BUFFERS)
+        pick: Callable[[list[Any]], Any] = self.random.choice
+        ib = pick([*BUFFERS])
         block = lambda: self.random.randrange(BLOCKS)  # noqa: E731
         layer = pick([True, False])
         lines = [pick(["ld weights", f"ld both base={block()}", f"ld activations base={block()}"])]
@@ -127,7 +129,10 @@ class Generator:
                     ]
                 )
             )
-        header = {"activation": self.random.randrange(2), "shift": self.random.randrange(6)}
+        header: dict[str, Any] = {
+            "activation": self.random.randrange(2),
+            "shift": self.random.randrange(6),
+        }
         header |= {"state": pick([0, 0, 1, 2]), "window": self.random.randrange(1, 9)}
         header |= {"pop": self.random.randrange(4), "reduction": self.random.randrange(1, 5)}
         steps: dict[tuple[int, int], tuple[int, int]] = {}
@@ -266,11 +271,11 @@ class Generator:
                 segments.append((kind, "broadcast", bytes(operand[1])))
                 fixed[number] = operand[0]
                 continue
+            assert isinstance(operand, list)
             slices = [part for cluster in operand for part in cluster]
             if kind == "weights" and number not in exe_dense(exe):
-                data = b"".join(
-                    record([i for i, _ in s], [v for _, v in s], "int8") for s in slices
-                )
+                pairs = [[x for x in part if isinstance(x, tuple)] for part in slices]
+                data = b"".join(record([x[0] for x in s], [x[1] for x in s], "int8") for s in pairs)
             else:
                 data = np.array(slices, "int32" if kind == "psums" else "int8").tobytes()
             segments.append((kind, "sliced", data))
@@ -280,7 +285,7 @@ class Generator:
         mask = sum(1 << c for c in exe.clusters)
         self.unit.exe(ib, *segments, out=out, shift=exe.shift, last=exe.last, clusters=mask)
         for number, offset in fixed.items():
-            described = codec.unpack(SEGMENT, self.unit.packets, at + SEGMENT.size * number)
+            described = codec.unpack(SEGMENT, bytes(self.unit.packets), at + SEGMENT.size * number)
             assert SEGMENT_TYPES[described["type"]] == "activations"
             assert MODES[described["mode"]] == "broadcast"
             place = at + SEGMENT.size * number + SEGMENT.offsets["offset"]

@@ -125,7 +125,13 @@ class LoopMaker:
         first = len(lines) - self.at_once
         steps += [(first + row, 1, self.at_once, 0) for row in rows]
         lines[first:] = [f"spu nonsf src={row} dst=0" for row in rows]
-        header = {"state": RQ, "pipeline": 4, "inner": inner, "outer": outer, "then": THEN + FINAL}
+        header: dict[str, Any] = {
+            "state": RQ,
+            "pipeline": 4,
+            "inner": inner,
+            "outer": outer,
+            "then": THEN + FINAL,
+        }
         if self.at_once > 1:  # each accumulator has a block of the queue for itself
             lines[first:] = [f"spu nonsf src={row} dst={row}" for row in rows]
             steps[-self.at_once :] = [(first + row, 1, 1, 0) for row in rows]

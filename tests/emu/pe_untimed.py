@@ -330,7 +330,9 @@ class One:
             for k in self.pes:
                 at = place.of(k)
                 self.mark(k, at, count)
-                m.output[self.c, k][at : at + count] = operand[self.rank][k]
+                sums = [entry for entry in operand[self.rank][k] if isinstance(entry, int)]
+                assert len(sums) == count
+                m.output[self.c, k][at : at + count] = sums
             numbers: Sequence[int] = range(count)
         else:
             numbers = [x for x in range(4) if any(self.holds(k, place.of(k) + x) for k in self.pes)]

@@ -122,8 +122,8 @@ def mac_balanced(
         for lane, (first, second) in zip(lanes, queues, strict=True):
             lane.q1_high = max(lane.q1_high, len(first))
             lane.q2_high = max(lane.q2_high, len(second))
-    for p, loads in enumerate(found.given):
-        if loads:
+    for p, gifts_of_one in enumerate(found.given):
+        if gifts_of_one:
             found.handed[p] = found.handed[p - 1] = True
     return products, found
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import macaw.emu.cp
 import macaw.emu.vector
 from macaw.emu.engines import ENGINES
+from macaw.emu.system import Startable
 from macaw.isa.memory_map import EXTERNAL
 from tests.emu import cp_machine, vc_machine
 from tests.emu.random_loops import random_loops
@@ -17,12 +19,16 @@ CORE_MODULES = {"cp": macaw.emu.cp, "vc": macaw.emu.vector}
 
 def device_with_code(core, engine, text, code, data=(), **changes):
     costs = (cp_machine if core == "cp" else vc_machine).COSTS
-    settings = {name.replace(".", "__"): value for name, value in costs.items()} | changes
+    settings: dict[str, Any] = {
+        name.replace(".", "__"): value for name, value in costs.items()
+    } | changes
     device = make(CORE_MODULES[core].build, engine=engine, **settings)
     device.memory.poke(text, code)
     for address, content in data:
         device.memory.poke(address, content)
-    device.cores[core].start(text, 0)
+    processor = device.cores[core]
+    assert isinstance(processor, Startable)
+    processor.start(text, 0)
     return device
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from macaw.emu.breaks import Break
 from macaw.emu.engines import ENGINES
+from macaw.emu.system import Startable
 from tests.emu import cp_machine, vc_machine
 from tests.emu.scalar_devices import device_with_code, random_devices, stop_summary
 from tests.emu.toys import toy
@@ -106,8 +107,10 @@ def test_a_condition_in_translated_code_stops_in_the_one_iteration(engine):
 def test_an_instruction_that_waits_is_met_once():
     source = "addi a0, zero, 32\ncore.wait a0\naddi a1, zero, 1\nebreak"
     device = cp_machine.machine(source, toy(5, [("work", 9), ("end",)]))
-    device.cores["toy5"].start(0, 0)
-    hart = device.cores["cp"]
+    other = device.cores["toy5"]
+    assert isinstance(other, Startable)
+    other.start(0, 0)
+    hart = cp_machine.processor(device)
     hart.set_breaks({hart.pc + 4: Break()})
     assert device.run().before
     assert device.run().reason == "breakpoint"

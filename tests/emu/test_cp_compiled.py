@@ -13,6 +13,7 @@ import sys
 import warnings
 import zlib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,7 +35,7 @@ def compile_to(path: Path, level: str) -> None:
 
 
 def run(executable: Path) -> tuple[str, Device]:
-    settings = {name.replace(".", "__"): value for name, value in COSTS.items()}
+    settings: dict[str, Any] = {name.replace(".", "__"): value for name, value in COSTS.items()}
     device = make(macaw.emu.cp.build, **settings)
     device.load(elf.read(executable.read_bytes()))
     written: list[bytes] = []

@@ -191,7 +191,8 @@ def test_write():
     """
     for number in (1, 2):
         device = machine(source.format(file=number), data=((0x40000, b"hello, world"),))
-        out, err = [], []
+        out: list[bytes] = []
+        err: list[bytes] = []
         device.stdout, device.stderr = out.append, err.append
         assert device.run().reason == "breakpoint"
         assert (out, err) == (([b"hello"], []) if number == 1 else ([], [b"hello"]))
@@ -215,6 +216,7 @@ def test_write_of_what_is_not_there():
     stop = machine(
         "addi a0, zero, 1\nlui a1, 0x30000\naddi a2, zero, 4\naddi a7, zero, 64\necall"
     ).run()
+    assert stop.fault is not None
     assert stop.fault.kind == "out-of-range access"
     assert stop.fault.address == TEXT + 16
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from macaw.isa import cp
-from tests.emu.cp_machine import machine
+from tests.emu.cp_machine import machine, processor
 from tests.emu.toys import EXTERNAL, UNIT, toy
 from tests.fuzzing import fuzz
 
@@ -41,7 +41,7 @@ def test_any_program(words, bases):
     found = []
     for plain in (False, True):
         device = machine(text, toy(16, [("work", 5), ("end",)], idle=True, unit=0))
-        device.cores["cp"].x[1:32] = bases
+        processor(device).x[1:32] = bases
         if plain:
             device.listen(lambda event: None, ["cp"])
         stops = [device.run(max_cycles=200) for _ in range(3)]

@@ -123,8 +123,7 @@ def test_tracing_costs_no_cycle_and_changes_nothing(parameters, engine) -> None:
     """The rule of seed 001 ¶47."""
 
     def ended(recording: bool) -> tuple[object, ...]:
-        changes = {"trace__recording": recording}
-        device = setup(machine(BUSY, engine=engine, **changes), **parameters)
+        device = setup(machine(BUSY, engine=engine, trace__recording=recording), **parameters)
         stop = device.run()
         device.sync()
         core = device.cores["cp"]

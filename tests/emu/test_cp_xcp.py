@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import struct
+from typing import Any
 
 import pytest
 
+from macaw.emu.core import Event
 from tests.emu.cp_machine import TEXT, machine, processor, register
 from tests.emu.toys import EXTERNAL, HALF, UNIT, describe, make, times, toy
 
@@ -174,7 +176,7 @@ def test_a_device_without_dma(source):
     import macaw.emu.cp
     from tests.emu.cp_machine import COSTS, code, program
 
-    settings = {name.replace(".", "__"): value for name, value in COSTS.items()}
+    settings: dict[str, Any] = {name.replace(".", "__"): value for name, value in COSTS.items()}
     device = make(macaw.emu.cp.build, dma=False, **settings)
     device.load(program(code(source)))
     stop = device.run()
@@ -183,6 +185,7 @@ def test_a_device_without_dma(source):
 
 def test_a_description_that_is_not_aligned():
     stop = machine("addi a0, zero, 2\ndma.copy a1, a0").run()
+    assert stop.fault is not None
     assert stop.fault.kind == "misaligned access"
     assert (stop.core, stop.address) == ("cp", TEXT + 4)
 
@@ -192,7 +195,7 @@ def test_waiting_while_somebody_listens_is_announced_once():
         f"lui s0, {TABLE >> 12:#x}\ndma.copy a0, s0\ndma.wait a0\nebreak",
         data=((TABLE, describe(UNIT, EXTERNAL, 32)),),
     )
-    events = []
+    events: list[Event] = []
     device.listen(events.append, ["cp"])
     device.run()
     places = [event.values["address"] for event in events if event.kind == "instruction"]

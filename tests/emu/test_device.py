@@ -428,7 +428,7 @@ def program(**changes: Any) -> Program:
         Tensor("result", "output", "float32", (4,), EXTERNAL + 96),
         Tensor("q", "input", "float16", (), EXTERNAL + 112),
     )
-    values = {"sections": sections, "tensors": tensors, "entry": 1} | changes
+    values: dict[str, Any] = {"sections": sections, "tensors": tensors, "entry": 1} | changes
     return Program(**values)
 
 

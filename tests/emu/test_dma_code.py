@@ -31,7 +31,7 @@ NEW = code("addi a0, a0, 16") * (BYTES // 4 - 2) + code("addi a7, x0, 93") + cod
 def both(source: str | bytes, *data: tuple[int, bytes]) -> tuple[Device, Device]:
     """The program at its end, in each engine; fails unless they are alike."""
     fast, reference = (machine(source, data=data, engine=engine) for engine in ENGINES)
-    said = [[], []]
+    said: list[list[bytes]] = [[], []]
     for device, to in zip((fast, reference), said, strict=True):
         device.stdout = to.append
     stops = [device.run(max_cycles=100_000) for device in (fast, reference)]

@@ -111,7 +111,7 @@ def test_a_core_that_takes_no_list() -> None:
         device.dispatch(1, 0, 0)
     assert caught.value.kind == "bad mask"
     with pytest.raises(NotImplementedError, match="toy30 takes no answer from memory"):
-        super(type(device.cores["toy30"]), device.cores["toy30"]).granted(  # type: ignore[misc]
+        super(type(device.cores["toy30"]), device.cores["toy30"]).granted(  # type: ignore[safe-super]
             device.memory.ports[0], b"", 0, 0
         )
 

@@ -81,7 +81,11 @@ def test_how_much_is_taken(seed: int, numbers: dict[str, int]) -> None:
 def test_every_divider_finds_a_free_cycle() -> None:
     """Also with the least intervals and the longest times that a device may have: no request waits for ever."""
     rows = {row.name: row for row in config.COMMON if row.name.startswith("jitter.")}
-    worst = {name: row.low if name.endswith("interval") else row.high for name, row in rows.items()}
+    worst = {}
+    for name, row in rows.items():
+        bound = row.low if name.endswith("interval") else row.high
+        assert bound is not None
+        worst[name] = bound
     for seed in range(200):
         jitter = Jitter(seed, 0, worst)
         for step in (1, 2, 3, 63, 64):

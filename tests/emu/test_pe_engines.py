@@ -11,11 +11,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from macaw.emu.device import Device, DeviceError
+from macaw.emu.device import Device
 from macaw.emu.engines import ENGINES
-from macaw.emu.faults import Stop
+from macaw.emu.faults import DeviceError, Stop
 from macaw.emu.pe import build
 from macaw.emu.pe.fast.row import FastRow
+from macaw.emu.system import Startable
 from macaw.isa.codec import unpack
 from macaw.isa.memory_map import UNITS
 from macaw.isa.pe import OUT, PACKET, SEGMENT
@@ -31,7 +32,7 @@ from tests.emu.pe_engine_pairs import (
 )
 from tests.emu.pe_random_layers import Layer, build_layer, random_layers
 from tests.emu.pe_random_lists import content_hashes, random_packet_list
-from tests.emu.toys import HALF, UNIT, toy
+from tests.emu.toys import HALF, UNIT, Step, toy
 
 pytestmark = pytest.mark.once
 
@@ -183,7 +184,9 @@ def test_another_core_stops_at_work(number: int, divider: int, cycle: int) -> No
     fast, reference = pair
     for machine in pair:
         machine.device.run(until=divider * cycle)
-        machine.device.cores[f"toy{number}"].start(0, machine.device.cycle)
+        other = machine.device.cores[f"toy{number}"]
+        assert isinstance(other, Startable)
+        other.start(0, machine.device.cycle)
     for _ in range(12):
         stops = [machine.device.step_core(f"toy{number}") for machine in pair]
         assert stops[0] == stops[1]
@@ -373,7 +376,7 @@ def test_another_core_reads_while_a_segment_comes(number: int, half: int, divide
     """Its steps end with grants: the arbiter has had the cycle then, and the row's beat too."""
     unit = Unit({"pe.divider": divider})
     long_macs(unit)
-    script = [("work", 20 * divider)]
+    script: list[Step] = [("work", 20 * divider)]
     script += [("load", UNIT + half + 4 * place, 4) for place in range(20)]
     pair = [unit.machine(toy(number, [*script, ("end",)]), engine=engine) for engine in ENGINES]
     fast, reference = pair

@@ -144,7 +144,8 @@ def finished(mode: Mode, sums: NDArray[Any]) -> NDArray[Any]:
 
 def written(mode: Mode, unit: Unit, lines: list[str], **header: Any) -> dict[str, int]:
     """Config of buffers 4 and 5, which loop over all outputs; where results go."""
-    made, more = results(mode)
+    made, numbers = results(mode)
+    more: dict[str, Any] = dict(numbers)
     rows, columns = mode.outputs
     steps = header.pop("steps", [])
     last = len(lines) + len(made) - 1
@@ -196,7 +197,7 @@ def test_rotating_kernels(mode: Mode, pauses: list[int]) -> None:
     plane = rng.integers(-4, 5, mode.plane) * (rng.random(mode.plane) < rng.random())
     rows, columns = mode.outputs
     unit = mode.unit()
-    matrix = np.zeros((len(sent), mode.kernel[0], width), int)
+    matrix: NDArray[Any] = np.zeros((len(sent), mode.kernel[0], width), int)
     matrix[:, :, : mode.kernel[1]] = sent
     matrix = matrix.reshape(len(sent), -1)
     step = (2, 0, right, down * width - columns * right)

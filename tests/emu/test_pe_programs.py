@@ -44,8 +44,8 @@ def check(machine: Machine, model: Model) -> None:
             assert state.output_written[c, k, place] == model.written[c, k][place]
             if model.written[c, k][place]:
                 assert state.output[c, k, place] == value
-        for place, value in enumerate(model.input[c, k]):
-            assert state.bitmask[c, k, place] == bool(value)
+        for place, held in enumerate(model.input[c, k]):
+            assert state.bitmask[c, k, place] == bool(held)
 
 
 PROGRAMS = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -86,7 +86,7 @@ def balanced(
             for row in weights[first : first + pes]
         ]
         threshold = config["pe.balance_threshold"]
-        products, found = witness.mac_balanced(lanes, [x] * pes, places, threshold)
+        products, found = witness.mac_balanced(lanes, [list(x)] * pes, places, threshold)
         length = max(1, len(lanes[0].took)) + any(found.given)
         for k, lane in enumerate(lanes):
             total = witness.accumulate(totals[first + k], products[k], SUMS[element], overflow)

@@ -37,7 +37,9 @@ WORK = set(
     " begun latest macs_before"
     " next_packet packet beat bus_free return_turn returning returned"
     " time stopped retired running waiting waited cycle arbiter traffic feeding free local external".split()
-) | {row.name for row in (*PE_COUNTERS, *ROW_COUNTERS, *recordings.fields({"trace.groups": 1}))}
+)
+WORK |= {row.name for row in (*PE_COUNTERS, *ROW_COUNTERS)}
+WORK |= {row.name for row in recordings.fields({"trace.groups": 1})}
 
 Place = tuple[str, int | None]  # a store, and the number in it; None: all of it
 BUFFER, QUEUE = 64, 64  # elements of an input buffer and of an output queue

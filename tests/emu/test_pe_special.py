@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ ADD, MAX, SCALAR_ADD, SCALAR_MAX = 1, 2, 3, 4
 RELU, SIGMOID, TANH = (ACTIVATIONS.index(name) for name in ("relu", "sigmoid", "tanh"))
 
 
-def layer(lines: tuple[str, ...], **header: int) -> tuple[Machine, dict[str, int]]:
+def layer(lines: tuple[str, ...], **header: Any) -> tuple[Machine, dict[str, int]]:
     """Eight PEs with sums 3 * (-4 to 3), and where their results go."""
     unit = Unit()
     unit.config_packet(0, "ld both base=0", *lines, **header)

@@ -73,7 +73,8 @@ class Watched(ReferenceRow):
         self.log: dict[int, Done] = {}  # by the packet's order
         self.before: dict[int, list[tuple[str, int, int, int]]] = defaultdict(list)
         self.mac_starts: dict[int, Any] = {}  # by cluster: the mac at work
-        self.macs = WatchedMacs(self.macs, self._multiply)
+        macs: Any = WatchedMacs(self.macs, self._multiply)  # in the place of what it watches
+        self.macs = macs
         self.listeners.append(self.heard)
 
     @property
@@ -311,6 +312,7 @@ def test_a_record_under_way_is_saved(tmp_path: Path) -> None:
         first.device.run(max_cycles=20)
     (record, *_) = first.row.trace.recordings
     assert record is not None
+    assert record.worked is not None
     assert record.worked.begins
     first.device.save(tmp_path / "state.npz")
     second.device.load_state(tmp_path / "state.npz")

@@ -90,7 +90,8 @@ def test_figure_4(bench):
     """seq 2, 1, 3, 0: four 32-bit floats, a result of 128 bits (seed 002 ¶52-56, ¶58-64, ¶73)."""
     src0, src1, seq = (2.0, 3.0, 5.0, 7.0), (11.0, 13.0, 17.0, 19.0), (2, 1, 3, 0)
     floats = [packed([SINGLE.rounded(Fraction(int(x))) for x in src], 32) for src in (src0, src1)]
-    got = run(bench, "f32", *floats, seq, bytes(16), 0, "vector")
+    first, second = floats
+    got = run(bench, "f32", first, second, seq, bytes(16), 0, "vector")
     wanted = 2 * 17 + 3 * 13 + 5 * 19 + 7 * 11
     assert got == packed([SINGLE.rounded(Fraction(wanted))], 32)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
@@ -56,7 +57,9 @@ def listened(device, core, number):
 
 def probed(device, core, number, reads, form):
     """What probes tell: (address, cycle)."""
-    hart, found, told = device.cores[core], [], []
+    hart = device.cores[core]
+    found: list[Any] = []
+    told: list[Any] = []
     cell = [hart.x[number]]
 
     def test():

@@ -98,7 +98,8 @@ def test_pointer_moves(part, start):
 def test_end_of_a_block():
     for place in range(4):
         times = [9 * (place == number) for number in range(4)]
-        assert circuits.block_end(*times[:3], [times[3], -5]) == 9
+        first, second, third, fourth = times
+        assert circuits.block_end(first, second, third, [fourth, -5]) == 9
 
 
 def test_beats():

@@ -64,12 +64,12 @@ def by_tally(block: TraceBlock, done: list[Done], looks: set[int]) -> None:
         if number in looks and number % 2:
             block.absorb(tally, number)
             block.sync()
-        tally.began(begin)
+        tally.begin_instruction(begin)
         if number in looks and not number % 2:
             block.absorb(tally, number + 1, 1)
         for what, first, last, count in uses:
             tally.occurred(INDEX[what], first, last, count)
-        tally.ended(end)
+        tally.end_instruction(end)
         if number + 1 >= block.close_at:
             block.absorb(tally, number + 1)
             block.close(number + 1)

@@ -28,7 +28,8 @@ COUNTERS = [row.name for row in GROUP]
 
 def marked(core: str, log: list[ExecutedInstruction]) -> list[dict[str, int]]:
     """The records of mark mode."""
-    found, begun = [], {}
+    found = []
+    begun: dict[int, int] = {}
 
     def end(group: int, stop: int) -> None:
         if group in begun:

@@ -348,7 +348,8 @@ def issue_times(lines):
     device.listen(lambda event: issues.append(event.time) if event.kind == "instruction" else None, ["vc"])  # fmt: skip
     # Values that are computed may be no order; what comes before has its times all the same.
     device.run(max_cycles=10_000)
-    ready, at, wanted = {}, -1, []
+    ready: dict[str, int] = {}
+    at, wanted = -1, []
     for line in lines[: len(issues)]:
         mnemonic, _, rest = line.partition(" ")
         operands = rest.replace(",", " ").split()

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from macaw.emu.device import Device
-from macaw.isa import vector
+from macaw.isa import vector, vector_layouts
 from tests.emu.toys import EXTERNAL, UNIT, toy
 from tests.emu.vc_machine import machine, processor
 from tests.fuzzing import fuzz
@@ -26,7 +26,7 @@ def likely_words(draw):
     word = row.match | draw(st.integers(0, 0xFFFFFFFF)) & ~row.mask
     if draw(st.integers(0, 3)):
         for operand in row.operands:
-            if operand.kind is vector.VECTOR:
+            if operand.kind is vector_layouts.VECTOR:
                 word &= ~operand.field.insert(16)
     if draw(st.integers(0, 9)) == 0:
         word ^= 1 << draw(st.integers(0, 31))

@@ -1,5 +1,7 @@
 """vc's trace block as control and status registers, by hand; its counts are in test_traced_engines.py."""
 
+from typing import Any
+
 import pytest
 
 from macaw.emu.device import Device
@@ -36,7 +38,7 @@ BY_CSRS = f"""
 {END}"""
 
 
-def started(source: str, **changes: object) -> Device:
+def started(source: str, **changes: Any) -> Device:
     """A device whose vc's timer runs."""
     device = machine(source, **changes)
     processor(device).trace.start(0)

@@ -13,7 +13,7 @@ import pytest
 import macaw.emu.fim
 from macaw.emu.device import Device
 from macaw.emu.state import Change
-from macaw.isa import cp, fim
+from macaw.isa import cp, fim_islands
 from macaw.isa.codec import encode
 from macaw.isa.rows import Instruction
 from macaw.isa.scalar import REGISTER
@@ -23,7 +23,7 @@ from tests.emu.toys import EXTERNAL, UNIT, describe, toy
 TABLE, TEXTUAL = 0x30000, 0x38000  # a description of a transfer, bytes to print
 ROW, CORE = 16, 5  # toys: the row of unit 0, another core
 ISLAND = 0x4000_0000
-ISLANDS = {row.name.replace(".", "__"): row.default for row in fim.SETTINGS}
+ISLANDS = {row.name.replace(".", "__"): row.default for row in fim_islands.SETTINGS}
 ISLANDS |= {"fim__islands": 1, "fim__rows": 2, "fim__instructions": 16}
 # Cores by the word of the table.
 WORDS = {"dma": "dma", "toy16": "pe", "toy5": "core", "fim[0]": "core"}

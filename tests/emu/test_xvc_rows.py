@@ -9,7 +9,7 @@ import pytest
 
 from macaw.emu.vector.scoreboard import registers
 from macaw.emu.vector.state import FIRST_VECTOR
-from macaw.isa import vector
+from macaw.isa import vector, vector_layouts
 from macaw.isa.kinds import Immediate
 from macaw.isa.memory_map import EXTERNAL
 from macaw.isa.rows import Instruction
@@ -41,7 +41,7 @@ def operands(row: Instruction, chance: random.Random) -> dict[str, int]:
         elif operand.name == "rs3" and row.family == "pmac" and "gr" not in row.mnemonic:
             values[operand.name] = whole.pop() if chance.random() < 0.5 else GENERAL + even.pop()
         else:
-            values[operand.name] = whole.pop() if kind is vector.VECTOR else even.pop()
+            values[operand.name] = whole.pop() if kind is vector_layouts.VECTOR else even.pop()
     return values
 
 

@@ -40,7 +40,23 @@ PATIENCE = 0.5  # seconds after which a run is interrupted
 SECONDS = 10.0  # of processor time for an example
 MEMORY = 1 << 30  # bytes
 MOST_LINES = 24
-SUFFIXES = ("x", "d", "u", "o", "t", "c", "f", "a", "s", "i", "f16", "u8", "i64", "f64", "bfp")
+SUFFIXES: tuple[str, ...] = (
+    "x",
+    "d",
+    "u",
+    "o",
+    "t",
+    "c",
+    "f",
+    "a",
+    "s",
+    "i",
+    "f16",
+    "u8",
+    "i64",
+    "f64",
+    "bfp",
+)
 SUFFIXES += (
     "tiles",
     "bfp_matrix",
@@ -54,7 +70,7 @@ SUFFIXES += (
     "0",
     "fh",
 )
-ATOMS = (
+ATOMS: tuple[str, ...] = (
     "0",
     "1",
     "-1",

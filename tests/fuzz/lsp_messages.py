@@ -205,8 +205,9 @@ def requests(text: str) -> Counter[int | str]:
         if "id" not in message and message.get("method") == types.EXIT:
             break
         number = message.get("id")
-        is_id = isinstance(number, int | str) and not isinstance(number, bool)
-        if is_id and message.get("method") is not None:
+        if not isinstance(number, int | str) or isinstance(number, bool):
+            continue
+        if message.get("method") is not None:
             found[number] += 1
     return found
 

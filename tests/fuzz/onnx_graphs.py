@@ -244,14 +244,14 @@ def _mover(maker: _Maker, x: str, kind: str) -> None:
             return
         order = random.permutation(length)[: sizes[axis]]  # no two go to one place
         places = np.moveaxis(np.zeros(sizes, np.int64), axis, -1) + order
-        indices = maker.constant(np.moveaxis(places, -1, axis))
-        maker.add(kind, [x, indices, maker.floats(*sizes)], axis=axis)
+        name = maker.constant(np.moveaxis(places, -1, axis))
+        maker.add(kind, [x, name, maker.floats(*sizes)], axis=axis)
     elif kind in ("GatherND", "ScatterND") and rank:
         depth = rng.randint(1, rank)
         rows = rng.sample(list(np.ndindex(*shape[:depth])), min(2, math.prod(shape[:depth])))
         indices = np.array(rows, np.int64).reshape(-1, depth)
-        more = [maker.floats(len(rows), *shape[depth:])] if kind == "ScatterND" else []
-        maker.add(kind, [x, maker.constant(indices), *more])
+        updates = [maker.floats(len(rows), *shape[depth:])] if kind == "ScatterND" else []
+        maker.add(kind, [x, maker.constant(indices), *updates])
     elif kind in ("DepthToSpace", "SpaceToDepth") and rank == 4:
         maker.add(kind, [x], blocksize=rng.choice((1, 2)))
     elif kind == "Pad":

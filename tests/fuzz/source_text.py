@@ -19,8 +19,13 @@ from tests.fuzz import mutate
 from tests.fuzz.target import Example, Target, require, sentence
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("programs/*/*.s", "tests/asm/ok/*.s", "tests/asm/err/*.s", "tests/faults/*.s")
-FOLDERS += ("tests/asm/gnu_macros/*.s",)
+FOLDERS = (
+    "programs/*/*.s",
+    "tests/asm/ok/*.s",
+    "tests/asm/err/*.s",
+    "tests/faults/*.s",
+    "tests/asm/gnu_macros/*.s",
+)
 NAME = "fuzz.s"
 MOST_EXPANDED = 10_000  # lines of an example
 MOST_LINES = 60  # of an example, before it is damaged

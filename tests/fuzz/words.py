@@ -146,7 +146,7 @@ def _damage(bench: Bench, lines: list[str]) -> None:
 
 def _begin(bench: Bench) -> bool:
     """Start the programs, or see that both engines refuse them at once, in the same words."""
-    said = []
+    said: list[tuple[object, ...] | None] = []
     for begin in bench.begin:
         try:
             begin()

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from macaw.isa import codec, cp, pe, registry
 from macaw.isa.codec import DecodeError, StructureError, decode, describe, encode, pack, unpack
 from macaw.isa.kinds import Immediate, OperandError
+from macaw.isa.rows import Pseudo
 from tests.fuzzing import fuzz
 
 ROWS = [(core, row) for core in registry.cores() for row in core.instructions]
@@ -271,6 +272,7 @@ def test_select_gives_the_nearest_row_when_none_fits(mnemonic, written, syntax):
 
 def test_pseudos_choose_as_gnu_as_does():
     (li,) = cp.CORE.rows["li"]
+    assert isinstance(li, Pseudo)
 
     def choice(value):
         return next(

@@ -127,7 +127,7 @@ def test_a_configuration_is_a_constant_mapping():
     assert repr(device) == "<configuration tiny>"
     assert device != "tiny"
     with pytest.raises(TypeError):
-        device["pe.rows"] = 3
+        device["pe.rows"] = 3  # type: ignore[index]
     with pytest.raises(KeyError):
         device["pe.row"]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from macaw.isa import codec, cp
@@ -14,7 +16,7 @@ def vectors():
 
 
 def test_every_row_and_every_operands_ends_are_there(vectors):
-    seen = {}
+    seen: dict[Any, Any] = {}
     for vector in vectors:
         for name, value in vector.values.items():
             seen.setdefault((vector.mnemonic, name), set()).add(value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from macaw.isa import codec
+from macaw.isa.kinds import Immediate
 from macaw.isa.nnp import BEGIN, CORE, FINISH, SCALARS, STAGE, STEPS, WRITE
 from macaw.isa.nnp_layouts import BY_CODE, MEMORIES, TILE, UNITS, VECTOR
 
@@ -120,4 +121,6 @@ def test_memories_have_the_numbers_of_the_page() -> None:
 def test_each_register_has_its_own_pseudo_instruction() -> None:
     for scalar in SCALARS:
         (row,) = CORE.rows[scalar.alias]
-        assert row.operands[0].kind.low == scalar.low == scalar.reset
+        kind = row.operands[0].kind
+        assert isinstance(kind, Immediate)
+        assert kind.low == scalar.low == scalar.reset

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -30,7 +32,7 @@ def test_the_preferred_mapping_wins_where_costs_are_near(
 ) -> None:
     """By configuration, for each application one (seed 000 ¶140-141, ¶143-144, ¶177)."""
     found = choice(shape, DEVICE.changed({"lower.preferred.spmm": preferred}))
-    cycles = {}
+    cycles: dict[Any, Any] = {}
     for item in found.others:
         cycles.setdefault(item.plan.mapping.name, item.cost.cycles)
     least = min(cycles.values())

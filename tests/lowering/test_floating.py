@@ -18,17 +18,22 @@ from macaw.layer_lowering import lower
 @pytest.mark.parametrize("operation", ["spmv", "spmm", "conv2d", "depthwise"])
 def test_floating_operations(operation: str, design: str, element: str) -> None:
     rng = np.random.default_rng(5)
-    values = {"pe.rows": 2, "pe.clusters": 2, "pe.pes": 4, "pe.element": element}
+    values: dict[str, int | str] = {
+        "pe.rows": 2,
+        "pe.clusters": 2,
+        "pe.pes": 4,
+        "pe.element": element,
+    }
     config = Configuration("floating", {**values, "pe.design": design})
-    shape, given, words = {
+    cases: dict[str, tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = {
         "spmv": ((9, 20), (20,), {}),
         "spmm": ((9, 20), (7, 20), {"rows": 7}),
         "conv2d": ((5, 3, 3, 4), (6, 7, 4), {"image": (6, 7)}),
         "depthwise": ((4, 3, 3), (4, 7, 6), {"image": (6, 7), "layout": "cwh"}),
-    }[operation]
+    }
+    shape, given, options = cases[operation]
     weights = rng.integers(-4, 5, shape) / 2
     x, bias = rng.integers(-4, 5, given) / 2, rng.integers(-9, 10, shape[0])
-    options: dict[str, Any] = dict(words)
     found = lower(operation, weights, bias=bias, activation="relu", device=config, **options)
     kind = {"fp16": np.float16, "fp32": np.float32}[element]
     run = macaw.run(found.assemble(), x=x.astype(kind))

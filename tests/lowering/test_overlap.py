@@ -47,7 +47,9 @@ def test_transfers_lie_within_the_computation(mapping: str) -> None:
     run = execution.run(found.assemble(), {"x": x.astype(np.int8)}, on_start=listen)
     np.testing.assert_array_equal(run.outputs["y"], x @ weights.T)
 
-    loads, stores, begun = [], [], {}
+    loads: list[tuple[int | None, Span]] = []
+    stores: list[tuple[int | None, Span]] = []
+    begun = {}
     reads: list[tuple[int | None, Span]] = []
     for event in events:
         values = event.values

@@ -88,11 +88,12 @@ def wanted(product: Product, x: NDArray[Any], bits: int) -> NDArray[Any]:
         sums = sums + product.bias.astype(object)
     if product.activation == "relu":
         sums = np.vectorize(lambda value: max(value, 0), otypes=[object])(sums)
-    if product.shift is not None:
+    shift = product.shift
+    if shift is not None:
         high = (1 << bits - 1) - 1
         # round() takes halves to the even number; these quotients are exact in floating point.
         scale = np.vectorize(
-            lambda value: min(max(round(value / 2**product.shift), -high - 1), high),
+            lambda value: min(max(round(value / 2**shift), -high - 1), high),
             otypes=[object],
         )
         sums = scale(sums)
@@ -137,7 +138,7 @@ def test_rounds_of_weights_are_the_weights(case: Case) -> None:
                 n = plan.partition.start("N", p, q) + plan.tile_start("N", i)
                 for j in range(plan.count("K")):
                     k = plan.partition.start("K", p, q) + plan.tile_start("K", j)
-                    part = rounds[i, j, p, q * plan.pes : q * plan.pes + plan.tile.n]
+                    part: NDArray[Any] = rounds[i, j, p, q * plan.pes : q * plan.pes + plan.tile.n]
                     assert not rounds[
                         i, j, p, q * plan.pes + plan.tile.n : (q + 1) * plan.pes
                     ].any()

@@ -1,13 +1,16 @@
 """Weights in another order: seed 002 ¶105-¶113 to the letter, and properties of every scope."""
 
+from collections import Counter
 from fractions import Fraction
 from math import factorial, log2
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from macaw.lowering import protect
 from macaw.lowering.errors import LowerError
@@ -114,9 +117,9 @@ def test_there_and_back(network: tuple[list[np.ndarray], str, int, int]) -> None
                 found = [weight.tobytes() for weight in new[begin : begin + lanes]]
                 assert sorted(found) == sorted(old)
     back = protect.restore(stored, orders, plan)
-    for plain, found in zip(weights, back, strict=True):
-        assert (found.dtype, found.shape) == (plain.dtype, plain.shape)
-        assert found.tobytes() == plain.tobytes()
+    for plain, again in zip(weights, back, strict=True):
+        assert (again.dtype, again.shape) == (plain.dtype, plain.shape)
+        assert again.tobytes() == plain.tobytes()
 
 
 @settings(max_examples=150, deadline=None)
@@ -265,8 +268,8 @@ def test_equal_weights_are_interchangeable(scope: str, one: int, other: int, see
             )
             columns = columns[:most]
             ways = factorial(most)
-            for column in set(columns):
-                ways //= factorial(columns.count(column))
+            for same in Counter(columns).values():
+                ways //= factorial(same)
             wanted *= ways - 1 if ways == factorial(most) and most > 1 else ways
     assert protect.log2_distinct(weights, plan) == pytest.approx(log2(wanted))
     assert protect.log2_distinct(weights, plan) <= protect.log2_orders(plan) + 1e-9
@@ -329,7 +332,7 @@ def test_scopes_that_are_none(scope: str) -> None:
 
 def test_weights_that_pmac_cannot_take() -> None:
     good = np.ones((2, 4), np.int8)
-    for weights, lanes, message in (
+    cases: tuple[tuple[list[NDArray[Any]], int | None, str], ...] = (
         ([], None, "there are no weights"),
         ([good[0]], None, r"the weights have the shape \(4,\)"),
         ([good, good[:0]], None, r"layer 2: the weights have the shape \(0, 4\)"),
@@ -340,7 +343,8 @@ def test_weights_that_pmac_cannot_take() -> None:
         ([good], 12, "no format of pmac has 12 lanes"),
         ([good], 32, "no format of pmac has 32 lanes"),
         ([good, good.astype(np.int16)], 16, "a register does not hold 16 lanes of int16"),
-    ):
+    )
+    for weights, lanes, message in cases:
         with pytest.raises(LowerError, match=message):
             protect.layout(weights, "net", lanes)
 

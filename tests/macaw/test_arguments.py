@@ -57,7 +57,7 @@ NOT_MAPPINGS = (7, "a", [1], {1: 2})
 TABLE: dict[str, tuple[tuple[Any, ...], dict[str, Any], dict[str, tuple[Any, ...]]]] = {
     # function: right positional arguments, right named ones, wrong values by parameter
     "assemble": ((), {}, {
-        "sources": (7, None, b"a", macaw.Source(7), macaw.Source("", 7), macaw.Source("", "x", 7)),
+        "sources": (7, None, b"a", macaw.Source(7), macaw.Source("", 7), macaw.Source("", "x", 7)),  # type: ignore[arg-type]
         "device": NOT_DEVICES, "defines": (*NOT_MAPPINGS, {"a": 1.5}), "include_dirs": (7, "abc", [7]),
         "record": (7, "a"),
     }),
@@ -154,9 +154,9 @@ def test_the_findings_words(program: macaw.Program) -> None:
     with pytest.raises(
         InputError, match=r"^padding is a whole number from 0, or two .*, not \(0, 1, 1, 0\)$"
     ):
-        macaw.lower("conv2d", np.ones((4, 3, 3, 4), np.int8), image=(8, 8), padding=(0, 1, 1, 0))
+        macaw.lower("conv2d", np.ones((4, 3, 3, 4), np.int8), image=(8, 8), padding=(0, 1, 1, 0))  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"^inputs is arrays by name, not \{1: 2\}$"):
-        macaw.run(program, {1: 2})
+        macaw.run(program, {1: 2})  # type: ignore[dict-item]
     with pytest.raises(InputError, match=r"^weights\[1\] is an array of numbers, not 'a'$"):
         macaw.protect(EYE, "a")
     with pytest.raises(InputError, match=r"^max_cycles is a whole number from 0, not -1$"):
@@ -171,7 +171,7 @@ def test_an_input_that_is_given_twice_is_refused(program: macaw.Program) -> None
 
 
 def test_a_mask_is_not_dropped(program: macaw.Program) -> None:
-    masked = np.ma.masked_array([1, 2, 3, 4], mask=[0, 0, 0, 1], dtype=np.int8)
+    masked = np.ma.masked_array([1, 2, 3, 4], mask=[False, False, False, True], dtype=np.int8)
     with pytest.raises(InputError, match=r"^input x is a masked array$"):
         macaw.run(program, x=masked)
 
@@ -181,31 +181,31 @@ def test_numbers_of_numpy_are_numbers(program: macaw.Program) -> None:
         "conv2d", np.ones((4, 3, 3, 4), np.int8), image=(8, 8), padding=(1, 1), device="tiny"
     )
     numpy = macaw.lower(
-        "conv2d", np.ones((4, 3, 3, 4), np.int8), image=(np.int64(8), np.int8(8)),
-        padding=np.int16(1), device="tiny",
+        "conv2d", np.ones((4, 3, 3, 4), np.int8), image=(np.int64(8), np.int8(8)),  # type: ignore[arg-type]
+        padding=np.int16(1), device="tiny",  # type: ignore[arg-type]
     )  # fmt: skip
     assert numpy.source == plain.source
-    assert macaw.run(program, x=[1, 2, 3, 4], max_cycles=np.int64(10_000)).exit_code == 0
+    assert macaw.run(program, x=[1, 2, 3, 4], max_cycles=np.int64(10_000)).exit_code == 0  # type: ignore[arg-type]
 
 
 def test_numbers_of_numpy_do_not_overflow(program: macaw.Program) -> None:
     """They are taken as Python's, which have no end."""
     x = [1, 2, 3, 4]
-    noisy = [macaw.run(program, x=x, jitter=seed).cycles for seed in (3, np.int64(3))]
+    noisy = [macaw.run(program, x=x, jitter=seed).cycles for seed in (3, np.int64(3))]  # type: ignore[arg-type]
     assert noisy[0] == noisy[1]
-    assert macaw.run(program, x=x, max_cycles=np.uint16(65535)).exit_code == 0
+    assert macaw.run(program, x=x, max_cycles=np.uint16(65535)).exit_code == 0  # type: ignore[arg-type]
     source = macaw.Source(".core cp\n_start: .word N*N\n")
-    plain, numpy = (macaw.assemble(source, defines={"N": size}) for size in (16, np.uint8(16)))
+    plain, numpy = (macaw.assemble(source, defines={"N": size}) for size in (16, np.uint8(16)))  # type: ignore[dict-item]
     assert numpy.sections == plain.sections
-    kept = macaw.protect(EYE, lanes=np.uint8(16))
+    kept = macaw.protect(EYE, lanes=np.uint8(16))  # type: ignore[arg-type]
     shapes = [(np.uint8(8), np.uint8(8))]
-    (back,) = macaw.unprotect(*kept.weights, order=kept.order, shapes=shapes)
+    (back,) = macaw.unprotect(*kept.weights, order=kept.order, shapes=shapes)  # type: ignore[arg-type]
     assert np.array_equal(back, EYE)
     tiles = macaw.tiled(np.ones((16, 16), np.float16), layout="dot", side="a")
     size = np.uint8(16)
-    assert macaw.untiled(tiles, (size, size), layout="dot", side="a").all()
+    assert macaw.untiled(tiles, (size, size), layout="dot", side="a").all()  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"^tiles of a 16 x 100000000000000000000 matrix"):
-        macaw.untiled(tiles, (size, 10**20), layout="dot", side="a")
+        macaw.untiled(tiles, (size, 10**20), layout="dot", side="a")  # type: ignore[arg-type]
 
 
 def test_a_value_that_cannot_be_printed_is_refused_too(program: macaw.Program) -> None:
@@ -219,7 +219,7 @@ def test_a_value_that_cannot_be_printed_is_refused_too(program: macaw.Program) -
 def test_results_check_their_methods_arguments(tmp_path: Path) -> None:
     lowered = macaw.lower("spmv", EYE, device="tiny")
     for call in (
-        lambda: lowered.write(7),
+        lambda: lowered.write(7),  # type: ignore[arg-type]
         lambda: lowered.measure("a"),
         lambda: lowered.measure(seed=-1),
         lambda: macaw.protect(EYE, seed=1).write("weights.npy", tmp_path / "orders.npy"),
@@ -231,17 +231,17 @@ def test_results_check_their_methods_arguments(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: macaw.Configuration(7, {}), "made of a name and the values"),
-        (lambda: macaw.Configuration("x", 7), "made of a name and the values"),
-        (lambda: macaw.Configuration("x", {1: 2}), "made of a name and the values"),
-        (lambda: macaw.Device("tiny"), "a device is made of a Configuration"),
-        (lambda: macaw.Device(None), "a device is made of a Configuration"),
-        (lambda: macaw.Device(macaw.configuration("tiny"), jitter="a"), "a whole number from 0, not 'a'"),
-        (lambda: macaw.Device(macaw.configuration("tiny"), engine=7), "no engine is called '7'"),
+        (lambda: macaw.Configuration(7, {}), "made of a name and the values"),  # type: ignore[arg-type]
+        (lambda: macaw.Configuration("x", 7), "made of a name and the values"),  # type: ignore[arg-type]
+        (lambda: macaw.Configuration("x", {1: 2}), "made of a name and the values"),  # type: ignore[dict-item]
+        (lambda: macaw.Device("tiny"), "a device is made of a Configuration"),  # type: ignore[arg-type]
+        (lambda: macaw.Device(None), "a device is made of a Configuration"),  # type: ignore[arg-type]
+        (lambda: macaw.Device(macaw.configuration("tiny"), jitter="a"), "a whole number from 0, not 'a'"),  # type: ignore[arg-type]
+        (lambda: macaw.Device(macaw.configuration("tiny"), engine=7), "no engine is called '7'"),  # type: ignore[arg-type]
         (lambda: macaw.Device(macaw.configuration("tiny")).run(max_cycles=-1), "from 0, not -1"),
-        (lambda: macaw.Device(macaw.configuration("tiny")).run(max_cycles="a"), "from 0, not 'a'"),
+        (lambda: macaw.Device(macaw.configuration("tiny")).run(max_cycles="a"), "from 0, not 'a'"),  # type: ignore[arg-type]
         (lambda: macaw.Device(macaw.configuration("tiny")).step_core("cp", -1), "from 0, not -1"),
-        (lambda: macaw.Device(macaw.configuration("tiny")).load("x"), "loads a Program, not a value of type str"),
+        (lambda: macaw.Device(macaw.configuration("tiny")).load("x"), "loads a Program, not a value of type str"),  # type: ignore[arg-type]
     ],
 )  # fmt: skip
 def test_classes_check_what_they_are_made_of(make: Callable[[], object], message: str) -> None:
@@ -308,7 +308,7 @@ def test_every_parameter_has_a_kind() -> None:
     assert two(3) == 3
     assert (two.__name__, two.__doc__) == ("two", "Text.")
     with pytest.raises(TypeError, match="unexpected keyword"):
-        two(b=1)
+        two(b=1)  # type: ignore[call-arg]
 
 
 def test_a_missing_argument_is_python_s_error() -> None:

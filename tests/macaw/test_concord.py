@@ -6,6 +6,7 @@ import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -47,7 +48,8 @@ def layer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Concordance:
     monkeypatch.chdir(tmp_path)
     Path("layer.s").write_text(LAYER)
     found = api.concord("layer.s")
-    np.savez("data.npz", **found.random())
+    arrays: dict[str, Any] = found.random()
+    np.savez("data.npz", **arrays)
     return found
 
 
@@ -262,7 +264,8 @@ def test_what_is_refused(layer: Concordance, said: Callable[..., tuple[int, str]
         ({"x": data["x"][:5]}, "x is 6, the data has 5"),
         ({"z": data["x"]}, "the layer has no tensor 'z'"),
     ):
-        np.savez("other.npz", **{**data, **change})
+        arrays: dict[str, Any] = {**data, **change}
+        np.savez("other.npz", **arrays)
         assert message in refused("layer.s", "--check", "other.npz")
     np.savez("few.npz", W=data["W"])
     assert "no b (float16, 10) in the data" in refused("layer.s", "--check", "few.npz")

@@ -94,6 +94,8 @@ def test_ctrl_c_stops_a_long_run(tmp_path):
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT,
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
     )  # fmt: skip
+    assert child.stdin is not None
+    assert child.stdout is not None
     child.stdin.write("print 1\ncontinue\nprint s0\n")
     child.stdin.close()
     assert json.loads(child.stdout.readline())["line"] == "print 1"

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import ArrayLike
 
 from macaw import files, golden_tests
 from macaw.errors import InputError
@@ -17,7 +18,7 @@ from tests.fuzzing import fuzz
 pytestmark = pytest.mark.once
 
 
-def saved(array: np.ndarray) -> bytes:
+def saved(array: ArrayLike) -> bytes:
     stream = io.BytesIO()
     np.save(stream, array)
     return stream.getvalue()

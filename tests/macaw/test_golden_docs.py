@@ -38,7 +38,8 @@ def folders(macaw: Macaw, tmp_path: Path) -> Path:
 
 def test_the_folder_has_the_files_that_are_listed(folders: Path) -> None:
     lines = [re.match(r" *\S+", line).group() for line in FOLDER.splitlines()]  # type: ignore[union-attr]
-    shown, path = set(), []
+    shown = set()
+    path: list[str] = []
     for line in lines:
         depth = (len(line) - len(line.lstrip())) // 2
         path[depth:] = [line.strip().rstrip("/")]

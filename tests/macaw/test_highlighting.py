@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -47,7 +48,7 @@ def test_the_line_of_an_error_in_colours(source: Source) -> None:
 
 
 @pytest.mark.parametrize("variable", [{"NO_COLOR": "1"}, {"TERM": "dumb"}], ids=str)
-def test_no_colours_where_nobody_wants_them(variable: dict[str, str], source: Source) -> None:
+def test_no_colours_where_nobody_wants_them(variable: dict[str, Any], source: Source) -> None:
     assert not MARKS.search(Terminal("isa", "mac", **variable).read())
     path = source("        .core cp\n        add a0, a1\n")
     said = Terminal("asm", path, **variable).read()

@@ -47,8 +47,8 @@ def test_a_source_that_runs(macaw: Macaw, tmp_path: Path) -> None:
     assert lines[2] == "   y = x · W (20 x 16 x 8)"
     assert any("cycles; it would end the plan" in line for line in lines)
     assert any(line.startswith("dma in ") and len(line) <= 80 for line in lines)
-    name, guess, emulated = lines[-2].replace(",", "").split()
-    guess, emulated = int(guess), int(emulated)
+    name, *figures = lines[-2].replace(",", "").split()
+    guess, emulated = map(int, figures)
     assert name == "cycles"
     assert abs(guess / emulated - 1) < 0.1
     assert macaw("fmt", "--check", "p.s").returncode == 0
@@ -76,9 +76,9 @@ def test_a_graph_by_hand(tmp_path: Path) -> None:
     assert abs(step.begin - start.begin) < 50
     assert abs((step.end - step.begin) / (start.end - start.begin) - 1) < 0.1
     found.write(tmp_path / "by_hand.s")
-    x = np.arange(128, dtype=np.float32).reshape(8, 16)
-    run = api.run(tmp_path / "by_hand.s", x=x)
-    np.testing.assert_array_equal(run.outputs["y"], x @ WEIGHTS)
+    given = np.arange(128, dtype=np.float32).reshape(8, 16)
+    run = api.run(tmp_path / "by_hand.s", x=given)
+    np.testing.assert_array_equal(run.outputs["y"], given @ WEIGHTS)
     assert run.cycles == measured.cycles
 
 

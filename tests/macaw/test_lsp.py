@@ -31,9 +31,10 @@ class Editor:
         self.version = 0
         self.published: asyncio.Queue[types.PublishDiagnosticsParams] = asyncio.Queue()
 
-        @self.client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
-        def _published(params: types.PublishDiagnosticsParams) -> None:
+        def published(params: types.PublishDiagnosticsParams) -> None:
             self.published.put_nowait(params)
+
+        self.client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(published)
 
     async def open(self, text: str, **options: object) -> list[types.Diagnostic]:
         """Start the server and open the file with a text."""
@@ -69,7 +70,7 @@ class Editor:
         )
         return await self.diagnostics()
 
-    def at(self, line: int, column: int) -> dict[str, object]:
+    def at(self, line: int, column: int) -> dict[str, Any]:
         """The parameters of a request about a place."""
         return {
             "text_document": types.TextDocumentIdentifier(self.uri),
@@ -80,7 +81,9 @@ class Editor:
         """Leave the server as an editor does."""
         await self.client.shutdown_async(None)
         self.client.exit(None)
-        assert await asyncio.wait_for(self.client._server.wait(), 30) == 0
+        server = self.client._server
+        assert server is not None
+        assert await asyncio.wait_for(server.wait(), 30) == 0
         await self.client.stop()
 
 

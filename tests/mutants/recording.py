@@ -13,6 +13,7 @@ from array import array
 from collections.abc import Generator
 from pathlib import Path
 from types import CodeType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ import pytest
 from tests.mutants.paths import PACKAGE
 
 FILE = "MACAW_MUTANTS_LINES"  # the variable that names the file to write
+monitoring: Any = getattr(sys, "monitoring", None)
 COLLECTION = ""  # the name of what runs before the first test: modules are loaded
 
 
@@ -35,7 +37,6 @@ class Recorder:
         self.tests: list[str] = []
         self.seconds: list[float] = []
         self.failed: set[str] = set()
-        monitoring = sys.monitoring
         monitoring.use_tool_id(monitoring.COVERAGE_ID, "macaw mutants")
         monitoring.register_callback(monitoring.COVERAGE_ID, monitoring.events.LINE, self.line)
         monitoring.set_events(monitoring.COVERAGE_ID, monitoring.events.LINE)
@@ -43,7 +44,7 @@ class Recorder:
     def line(self, code: CodeType, line: int) -> object:
         if code.co_filename.startswith(self.product):
             self.met.append((code, line))
-        return sys.monitoring.DISABLE
+        return monitoring.DISABLE
 
     def end(self, test: str, seconds: float) -> None:
         """What was met since the last call belongs to `test`."""
@@ -54,7 +55,7 @@ class Recorder:
         self.tests.append(test)
         self.seconds.append(seconds)
         self.met = []
-        sys.monitoring.restart_events()
+        monitoring.restart_events()
 
     def pytest_collection_finish(self) -> None:
         self.end(COLLECTION, 0)
@@ -72,7 +73,7 @@ class Recorder:
             self.failed.add(report.nodeid)
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        sys.monitoring.set_events(sys.monitoring.COVERAGE_ID, 0)
+        monitoring.set_events(monitoring.COVERAGE_ID, 0)
         root = session.config.rootpath
         np.savez_compressed(
             os.environ[FILE],

@@ -12,7 +12,7 @@ from tests.programs.scripts import PROGRAMS, script
 pytestmark = pytest.mark.once
 
 FOLDER = PROGRAMS / "digits_protected"
-PROGRAMS = ("plain", "net", "layer", "group", "node")
+SCOPES = ("plain", "net", "layer", "group", "node")
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def test_every_output_is_that_of_the_plain_network(protected: ModuleType, group:
 
     Cycles do not depend on images and orders: they are the README's.
     """
-    name = PROGRAMS[group]
+    name = SCOPES[group]
     images, _ = protected.reference.load_test_set()
     if name == "plain":
         values = protected.plain_inputs()
@@ -58,11 +58,11 @@ def test_every_output_is_that_of_the_plain_network(protected: ModuleType, group:
 
 def test_scope_net_costs_nothing() -> None:
     cycles = table()
-    assert tuple(cycles) == PROGRAMS
+    assert tuple(cycles) == SCOPES
     assert cycles["net"] <= cycles["plain"]
 
 
-@pytest.mark.parametrize("name", PROGRAMS[1:])
+@pytest.mark.parametrize("name", SCOPES[1:])
 def test_wrong_orders_are_worth_nothing(protected: ModuleType, name: str) -> None:
     """In NumPy, on all 400 images: what a program computes with other orders; and with the identity."""
     reference = protected.reference

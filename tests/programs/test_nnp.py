@@ -135,7 +135,7 @@ def host(x: Numbers) -> Numbers:
 def test_figure_2_quantises_after_one_product_and_not_after_the_other(target: str) -> None:
     """Q 226 and Q 266, and in the software Q 426 and Q 466 (seed 003 ¶41-42, ¶59-60)."""
     layer = macaw.concord(PROGRAMS / "nnp_fig2" / "nnp_fig2.s", target)
-    given = layer.checked({})
+    given = layer.tensors.select({})
     assert layer.check(given) is None
     y = layer.emulate(given)["y"].astype(np.float64)
     t = {name: value.astype(np.float64) for name, value in given.items()}
@@ -165,7 +165,7 @@ def test_plain_software_gives_other_bits() -> None:
     y, plain = found("nnp_lstm")
     assert (y != plain.astype(np.float16)).mean() > 0.1
     software = macaw.concord(PROGRAMS / "nnp_lstm" / "nnp_lstm.s")
-    tensors = software.checked(TENSORS["nnp_lstm"])
+    tensors = software.tensors.select(TENSORS["nnp_lstm"])
     assert np.array_equal(software.run(tensors)["y"], y)
 
 

@@ -47,8 +47,8 @@ def ended(path: Path, recording: bool) -> tuple[object, dict[str, int]]:
     end = 0x8000_0000 + config["mem.external_bytes"]
     for place, core in enumerate(device.order):
         area = end - (place + 1) * RECORDS * RECORD.size
-        values = {"spill": area, "spill_end": area + RECORDS * RECORD.size, **AUTO}
-        for name, value in values.items():
+        parameters = {"spill": area, "spill_end": area + RECORDS * RECORD.size, **AUTO}
+        for name, value in parameters.items():
             core.write_trace(f"trace_{name}", value)
     stop = device.run(max_cycles=20_000_000)
     device.sync()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -45,7 +46,7 @@ def test_every_scope_gives_the_outputs_of_the_plain_network_in_the_same_cycles()
     Each node adds its bias, which is in a3, to the weighted sum (seed 002 ¶102-103, ¶115-122).
     """
     made = program("fig8", "fig8")
-    orders = {name: array("fig8", name) for name in ORDERS}
+    orders: dict[str, Any] = {name: array("fig8", name) for name in ORDERS}
     chance = np.random.default_rng(3)
     for x in (array("fig8", "x"), *chance.normal(size=(4, 4)).astype(np.float32)):
         run = macaw.run(made, x=x, **orders)
@@ -58,7 +59,7 @@ def test_every_scope_gives_the_outputs_of_the_plain_network_in_the_same_cycles()
 @pytest.mark.parametrize(("place", "name"), list(enumerate(ORDERS, 1)))
 def test_with_a_wrong_order_that_scope_alone_is_wrong(place: int, name: str) -> None:
     """Without the right order the stored weights are of no use (seed 002 ¶76, ¶78)."""
-    orders = {other: array("fig8", other) for other in ORDERS}
+    orders: dict[str, Any] = {other: array("fig8", other) for other in ORDERS}
     orders[name] = np.tile(np.arange(4, dtype=np.uint8), (*orders[name].shape[:2], 1))
     x = array("fig8", "x")
     y = macaw.run(program("fig8", "fig8"), x=x, **orders).outputs["y"]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from macaw.asm.assembler import Source, assemble
 from macaw.emu.device import Device
+from macaw.emu.fim.core import IslandCore
 from macaw.isa import config
 from macaw.isa.fim_islands import island_address
 
@@ -24,7 +27,9 @@ class Machine:
         self.device.load(self.program)
         self.device.by_number[0].running = False
         self.device.by_number[0].time = 1 << 62
-        self.island = self.device.cores[f"fim[{island}]"]
+        core = self.device.cores[f"fim[{island}]"]
+        assert isinstance(core, IslandCore)
+        self.island = core
         self.base = island_address(island)
 
     def address(self, bank, row, column=0):
@@ -60,7 +65,7 @@ class Machine:
 
 def fetch_times(machine):
     """The cycle in which each word was asked for, by its place in the program."""
-    seen = {}
+    seen: dict[Any, Any] = {}
     base = machine.program.section(f".fim.{machine.island.island}").address
     machine.device.listen(
         lambda event: seen.setdefault((event.values["address"] - base) // 4, event.time)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given, settings
@@ -29,9 +29,9 @@ class Recorder(Dram):
         self.log: list[Command] = []
         super().__init__(geometry(device), device)
 
-    def do(self, *args, bus=False, **more):
-        self.bus = bus
-        return super().do(*args, bus=bus, **more)
+    def do(self, *args: Any, bus: bool = False, **more: Any) -> Any:
+        self.bus = more["bus"] = bus
+        return super().do(*args, **more)
 
     def issue(self, command, bank, time, row=-1, channel=False):
         self.log.append(Command(command, bank, time, row, channel, self.bus))
@@ -49,7 +49,7 @@ def violations(log, device):
     if is_dimm:
         t["burst"] = 256 // (device["fim.chips"] * device["fim.chip_bits"])
     per_rank = device["fim.bank_groups"] * device["fim.group_banks"]
-    found = []
+    found: list[tuple[Any, ...]] = []
 
     def gap(one, other, name, least):
         if other.time - one.time < least:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -66,7 +67,7 @@ class Walk:
             if made.value is None:
                 self.work.append((self.only(made), expected[low:high]))
             else:
-                number = FORMATS[size](made.value)
+                number: Any = FORMATS[size](made.value)
                 assert number.tobytes()[low - first : high - first] == expected[low:high]
                 self.number(made, FORMATS[size])
         assert not any(rest), "what nobody filled is 0"
@@ -89,7 +90,9 @@ class Walk:
         """A number that the ALU has made, from its operands."""
         self.computed += 1
         said = {x.what: x.value for x in made.sources() if x.setting}
-        old, products, operands = [], [], []
+        old: list[Any] = []
+        products: list[Any] = []
+        operands: list[Any] = []
         for source in made.sources():
             if source.setting:
                 continue

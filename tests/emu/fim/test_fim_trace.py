@@ -96,11 +96,16 @@ def record(group, loop, first, words):
 
 def windows(acts, parameters, groups=4):
     """The records in auto mode, in the order in which they are spilled; of the last ones the group's."""
-    numbers, done, opened, found = {}, set(), [None] * groups, []
+    numbers: dict[int, int] = {}
+    done: set[int] = set()
+    opened: list[tuple[int, int, int] | None] = [None] * groups
+    found = []
     words = [word for kind, word in acts if kind == "begin"]
 
     def spill(group):
-        loop, first, stop = opened[group]
+        window = opened[group]
+        assert window is not None
+        loop, first, stop = window
         taken = [word for word in words[first:stop] if numbers.get(id(word), stop) < stop]
         found.append(record(group, loop, first, taken))
         opened[group] = None
@@ -118,9 +123,10 @@ def windows(acts, parameters, groups=4):
             continue
         done.add(numbers[id(word)])
         for group in range(groups):
-            if opened[group] is None:
+            window = opened[group]
+            if window is None:
                 continue
-            _, first, stop = opened[group]
+            _, first, stop = window
             mine = set(range(first, min(stop, len(numbers))))
             if numbers[id(word)] in mine and len(numbers) >= stop and mine <= done:
                 spill(group)
@@ -134,14 +140,15 @@ def own_counts(machine, acts):
     """What each word uses by its fields and those of the mmr before it; no waits, no times."""
     lanes = machine.config["fim.island.0.lanes"]
     banks = [len(block.banks) for block in machine.island.blocks]
-    registers = defaultdict(int)
+    registers: defaultdict[tuple[int, int], int] = defaultdict(int)
     found = {}
     for kind, word in acts:
         if kind == "end":
             continue
         value = int.from_bytes(machine.device.memory.peek(word.address, 4), "little")
         item = decode(CORE, value, 32)
-        count, values, own = banks[word.block], item.values, Counter()
+        count, values = banks[word.block], item.values
+        own: Counter[str] = Counter()
         match item.row.mnemonic:
             case "mmr":
                 registers[word.block, values["register"]] = values["value"]
@@ -181,7 +188,7 @@ def test_records_are_those_of_the_log_and_of_an_own_count(lines, device, seed, p
     for kind, word in acts:
         if kind != "end":
             continue
-        uses = Counter()
+        uses: Counter[str] = Counter()
         for of, _, _, times in word.uses:
             uses[of] += times
         blocked = uses.pop("reads_blocked", 0) + uses.pop("writes_blocked", 0)

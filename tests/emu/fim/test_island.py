@@ -293,7 +293,10 @@ def test_several_products_of_one_open_row(engine):
     lines = [".block banks=0", "mmr op, mul", "mmr arrange, tensor", "mmr rz_step, 1", "act 0",
              "rop <- iosa[0]", "rz <- rop * iosa[16]", "mmr transpose, a", "rz <- rop * iosa[16]",
              "mmr transpose, b", "rz <- rop * iosa[16]", "end"]  # fmt: skip
-    changes = {"fim.island.0.arrangements": "tensor transposed", "fim.island.0.rz_slices": 4}
+    changes: dict[str, int | str] = {
+        "fim.island.0.arrangements": "tensor transposed",
+        "fim.island.0.rz_slices": 4,
+    }
     machine = Machine(lines, config.load("tiny").changed(changes), engine)
     a, b = np.random.default_rng(4).integers(-4, 5, (2, 4, 4)).astype(np.float16)
     machine.put(0, 0, 0, a)
@@ -320,7 +323,10 @@ def test_tiles_of_a_row_and_of_a_column_by_fig_3a(engine):
             "mmr rz_slot, 0",
             "act 0",
         ]
-    changes = {"fim.island.0.arrangements": "tensor", "fim.island.0.rz_slices": 4}
+    changes: dict[str, int | str] = {
+        "fim.island.0.arrangements": "tensor",
+        "fim.island.0.rz_slices": 4,
+    }
     machine = Machine([*lines, "end"], config.load("tiny").changed(changes), engine)
     a, b = np.random.default_rng(5).integers(-4, 5, (2, 16, 16)).astype(np.float16)
 
@@ -339,7 +345,7 @@ def test_the_adder_tree_of_tensor_products_is_smaller():
 
     With a lane for each product: the function's cycles and a cycle a level.
     """
-    changes = {"fim.island.0.arrangements": "dot outer tensor", "fim.island.0.lanes": 256,
+    changes: dict[str, int | str] = {"fim.island.0.arrangements": "dot outer tensor", "fim.island.0.lanes": 256,
                "fim.island.0.rz_slices": 16}  # fmt: skip
     found = {}
     for name in ("dot", "outer", "tensor"):

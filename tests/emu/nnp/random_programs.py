@@ -84,8 +84,10 @@ def configuration(chance: random.Random) -> config.Configuration:
         "net_in": upto(6), "net_out": upto(6), "instructions": 256,
         "vector_channels": upto(2), "matrix_channels": upto(3),
     }  # fmt: skip
-    depths = ("issue_cycles", "read_depth", "multiplier_depth", "crossbar_depth", "add_depth")
-    depths += ("multiply_depth", "activation_depth", "softmax_depth", "write_depth")
+    depths = (
+        "issue_cycles", "read_depth", "multiplier_depth", "crossbar_depth", "add_depth",
+        "multiply_depth", "activation_depth", "softmax_depth", "write_depth",
+    )  # fmt: skip
     values |= {name: upto(9) for name in depths}
     memory = {
         "mem.external_latency": upto(30),

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from macaw.emu.core import Event
 from macaw.emu.engines import ENGINES
 from tests.emu.nnp.random_programs import TEXT, program
 
@@ -67,10 +68,13 @@ def test_listeners_hear_the_same_and_change_nothing(seed: int) -> None:
     heard: list[list[Any]] = []
     ends = []
     for engine in ENGINES:
-        device, events = case.device(engine), []
-        device.listen(
-            lambda x, events=events: events.append((x.kind, x.core.name, x.time, dict(x.values)))
-        )
+        device = case.device(engine)
+        events: list[tuple[Any, ...]] = []
+
+        def hear(x: Event, events: list[tuple[Any, ...]] = events) -> None:
+            events.append((x.kind, x.core.name, x.time, dict(x.values)))
+
+        device.listen(hear)
         stop = device.run(LIMIT)
         ends.append((stop.plain(), device.hash()))
         heard.append(events)

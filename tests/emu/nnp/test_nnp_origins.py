@@ -54,7 +54,7 @@ class Walk:
         elif name == "mv_mul" and inputs and inputs[0].what == "product" and not self.switched:
             exact = sum(x.value for x in inputs)
             size = sum(abs(x.value) for x in inputs)
-            near = float(self.model.kind(origin.value))
+            near = float(np.array(origin.value, self.model.kind))
             if np.isfinite(near):
                 assert abs(near - exact) <= 2.0**-9 * abs(exact) + 2.0**-20 * size + 2.0**-23
 

@@ -44,7 +44,9 @@ def instruction(draw: st.DrawFn) -> int:
 
 def _word(mnemonic: str, memory: str, address: int) -> int:
     row = CORE.by_mnemonic[mnemonic]
-    code = row.format.by_name["mem"].kind.parse(memory)
+    kind = row.format.by_name["mem"].kind
+    assert kind is not None
+    code = kind.parse(memory)
     return codec.encode(row, {"mem": code or 0, "a": address})
 
 

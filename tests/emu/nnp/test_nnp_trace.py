@@ -148,8 +148,8 @@ def test_engines_agree_wherever_they_are_stopped(seed, late, parameters, data) -
     cuts = sorted(data.draw(st.lists(st.integers(0, end), max_size=3)))
     fast, plain = (traced(case.device(engine, late), parameters) for engine in ENGINES)
     for cut in cuts:
-        stops = [device.run(until=cut).plain() for device in (fast, plain)]
-        assert stops[0] == stops[1]
+        outcomes = [device.run(until=cut).plain() for device in (fast, plain)]
+        assert outcomes[0] == outcomes[1]
         assert [change for change in fast.diff(plain.snapshot()) if change[0] == "nnp"] == []
     other = case.device(ENGINES[0], late)
     other.restore(plain.snapshot())

@@ -82,7 +82,7 @@ def expected(matrix: Quantised, vectors: Quantised, pair: Pair) -> np.ndarray:
     shared = pair[0].kind == "bfp"
     found = np.empty((len(xs), rows.shape[0], rows.shape[2]), object)
     for i, r, j in np.ndindex(*found.shape):
-        found[i, r, j] = accumulated(rows[r, :, j], xs[i], digits, shared, unit)
+        found[i, r, j] = accumulated(list(rows[r, :, j]), list(xs[i]), digits, shared, unit)
     return found
 
 

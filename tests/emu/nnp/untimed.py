@@ -192,6 +192,7 @@ class Model:
         n = self.native
         done: list[tuple[int, Any]] = []  # an iteration has all of its effects or none
         for k in range(self.scalars["rows"] * self.scalars["cols"]):
+            tile: Any
             if source == "NetInQ":
                 tile = np.stack([self.queue.pop(0) for _ in range(n)])
             elif source == "Dram":

@@ -61,7 +61,8 @@ def main(arguments):
     parser.add_argument("--all", action="store_true")
     given = parser.parse_args(arguments)
     targets = given.target or TARGETS
-    seconds, elements, became = dict.fromkeys(targets, 0.0), 0, Counter()
+    seconds, elements = dict.fromkeys(targets, 0.0), 0
+    became: Counter[str] = Counter()
     differing = []
     for place in range(given.count):
         number = given.seed * SEEDS + place

@@ -258,7 +258,7 @@ def lengths(rng):
 
 def device(rng):
     """A small device with any quantisers and switches."""
-    small = {
+    small: dict[str, int | str] = {
         "nnp.native": int(rng.choice([1, 2, 4])),
         "nnp.host_format": str(rng.choice(["fp16", "fp32"])),
         "nnp.quantise": str(rng.choice(["bfp", "bfp", "int", "log", "float"])),

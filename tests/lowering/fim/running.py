@@ -43,11 +43,11 @@ def operands(shape, seed=0):
 def product(a, b, known="b"):
     """The graph of a product; `known` are the sides that are constants."""
     graph = Graph(FORMAT_OF[a.dtype.name])
-    sides = [
+    left, right = [
         graph.constant(name, x) if name in known else graph.tensor(name, *x.shape)
         for name, x in (("a", a), ("b", b))
     ]
-    graph.product(*sides, name="c")
+    graph.product(left, right, name="c")
     return graph
 
 
@@ -113,7 +113,7 @@ def modelled(plan, graph, inputs):
             shape = task.output.rows, task.output.columns
             places = np.asarray(task.places, int)[:, None] + np.arange(task.width)
             if task.kind == PRODUCT:
-                made = rounded(*x, step.option.layout)
+                made = rounded(x[0], x[1], step.option.layout)
             elif task.kind == GATHER:
                 made = x[0].reshape(-1)[places].reshape(shape)
             elif task.kind == SCATTER:

@@ -19,7 +19,9 @@ def plan():
     graph.product(middle, a, "last")
 
     def option(unit, island, *cycles, **more):
-        return Option(unit, island, 1 if island is None else island, *cycles, banks=3, **more)
+        bring, compute, fetch = cycles
+        layout = 1 if island is None else island
+        return Option(unit, island, layout, bring, compute, fetch, banks=3, **more)
 
     def ask(unit, _config, _homes):
         refusals = Refusal(unit, 2, 3, "island 2 has no fp16, but fp32")

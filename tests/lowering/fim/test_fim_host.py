@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -33,7 +35,7 @@ def naive(job):
     run = [n * width for n in range(len(job.task.places))]
     places = [int(place) * job.size for place in job.task.places]
     to, at = (run, places) if job.task.kind == GATHER else (places, run)
-    merged = []
+    merged: list[Any] = []
     for dst, src in zip(to, at, strict=True):
         if merged and (dst, src) == (merged[-1][0] + merged[-1][2], merged[-1][1] + merged[-1][2]):
             merged[-1][2] += width
@@ -68,10 +70,13 @@ def tasks(draw):
     kind = draw(st.sampled_from(["gather", "scatter", "into"]))
     count = draw(st.integers(1, cells))
     if kind == "gather":
-        graph.gather(x, rng.choice(pool, count) if draw(st.booleans()) else pool[:count], "y")
+        places = rng.choice(pool, count) if draw(st.booleans()) else pool[:count]
+        graph.gather(x, places.tolist(), "y")
     else:
         into = graph.tensor("z", cells, width) if kind == "into" else None
-        graph.scatter(graph.view(x, count, width, name="part"), pool[:count], cells, "y", into)
+        graph.scatter(
+            graph.view(x, count, width, name="part"), pool[:count].tolist(), cells, "y", into
+        )
     return graph.tasks[-1], rng
 
 

@@ -152,7 +152,9 @@ def test_scatters(constant):
 
 def test_constants_are_computed_before_and_casts_are_none():
     nodes = [
-        helper.make_node("Constant", [], ["two"], value=numpy_helper.from_array(np.float32(2))),
+        helper.make_node(
+            "Constant", [], ["two"], value=numpy_helper.from_array(np.array(2, np.float32))
+        ),
         helper.make_node("Exp", ["two"], ["e"]),
         helper.make_node("Cast", ["x"], ["half"], to=TensorProto.FLOAT),
         helper.make_node("Shape", ["x"], ["size"], start=1),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import onnxruntime
 import pytest
@@ -41,7 +43,7 @@ def test_a_chain_is_a_pair_whose_consumer_begins_before_its_producer_ends():
     (step,) = found.plan.steps
     assert step.option.pair
     assert [task.kind for task in step.tasks] == [PRODUCT, PRODUCT]
-    times = {}  # by block: when its operations were
+    times: dict[Any, Any] = {}  # by block: when its operations were
 
     def listen(_item, device):
         device.listen(heard, [f"fim[{step.option.island}]"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pytest
 
@@ -58,7 +59,8 @@ def test_an_order_of_actions_that_can_be_done(seed):
     """What a step reads is fetched before, engines do one thing at a time, banks are not shared."""
     graph = schedules.graph(random.Random(seed), 9)
     plan = schedule(graph, CONFIG, schedules.asking(seed))
-    there, held = {"a", "b"}, {}
+    there = {"a", "b"}
+    held: dict[Any, Any] = {}
     dma = 0
     for action in plan.actions:
         option = plan.steps[action.step].option
@@ -116,8 +118,7 @@ def test_copies_that_the_queue_does_not_hold_stop_cp_by_hand():
     """cp queues the last copies of the first results 3 cycles after they begin: then y is there."""
     graph = Graph()
     a = graph.tensor("a", 4, 4)
-    x, y = graph.product(a, a, "x"), graph.product(a, a, "y")
-    graph.product(x, y, "z")
+    graph.product(graph.product(a, a, "x"), graph.product(a, a, "y"), "z")
     x, y, z = graph.tasks
     options = [
         option([x], 0, 10, 100, 5, fetch_queue_wait=3),

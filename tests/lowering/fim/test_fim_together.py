@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -169,8 +171,12 @@ def test_blocks_of_a_pair_take_just_what_is_predicted(sides, several, device):
         blocks, island = job.blocks(), job.island
         lines = [line for block in blocks for line in block.lines()]
         machine = Machine(lines, device, island=island)
-        seen = []
-        machine.device.listen(lambda event, seen=seen: seen.append(event.time), [f"fim[{island}]"])
+        seen: list[Any] = []
+
+        def hear(event, seen=seen):
+            seen.append(event.time)
+
+        machine.device.listen(hear, [f"fim[{island}]"])
         machine.done()
         assert max(seen) == blocks_end(blocks, device, island, BankTiming(device), 0)
         assert machine.island.counters()["cycles_pull"] > 0

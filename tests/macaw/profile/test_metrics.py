@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from macaw import api
@@ -24,7 +26,11 @@ def found(limits: dict[str, float] | None = None, **counters: int) -> dict[str, 
     return {metric.key: metric for metric in made}
 
 
-READING = {"t_rd_begin": 100, "t_rd_end": 300, "e_bus": 50}  # m n / (t2 - t1) = 32 * 50 / 200 = 8
+READING: dict[str, Any] = {
+    "t_rd_begin": 100,
+    "t_rd_end": 300,
+    "e_bus": 50,
+}  # m n / (t2 - t1) = 32 * 50 / 200 = 8
 
 
 def test_what_never_occurred_has_no_metric() -> None:

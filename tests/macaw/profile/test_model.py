@@ -29,8 +29,8 @@ def test_json_gives_back_an_equal_profile() -> None:
 
 
 def test_every_class_is_frozen_and_reached() -> None:
-    reached = {Profile}
-    waiting = [Profile]
+    reached: set[type] = {Profile}
+    waiting: list[type] = [Profile]
     while waiting:
         for hint in typing.get_type_hints(waiting.pop()).values():
             for part in (hint, *typing.get_args(hint)):

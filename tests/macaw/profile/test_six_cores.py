@@ -31,7 +31,10 @@ class Made:
         done = subprocess.run(
             [
                 *(sys.executable, "-m", "macaw", "profile", FOLDER / "six_cores.s"),
-                *(*inputs, *files, "--html", self.page),
+                *inputs,
+                *files,
+                "--html",
+                self.page,
             ],
             cwd=ROOT,
             capture_output=True,
