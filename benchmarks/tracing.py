@@ -139,7 +139,7 @@ def begun(case: Case) -> dict[str, int]:
         device.write_tensor(name, values)
     device.run()
     device.sync()
-    return {core.name: core.begun for core in device.order}
+    return {core.name: core.start_count for core in device.order}
 
 
 def seconds(case: Case, recording: Parameters | None, counts: Mapping[str, int]) -> float:

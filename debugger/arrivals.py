@@ -1,7 +1,7 @@
 """Which instructions cores have come to, and which breakpoints there were reported already.
 
-A breakpoint is asked once for each coming of a core to its instruction. `Core.moment` tells one
-coming from the next.
+A breakpoint is asked once for each coming of a core to its instruction. `Inspectable.moment` tells
+one coming from the next.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NONE = 1 << 62  # no point has so high a number
 class Arrival:
     """A core has come to an instruction; the breakpoints that are not asked there any more."""
 
-    moment: object  # `Core.moment`
+    moment: object  # `Inspectable.moment`
     points: set[int] = field(default_factory=set)  # numbers of those that were counted here
     newest: int = NONE  # points with a higher number were set while a stop showed the instruction
 
@@ -38,7 +38,7 @@ class Arrivals:
 
     def show(self, core: Core, newest: int) -> None:
         """Let points with a number above `newest` pass where a stop shows a core."""
-        for address in core.following:
+        for address in core.next_addresses:
             arrival = self._arrival(core, address)
             arrival.newest = min(arrival.newest, newest)
 

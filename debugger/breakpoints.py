@@ -12,7 +12,7 @@ from macaw.debugger.places import Place, places
 from macaw.debugger.point import Point
 from macaw.debugger.point_checks import point_targets
 from macaw.debugger.stops import Hit
-from macaw.emu.breaks import Break
+from macaw.emu.breaks import Break, Breakable
 
 if TYPE_CHECKING:
     from macaw.debugger.arrivals import Arrivals
@@ -54,8 +54,10 @@ class Breakpoints:
                 at = by_core.setdefault(target.core.name, {})
                 at.setdefault(target.address, []).append((point, target))
         cores = self.debuggee.device.cores
-        self._halting = {n: x for n, x in by_core.items() if cores[n].halts}
-        self._by_announcement = {n: x for n, x in by_core.items() if not cores[n].halts}
+        self._halting = {n: x for n, x in by_core.items() if isinstance(cores[n], Breakable)}
+        self._by_announcement = {
+            n: x for n, x in by_core.items() if not isinstance(cores[n], Breakable)
+        }
         self._breaks = {
             name: {at: self._break(cores[name], some) for at, some in by_address.items()}
             for name, by_address in self._halting.items()
@@ -84,7 +86,7 @@ class Breakpoints:
             breaks = self._breaks.get(core.name, {})
             if core.name in goals:
                 breaks = {**breaks, **self._with_goals(core, breaks, goals[core.name])}
-            if breaks or core.name in self._cores_with_breaks:
+            if isinstance(core, Breakable) and (breaks or core.name in self._cores_with_breaks):
                 core.set_breaks(breaks)
         self._cores_with_breaks = {*self._breaks, *goals}
 
@@ -107,7 +109,9 @@ class Breakpoints:
     def disarm(self) -> None:
         """Take all breaks away."""
         for name in self._cores_with_breaks:
-            self.debuggee.device.cores[name].set_breaks({})
+            core = self.debuggee.device.cores[name]
+            if isinstance(core, Breakable):
+                core.set_breaks({})
         self._cores_with_breaks = set()
 
     def check_next(self, core: Core) -> None:
@@ -115,7 +119,7 @@ class Breakpoints:
 
         A dprintf is left out: it prints right before the instruction is executed.
         """
-        for address in core.following:
+        for address in core.next_addresses:
             points = self._halting.get(core.name, {}).get(address, ())
             self._stops(Place(core.name), [x for x in points if x[0].kind != "dprintf"])
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from macaw.debugger.source_code import STACK, WORD, SourceCode
 from macaw.debugger.stops import Where
+from macaw.emu.breaks import live_values
 from macaw.emu.faults import Fault
 from macaw.isa.kinds import Register
 
@@ -46,8 +47,9 @@ def register(core: Core, alias: str) -> int | None:
     """The value of a register by one of its names; None if the core has none of that name."""
     for file in core.table.files:
         for number, names in enumerate(file.names):
-            if alias in names and core.inlines == file.name:
-                return int(getattr(core, core.inlines)[number])
+            values = live_values(core, file.name)
+            if alias in names and values is not None:
+                return int(values[number])
     return None
 
 

@@ -11,6 +11,7 @@ from macaw.debugger.places import Place, places
 from macaw.debugger.point import Point
 from macaw.debugger.state_events import STATE_EVENTS, StateEvent, state_event_of
 from macaw.debugger.stops import Hit
+from macaw.emu.breaks import Instrumented
 
 if TYPE_CHECKING:
     from macaw.debugger.debuggee import Debuggee
@@ -35,7 +36,9 @@ class Catchpoints:
         if event.late or event.announced or event.name not in STATE_EVENTS:
             return event.late
         where = {place.core for place in places(device, point.place)} if point.place else ()
-        return any(not device.cores[name].asks for name in where or device.cores)
+        return any(
+            not isinstance(device.cores[name], Instrumented) for name in where or device.cores
+        )
 
     def prepare(self, points: Iterable[Point]) -> None:
         """Find what to look at for these points on the device of now."""

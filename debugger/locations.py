@@ -13,6 +13,7 @@ from macaw.asm.disassembly.forms import Record, printer_of
 from macaw.asm.disassembly.labels import Labels, Names
 from macaw.debugger.expressions import ExpressionError, compile_expression
 from macaw.debugger.where import where_of
+from macaw.emu.breaks import Breakable
 from macaw.emu.copies import candidates, index_of, moved, original
 from macaw.isa import registry
 
@@ -137,7 +138,7 @@ def targets(debuggee: Debuggee, address: int) -> list[Target]:
     section = program.section_at(address)
     if section is None or section.core is None:
         holders = [core for core in device.order if any(candidates(program, core, address))]
-        holders = holders or [core for core in device.order if core.halts]
+        holders = holders or [core for core in device.order if isinstance(core, Breakable)]
         return [Target(core, address) for core in holders]
     own = []
     for core in device.order:

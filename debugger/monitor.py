@@ -21,6 +21,7 @@ from macaw.debugger.places import Place
 from macaw.debugger.point import BREAKS, WATCHES
 from macaw.debugger.stops import ARRIVED, Hit
 from macaw.debugger.watch_set import Announcement, WatchSet
+from macaw.emu.breaks import Instrumented
 from macaw.emu.faults import Stop
 
 if TYPE_CHECKING:
@@ -73,7 +74,8 @@ class Monitor:
                 return True
             if point.kind in WATCHES:
                 cores = compile_expression(self.debuggee, point.text, point.focus or None).cores
-                if any(not self.debuggee.device.cores[name].asks for name in cores):
+                order = self.debuggee.device.cores
+                if any(not isinstance(order[name], Instrumented) for name in cores):
                     return True
         return False
 
@@ -105,7 +107,7 @@ class Monitor:
         if self._cores:
             device.listen(self._listener, self._cores)
         if self._cores or self._watches.all:
-            device.acted = self._after_act
+            device.on_act = self._after_act
 
     def _prepare(self, device: Device) -> None:
         if self._device is not device:
@@ -123,7 +125,7 @@ class Monitor:
         device = self.debuggee.device
         if self._cores:
             device.unlisten(self._listener)
-        device.acted = None
+        device.on_act = None
         self._cores = set()
         self._step_test = None
         self._watches.rest()

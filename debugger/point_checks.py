@@ -16,6 +16,7 @@ from macaw.debugger.locations import LocationError, Target, locate, targets
 from macaw.debugger.places import Place, PlaceError, places
 from macaw.debugger.point import BREAKS, KINDS, WATCHES, Point, PointError
 from macaw.debugger.state_events import state_event_of
+from macaw.emu.breaks import Breakable
 
 if TYPE_CHECKING:
     from macaw.debugger.debuggee import Debuggee
@@ -102,7 +103,9 @@ def _check_place(debuggee: Debuggee, point: Point) -> None:
     if not cores:
         raise PointError(f"{point.place} executes nothing at {point.text}")
     for place in places(debuggee.device, point.place):
-        if place.units and any(core.name == place.core and core.halts for core in cores):
+        if place.units and any(
+            core.name == place.core and isinstance(core, Breakable) for core in cores
+        ):
             raise PointError(f"{place.core} stops as a whole, not at {place} alone")
 
 

@@ -139,12 +139,12 @@ def _positions_from(
         is_match = False
 
     device.listen(hear, cores)
-    device.acted = after_act
+    device.on_act = after_act
     try:
         with runner.replaying():
             _check(runner.forward(end))
     finally:
-        device.acted = None
+        device.on_act = None
         device.unlisten(hear)
     return positions
 

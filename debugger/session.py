@@ -37,6 +37,7 @@ from macaw.debugger.stepping import (
 from macaw.debugger.stop_positions import StopPositions
 from macaw.debugger.stops import ENDS, Hit, SessionError, StopRecord, Wait, Where, reason_of
 from macaw.debugger.where import waits_of, where_of
+from macaw.emu.breaks import Breakable
 from macaw.emu.device import Device
 from macaw.emu.engines import ENGINES
 
@@ -155,7 +156,7 @@ class Session:
         """
         self._check_count(count)
         units = [place for place in self.focus if place.units]
-        if units and not every and not self.core.halts:
+        if units and not every and not isinstance(self.core, Breakable):
             where = units[:1] if only else units
             return self._finish(*step_announcements(self.runner, where, INSTRUCTION, count))
         cores = cores_to_step(self.debuggee, only, every)
@@ -245,7 +246,7 @@ class Session:
         self._check_count(count)
         now, name, retired = self.device.position, self.core.name, self.core.retired
         units = [place for place in self.focus if place.units]
-        if units and not self.core.halts:
+        if units and not isinstance(self.core, Breakable):
             return self._step_announcements_back(units, INSTRUCTION, count)
         if now == START:
             return self._go_back(now, START, 0)

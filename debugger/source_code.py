@@ -7,9 +7,11 @@ comes back with the stack as it was.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
+from macaw.emu.breaks import live_values
 from macaw.emu.copies import original
 from macaw.emu.faults import Fault
 from macaw.isa.codec import Decoded, DecodeError, decode
@@ -75,11 +77,15 @@ class SourceCode:
         core = self.core
         for file in core.table.files:
             for number, names in enumerate(file.names):
-                if STACK in names and core.inlines == file.name:
-                    values = getattr(core, core.inlines)
-                    now = values[number]
-                    return lambda: bool(values[number] >= now)
+                values = live_values(core, file.name)
+                if STACK in names and values is not None:
+                    return partial(_is_back, values, number, values[number])
         return lambda: True
+
+
+def _is_back(values: Sequence[int], number: int, before: int) -> bool:
+    """Whether a register has the value of before again, or a greater one."""
+    return bool(values[number] >= before)
 
 
 def _links(instruction: Decoded) -> bool:

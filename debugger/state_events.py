@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from macaw.debugger.event_fields import inside
 from macaw.debugger.places import Place, counts
 from macaw.debugger.queue_delta import fills_from_outside
+from macaw.emu.breaks import Instrumented
 
 if TYPE_CHECKING:
     from macaw.emu.core import Core
@@ -53,7 +54,9 @@ class StallEvent(StateEvent):
     def _waits(self) -> dict[str, tuple[str, int]]:
         """What each part waits for and since when, by its name."""
         core = self.core
-        if core.asks:  # it has no parts, and is looked at after each of its instructions
+        if isinstance(
+            core, Instrumented
+        ):  # it has no parts, and is looked at after each of its instructions
             return {} if core.waiting is None else {"": (core.waiting.on, core.waiting.since)}
         core.sync()
         return {x.part: (x.on, x.since) for x in core.stalls() if x.on}

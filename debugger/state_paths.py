@@ -24,6 +24,7 @@ from macaw.debugger.values import (
     near,
 )
 from macaw.emu.block_diagram import Box
+from macaw.emu.breaks import Instrumented, live_values
 from macaw.isa.common import REGISTERS as MAPPED
 from macaw.isa.memory_map import CORE_SHIFT, REGISTERS
 
@@ -127,7 +128,7 @@ class Members:
             several = (slice(None),) * (self._depth(row) - len(inside))
             place = inside if single else (*inside, (*several, number) if several else number)
             bits = file.width if row.dtype != "object" and file.width <= 64 else 0
-            live = self.core.inlines == file.name and len(steps) == 1
+            live = live_values(self.core, file.name) is not None and len(steps) == 1
             is_signed = file.signed and len(row.shape) == len(place)
             access = self._of_field(
                 row, place, steps[1:], is_signed=is_signed, bits=bits, live=live
@@ -310,6 +311,7 @@ class Members:
             return Access(
                 text, read, write, own, whole=whole, bits=bits or 64, field_range=own_range
             )
+        assert isinstance(core, Instrumented)
         values, number, half = getattr(core, core.inlines), inside[-1], 1 << bits - 1
         value_text = f"{core.inlines}[{number}]"
         sign = f"(({value_text} ^ {half}) - {half})" if is_signed else value_text

@@ -17,6 +17,7 @@ from macaw.debugger.places import Place
 from macaw.debugger.reverse import announcement_positions
 from macaw.debugger.runner import Runner, width
 from macaw.debugger.stops import ARRIVED, Hit, SessionError
+from macaw.emu.breaks import Breakable
 
 if TYPE_CHECKING:
     from macaw.debugger.breakpoints import Test
@@ -140,9 +141,9 @@ def run_to(runner: Runner, goals: Sequence[Target]) -> Stop:
     """
     debuggee = runner.debuggee
     before: dict[str, dict[int, Test]] = {}
-    after = [target for target in goals if not target.core.halts]
+    after = [target for target in goals if not isinstance(target.core, Breakable)]
     for target in goals:
-        if target.core.halts:
+        if isinstance(target.core, Breakable):
             test = partial(holds_code, debuggee, target)
             before.setdefault(target.core.name, {})[target.address] = test
 

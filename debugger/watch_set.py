@@ -9,6 +9,7 @@ from macaw.debugger.places import Place
 from macaw.debugger.point import WATCHES, Point
 from macaw.debugger.queue_delta import QueueDelta, QueueTracker
 from macaw.debugger.watch_target import ACCESSES, QUEUE_ACCESSES, WatchTarget
+from macaw.emu.breaks import Instrumented
 from macaw.emu.pages import PAGE
 from macaw.isa.memory_map import EXTERNAL, UNITS
 
@@ -77,7 +78,9 @@ class WatchSet:
         """Start to watch: set probes, remember values, ask memories to report changes."""
         self._probe_hits, self._pages_changed, self._is_on = [], False, True
         for name in self._cores_with_probes | set(self._probes):
-            self.debuggee.device.cores[name].set_probes(self._probes.get(name, ()))
+            core = self.debuggee.device.cores[name]
+            if isinstance(core, Instrumented):
+                core.set_probes(self._probes.get(name, ()))
         self._cores_with_probes = set(self._probes)
         for target in self.all:
             target.begin()
@@ -101,7 +104,11 @@ class WatchSet:
             if target.extents:
                 on_chip = any(UNITS <= at < EXTERNAL for at, _ in target.extents)
                 reads = target.point.kind in ACCESSES
-                names |= {core.name for core in order if not core.asks or reads or on_chip}
+                names |= {
+                    core.name
+                    for core in order
+                    if reads or on_chip or not isinstance(core, Instrumented)
+                }
         return names
 
     def _watch_pages(self) -> None:
@@ -122,7 +129,7 @@ class WatchSet:
             self._pages_changed = True
             device = self.debuggee.device
             core = device.acting
-            if core is not None and core.asks:
+            if isinstance(core, Instrumented):
                 device.cycle = core.time  # it may have gone on since its turn began
                 core.ask()
 
@@ -240,5 +247,5 @@ def _hold(pages: Pages, offset: int, length: int) -> None:
     end = offset + length
     while offset < end:
         stop = min(end, (offset // PAGE + 1) * PAGE)
-        pages.hold(offset, stop - offset)
+        pages.watch(offset, stop - offset)
         offset = stop

@@ -1,7 +1,7 @@
 """What one watch watches: its value, where that lies, and what tells of accesses to it.
 
-Registers of cores that can be asked after their instructions (`Core.probed`) are watched by
-probes: the code stays translated. All else is listened to, or looked at after each act.
+Registers of cores that test probes (`macaw.emu.breaks.Instrumented`) are watched by probes: the
+code stays translated. All else is listened to, or looked at after each act.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from macaw.debugger.event_fields import reaches, registers
 from macaw.debugger.expressions import Expression, ExpressionError, compile_expression
 from macaw.debugger.places import Place, places
-from macaw.emu.breaks import Probe
+from macaw.emu.breaks import Instrumented, Probe
 
 if TYPE_CHECKING:
     from macaw.debugger.debuggee import Debuggee
@@ -49,7 +49,9 @@ class WatchTarget:
                 self.queues.setdefault(place.core, set()).add((place, queue))
             if not access.registers:
                 others |= access.cores
-        self.probe_cores = {x for x in self.registers if device.cores[x].probed} - others
+        self.probe_cores = {
+            x for x in self.registers if isinstance(device.cores[x], Instrumented)
+        } - others
         self.act_cores = self.cores - self.probe_cores  # to be looked at after each act
 
     def begin(self) -> None:

@@ -45,7 +45,6 @@ class Agent(ABC):
     state: State
     trace: TraceBlock
     listeners: Sequence[object]  # an agent announces its acts only if there are some
-    confined = False  # it reaches nothing but its unit, by its ports, while it runs
     tracing: bool  # whether the trace block records, or may begin to
 
     def __init__(self, table: Table, name: str, number: int) -> None:
@@ -56,6 +55,7 @@ class Agent(ABC):
         self.time = NEVER  # the cycle of its next act
         self.running = False
         self.waiting: Waiting | None = None
+        self.retired = 0  # instructions or transfers that are done
 
     @property
     @abstractmethod
@@ -67,10 +67,13 @@ class Agent(ABC):
         """Send an event to all listeners. Call it as `if self.listeners: self.announce(...)`."""
 
     @abstractmethod
-    def occurred(
+    def count_occurrence(
         self, what: str, time: int, until: int, count: int = 1, number: int | None = None
     ) -> None:
-        """Count an access for the trace. Call it only if `tracing` (`TraceBlock.occurred`)."""
+        """Count for the trace an access that a port has seen. Call it only if `tracing`.
+
+        `TraceBlock.count_occurrence` explains the arguments.
+        """
 
     @abstractmethod
     def sync(self) -> None:

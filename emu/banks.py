@@ -91,7 +91,7 @@ class Banks:
         if port.core.tracing:
             for of, count in (("reads", reads), ("writes", writes)):
                 if count:
-                    port.core.occurred(of, time, time + 1, count, port.instruction)
+                    port.core.count_occurrence(of, time, time + 1, count, port.instruction)
         self._last[half][port.place] = time
 
     def grant_exclusive(
@@ -199,7 +199,7 @@ class Banks:
         of = "reads_blocked" if request.data is None else "writes_blocked"
         setattr(port, of, getattr(port, of) + 1)
         if port.core.tracing:
-            port.core.occurred(of, self.time, self.time + 1, 1, port.instruction)
+            port.core.count_occurrence(of, self.time, self.time + 1, 1, port.instruction)
         if port.core.listeners:
             port.core.announce("blocked", address=self._address(request), of=of)
 
@@ -226,7 +226,7 @@ class Banks:
         core = port.core
         if core.tracing:
             of = "reads" if request.data is None else "writes"
-            core.occurred(of, time, time + 1, 1, port.instruction)
+            core.count_occurrence(of, time, time + 1, 1, port.instruction)
         if core.listeners:
             kind = "read" if request.data is None else "write"
             base = self._address(request) - request.ranges[0][0]

@@ -1,4 +1,4 @@
-"""What a seed's figures show of a unit of a core: numbered boxes, and what each holds."""
+"""The block diagram of a unit of a core, as the seeds' figures have it: numbered boxes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 
 class Box(NamedTuple):
-    """A box of a figure; `look` gives what that of a unit holds or passes on now, by name."""
+    """A box of a figure; `look` returns its present contents in a unit, by name."""
 
     number: str
     name: str

@@ -1,8 +1,8 @@
-"""Parts that a core runs as a copy: rows of the array that were given another row's image.
+"""Copied parts: a core that executes a copy of another instance's part, as rows of the array may.
 
-Instances of a core have places of their own for their parts, which lie a power of two apart: a
-row its unit, an island its instruction memory. What stands at an address of one of them has the
-name and the line of the same place in the part of another, if the bytes there are those of it.
+Each instance of a core has its own place for a part, a power of two after that of the one before:
+a row its unit, an island its instruction memory. An address of one instance gets the symbol and the
+source line of the same offset in another instance's part if the bytes there are equal.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     from macaw.asm.program import Program, Section
     from macaw.emu.core import Core
 
-COMPARED = 64  # bytes around an instruction that tell a copy; cp may have patched some of them
+COMPARED = 64  # bytes around an instruction that identify a copy; cp may have patched some
 
 
 def index_of(core: Core) -> int:
-    """Which of the cores of its kind it is."""
+    """Return the index of a core among the instances of its table."""
     return core.number - core.table.number
 
 
 def moved(core: Core, address: int, index: int, to: int) -> int:
-    """The address in instance `to` of a core that is what `address` is in instance `index`."""
+    """Return the address in instance `to` with the offset that `address` has in `index`."""
     memory = core.table.instruction_memory
     return address + ((to - index) << (UNIT_SHIFT if memory is None else memory.shift))
 
 
 def original(program: Program, core: Core, address: int) -> int:
-    """Where the program has what a core executes at an address; the address itself if nowhere."""
+    """Return the program's address of what a core executes at `address`, by default `address`."""
     if program.section_at(address) is not None:
         return address
     scores = [
@@ -44,7 +44,7 @@ def original(program: Program, core: Core, address: int) -> int:
 
 
 def candidates(program: Program, core: Core, address: int) -> Iterator[tuple[Section, int]]:
-    """The parts that an address may lie in as a copy, and the place there."""
+    """Yield the parts of which the code at an address may be a copy, and the address there."""
     for section in program.parts(core.table.name):
         if section.index is not None:
             at = moved(core, address, index_of(core), section.index)
@@ -53,20 +53,20 @@ def candidates(program: Program, core: Core, address: int) -> Iterator[tuple[Sec
 
 
 def _equal(core: Core, address: int, section: Section, at: int) -> float:
-    """How much of the bytes around `address` is as it stands in a part around `at`."""
+    """Return the fraction of bytes around `address` that equal those of a part around `at`."""
     begin = max(section.address, at - COMPARED // 2)
     data = section.data[begin - section.address :][:COMPARED]
     if not section.address <= at < section.address + len(section.data):
         return 0.0
     best = 0.0
-    for held in _held(core, address - (at - begin), len(data)):
-        some = [a == b for a, b in zip(held, data, strict=True) if a or b]  # zeros are everywhere
+    for present in _present(core, address - (at - begin), len(data)):
+        some = [a == b for a, b in zip(present, data, strict=True) if a or b]  # zeros are common
         best = max(best, sum(some) / max(1, len(some)))
     return best
 
 
-def _held(core: Core, address: int, length: int) -> Iterator[bytes]:
-    """What a core may have at an address: in either half of its unit, or in its own memory."""
+def _present(core: Core, address: int, length: int) -> Iterator[bytes]:
+    """Yield the bytes that a core may execute at an address: in both halves of its unit."""
     memory = core.device.memory
     places = [address]
     if core in memory.users:

@@ -1,9 +1,9 @@
 """Sigmoid, tanh and softmax of host values: correctly rounded (docs/numbers-nnp.md).
 
-A binary64 result is within 2**-48 of the true one, which leaves room for 16 units in the last
-place of the library's functions. Where both ends of that range round to the same host number
-this is the answer. The few others are computed with decimals of growing precision until they
-decide; that ends, as no true result is a tie (e**x is transcendental for every rational x but 0).
+A result in binary64 is within 2**-48 of the true one, which allows the library's functions errors
+of 16 units in the last place. If both ends of that range round to the same host number, it is the
+result. The few others are computed in decimals of growing precision until both ends agree; that
+ends, as no true result is a tie (e**x is transcendental for every rational x but 0).
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ _GRID = 40  # fraction bits of an exponential, those of BFP long
 
 
 def sigmoid(values: Host) -> Host:
-    """1 / (1 + e**-x), correctly rounded. NaN stays NaN, in the one form."""
+    """Return 1 / (1 + e**-x), correctly rounded. NaN stays NaN, in the one form."""
     return _by_table("sigmoid", values) if _narrow(values) else _curve("sigmoid", values)
 
 
 def tanh(values: Host) -> Host:
-    """The hyperbolic tangent, correctly rounded; zeros keep their sign."""
+    """Return the hyperbolic tangent, correctly rounded; zeros keep their sign."""
     return _by_table("tanh", values) if _narrow(values) else _curve("tanh", values)
 
 
 def softmax(values: Host, valid: int) -> Host:
-    """Softmax of the first `valid` elements along the last axis; the others become +0.
+    """Return softmax of the first `valid` elements along the last axis; the others become +0.
 
-    Differences to the largest one are host values, exponentials are rounded once (to 2**-40 at
-    the finest), their sum is exact, and so are the quotients before they are rounded.
+    Differences to the largest one are host values. Exponentials are rounded once (to 2**-40 at
+    the finest), their sum is exact, quotients are rounded once.
     """
     result = np.zeros_like(values)
     count = min(valid, values.shape[-1])
@@ -76,7 +76,7 @@ def _exact_sigmoid(x: Decimal) -> Decimal:
 
 
 def _exact_tanh(x: Decimal) -> Decimal:
-    """tanh of a size; it loses as many digits as `x` has zeros behind the point, at most 8."""
+    """Return tanh of `x` >= 0; it loses as many digits as `x` has zeros after the point, <= 8."""
     double = (-2 * x).exp()
     return (1 - double) / (1 + double)
 
@@ -88,8 +88,8 @@ _EXACT: dict[str, Callable[[Decimal], Decimal]] = {
 }
 
 
-def _decided(name: str, x: float, rounded: Callable[[Fraction], Any]) -> Any:
-    """What `rounded` makes of the true value of a curve at `x`, which is not 0."""
+def _decide(name: str, x: float, rounded: Callable[[Fraction], Any]) -> Any:
+    """Return `rounded` of the true value of a curve at `x`, which is not 0."""
     digits = _DIGITS
     while True:
         with localcontext(Context(prec=digits, Emin=-(10**6), Emax=10**6)):
@@ -102,7 +102,7 @@ def _decided(name: str, x: float, rounded: Callable[[Fraction], Any]) -> Any:
 
 
 def _curve(name: str, values: Host) -> Host:
-    """A curve at each element; those that binary64 cannot decide in decimals."""
+    """Return a curve at each element, in decimals where binary64 does not decide."""
     with np.errstate(invalid="ignore"):
         exact = _FAST[name](np.asarray(values).astype(np.float64))
     dtype = values.dtype
@@ -113,7 +113,7 @@ def _curve(name: str, values: Host) -> Host:
         place = tuple(index)
         x = float(values[place])
         size = abs(x) if name == "tanh" else x
-        found = _decided(name, size, lambda value: round_fraction(value, dtype))
+        found = _decide(name, size, lambda value: round_fraction(value, dtype))
         result[place] = np.copysign(found, x) if name == "tanh" else found
     result[np.isnan(exact)] = np.nan
     return result
@@ -121,7 +121,7 @@ def _curve(name: str, values: Host) -> Host:
 
 @cache
 def _table(name: str) -> NDArray[np.float16]:
-    """A curve at all 65536 numbers of fp16, by their bits."""
+    """Return a curve at all 65536 numbers of fp16, by their bits."""
     table = _curve(name, np.arange(1 << 16, dtype=np.uint16).view(np.float16))
     table.flags.writeable = False
     return table
@@ -132,9 +132,9 @@ def _by_table(name: str, values: Host) -> Host:
 
 
 def _on_grid(exact: Doubles, dtype: DTypeLike) -> NDArray[np.int64]:
-    """Numbers from 0 to 1 rounded once to a host number or to 2**-40, whichever is coarser.
+    """Return numbers from 0 to 1 in units of 2**-40, rounded once.
 
-    In units of 2**-40.
+    Rounded to a host number or to 2**-40, whichever is coarser.
     """
     scaled = np.ldexp(exact, _GRID)
     if np.dtype(dtype) == np.float16:
@@ -145,7 +145,7 @@ def _on_grid(exact: Doubles, dtype: DTypeLike) -> NDArray[np.int64]:
 
 
 def _grid_of(value: Fraction, dtype: np.dtype[Any]) -> int:
-    """The same of one fraction."""
+    """Return the same of one fraction."""
     scaled = value * (1 << _GRID)
     if dtype == np.float32 and scaled < 1 << 24:
         return round(scaled)
@@ -153,7 +153,7 @@ def _grid_of(value: Fraction, dtype: np.dtype[Any]) -> int:
 
 
 def _exponentials64(differences: Host) -> NDArray[np.int64]:
-    """e**d of numbers up to 0, in units of 2**-40."""
+    """Return e**d of numbers up to 0, in units of 2**-40."""
     dtype = differences.dtype
     with np.errstate(under="ignore"):
         exact = np.exp(differences.astype(np.float64))
@@ -161,13 +161,13 @@ def _exponentials64(differences: Host) -> NDArray[np.int64]:
     for index in np.argwhere(result != _on_grid(exact * (1 + _MARGIN), dtype)):
         place = tuple(index)
         x = float(differences[place])
-        result[place] = _decided("exp", x, lambda value: _grid_of(value, dtype))
+        result[place] = _decide("exp", x, lambda value: _grid_of(value, dtype))
     return result
 
 
 @cache
 def _exponential_table() -> NDArray[np.int64]:
-    """e**d of all numbers of fp16 that are not above 0, by their bits; else 0."""
+    """Return e**d of all numbers of fp16 up to 0, by their bits; 0 for others."""
     numbers = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
     used = np.flatnonzero(numbers <= 0)
     table = np.zeros(1 << 16, np.int64)
@@ -183,7 +183,7 @@ def _exponentials(differences: Host) -> NDArray[np.int64]:
 
 
 def _quotients(parts: NDArray[np.int64], totals: NDArray[np.int64], dtype: DTypeLike) -> Host:
-    """`parts` / `totals`, fractions rounded once to the host type."""
+    """Return `parts` / `totals`, rounded once to the host type."""
     exact = parts / totals
     result = to_host(exact * (1 - _MARGIN), dtype)
     unsure = result != to_host(exact * (1 + _MARGIN), dtype)

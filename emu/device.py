@@ -1,8 +1,7 @@
 """The whole device: its cores, its memory and the clock.
 
-It is built from a configuration and from the tables of `isa`: for each core
-`build(device)` of the folder in `emu` with the name of its table's module makes the cores.
-Nothing here names one.
+It is built from a configuration and from the tables of `isa`: `build(device)` of the folder in
+`emu` with the name of a table's module makes the cores of that table. This module names no core.
 """
 
 from __future__ import annotations
@@ -34,12 +33,12 @@ Builder = Callable[["Device"], list[Core]]
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A device's whole state at a moment; it never changes. Snapshots share their pages."""
+    """A device's whole state at a position of a run; it never changes. Snapshots share pages."""
 
     device: Mapping[str, Any]
     memory: Mapping[str, Any]
     cores: Mapping[str, Mapping[str, Any]]
-    turn: int = 0  # in that cycle, cores with lower numbers have had their turn
+    turn: int = 0  # cores with lower numbers have had their turn in that cycle
 
     @property
     def cycle(self) -> int:
@@ -48,7 +47,7 @@ class Snapshot:
 
 
 def builders() -> list[Builder]:
-    """`build` of each folder that models a table's core, by core number."""
+    """Return `build` of each folder that models a table's core, by core number."""
     found = []
     for name in registry.names():
         folder = f"macaw.emu.{registry.module(name)}"
@@ -61,11 +60,11 @@ def builders() -> list[Builder]:
 class Device(System):
     """A device of a configuration, after reset, without a program.
 
-    `cores` has them by name (`cp`, `pe[0]`) and `by_number` by number. `cycle` is
-    the device time: everything before it has happened. `stdout` and `stderr`
-    get what a program writes. `engine` is how cores simulate that can do it in more ways than
-    one (`ENGINES`); what they do, and when, is the same. `jitter` is the seed of noise in the
-    timing of DRAM (`macaw.emu.jitter`), None for none. `build` replaces the cores, for tests.
+    `cores` has the cores by name (`cp`, `pe[0]`), `by_number` by number. `cycle` is
+    the device time: everything before it has happened. `stdout` and `stderr` are called with what
+    a program writes. `engine` is the name of the simulation engine (`ENGINES`); results and cycles
+    are the same with all. `jitter` is the seed of noise in the timing of DRAM
+    (`macaw.emu.jitter`), None for no noise. `build` replaces the cores, for tests.
     """
 
     order: list[Core]
@@ -86,9 +85,10 @@ class Device(System):
             raise DeviceError(f"no engine is called '{engine}', there are {', '.join(ENGINES)}")
         super().__init__(config, engine, jitter)
         self.program: Program | None = None
-        self.stopped: Stop | None = None  # why no more can run: an exit or a fault
-        self.pause: Callable[[], bool] | None = None  # asked between acts: whether to stop soon
-        self.acted: Callable[[Core | None], object] | None = None  # told who has; None: the arbiter
+        self.stopped: Stop | None = None  # the exit or fault that ended the run
+        self.pause: Callable[[], bool] | None = None  # called between acts: whether to stop
+        # Called after each act with the core; None: the arbiter.
+        self.on_act: Callable[[Core | None], object] | None = None
         self._request: Stop | None = None
         self.state = State(
             (
@@ -96,17 +96,17 @@ class Device(System):
                 StateField("stopped", "object", meaning="the exit or fault that ended the run"),
             )
         )
-        made = [core for make in (builders() if build is None else build) for core in make(self)]
-        self.order = sorted(made, key=lambda core: core.number)
+        cores = [core for make in (builders() if build is None else build) for core in make(self)]
+        self.order = sorted(cores, key=lambda core: core.number)
         self.cores = {core.name: core for core in self.order}
         self.by_number = {core.number: core for core in self.order}
-        if len(self.by_number) != len(made) or len(self.cores) != len(made):
+        if not len(self.by_number) == len(self.cores) == len(cores):
             raise ValueError("two cores have the same number or name")
         self.memory.build(self.order)
         self.reset()
 
     def reset(self) -> None:
-        """To the state after reset; the program is forgotten, listeners stay."""
+        """Go to the state after reset; the program is removed, listeners stay."""
         self.program = None
         self.cycle = self.last_change = 0
         self.stopped = self._request = None
@@ -118,7 +118,7 @@ class Device(System):
     # The host program
 
     def load(self, program: Program) -> None:
-        """Reset, put the sections where they belong, and start core 0 at the entry.
+        """Reset, write the sections to their addresses, and start core 0 at the entry.
 
         Raises `DeviceError` if the program does not fit this device.
         """
@@ -146,20 +146,20 @@ class Device(System):
             raise DeviceError(f"the program does not fit this device: {fault.message}") from None
 
     def write_tensor(self, name: str, array: object) -> None:
-        """Put an array into the named tensor; dtype and shape must be the declared ones.
+        """Write an array into the named tensor.
 
-        Raises `DeviceError`.
+        Raises `DeviceError` unless dtype and shape are the declared ones.
         """
-        tensor = tensors.named(self.program, name)
+        tensor = tensors.find(self.program, name)
         self.memory.poke(tensor.address, tensors.bytes_of(tensor, array))
 
     def read_tensor(self, name: str) -> NDArray[Any]:
-        """A copy of the named tensor, of its declared dtype and shape. Raises `DeviceError`."""
-        tensor = tensors.named(self.program, name)
+        """Return a copy of the named tensor as declared: dtype, shape. Raises `DeviceError`."""
+        tensor = tensors.find(self.program, name)
         return tensors.array_of(tensor, self.memory.peek(tensor.address, tensor.size))
 
     def counters(self) -> dict[str, dict[str, int]]:
-        """Every core's counters by core, then by name: its table's, then its ports' traffic."""
+        """Return all counters by core, then by name: the table's, then the ports' traffic."""
         found = {core.name: core.counters() for core in self.order}
         for port in self.memory.ports:
             values = found[port.core.name]
@@ -172,10 +172,10 @@ class Device(System):
     def run(self, max_cycles: int | None = None, until: int | None = None, turn: int = 0) -> Stop:
         """Run until something stops the device; at most `max_cycles` more, or to cycle `until`.
 
-        A limit stops it when all that acts before that cycle has acted; with a `turn`, of
-        cycle `until` also cores with lower numbers (`position`). Stops are an
+        A limit stops it when all acts before that cycle are done; with a `turn` also the acts in
+        cycle `until` of cores with lower numbers (`position`). Stops are an
         exit, a fault, a deadlock, the limit, a breakpoint, an interrupt, an event. After an exit
-        or fault the same stop is returned until a reset, load or restore.
+        or fault `run` returns the same stop until a reset, load or restore.
         """
         limit = self._end(max_cycles)
         if until is not None and until <= limit:
@@ -187,7 +187,7 @@ class Device(System):
     ) -> Stop:
         """Run until the core has finished one more instruction ("step"), or another stop.
 
-        The others run along, as far as they come before it in time. Limits are those of `run`.
+        The other cores act, too, as long as they come before it in time. Limits are those of `run`.
         """
         limit = self._end(max_cycles)
         if until is not None and until <= limit:
@@ -195,7 +195,7 @@ class Device(System):
         return self._run(limit, self.cores[name])
 
     def _end(self, max_cycles: int | None) -> int:
-        """The cycle in which a run of at most so many more ends. Raises `DeviceError`."""
+        """Return the cycle in which a run of at most so many cycles ends. Raises `DeviceError`."""
         if max_cycles is None:
             return NEVER
         if not isinstance(max_cycles, Integral) or max_cycles < 0:
@@ -210,7 +210,7 @@ class Device(System):
         if self.stopped is not None:
             return self.stopped
         self._request, self.focus = None, focus
-        pause, acted = self.pause, self.acted
+        pause, on_act = self.pause, self.on_act
         if focus is not None:
             focus.sync()
         cores, banks = self.order, self.memory.banks
@@ -232,8 +232,8 @@ class Device(System):
                     banks.arbitrate()
                 except Fault as fault:
                     return self._faulted(fault, None)
-                if acted is not None:
-                    acted(None)
+                if on_act is not None:
+                    on_act(None)
                 if focus is not None and focus.retired >= target:
                     return self._stepped(focus)  # the access of a core that waited for it
                 continue
@@ -256,8 +256,8 @@ class Device(System):
             if stop is not None and stop.before:
                 self.cycle, self.turn = stop.cycle, chosen.number - 1
                 return stop
-            if acted is not None:
-                acted(chosen)
+            if on_act is not None:
+                on_act(chosen)
             if stop is not None:
                 self._sync_cores()  # the stop may set the time to the cycle after
                 return self._stop(stop)
@@ -267,13 +267,13 @@ class Device(System):
         return self._request
 
     def _stepped(self, core: Core) -> Stop:
-        """The end of a step; what was asked for in its last act comes before that."""
+        """Return the stop of a step; a stop that a listener has requested comes before it."""
         stop = Stop("step", self.cycle, core=core.name, address=core.next_address)
         self._close_cycle()
         return self._request or stop
 
     def _close_cycle(self) -> None:
-        """Where the arbiter has acted, the next cycle begins."""
+        """Begin the next cycle if the arbiter has acted."""
         if self.turn == NEVER:
             self.cycle, self.turn = self.cycle + 1, -1
 
@@ -284,7 +284,7 @@ class Device(System):
 
     def _stop(self, stop: Stop) -> Stop:
         if stop.reason == "breakpoint":
-            return stop  # ebreak: the others have yet to act in the cycles that it takes
+            return stop  # ebreak: other cores have yet to act in the cycles that it takes
         self.cycle = stop.cycle
         if stop.reason in ("exit", "fault"):
             self.stopped = stop
@@ -292,7 +292,7 @@ class Device(System):
         return stop
 
     def _traced(self, stop: Stop) -> Stop:
-        """End all records; one that cannot be spilled makes it a fault."""
+        """End all records; return `stop`, or the fault of a record that cannot be spilled."""
         for core in self.order:
             try:
                 core.trace.stop()
@@ -307,16 +307,16 @@ class Device(System):
         return Stop("cycle limit", limit, message)
 
     def _stalled(self) -> Stop:
-        """No core will ever act again."""
+        """Return the stop when no core will ever act again: an exit or a deadlock."""
         stuck = [core for core in self.order if core.running]
         if not stuck:
-            # The last core to end may have gone on from `cycle` before it did.
+            # The last core may have acted after `cycle` before it ended.
             cycle = max(self.cycle, self.last_change)
             self._sync_cores()
             return self._stop(Stop("exit", cycle, "no core runs", exit_code=0))
-        # A core may have gone on from `cycle` before it began to wait.
-        begun = (core.waiting.since for core in stuck if core.waiting is not None)
-        self.cycle = max((self.cycle, *begun))
+        # A core may have acted after `cycle` before it began to wait.
+        since = (core.waiting.since for core in stuck if core.waiting is not None)
+        self.cycle = max((self.cycle, *since))
         return Stop("deadlock", self.cycle, f"deadlock: {'; '.join(map(self._complaint, stuck))}")
 
     def _complaint(self, core: Core) -> str:
@@ -331,7 +331,7 @@ class Device(System):
         return text + (f" ({', '.join(states)})" if states else "")
 
     def _where(self, core: Core) -> str:
-        """` at 0x00010010 (layer.s:12)` of a core that has an address."""
+        """Return ` at 0x00010010 (layer.s:12)` of a core with an address, else an empty text."""
         address = core.next_address
         if address is None:
             return ""
@@ -340,7 +340,7 @@ class Device(System):
         return f" at {address:#010x}{source}"
 
     def place(self, address: int, core: Core | None = None) -> Place | None:
-        """The source place of an instruction, if the program knows it; of a core's copy too."""
+        """Return the source place of an instruction, also of a copy; None if it is unknown."""
         if self.program is None:
             return None
         if core is not None:
@@ -370,7 +370,7 @@ class Device(System):
         """Bring the declared state of everything up to date."""
         self.state.cycle = self.cycle
         self.state.stopped = None if self.stopped is None else self.stopped.plain()
-        self._sync_cores()  # they may have beats to catch up with
+        self._sync_cores()  # they may have skipped beats
         self.memory.sync()
 
     def _sync_cores(self) -> None:
@@ -392,14 +392,14 @@ class Device(System):
         return {"device": self.state, "memory": self.memory.state, **cores}
 
     def snapshot(self) -> Snapshot:
-        """The whole state; of memory only pages written since the last one are copied."""
+        """Return the whole state; only memory pages written since the last one are copied."""
         self.sync()
         cores = {core.name: core.state.snapshot() for core in self.order}
         turn = self.position[1]
         return Snapshot(self.state.snapshot(), self.memory.state.snapshot(), cores, turn)
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Back to a snapshot of this device or of one of the same configuration."""
+        """Go to the state of a snapshot of this device or of one with the same configuration."""
         if snapshot.cores.keys() != self.cores.keys():
             raise StateError("the snapshot has other cores than this device")
         self.state.restore(snapshot.device)
@@ -410,7 +410,7 @@ class Device(System):
         self.turn = snapshot.turn - 1
 
     def diff(self, earlier: Snapshot) -> list[tuple[str, Change]]:
-        """What changed since `earlier`: (core's name, or `device` or `memory`; change)."""
+        """Return the changes since `earlier`: (core's name, or `device` or `memory`; change)."""
         self.sync()
         before = {"device": earlier.device, "memory": earlier.memory, **earlier.cores}
         return [
@@ -420,7 +420,7 @@ class Device(System):
         ]
 
     def hash(self) -> str:
-        """A hash of the whole state, in hexadecimal."""
+        """Return a hash of the whole state, in hexadecimal."""
         self.sync()
         whole = blake2b(digest_size=16)
         for name, state in self._states().items():
@@ -433,13 +433,13 @@ class Device(System):
         saved.write(path, self._machine(), self._states())
 
     def _machine(self) -> dict[str, Any]:
-        """What a saved state must agree with."""
+        """Return the configuration that a saved state must have."""
         return {**self.config, **({} if self.jitter is None else {"jitter": self.jitter})}
 
     def load_state(self, path: str | Path) -> None:
-        """Take the state of a file that `save` wrote; the program stays as it is.
+        """Go to the state of a file that `save` wrote; the program stays as it is.
 
-        Raises `StateError` (no such file, another configuration, not ours), with nothing changed.
+        Raises `StateError` (no such file, another configuration or format), with nothing changed.
         """
         found = saved.read(path, self._machine(), self._states())
         device, memory = found.pop("device"), found.pop("memory")

@@ -1,4 +1,4 @@
-"""Names of the engines, without anything that has to be loaded for them."""
+"""Names of the engines; importing them loads no core."""
 
-# The default first. What a device does, and when, is the same in all.
+# The default first. All compute the same, in the same cycles.
 ENGINES = ("fast", "reference")

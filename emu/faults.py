@@ -1,4 +1,4 @@
-"""How a run ends: faults, and the reasons for a stop."""
+"""Faults, and the stops of a run with their reasons."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ Place = tuple[str, int, int]  # file, line, column
 
 
 class Fault(Exception):
-    """Something that a program did and the machine refuses.
+    """An error of the program that the machine detects.
 
-    `kind` is a row of the table of the core whose act it ends. `message`
-    holds the values that caused it, for a person; `values` the same for a
-    program. A core raises it with these three; the device fills in `core`,
-    `address` (the instruction's), `cycle` and `place` where they are None.
+    `kind` is a fault of the table of the core whose act it ends. `message` has the values that
+    caused it, for people; `values` has them for programs. A core raises it with these three; the
+    device sets `core`, `address` (the instruction's), `cycle` and `place` where they are None.
     The core must leave the faulting instruction unfinished: its time and its
-    next address still are those of the instruction.
+    next address are still those of the instruction.
     """
 
     def __init__(
@@ -54,20 +53,20 @@ class Fault(Exception):
         return f"{where}{core}{self.kind}{address}{cycle}: {self.message}"
 
     def plain(self) -> tuple[Any, ...]:
-        """The fault as a plain value (`macaw.emu.plain`)."""
+        """Return the fault as a plain value (`macaw.emu.plain`)."""
         return (
             self.kind, self.message, self.values, self.core, self.address, self.cycle, self.place,
         )  # fmt: skip
 
     @classmethod
     def from_plain(cls, value: tuple[Any, ...]) -> Fault:
-        """What `plain` returned, as a fault again."""
+        """Return the fault that `plain` has encoded."""
         kind, message, values, core, address, cycle, place = value
         return cls(kind, message, values, core=core, address=address, cycle=cycle, place=place)
 
 
 class DeviceError(MacawError, ValueError):
-    """The device was asked for something it cannot do; the message is fit for a user."""
+    """A request that the device cannot fulfil; the message is for users."""
 
 
 @dataclass(frozen=True)
@@ -83,15 +82,15 @@ class Stop:
     message: str = ""
     exit_code: int | None = None  # of an exit
     fault: Fault | None = None
-    core: str = ""  # who stopped: of an exit, a breakpoint, a fault
+    core: str = ""  # the core of an exit, a breakpoint, a fault
     address: int | None = None  # the instruction, of a breakpoint or fault
-    before: bool = False  # of a break: nothing of the instruction is done
+    before: bool = False  # of a break: the instruction has had no effect yet
 
     def __str__(self) -> str:
         return self.message or f"{self.reason} at cycle {self.cycle}"
 
     def plain(self) -> tuple[Any, ...]:
-        """The stop as a plain value (`macaw.emu.plain`)."""
+        """Return the stop as a plain value (`macaw.emu.plain`)."""
         fault = None if self.fault is None else self.fault.plain()
         return (
             self.reason,
@@ -105,7 +104,7 @@ class Stop:
 
     @classmethod
     def from_plain(cls, value: tuple[Any, ...]) -> Stop:
-        """What `plain` returned, as a stop again."""
+        """Return the stop that `plain` has encoded."""
         reason, cycle, message, exit_code, fault, core, address = value
-        held = None if fault is None else Fault.from_plain(fault)
-        return cls(reason, cycle, message, exit_code, held, core, address)
+        cause = None if fault is None else Fault.from_plain(fault)
+        return cls(reason, cycle, message, exit_code, cause, core, address)

@@ -1,7 +1,7 @@
-"""Host values, fp16 or fp32: what units of floating-point numbers do to two of them, rounded once.
+"""Arithmetic of host values, fp16 or fp32: each result is rounded once.
 
 All functions take and return arrays of one host type, of any shape. NaN has one form: positive,
-quiet, nothing else set. (docs/numbers-nnp.md, "Host format".)
+quiet, no other bit set. (docs/numbers-nnp.md, "Host format".)
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ HOST = {"fp16": np.float16, "fp32": np.float32}
 
 @cache
 def _all_wide() -> NDArray[np.float32]:
-    """Every number of fp16 in binary32, by its bits."""
+    """Return every number of fp16 in binary32, by its bits."""
     with np.errstate(invalid="ignore"):
         wide = np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(np.float32)
     wide.flags.writeable = False
@@ -28,14 +28,14 @@ def _all_wide() -> NDArray[np.float32]:
 
 
 def widened(values: Host) -> NDArray[np.float32]:
-    """Host values in binary32. (A table is several times as fast as a conversion.)"""
+    """Return host values in binary32, by a table, which is several times as fast."""
     if values.dtype == np.float16:
         return _all_wide().take(np.ascontiguousarray(values).view(np.uint16))
     return values.astype(np.float32, copy=False)
 
 
 def _integers(values: Host) -> NDArray[np.signedinteger[Any]]:
-    """The bits as signed integers."""
+    """Return the bits as signed integers."""
     return np.ascontiguousarray(values).view(f"i{values.dtype.itemsize}")
 
 
@@ -45,15 +45,15 @@ def _nans(bits: NDArray[np.signedinteger[Any]], dtype: DTypeLike) -> NDArray[np.
 
 
 def _one_nan(values: Host) -> Host:
-    """`values`, every NaN in the one form. Changes the array it is given."""
+    """Replace each NaN by the one form, in place; return the array."""
     values[_nans(_integers(values), values.dtype)] = np.nan
     return values
 
 
 def _rounded(operation: np.ufunc, left: Host, right: Host) -> Host:
-    """A sum, difference or product in binary32, then in the host type.
+    """Return a sum, difference or product in binary32, converted to the host type.
 
-    Of fp16 operands that is one rounding: binary32 has more than twice their digits.
+    For fp16 this equals one rounding: binary32 has more than twice as many digits.
     """
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         exact = operation(widened(left), widened(right))
@@ -61,12 +61,12 @@ def _rounded(operation: np.ufunc, left: Host, right: Host) -> Host:
 
 
 def add(left: Host, right: Host) -> Host:
-    """The sum, rounded once."""
+    """Return the sum, rounded once."""
     return _rounded(np.add, left, right)
 
 
 def tree_sum(terms: Host) -> Host:
-    """The sum along the last axis, of a power of two of terms: by adjacent pairs, each rounded."""
+    """Return the sum along the last axis, a power of two: adjacent pairs, each sum rounded."""
     rounded = terms
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         while rounded.shape[-1] > 1:
@@ -77,32 +77,32 @@ def tree_sum(terms: Host) -> Host:
 
 
 def subtract(left: Host, right: Host) -> Host:
-    """`left` - `right`, rounded once."""
+    """Return `left` - `right`, rounded once."""
     return _rounded(np.subtract, left, right)
 
 
 def multiply(left: Host, right: Host) -> Host:
-    """The product, rounded once."""
+    """Return the product, rounded once."""
     return _rounded(np.multiply, left, right)
 
 
 def maximum(left: Host, right: Host) -> Host:
-    """IEEE 754-2019 `maximum`: NaN if one is NaN; +0 is greater than -0."""
+    """Return IEEE 754-2019 `maximum`: NaN if one is NaN; +0 is greater than -0."""
     x, y = _integers(left), _integers(right)
     failed = _nans(x, left.dtype) | _nans(y, left.dtype)
-    # With all but the sign of negative numbers turned round, bits are ordered as numbers are.
-    larger: Host = _turned(np.maximum(_turned(x), _turned(y))).view(left.dtype)
+    # With all bits but the sign of negative numbers inverted, bits are ordered as numbers are.
+    larger: Host = _ordered(np.maximum(_ordered(x), _ordered(y))).view(left.dtype)
     larger[failed] = np.nan
     return larger
 
 
-def _turned(bits: NDArray[np.signedinteger[Any]]) -> NDArray[np.signedinteger[Any]]:
+def _ordered(bits: NDArray[np.signedinteger[Any]]) -> NDArray[np.signedinteger[Any]]:
     size = np.iinfo(bits.dtype)
     return np.asarray(bits ^ (bits >> (size.bits - 1) & size.max))
 
 
 def relu(values: Host) -> Host:
-    """`maximum` of each element and +0."""
+    """Return `maximum` of each element and +0."""
     bits = _integers(values)
     positive: Host = np.maximum(bits, 0).view(values.dtype)
     positive[_nans(bits, values.dtype)] = np.nan
@@ -110,15 +110,15 @@ def relu(values: Host) -> Host:
 
 
 def to_host(exact: NDArray[np.floating[Any]], dtype: DTypeLike) -> Host:
-    """Exact values rounded once to the host type, to infinity beyond its numbers."""
+    """Return values rounded once to the host type, infinity beyond its range."""
     with np.errstate(over="ignore", under="ignore"):
         return np.asarray(exact).astype(dtype)
 
 
 def round_fraction(value: Fraction, dtype: DTypeLike) -> np.floating[Any]:
-    """A positive fraction rounded once to a host number: half to even, infinity if too large.
+    """Return a positive fraction rounded once to a host number: half to even.
 
-    For the few values that nothing faster decides.
+    Infinity if it is too large. For the few values that no faster way decides.
     """
     limits = np.finfo(np.dtype(dtype))
     # 2**(top - 1) < value < 2**(top + 1): one place too coarse is put right below.

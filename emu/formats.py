@@ -1,4 +1,4 @@
-"""How a core reads bytes of memory as numbers of its own, for whoever looks there."""
+"""A core's own formats of numbers in memory, for the debugger."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ Row = tuple[int, tuple[Any, ...]]  # byte in the unit at which it begins, cells
 
 
 class MemoryFormat(NamedTuple):
-    """A format: units of `size` bytes, each as rows below `columns`.
+    """A format: units of `size` bytes, each shown as rows of the table `columns`.
 
-    `rows` raises `ValueError` for bytes that are no such numbers.
+    `rows` decodes a unit. It raises `ValueError` for bytes that are no such numbers.
     """
 
     meaning: str

@@ -1,4 +1,4 @@
-"""Questions of the debugger and the profiler: what a core is at, what it holds, who could wake it."""
+"""Questions of debugger and profiler: what a core executes, what it holds, who could wake it."""
 
 from __future__ import annotations
 
@@ -43,6 +43,16 @@ class Inspectable(Agent):
         of the trace begins it is that instruction; with `shows_begun`, in the next cycle.
         """
         return "", self.next_address
+
+    def moment(self, address: int) -> object:
+        """Return what identifies the present arrival at the instruction at `address`."""
+        return self.retired
+
+    @property
+    def next_addresses(self) -> tuple[int, ...]:
+        """The addresses of the instructions that begin next, and were not tried yet."""
+        address = self.next_address
+        return () if address is None or self.waiting is not None else (address,)
 
     def stalls(self) -> Sequence[Stall]:
         """Return what the core does and waits for, and who could wake it; a record of each part.

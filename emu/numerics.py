@@ -1,8 +1,8 @@
 """Arithmetic of fixed widths that NumPy has no name for: rounding shifts, saturation, wrapping.
 
-A leaf: nothing of ours is imported, so `lower` and the tests use the same
-functions as the cores. All functions take arrays (or scalars) of any shape and
-return new arrays; integers are signed, of at most 64 bits.
+It imports nothing of the product, so that lowering and tests use the same functions as the cores.
+All functions take arrays (or scalars) of any shape and return new arrays; integers are signed, of
+at most 64 bits.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ Numbers = NDArray[Any]
 
 
 def signed_range(bits: int) -> tuple[int, int]:
-    """Least and greatest number of `bits` bits in two's complement."""
+    """Return the least and greatest number of `bits` bits in two's complement."""
     return -(1 << (bits - 1)), (1 << (bits - 1)) - 1
 
 
 def round_half_even_shift(values: ArrayLike, shift: int) -> NDArray[np.int64]:
-    """`values` / 2**shift, rounded to the nearest integer, a tie to the even one.
+    """Return `values` / 2**shift, rounded to the nearest integer, a tie to the even one.
 
     `shift` is 0 to 63; no step leaves 64 bits. (`spu requantise`, spec pe.md.)
     """
@@ -41,7 +41,7 @@ def round_half_even_shift(values: ArrayLike, shift: int) -> NDArray[np.int64]:
 
 
 def sigmoid(values: ArrayLike) -> NDArray[np.float64]:
-    """1 / (1 + exp(-x)), computed so that no exponential overflows. NaN stays."""
+    """Return 1 / (1 + exp(-x)), computed so that no exponential overflows. NaN stays."""
     x = np.asarray(values, np.float64)
     small = np.exp(-np.abs(x))
     return np.asarray(np.where(x >= 0, 1.0, small) / (1.0 + small))
@@ -50,7 +50,7 @@ def sigmoid(values: ArrayLike) -> NDArray[np.float64]:
 def fixed_point(
     curve: Callable[[NDArray[np.float64]], ArrayLike], values: ArrayLike, shift: int, bits: int
 ) -> NDArray[np.int64]:
-    """A curve into [-1, 1] over integers with `shift` fraction bits.
+    """Return a curve into [-1, 1] of integers with `shift` fraction bits.
 
     The result has `bits` - 1 fraction bits, rounded half to even and saturated, so 1 becomes the
     greatest number of `bits` bits. (`spu activation` of integers, docs/timing-pe.md.)
@@ -61,26 +61,26 @@ def fixed_point(
 
 
 def saturate(values: ArrayLike, bits: int) -> NDArray[np.int64]:
-    """`values` clamped to signed numbers of `bits` bits."""
+    """Return `values` clamped to signed numbers of `bits` bits."""
     low, high = signed_range(bits)
     return np.clip(np.asarray(values).astype(np.int64), low, high)
 
 
 def wrap(values: ArrayLike, bits: int) -> NDArray[np.int64]:
-    """The low `bits` bits of `values`, read as two's complement."""
+    """Return the low `bits` bits of `values`, read as two's complement."""
     unused = 64 - bits
     return np.asarray(np.asarray(values).astype(np.int64) << unused >> unused)
 
 
 def fits(values: ArrayLike, bits: int) -> Bools:
-    """Where `values` are signed numbers of `bits` bits."""
+    """Return where `values` are signed numbers of `bits` bits."""
     low, high = signed_range(bits)
     wide = np.asarray(values).astype(np.int64)
     return np.asarray((wide >= low) & (wide <= high))
 
 
 def sum_overflows(left: Numbers, right: Numbers, total: Numbers) -> Bools:
-    """Where `total`, the wrapped sum of two signed integers of its own width, is not the sum.
+    """Return where `total`, the wrapped sum of two signed integers of its width, is not the sum.
 
     A sum leaves the range if and only if both terms have one sign and it has the other.
     """
@@ -88,12 +88,12 @@ def sum_overflows(left: Numbers, right: Numbers, total: Numbers) -> Bools:
 
 
 def float_sum_overflows(left: Numbers, right: Numbers, total: Numbers) -> Bools:
-    """Where the floating `total` of two finite terms is not finite."""
+    """Return where the floating `total` of two finite terms is not finite."""
     return np.asarray(~np.isfinite(total) & np.isfinite(left) & np.isfinite(right))
 
 
 def saturated_sum(left: Numbers, right: Numbers) -> Numbers:
-    """The sum of two arrays of one type, clamped to the type's finite range.
+    """Return the sum of two arrays of one type, clamped to the type's finite range.
 
     Integers are clamped to the type's ends. A floating sum of finite terms becomes
     at most the greatest finite number; infinities and NaN that come in stay.
@@ -112,7 +112,7 @@ def saturated_sum(left: Numbers, right: Numbers) -> Numbers:
 
 
 def saturate_float(values: ArrayLike, dtype: DTypeLike) -> Numbers:
-    """Floating `values` rounded (half to even) to the narrower `dtype`; its finite range clamps.
+    """Return floating `values` rounded (half to even) to the narrower `dtype`, finite and clamped.
 
     Infinities clamp too; NaN stays.
     """

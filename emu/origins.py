@@ -1,7 +1,7 @@
-"""Where values came from: what a core remembers of it while somebody asks (`Core.remember`).
+"""Origins: the steps that made values, which a core records for the debugger (`Core.remember`).
 
-Whoever asks numbers all announcements of a run; an origin says by these numbers what was
-before what. A core without origins of its own says only which instruction it was at.
+The debugger numbers all announcements of a run; these numbers order origins. A core without
+origins of its own only shows which instruction it executed.
 """
 
 from __future__ import annotations
@@ -12,21 +12,24 @@ from typing import Any, NamedTuple
 
 
 class Place(NamedTuple):
-    """Some of a field of a core's declared state: bytes of an array, items of a list."""
+    """A part of a field of a core's declared state: bytes of an array, items of a list."""
 
     field: str
     first: int = 0
     size: int = 0  # 0: all
 
     def items(self, size: int, whole: int) -> Iterator[tuple[int, tuple[int, int]]]:
-        """The items of `size` bytes, of a field of `whole`, that lie in it: number, its part."""
+        """Yield the items of `size` bytes that lie in it: number, (first byte in it, bytes).
+
+        The field has `whole` bytes.
+        """
         end = self.first + (self.size or whole)
         for number in range(self.first // size, -(-end // size)):
             yield number, (number * size - self.first, size)
 
 
-class Passed(NamedTuple):
-    """Bytes of the access, to a window, that was the announcement of a number."""
+class WindowPart(NamedTuple):
+    """Bytes of an access to a window; `number` is that of its announcement."""
 
     number: int
     first: int
@@ -34,74 +37,74 @@ class Passed(NamedTuple):
 
 
 class Source(NamedTuple):
-    """A value that went into another one."""
+    """A value from which another one was computed."""
 
     what: str  # "weight", "activation", "rs1", ...
-    number: int  # it is what was there before the announcement of this number
+    number: int  # of an announcement: the value is the one before it
     memory: tuple[int, int] | None = None  # address, bytes
-    place: Place | None = None  # or some of the same core's state
+    place: Place | None = None  # or a part of the same core's state
     origin: Origin | None = None  # or the result of another step
     value: Any = None
-    # It says how the step works: `origin` is who set it, `memory` where it stood.
+    # Whether it only configures the step: `origin` is the step that set it, `memory` its place.
     setting: bool = False
-    passed: Passed | None = None  # or what came through a window of the core
+    window_part: WindowPart | None = None  # or bytes that came through a window of the core
 
 
 @dataclass
 class Origin:
-    """A step that made a value: which instruction, of what."""
+    """A step that made a value: an instruction or a part of one, and its sources."""
 
-    number: int  # of the announcements that were before it
-    time: int  # -1: at no certain time
+    number: int  # of the announcements before it
+    time: int  # -1: unknown
     what: str  # in words: "mac", "transfer 3"
     address: int | None = None  # of its instruction
-    by: str = ""  # the core that asked for it, if it is another one
+    by: str = ""  # the core that requested it, if it is another one
     value: Any = None
     sources: Callable[[], Iterator[Source]] = field(default=lambda: iter(()))
-    # What of the bytes (of a list: items) that were asked for it made: first, how many; None: all.
+    # Which of the requested bytes (of a list: items) it made: first, how many; None: all.
     part: tuple[int, int] | None = None
 
 
-Told = Callable[[str, int, int, int], None]  # "read" or "write", time, address, bytes
+OnMove = Callable[[str, int, int, int], None]  # "read" or "write", time, address, bytes
 
 
 class Origins:
-    """What one core remembers. `number()` is how many announcements there were."""
+    """The origins that one core records. `number()` is the number of announcements so far."""
 
-    fields: frozenset[str] = frozenset()  # of the state, of which `made` can tell
-    # Of these, those in which there is nothing where nobody made it: what was there was moved out.
+    fields: frozenset[str] = frozenset()  # of the state, whose `makers` it knows
+    # Of these, queues: cells never written count as empty, for what was there was moved out.
     clears: frozenset[str] = frozenset()
 
     def __init__(self, number: Callable[[], int]) -> None:
         self.number = number
-        # Whoever asks hears here of what the core moves to and from memory by itself, for which
-        # its ports announce nothing; it is as if that had been announced.
-        self.told: Told = _nobody
+        # Called for bytes that the core moves to or from memory without its ports, which announce
+        # nothing then.
+        self.on_move: OnMove = _ignore_move
 
     @property
-    def kept(self) -> int:
-        """How many steps it keeps beside announcements."""
+    def step_count(self) -> int:
+        """The number of recorded steps that are no announcements."""
         return 0
 
-    def heard(self, kind: str, time: int, values: dict[str, Any]) -> None:
-        """Take an announcement of the core, right when it comes; it has the number `number()`."""
+    def observe(self, kind: str, time: int, values: dict[str, Any]) -> None:
+        """Record an announcement of the core when it comes; it has the number `number()`."""
 
-    def written(self, number: int, address: int, size: int) -> Iterator[Origin]:
-        """What made the bytes that the core wrote in the announcement of that number."""
+    def writers(self, number: int, address: int, size: int) -> Iterator[Origin]:
+        """Yield the steps that made the bytes which the core wrote, as announced by that number."""
         return iter(())
 
-    def given(self, passed: Passed) -> Iterator[Origin]:
-        """What made the bytes that somebody took from a window of the core."""
+    def outgoing(self, part: WindowPart) -> Iterator[Origin]:
+        """Yield the steps that made bytes which left a window of the core."""
         return iter(())
 
-    def called(self, place: Place) -> str:
-        """What people call some of the state, where its field does not say it well."""
+    def display_name(self, place: Place) -> str:
+        """Return a name for a part of the state, empty if the field's name will do."""
         return ""
 
-    def made(self, place: Place, before: int) -> Iterator[Origin]:
-        """What made some of the state, as it was before the announcement of that number."""
+    def makers(self, place: Place, before: int) -> Iterator[Origin]:
+        """Yield the steps that made a part of the state, before the announcement of that number."""
         return iter(())
 
 
-def _nobody(kind: str, time: int, address: int, size: int) -> None:
+def _ignore_move(kind: str, time: int, address: int, size: int) -> None:
     return

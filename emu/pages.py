@@ -16,19 +16,19 @@ from macaw.emu.faults import DeviceError
 
 SHIFT = 12
 PAGE = 1 << SHIFT  # bytes of a page
-WRITTEN = 1  # a page's mark: written since the last snapshot, and nobody holds it
-SHARED = 2  # the same, but somebody holds words of it, those that `held` marks
+WRITTEN = 1  # a page's mark: written since the last snapshot, none of its words is watched
+SHARED = 2  # the same, but those of its words that `watched` marks are watched
 _WORDS = SHIFT - 2  # words of a page, as a shift
 
 _ZEROS = bytes(PAGE)
 
 
-class Rooms:
-    """Address space of this process that memories of devices have.
+class AddressBudget:
+    """The address space of this process that memories of devices occupy.
 
-    Cores, ports and memory of a device know each other, so a dead device waits for Python's search
-    for such circles. That search is started by the number of objects and sees no bytes: here it is
-    started by bytes.
+    Cores, ports and memory of a device refer to each other, so Python frees a dead device only in
+    its search for reference cycles. The number of objects triggers that search, not their bytes;
+    this class triggers it by bytes.
     """
 
     MOST = 2 << 30  # bytes of memories, living or dead, before a search for dead ones
@@ -37,11 +37,11 @@ class Rooms:
         self.bytes = 0
         self._limit = self.MOST
 
-    def room(self, size: int) -> NDArray[np.uint8]:
-        """`size` zero bytes of which untouched pages take no memory. Raises `DeviceError`.
+    def allocate(self, size: int) -> NDArray[np.uint8]:
+        """Return `size` zero bytes; untouched pages take no memory. Raises `DeviceError`.
 
-        Not `np.zeros`: once the C library has seen large blocks come and go it takes them from its
-        heap and clears them, so that a tenth device would take all of its memories.
+        `np.zeros` would not do: after some large blocks were freed the C library takes new ones
+        from its heap and clears them, so that a tenth device would take all of its memories.
         """
         if self.bytes + size > self._limit:
             self._search()
@@ -57,48 +57,48 @@ class Rooms:
                     f" have {self.bytes:,} bytes in this process"
                 ) from None
         self.bytes += size
-        finalize(made, self._returned, size).atexit = False
+        finalize(made, self._release, size).atexit = False
         return np.frombuffer(made, np.uint8)
 
-    def _returned(self, size: int) -> None:
+    def _release(self, size: int) -> None:
         self.bytes -= size
 
     def _search(self) -> None:
-        """Return what dead devices have; the next search comes when what lives has doubled."""
+        """Free dead devices; the next search comes when living ones have twice the bytes of now."""
         gc.collect()
         self._limit = max(self.MOST, 2 * self.bytes)
 
 
-ROOMS = Rooms()  # one a process, as the address space is
+ADDRESS_BUDGET = AddressBudget()  # one a process, as the address space is
 
 
 class Sleeper(Protocol):
-    """Who has left out what nobody could notice, and does it when somebody could."""
+    """A core that has skipped acts nobody could notice, and does them when somebody could."""
 
-    def shared(self, time: int) -> None:
-        """Somebody looks at, or takes, in cycle `time` something that the sleeper uses."""
+    def note_use(self, time: int) -> None:
+        """Do the acts before cycle `time`, in which another core uses what the sleeper uses."""
 
-    def disturbed(self, time: int) -> None:
-        """The same, and from now on the sleeper acts in each of its cycles again."""
+    def interrupt(self, time: int) -> None:
+        """As `note_use`; afterwards the sleeper acts in each of its cycles again."""
 
     def sync(self) -> None:
-        """The same, in the device's present."""
+        """Do the acts before the device's present."""
 
 
 class Pages:
-    """`size` bytes, zero at first; untouched ones take no room.
+    """`size` bytes, zero at first; untouched pages take no memory.
 
     `bytes`, `halves` and `words` are views of the same little-endian memory for
-    the hot paths of an engine. Whoever writes through a view must do, for each page
-    written, `if marks[page] != WRITTEN: touch(page)`, unless the mark is SHARED and `held`
-    is 0 for each word (of 4 bytes) that was written. Nothing here checks an offset:
+    the hot paths of an engine. A writer through a view must execute, for each page
+    written, `if marks[page] != WRITTEN: touch(page)`, unless the mark is SHARED and `watched`
+    is 0 for each word (of 4 bytes) that was written. No method checks an offset:
     `Memory.locate` and the ports do.
     """
 
     def __init__(self, size: int) -> None:
         self.size = size
         rounded = -(-size // PAGE) * PAGE
-        self.array = ROOMS.room(rounded)
+        self.array = ADDRESS_BUDGET.allocate(rounded)
         self.bytes = self.array.data
         self.halves = self.bytes.cast("H")
         self.words = self.bytes.cast("I")
@@ -107,13 +107,13 @@ class Pages:
         # Contents at the last snapshot of the pages that are not all zero, and their digests.
         self._saved: dict[int, bytes] = {}
         self._digests: dict[int, bytes] = {}
-        self.held = ROOMS.room(rounded >> 2).data  # by word: whether it is held
-        self._held: set[int] = set()
-        self._holders: list[Callable[[int], None]] = []
-        self.sleeper: Sleeper | None = None  # who has yet to write what was written before now
+        self.watched = ADDRESS_BUDGET.allocate(rounded >> 2).data  # by word: whether it is watched
+        self._watched_pages: set[int] = set()
+        self._watchers: list[Callable[[int], None]] = []
+        self.sleeper: Sleeper | None = None  # a core that has yet to write here
 
     def read(self, offset: int, length: int) -> bytes:
-        """A copy of `length` bytes."""
+        """Return a copy of `length` bytes."""
         return self.bytes[offset : offset + length].tobytes()
 
     def write(self, offset: int, data: bytes | bytearray | memoryview) -> None:
@@ -148,10 +148,10 @@ class Pages:
             page += 1
 
     def _note(self, page: int, start: int, end: int) -> None:
-        """Note that bytes of a page are written; holders are told if they hold one of them."""
+        """Note that bytes of a page are written; call its watchers if one of them is watched."""
         first, last = page << _WORDS, page + 1 << _WORDS
-        if page in self._held and not any(
-            self.held[max(first, start >> 2) : min(last, end + 3 >> 2)]
+        if page in self._watched_pages and not any(
+            self.watched[max(first, start >> 2) : min(last, end + 3 >> 2)]
         ):
             self.marks[page] = SHARED
             self._written.add(page)
@@ -159,42 +159,42 @@ class Pages:
             self.touch(page)
 
     def touch(self, page: int) -> None:
-        """Note that a page is written anywhere; whoever holds words of it is told."""
+        """Note that a page is written anywhere; call its watchers if words of it are watched."""
         self.marks[page] = WRITTEN
         self._written.add(page)
-        if page in self._held:
-            self._held.discard(page)
-            self.held[page << _WORDS : page + 1 << _WORDS] = bytes(1 << _WORDS)
-            for forget in self._holders:
+        if page in self._watched_pages:
+            self._watched_pages.discard(page)
+            self.watched[page << _WORDS : page + 1 << _WORDS] = bytes(1 << _WORDS)
+            for forget in self._watchers:
                 forget(page)
 
     def is_written(self, page: int) -> bool:
-        """Whether a page was written since the last snapshot."""
+        """Return whether a page was written since the last snapshot."""
         return page in self._written
 
     def on_change(self, forget: Callable[[int], None]) -> None:
-        """Call `forget(page)` when held bytes of a page change; then nothing of it is held."""
-        self._holders.append(forget)
+        """Call `forget(page)` when watched bytes of a page change; its watches end then."""
+        self._watchers.append(forget)
 
-    def hold(self, offset: int, length: int) -> None:
-        """Somebody keeps something derived of bytes of one page (decoded instructions)."""
+    def watch(self, offset: int, length: int) -> None:
+        """Watch bytes of one page, of which something was derived (decoded instructions)."""
         page = offset >> SHIFT
-        self._held.add(page)
+        self._watched_pages.add(page)
         first, end = offset >> 2, offset + length + 3 >> 2
-        self.held[first:end] = b"\1" * (end - first)
+        self.watched[first:end] = b"\1" * (end - first)
         self.marks[page] = SHARED if page in self._written else 0
 
-    def holds(self, offset: int = 0, end: int | None = None) -> bool:
-        """Whether somebody holds words of the pages from one offset to another."""
+    def is_watched(self, offset: int = 0, end: int | None = None) -> bool:
+        """Return whether words of the pages from one offset to another are watched."""
         first, last = offset >> SHIFT, (self.size if end is None else end) - 1 >> SHIFT
-        return any(first <= page <= last for page in self._held)
+        return any(first <= page <= last for page in self._watched_pages)
 
     def reset(self) -> None:
-        """All zeros again."""
+        """Set all bytes to zero."""
         self._replace({})
 
     def snapshot(self) -> dict[int, bytes]:
-        """Contents of the pages that are not all zero, by number; snapshots share them."""
+        """Return the contents of pages that are not all zero, by number; snapshots share them."""
         for page in self._written:
             start = page << SHIFT
             data = self.bytes[start : start + PAGE].tobytes()
@@ -209,7 +209,7 @@ class Pages:
         return dict(self._saved)
 
     def restore(self, snapshot: Mapping[int, bytes]) -> None:
-        """Back to what `snapshot` returned, here or at another memory of the same size."""
+        """Restore a result of `snapshot`, of this memory or another of the same size."""
         self._replace(snapshot)
 
     def _replace(self, contents: Mapping[int, bytes]) -> None:
@@ -227,7 +227,7 @@ class Pages:
         self._saved = dict(contents)
 
     def digest(self) -> bytes:
-        """A hash of the contents."""
+        """Return a hash of the contents, 32 bytes."""
         whole = blake2b(digest_size=32)
         for page, data in sorted(self.snapshot().items()):
             if page not in self._digests:
@@ -239,7 +239,7 @@ class Pages:
 def differences(
     old: Mapping[int, bytes], new: Mapping[int, bytes]
 ) -> list[tuple[int, bytes, bytes]]:
-    """Runs of bytes that differ between two snapshots: (offset, old, new), ascending."""
+    """Return the runs of bytes that differ between two snapshots: (offset, old, new), ascending."""
     runs: list[tuple[int, bytes, bytes]] = []
     for page in sorted(old.keys() | new.keys()):
         before, after = old.get(page, _ZEROS), new.get(page, _ZEROS)

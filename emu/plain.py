@@ -1,4 +1,4 @@
-"""Plain values: what an `object` field of a state may hold, as bytes and as copies.
+"""Plain values, which `object` fields of a state may have, as bytes and as copies.
 
 Plain are None, bool, int, float, str, bytes, NumPy arrays and scalars of numbers,
 and tuples, lists and dicts (keys: str or int) of plain values. Equal values have equal bytes;
@@ -14,7 +14,7 @@ import numpy as np
 
 
 class PlainError(ValueError):
-    """A value that is not plain, or bytes that are none."""
+    """A value that is not plain, or bytes that encode no plain value."""
 
 
 _CONSTANTS = {None: b"n", True: b"t", False: b"f"}
@@ -23,7 +23,7 @@ _DEPTH = 64  # nested containers at most
 
 
 def copy(value: Any) -> Any:
-    """A copy that shares nothing that can change."""
+    """Return a copy; lists, dicts and arrays in it are new."""
     if isinstance(value, list):
         return [item if type(item) in _FIXED else copy(item) for item in value]
     if isinstance(value, tuple):
@@ -34,7 +34,7 @@ def copy(value: Any) -> Any:
 
 
 def pack(value: Any) -> bytes:
-    """The bytes of a plain value. Raises `PlainError`."""
+    """Return the bytes of a plain value. Raises `PlainError`."""
     pieces: list[bytes] = []
     _pack(value, pieces, 0)
     return b"".join(pieces)
@@ -77,7 +77,7 @@ def _sized(out: list[bytes], tag: bytes, data: bytes) -> None:
 
 
 def unpack(data: bytes) -> Any:
-    """The value of the bytes. Raises `PlainError`."""
+    """Return the value that bytes encode. Raises `PlainError`."""
     reader = _Reader(data)
     value = reader.value(0)
     if reader.place != len(data):

@@ -152,12 +152,12 @@ class Port(Endpoint):
         if inside:
             return pages.read(offset, length), ready
         if self.memory.channel.sleeper is not None:
-            self.memory.channel.sleeper.shared(time)
+            self.memory.channel.sleeper.note_use(time)
         beats, start, ready = self.memory.channel.take(time, offset, length)
         self.external_reads += beats
         self.external_blocked += start - time
         if beats and self.core.tracing:
-            self.core.occurred("external_reads", time, ready, beats, self.instruction)
+            self.core.count_occurrence("external_reads", time, ready, beats, self.instruction)
         if self.core.listeners:
             self._announce("external_reads", time, ready, beats)
         return pages.read(offset, length), ready
@@ -171,7 +171,7 @@ class Port(Endpoint):
         if self.core.listeners:
             self.core.announce("write", address=address, size=length)
         if not inside and self.memory.channel.sleeper is not None:
-            self.memory.channel.sleeper.shared(time)
+            self.memory.channel.sleeper.note_use(time)
         pages.write(offset, data)
         if inside:
             return ready
@@ -181,9 +181,11 @@ class Port(Endpoint):
         self.external_partial += partial
         self.external_blocked += start - time
         if beats and self.core.tracing:
-            self.core.occurred("external_writes", time, ready, beats, self.instruction)
+            self.core.count_occurrence("external_writes", time, ready, beats, self.instruction)
             if partial:
-                self.core.occurred("external_partial", time, ready, partial, self.instruction)
+                self.core.count_occurrence(
+                    "external_partial", time, ready, partial, self.instruction
+                )
         if self.core.listeners:
             self._announce("external_writes", time, ready, beats)
             self._announce("external_partial", time, ready, partial)

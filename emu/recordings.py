@@ -1,4 +1,4 @@
-"""Register groups of a trace block: their declared state, what they record, how they count."""
+"""Register groups of a trace block: their declared state, recordings and counters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Place = tuple[int, int, int]
 
 
 def _place(occurrence: str) -> Place:
-    """Where a group counts an occurrence, notes its first begin and its last end (-1: nowhere)."""
+    """Return the registers of an occurrence: its count, first begin and last end (-1: none)."""
     found = {row.takes: place for place, row in enumerate(GROUP) if row.of == occurrence}
     return found["count"], found.get("first", -1), found.get("last", -1)
 
@@ -30,7 +30,7 @@ _CLIPPED = tuple(row.takes == "count" for row in GROUP)
 
 
 def fields(config: Mapping[str, Any]) -> tuple[StateField, ...]:
-    """The declared state of a block."""
+    """Return the rows of the declared state of a block."""
     groups = int(config["trace.groups"])
     return (
         *(StateField(row.name, "int", meaning=row.meaning) for row in PARAMETERS),
@@ -55,26 +55,26 @@ class Recording:
     counters: list[int]  # of the group
     loop: int
     first: int  # number of the first instruction
-    stop: int  # of the one behind the last; ENDLESS: until a marker says so
-    begun: int = 0  # instructions
-    ended: int = 0
-    worked: Spans | None = None  # cycles in which the array did
+    stop: int  # of the one after the last; ENDLESS: until a marker
+    starts: int = 0  # of instructions
+    ends: int = 0
+    work: Spans | None = None  # cycles in which the array works
 
     def plain(self) -> tuple[Any, ...]:
-        """As a plain value, but for the group and its counters."""
-        worked = None if self.worked is None else self.worked.plain()
-        return self.loop, self.first, self.stop, self.begun, self.ended, worked
+        """Return the recording without group and counters as a plain value."""
+        work = None if self.work is None else self.work.plain()
+        return self.loop, self.first, self.stop, self.starts, self.ends, work
 
     @classmethod
     def from_plain(cls, group: int, counters: list[int], value: tuple[Any, ...]) -> Recording:
-        """Back from `plain`."""
-        loop, first, stop, begun, ended, spans = value
-        worked = None if spans is None else Spans(spans)
-        return cls(group, counters, loop, first, stop, begun, ended, worked)
+        """Return the recording that `plain` has encoded."""
+        loop, first, stop, starts, ends, spans = value
+        work = None if spans is None else Spans(spans)
+        return cls(group, counters, loop, first, stop, starts, ends, work)
 
 
 def shown(counters: Sequence[int]) -> Sequence[int]:
-    """The counters of a group as its registers show them."""
+    """Return the counters of a group as its registers show them, 32 bits each."""
     if max(counters) <= ALL:
         return counters
     return [
@@ -84,7 +84,7 @@ def shown(counters: Sequence[int]) -> Sequence[int]:
 
 
 def add(counters: list[int], taken: Place, begin: int, end: int, count: int) -> None:
-    """Note an occurrence in the counters of a group; times are relative to the timer's start."""
+    """Add an occurrence to the counters of a group; times are relative to the timer's start."""
     counted, first, last = taken
     if first >= 0:
         if begin < counters[first] or not counters[counted]:

@@ -1,4 +1,4 @@
-"""A device's state as a file: the state of each part, and the machine that it must be of."""
+"""A device's state as a file: the state of each part, and the configuration of the device."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def write(path: str | Path, machine: Mapping[str, Any], states: Mapping[str, Sta
 def read(
     path: str | Path, machine: Mapping[str, Any], states: Mapping[str, State]
 ) -> dict[str, Snapshot]:
-    """The snapshots that such a file holds for the states; nothing is changed.
+    """Return the snapshots of the states that such a file contains; nothing is changed.
 
-    Raises `StateError` (no such file, another machine, not ours).
+    Raises `StateError` (no such file, another configuration, another format).
     """
     arrays = read_arrays(path)
     try:

@@ -1,4 +1,4 @@
-"""Cycles that something was at work in, told stretch by stretch in any order, each counted once."""
+"""Sets of cycles, added as stretches in any order; each cycle counts once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 _FEW = 8  # stretches that are added one by one
 
-Span = tuple[int, int]  # its first cycle, and the first one behind it
+Span = tuple[int, int]  # its first cycle, and the first one after it
 
 
 class Spans:
@@ -20,11 +20,11 @@ class Spans:
         self.ends = [end for _, end in spans] if spans else []
 
     def plain(self) -> list[Span]:
-        """As a plain value, the argument of a copy."""
+        """Return a plain value that is the argument of a copy."""
         return list(zip(self.begins, self.ends, strict=True))
 
     def add(self, begin: int, end: int) -> int:
-        """Add a stretch, which has a cycle at least: how many of its cycles are new."""
+        """Add a stretch of at least one cycle; return how many of its cycles are new."""
         begins, ends = self.begins, self.ends
         if not ends or begin > ends[-1]:
             begins.append(begin)
@@ -42,7 +42,7 @@ class Spans:
         return high - low - known
 
     def add_all(self, begins: Sequence[int], ends: Sequence[int]) -> int:
-        """Add stretches: how many cycles are new."""
+        """Add stretches; return how many cycles are new."""
         if len(begins) <= _FEW:
             return sum(self.add(*span) for span in zip(begins, ends, strict=True))
         known = sum(self.ends) - sum(self.begins)
@@ -56,6 +56,6 @@ class Spans:
         return sum(self.ends) - sum(self.begins) - known
 
     def forget(self, before: int) -> None:
-        """Forget stretches that nothing can touch that comes: it begins at `before` or later."""
+        """Forget stretches that end before `before`: later ones begin there or after."""
         past = bisect_left(self.ends, before)
         del self.begins[:past], self.ends[:past]

@@ -15,7 +15,7 @@ _PACK = Struct(f"<{len(RECORD.members)}I").pack  # all members are u32
 
 
 class Spill:
-    """Records one behind the other, while there is room.
+    """Writes records one after the other, while there is room.
 
     `state` has the rows of `macaw.emu.recordings.fields`; `write` is the side band to memory.
     """
@@ -25,25 +25,25 @@ class Spill:
         self._write = write
 
     def empty(self) -> None:
-        """Begin anew at the area's begin."""
+        """Continue at the area's begin."""
         state = self._state
         state.trace_next, state.trace_lost, state.trace_status = state.trace_spill, 0, 0
 
     def take(self, head: tuple[int, ...], counters: Sequence[int]) -> None:
-        """Write a record: its core, group, loop, first instruction, how many; its counters.
+        """Write a record: `head` is core, group, loop, first instruction, number of instructions.
 
-        Raises `Fault`: there is no memory.
+        Raises `Fault` if the area is no memory.
         """
         state = self._state
         place, end = state.trace_next, state.trace_spill_end
         if place + RECORD.size <= end:
             try:
                 record = _PACK(*head, *counters)
-            except error:  # something is beyond 32 bits
+            except error:  # a value has more than 32 bits
                 record = _PACK(*(value & ALL for value in head), *shown(counters))
             self._write(place, record)
             state.trace_next = place + RECORD.size
         elif state.trace_spill < end:
             state.trace_status = FULL
             state.trace_lost += 1
-        # else there is no area: the record stays in its registers until the next one
+        # Else there is no area: the registers show the record until the next one.

@@ -20,14 +20,14 @@ Snapshot = dict[str, Any]
 
 
 class StateError(MacawError, ValueError):
-    """A state that does not fit its rows: a wrong value, or a file that is not one of ours."""
+    """A state that does not fit its rows: a wrong value, or a file of another format."""
 
 
 @dataclass(frozen=True)
 class StateField:
     """A row of a state.
 
-    `dtype` says how the value is held, in the attribute `name` of the state:
+    `dtype` is the type of the value, which is the attribute `name` of the state:
 
     - `int`, `bool` without a shape: a Python number of any size;
     - `object`: any plain value (`macaw.emu.plain`), small;
@@ -41,14 +41,14 @@ class StateField:
     shape: tuple[int, ...] = ()
     meaning: str = ""
     initial: Any = None  # None: zero (of an object: None)
-    path: str = ""  # how people reach it, if not by its name: `chain.iteration`
+    path: str = ""  # its name in the debugger, if that is another: `chain.iteration`
     # Of how many levels of the core's table (`macaw.isa.model.Core.levels`) its first axes are;
     # None: of those that its shape begins with.
     levels: int | None = None
 
     @property
     def scalar(self) -> bool:
-        """Whether it is held as a Python number."""
+        """Whether the value is a Python number."""
         return self.dtype in ("int", "bool") and self.shape == ()
 
 
@@ -68,11 +68,11 @@ class State:
 
     def __init__(self, fields: Iterable[StateField]) -> None:
         self.fields = ()
-        self._held: dict[str, np.ndarray[Any, Any]] = {}  # arrays as the last snapshot has them
+        self._shared: dict[str, np.ndarray[Any, Any]] = {}  # arrays as the last snapshot has them
         self.add(fields)
 
     def add(self, fields: Iterable[StateField]) -> None:
-        """Declare more rows, whose fields get their initial values."""
+        """Declare more rows; their fields get the initial values."""
         added = tuple(fields)
         names = [row.name for row in (*self.fields, *added)]
         if len(set(names)) != len(names):
@@ -95,7 +95,7 @@ class State:
         def __setattr__(self, name: str, value: Any) -> None: ...
 
     def reset(self) -> None:
-        """Every field to its initial value."""
+        """Set every field to its initial value."""
         for row in self.fields:
             self._reset(row)
 
@@ -109,12 +109,12 @@ class State:
             setattr(self, row.name, plain.copy(row.initial))
         else:
             array = getattr(self, row.name)
-            # A look at zeros that were never written takes no memory. Bytes, as -0.0 is equal to 0.
+            # Reading zeros that were never written takes no memory. Bytes, as -0.0 is equal to 0.
             if row.initial is not None or array.view(np.bool_).any():
                 array[...] = 0 if row.initial is None else row.initial
 
     def snapshot(self) -> Snapshot:
-        """A copy of every field's value, by name. Nothing in it changes later."""
+        """Return a copy of every field's value, by name. It never changes."""
         return {row.name: self._copied(row) for row in self.fields}
 
     def _copied(self, row: StateField) -> Any:
@@ -126,14 +126,14 @@ class State:
             return value
         if row.dtype == "object":
             return plain.copy(value)
-        held = self._held.get(row.name)
-        if held is None or not _same(held, value):  # snapshots share what has not changed
-            held = self._held[row.name] = value.copy()
-            held.flags.writeable = False
-        return held
+        copy = self._shared.get(row.name)
+        if copy is None or not _same(copy, value):  # snapshots share unchanged arrays
+            copy = self._shared[row.name] = value.copy()
+            copy.flags.writeable = False
+        return copy
 
     def _check(self, row: StateField, value: Any) -> None:
-        """Raise `StateError` unless `value` may stand in the field."""
+        """Raise `StateError` unless the field may have the value."""
         if row.scalar:
             right = type(value) is (int if row.dtype == "int" else bool)
         elif row.dtype == "object":
@@ -149,7 +149,7 @@ class State:
             raise StateError(f"field {row.name}: {_text(value)} is no {row.dtype}{shape}")
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
-        """Back to `snapshot`; arrays keep their place, so that views of them stay good.
+        """Set all fields to those of a snapshot; arrays change in place, so views stay valid.
 
         Raises `StateError` if it is of other rows.
         """
@@ -169,7 +169,7 @@ class State:
                 getattr(self, row.name)[...] = value
 
     def diff(self, earlier: Mapping[str, Any]) -> list[Change]:
-        """What changed since the snapshot `earlier`, in the order of the rows."""
+        """Return the changes since the snapshot `earlier`, in the order of the rows."""
         changes: list[Change] = []
         for row in self.fields:
             old, new = earlier[row.name], self._copied(row)
@@ -190,7 +190,7 @@ class State:
         return changes
 
     def hash(self) -> str:
-        """A hash of every field's value, in the order of the rows, in hexadecimal."""
+        """Return a hash of every field's value, in the order of the rows, in hexadecimal."""
         whole = blake2b(digest_size=16)
         for row in self.fields:
             value = getattr(self, row.name)
@@ -206,7 +206,7 @@ class State:
         return whole.hexdigest()
 
     def arrays(self, prefix: str = "") -> dict[str, np.ndarray[Any, Any]]:
-        """The state as arrays for an `.npz` file, names starting with `prefix`."""
+        """Return the state as arrays for an `.npz` file, names starting with `prefix`."""
         found: dict[str, np.ndarray[Any, Any]] = {}
         for row in self.fields:
             value, name = getattr(self, row.name), prefix + row.name
@@ -222,7 +222,7 @@ class State:
         return found
 
     def from_arrays(self, arrays: Mapping[str, np.ndarray[Any, Any]], prefix: str = "") -> Snapshot:
-        """The snapshot that `arrays` hold. Raises `StateError`."""
+        """Return the snapshot that such arrays contain. Raises `StateError`."""
         found: Snapshot = {}
         for row in self.fields:
             name = prefix + row.name
@@ -247,18 +247,18 @@ class State:
         write_arrays(path, self.arrays("state/"))
 
     def load(self, path: str | Path) -> None:
-        """Take the values of a file that `save` wrote. Raises `StateError`."""
+        """Set all fields to those of a file that `save` wrote. Raises `StateError`."""
         self.restore(self.from_arrays(read_arrays(path), "state/"))
 
 
 def write_arrays(path: str | Path, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
-    """Write arrays by name, the same bytes for the same values. Raises `OSError`."""
+    """Write arrays by name to an `.npz` file; equal values give equal bytes. Raises `OSError`."""
     with Path(path).open("wb") as file:
         np.savez_compressed(file, allow_pickle=False, **dict(arrays))
 
 
 def read_arrays(path: str | Path) -> dict[str, np.ndarray[Any, Any]]:
-    """The arrays of a file, by name. Raises `StateError`."""
+    """Return the arrays of an `.npz` file by name. Raises `StateError`."""
     try:
         with np.load(io.BytesIO(reading.read(path)), allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
@@ -272,7 +272,7 @@ def read_arrays(path: str | Path) -> dict[str, np.ndarray[Any, Any]]:
 def _pages(
     numbers: np.ndarray[Any, Any], data: np.ndarray[Any, Any], size: int
 ) -> dict[int, bytes]:
-    """A memory's snapshot from its page numbers and their bytes."""
+    """Return a memory's snapshot from page numbers and the bytes of these pages."""
     pages = numbers.ravel().tolist()
     blob = data.tobytes()
     last = (size - 1) // PAGE
@@ -288,10 +288,10 @@ def _bits(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return array.view(f"u{array.dtype.itemsize}")
 
 
-def _same(held: np.ndarray[Any, Any], value: np.ndarray[Any, Any]) -> bool:
-    """Whether two contiguous arrays of one type and shape have the same bits."""
-    kind = np.uint64 if held.nbytes % 8 == 0 else np.uint8
-    return bool((held.reshape(-1).view(kind) == value.reshape(-1).view(kind)).all())
+def _same(copy: np.ndarray[Any, Any], value: np.ndarray[Any, Any]) -> bool:
+    """Return whether two contiguous arrays of one type and shape have the same bits."""
+    kind = np.uint64 if copy.nbytes % 8 == 0 else np.uint8
+    return bool((copy.reshape(-1).view(kind) == value.reshape(-1).view(kind)).all())
 
 
 def _text(value: object) -> str:

@@ -25,10 +25,9 @@ class Startable(Agent):
 
 
 class Dispatchable(Agent):
-    """An agent that runs packet lists of its on-chip unit.
+    """An agent that runs packet lists of its on-chip unit."""
 
-    While it runs, its own ports to that unit are all that it reaches.
-    """
+    confined = True  # while it runs, its own ports to that unit are all that it reaches
 
     @abstractmethod
     def dispatch(self, offset: int, time: int) -> None:

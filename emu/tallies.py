@@ -1,8 +1,7 @@
-"""What a core with one instruction at a time does between two borders of its trace.
+"""Tallies: what a core with one instruction at a time does between two borders of its trace.
 
-Between the instructions at which a register group opens or closes, all groups that are open take
-the same: a core may add it up and let its block have it at once
-(`macaw.emu.trace.TraceBlock.absorb`).
+Between the instructions at which a register group opens or closes, all open groups count the same.
+So a core may count by itself and give its block the sum (`macaw.emu.trace.TraceBlock.absorb`).
 """
 
 from __future__ import annotations
@@ -11,15 +10,15 @@ from macaw.emu.recordings import BEGIN, COUNTERS, END, TAKEN, add
 
 INDEX = {name: place for place, name in enumerate(TAKEN)}
 UNIT, ARRAY = INDEX["unit"], INDEX["array"]
-NEVER = -1  # a time that has not come
+NEVER = -1  # the time of something that has not occurred
 PLACES = tuple(TAKEN.values())
 
 
 class Tally:
-    """What happened, counted as a register group counts it, with times of the device's clock.
+    """Counts and times as a register group has them; times are of the device's clock.
 
-    `begin` is that of the first instruction, `NEVER` if none has begun; `until` their greatest
-    end. `values` has what occurred, by the places of `macaw.isa.trace.GROUP`.
+    `begin` is the begin of the first instruction, `NEVER` if none has begun; `until` their latest
+    end. `values` has the occurrences, by the places of `macaw.isa.trace.GROUP`.
     """
 
     __slots__ = ("begin", "until", "values")
@@ -28,22 +27,22 @@ class Tally:
         self.clear()
 
     def clear(self) -> None:
-        """Nothing has happened."""
+        """Forget all counts and times."""
         self.begin = self.until = NEVER
         self.values = [0] * COUNTERS
 
     def begin_instruction(self, time: int) -> None:
-        """An instruction has begun, after those that were told before."""
+        """Begin an instruction, after those that were counted before."""
         if self.begin < 0:
             self.begin = time
 
     def end_instruction(self, until: int) -> None:
-        """An instruction ends at cycle `until`."""
+        """End an instruction at cycle `until`."""
         if until > self.until:
             self.until = until
 
-    def occurred(self, place: int, time: int, until: int, count: int) -> None:
-        """Something happens `count` times from cycle `time` to `until`; never before another."""
+    def count_occurrence(self, place: int, time: int, until: int, count: int) -> None:
+        """Count an occurrence from cycle `time` to `until`; begins never decrease."""
         counted, first, last = PLACES[place]
         values = self.values
         if first >= 0:
@@ -54,7 +53,7 @@ class Tally:
         values[counted] += count
 
     def counters(self, origin: int) -> list[int]:
-        """As `add_to` leaves the counters of a group that had nothing; something has begun."""
+        """Return the counters of a new group after `add_to`; an instruction has begun."""
         if origin:
             found = [0] * COUNTERS
             self.add_to(found, origin, True)
@@ -64,9 +63,9 @@ class Tally:
         return found
 
     def add_to(self, counters: list[int], origin: int, is_first: bool) -> None:
-        """Let the counters of a group have it, whose times are relative to `origin`.
+        """Add the tally to the counters of a group, whose times are relative to `origin`.
 
-        `is_first` says that no instruction of what it records had begun before.
+        `is_first` says that no instruction of its record has begun before the tally.
         """
         if is_first and self.begin >= 0:
             counters[BEGIN] = self.begin - origin

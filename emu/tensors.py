@@ -1,4 +1,4 @@
-"""A program's named tensors as arrays: which there are, and their bytes in memory."""
+"""A program's named tensors as arrays, and their bytes in memory."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from macaw.asm.program import Program, Tensor
 from macaw.emu.faults import DeviceError
 
 
-def named(program: Program | None, name: str) -> Tensor:
-    """The tensor of that name. Raises `DeviceError`."""
+def find(program: Program | None, name: str) -> Tensor:
+    """Return the tensor of that name. Raises `DeviceError`."""
     if program is None:
         raise DeviceError("no program is loaded")
     try:
@@ -27,9 +27,9 @@ def named(program: Program | None, name: str) -> Tensor:
 
 
 def bytes_of(tensor: Tensor, array: object) -> bytes:
-    """An array as memory holds it; dtype and shape must be the declared ones.
+    """Return the bytes of an array, little-endian, the last axis fastest.
 
-    Raises `DeviceError`.
+    Raises `DeviceError` unless dtype and shape are the declared ones.
     """
     values = np.asarray(array)
     wanted = np.dtype(tensor.dtype)
@@ -44,7 +44,7 @@ def bytes_of(tensor: Tensor, array: object) -> bytes:
 
 
 def array_of(tensor: Tensor, data: bytes) -> NDArray[Any]:
-    """The array of a tensor's bytes, a copy of its declared dtype and shape."""
+    """Return a tensor's bytes as an array of its declared dtype and shape."""
     dtype = np.dtype(tensor.dtype)
     return np.frombuffer(data, dtype.newbyteorder("<")).astype(dtype).reshape(tensor.shape)
 

@@ -1,29 +1,29 @@
 """The trace block of a core: which register group records what, and where records go (seed 001).
 
-A block knows no core. It is fed: `begin` and `end` of instructions, `occurred` for what they do,
-`mark` for markers; all times are device cycles. Recording costs no cycle; records reach memory
-by a side band. Which of all that a core tells its block is the core's affair.
+A block knows no core. The core calls `begin` and `end` for instructions, `count_occurrence` for
+their occurrences, `mark` for markers; all times are device cycles. Recording costs no cycle;
+records reach memory by a side band.
 
 The seed leaves open, and here it is so:
 
-- Instructions are numbered from 0 in the order in which they begin; a marker has a number too if
-  it is an instruction of its core (it is none of the array and of nnp).
+- Instructions are numbered from 0 in the order in which they begin. A marker has a number, too, if
+  it is an instruction of its core (markers of the array and of nnp are not).
 - A group records one run of instructions at a time. In auto mode a run whose first instruction
-  begins while the group still records is left out (it can only be if the runs of a group
+  begins while the group still records is left out (this happens only if the runs of a group
   overlap, `trace_num` > `trace_overhead`, or if instructions do).
-- A record ends when the last of its instructions has ended; what an instruction does later is
-  in none.
-- A core that knows at once when an instruction will end (vc, when it issues) tells it then, and
-  the group is free from then on.
+- A record ends when the last of its instructions has ended; later effects of an instruction are
+  in no record.
+- A core that knows in advance when an instruction will end (vc, when it issues) reports the end
+  then, and the group is free from then on.
 - What an instruction waits for before it can begin is not part of it: it begins with the try that
   succeeds.
-- Times are of the device's clock; an end is the first cycle that is free again. A time of something
-  that never occurred is 0, and its count is 0.
+- Times are of the device's clock; an end is the first cycle that is free again. The time of
+  something that never occurred is 0, and its count is 0.
 - In mark mode markers are not recorded themselves. `trace_begin` of a group that still records
-  ends that record first; `trace_end` of one that does not is nothing.
-- Records go to external memory or a core's own; one that would go to on-chip memory is a fault.
+  ends that record first; `trace_end` of a group that does not record has no effect.
+- Records go to external memory or a core's own memory; a record for on-chip memory is a fault.
 - A record is spilled as a whole, or not at all when the area has no room for it: then the flag is
-  set, and nothing in the area is touched until it is given anew.
+  set, and nothing in the area changes until the program sets the area again.
 """
 
 from __future__ import annotations
@@ -44,20 +44,20 @@ from macaw.emu.trace_groups import Groups
 from macaw.emu.triggers import ENDLESS
 from macaw.isa.trace import AUTO
 
-BEFORE = -1  # of a begin: it was told
+BEFORE = -1  # of a begin: it was reported before
 
 
 class TraceBlock(Groups):
     """Register groups, configuration and trigger circuit of one core.
 
-    A core that does one instruction after the other may tell only of stretches between the borders,
-    `open_at` and `close_at`: `absorb`, then `close` and `open` at a border.
+    A core that executes one instruction after the other may report tallies between the borders
+    `open_at` and `close_at` only: `absorb`, then `close` and `open` at a border.
     """
 
     # The timer
 
     def start(self, time: int) -> None:
-        """The traced program starts: times count from `time`, instructions from 0."""
+        """Start the timer: times count from `time`, instructions from 0."""
         self.stop()
         self.state.trace_origin = time
         self.state.trace_counting = True
@@ -65,20 +65,20 @@ class TraceBlock(Groups):
         self._update()
 
     def stop(self) -> None:
-        """The traced program has ended: so have all records, and the timer is cleared."""
-        self._open_noted()
+        """End all records and clear the timer: the traced program has ended. Raises `Fault`."""
+        self._open_lazy()
         for recording in self._active:
             self._finish(recording)
         self.state.trace_origin = 0
         self.state.trace_counting = False
         self._update()
 
-    # What the core tells
+    # Reports of the core
 
     def begin(self, time: int, number: int | None = None) -> int:
-        """An instruction begins at cycle `time`; returns its number.
+        """Begin an instruction at cycle `time`; return its number.
 
-        `number` is given by a core that has not told of those before (None: the next one).
+        A core that has not reported the instructions before it passes `number` (None: the next).
         """
         if number is None:
             number = self.executed
@@ -87,37 +87,38 @@ class TraceBlock(Groups):
             self._fire(number)
         for recording in self._active:
             if recording.first <= number < recording.stop:
-                if not recording.begun:
+                if not recording.starts:
                     recording.counters[BEGIN] = time - self.state.trace_origin
-                recording.begun += 1
+                recording.starts += 1
         return number
 
     def end(self, time: int, number: int) -> None:
-        """The instruction of that number is done, `time` is the first cycle after it."""
-        self.did(number, (), time)
+        """End the instruction of that number; `time` is the first cycle after it."""
+        self.report(number, (), time)
 
-    def did(
+    def report(
         self,
         number: int,
         uses: Sequence[tuple[str, int, int, int]],
         until: int = 0,
-        begun: int = BEFORE,
+        begin: int = BEFORE,
     ) -> None:
-        """What an instruction uses, as `occurred` has it; it ends at `until` (0: not yet).
+        """Report what an instruction uses (arguments of `count_occurrence`), and its begin and end.
 
-        It begins at cycle `begun`, if that was not told `BEFORE`.
+        It begins at cycle `begin`, unless that was reported `BEFORE`, and ends at `until` (0: not
+        yet).
         """
         origin = self.state.trace_origin
-        if begun != BEFORE:
+        if begin != BEFORE:
             self.executed = number + 1
             if number >= self.open_at:
                 if until and self.state.trace_num == 1 and not self._active:
                     self.open(number)
                     found = [0] * COUNTERS
-                    found[BEGIN], found[END] = begun - origin, until - origin
-                    for what, begin, end, count in uses:
+                    found[BEGIN], found[END] = begin - origin, until - origin
+                    for what, first, last, count in uses:
                         if count:
-                            add(found, TAKEN[what], begin - origin, end - origin, count)
+                            add(found, TAKEN[what], first - origin, last - origin, count)
                     self._record(found)
                     return
                 self._fire(number)
@@ -125,21 +126,21 @@ class TraceBlock(Groups):
             if not recording.first <= number < recording.stop:
                 continue
             counters = recording.counters
-            if begun != BEFORE:
-                if not recording.begun:
-                    counters[BEGIN] = begun - origin
-                recording.begun += 1
-            for what, begin, end, count in uses:
+            if begin != BEFORE:
+                if not recording.starts:
+                    counters[BEGIN] = begin - origin
+                recording.starts += 1
+            for what, first, last, count in uses:
                 if count:
-                    add(counters, TAKEN[what], begin - origin, end - origin, count)
+                    add(counters, TAKEN[what], first - origin, last - origin, count)
             if until:
                 if until - origin > counters[END]:
                     counters[END] = until - origin
-                recording.ended += 1
-                if self.executed >= recording.stop and recording.ended == recording.begun:
+                recording.ends += 1
+                if self.executed >= recording.stop and recording.ends == recording.starts:
                     self._finish(recording)
 
-    def occurred(
+    def count_occurrence(
         self,
         what: str,
         time: int,
@@ -147,10 +148,10 @@ class TraceBlock(Groups):
         count: int = 1,
         number: int | None = None,
     ) -> None:
-        """`count` times an occurrence (`macaw.isa.trace.OCCURRENCES`) from cycle `time` to `until`.
+        """Count an occurrence (`macaw.isa.trace.OCCURRENCES`) `count` times.
 
-        `until` is the first cycle after it (None: `time` + 1), `number` the instruction that
-        does it (None: the one that began last).
+        It lasts from cycle `time` to `until`, the first cycle after it (None: `time` + 1).
+        `number` is the instruction that causes it (None: the one that began last).
         """
         if number is None:
             number = self.executed - 1
@@ -161,33 +162,33 @@ class TraceBlock(Groups):
                 add(recording.counters, TAKEN[what], time - origin, end, count)
 
     def records(self, number: int) -> bool:
-        """Whether a group records the instruction of that number."""
+        """Return whether a group records the instruction of that number."""
         return any(x.first <= number < x.stop for x in self._active)
 
-    def worked(self, begins: Sequence[int], ends: Sequence[int], number: int) -> None:
-        """The array works for an instruction in some stretches of cycles of its core.
+    def count_work(self, begins: Sequence[int], ends: Sequence[int], number: int) -> None:
+        """Count the cycles in which the array works for an instruction, as stretches.
 
-        For cores whose instructions overlap: a cycle is one use for all that a group records.
+        For cores whose instructions overlap: a group counts each cycle once.
         """
         for recording in self._active:
             if recording.first <= number < recording.stop:
-                if recording.worked is None:
-                    recording.worked = Spans()
-                recording.counters[ARRAY] += recording.worked.add_all(begins, ends)
+                if recording.work is None:
+                    recording.work = Spans()
+                recording.counters[ARRAY] += recording.work.add_all(begins, ends)
 
     def forget(self, before: int) -> None:
-        """No stretch that `worked` will be told of begins before this cycle."""
+        """Forget work before this cycle: no stretch to come begins earlier."""
         for recording in self._active:
-            if recording.worked is not None:
-                recording.worked.forget(before)
+            if recording.work is not None:
+                recording.work.forget(before)
 
     def mark(self, begins: bool, group: int, time: int, until: int, numbered: bool = True) -> None:
-        """A marker of `group` executes from cycle `time` to `until`. Raises `Fault` (bad mask).
+        """Execute a marker of `group` from cycle `time` to `until`. Raises `Fault` (bad mask).
 
-        `numbered` says whether it is an instruction; in auto mode it is nothing else.
+        `numbered` says whether it is an instruction; in auto mode it has no other effect.
         """
         self.check(group)
-        self._open_noted()
+        self._open_lazy()
         if self.state.trace_mode == AUTO:
             if numbered:
                 self.end(until, self.begin(time))
@@ -204,10 +205,10 @@ class TraceBlock(Groups):
             self._open(group, 0, self.executed, ENDLESS)
             self._settle()
 
-    # What a core tells that does one instruction after the other
+    # Reports of a core that executes one instruction after the other
 
-    def turn(self, tally: Tally, number: int) -> None:
-        """All before this instruction have ended: `absorb`, then `close` and `open`."""
+    def pass_border(self, tally: Tally, number: int) -> None:
+        """Pass a border before this instruction: `absorb`, then `close` and `open`."""
         self.absorb(tally, number)
         if number >= self.close_at:
             self.close(number)
@@ -215,27 +216,27 @@ class TraceBlock(Groups):
             self.open(number)
 
     def absorb(self, tally: Tally, executed: int, flying: int = 0) -> None:
-        """Let all open groups take what happened since the last time, and clear it.
+        """Add the tally since the last call to all open groups, and clear it.
 
-        `executed` instructions have begun now; the last `flying` of them have not ended.
+        `executed` instructions have begun so far; the last `flying` of them have not ended.
         """
         origin = self.state.trace_origin
-        if self._noted is not None:
+        if self._lazy is not None:
             if executed == self.close_at and not flying and tally.begin >= 0:
                 found = tally.counters(origin)
                 tally.clear()
                 self.executed = executed
                 self._record(found)
                 return
-            self._open_noted()
-        told = executed - self.executed
+            self._open_lazy()
+        count = executed - self.executed
         self.executed = executed
         for recording in self._active:
             counters = recording.counters
-            if recording.begun or tally.begin < 0 or any(counters):
-                tally.add_to(counters, origin, not recording.begun)
+            if recording.starts or tally.begin < 0 or any(counters):
+                tally.add_to(counters, origin, not recording.starts)
             else:
                 counters[:] = tally.counters(origin)
-            recording.begun += told
-            recording.ended = recording.begun - flying
+            recording.starts += count
+            recording.ends = recording.starts - flying
         tally.clear()

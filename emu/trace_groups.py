@@ -1,7 +1,7 @@
-"""The register groups of a trace block: which record, from which instruction on, until when.
+"""The register groups of a trace block: which of them record, from which instruction to which.
 
-A run of instructions that is told as a whole, from border to border, makes its record at once:
-`open` only takes note of the groups, and a `Recording` is made of them if it comes otherwise.
+If a core reports a run of instructions as a whole, from border to border, its record is written at
+once: `open` only notes the groups, and makes a `Recording` of them when reports come otherwise.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from macaw.isa.trace import AUTO
 class Groups(Registers):
     """Opens and closes register groups, by numbers of instructions.
 
-    `state` is declared (rows: `fields`), the block's own or its core's; the block holds
-    counters and recordings itself while it runs: `sync` writes them to the state, `reload` takes
-    them from there. `on` says whether the core has to tell it anything.
+    `state` is declared (rows: `fields`), the block's own or its core's. During a run the block has
+    counters and recordings in attributes: `sync` writes them to the state, `reload` takes
+    them from there. `on` says whether the core has to report anything.
 
     A group opens with instruction `open_at` at the earliest, and closes when all before
     `close_at` have ended.
     """
 
-    executed: int  # instructions that have begun, as far as was told
+    executed: int  # instructions that have begun, as far as the core has reported
 
     def __init__(
         self,
@@ -51,25 +51,25 @@ class Groups(Registers):
         self.on = False
         self.open_at = self.close_at = ENDLESS
         self._changed = changed
-        # The groups that are open from an instruction on of which nothing was told yet: its
-        # number; groups and loops. Nothing else is open then.
-        self._noted: tuple[int, list[tuple[int, int]]] | None = None
+        # Open groups of which no instruction was reported yet: the number of the first one; groups
+        # and loops. No other groups are open then.
+        self._lazy: tuple[int, list[tuple[int, int]]] | None = None
         self._area = Spill(self.state, write)
         self._trigger = Trigger(self.state, int(config["trace.groups"]))
         self.reload()
 
     def _settle_rest(self) -> None:
-        """The trigger has fired: find the border that follows."""
+        """Find the next border after the trigger has fired."""
         self.open_at = self._trigger.next
         if self.open_at == ENDLESS and not self.active:
             self._settle()
 
     @property
     def active(self) -> bool:
-        return bool(self._active) or self._noted is not None
+        return bool(self._active) or self._lazy is not None
 
     def _update(self) -> None:
-        """Parameters have changed, or the timer: so may all that comes next."""
+        """Aim the trigger anew: parameters or the timer have changed."""
         state = self.state
         waits = self.recording and state.trace_counting
         if waits and state.trace_mode == AUTO and state.trace_num:
@@ -79,7 +79,7 @@ class Groups(Registers):
         self._settle()
 
     def _settle(self) -> None:
-        """Find the next borders, and whether there are any."""
+        """Find the next borders, and set `on`."""
         self._active = [recording for recording in self.recordings if recording is not None]
         self.open_at = self._trigger.next
         self.close_at = min((recording.stop for recording in self._active), default=ENDLESS)
@@ -91,20 +91,20 @@ class Groups(Registers):
     # State
 
     def reset(self) -> None:
-        """To the state after reset: mark mode, every register 0, the timer at rest."""
+        """Go to the state after reset: mark mode, every register 0, the timer at rest."""
         self.state.reset()
         self.reload()
 
     def sync(self) -> None:
-        """Write what the block holds into `self.state`."""
-        self._open_noted()
+        """Write counters and recordings into `self.state`."""
+        self._open_lazy()
         self.state.trace_executed = self.executed
         self.state.trace_counters[...] = self.counters
         self.state.trace_recordings = [None if x is None else x.plain() for x in self.recordings]
 
     def reload(self) -> None:
-        """Take what the block holds from `self.state`."""
-        self._noted = None
+        """Take counters and recordings from `self.state`."""
+        self._lazy = None
         self.executed: int = self.state.trace_executed
         self.counters: list[list[int]] = self.state.trace_counters.tolist()
         self.recordings: list[Recording | None] = [
@@ -116,9 +116,9 @@ class Groups(Registers):
     # Opening and closing
 
     def open(self, number: int) -> None:
-        """Open what begins with the instruction of this number, the next one."""
-        if self._active or self._noted is not None:
-            self._open_noted()
+        """Open the groups of which a run begins with the next instruction, of this number."""
+        if self._active or self._lazy is not None:
+            self._open_lazy()
             self._fire(number)
             return
         trigger, fired = self._trigger, []
@@ -127,20 +127,20 @@ class Groups(Registers):
         while trigger.next == number:
             fired.append(trigger.fire())
         if fired:
-            self._noted, self.close_at = (number, fired), number + self.state.trace_num
+            self._lazy, self.close_at = (number, fired), number + self.state.trace_num
             self.open_at = trigger.next
         else:
             self._settle_rest()
 
-    def _open_noted(self) -> None:
-        """Open the groups of which `open` has only taken note."""
-        if self._noted is not None:
-            (number, fired), self._noted = self._noted, None
+    def _open_lazy(self) -> None:
+        """Make recordings of the groups that `open` has only noted."""
+        if self._lazy is not None:
+            (number, fired), self._lazy = self._lazy, None
             for group, loop in fired:
                 self._open(group, loop, number, number + self.state.trace_num)
 
     def close(self, number: int) -> None:
-        """End the records of which all instructions are before this number; they have ended."""
+        """End the records whose instructions all come before this number and have ended."""
         for recording in self._active:
             if recording.stop <= number:
                 self._finish(recording)
@@ -158,9 +158,9 @@ class Groups(Registers):
         self._settle_rest()
 
     def _record(self, found: list[int]) -> None:
-        """All that the noted groups record is told: these are their counters."""
-        if self._noted is not None:
-            (number, fired), self._noted = self._noted, None
+        """Spill records of all noted groups, with these counters."""
+        if self._lazy is not None:
+            (number, fired), self._lazy = self._lazy, None
             self.close_at = ENDLESS
             if self.open_at == ENDLESS:
                 self._settle()
@@ -170,7 +170,7 @@ class Groups(Registers):
                 self._area.take(head, counters)
 
     def _open(self, group: int, loop: int, first: int, stop: int) -> None:
-        """Clear a group; it records from now on."""
+        """Clear a group and let it record."""
         self.counters[group] = counters = [0] * COUNTERS
         self.recordings[group] = recording = Recording(group, counters, loop, first, stop)
         if not self._active or self._active[-1].group < group:
@@ -180,37 +180,37 @@ class Groups(Registers):
             self._settle()
 
     def _cut(self) -> None:
-        """Let no group take further instructions; those that have begun go on to their end."""
+        """Let no group record further instructions; those that have begun are recorded."""
         for recording in self._active:
             recording.stop = min(recording.stop, self.executed)
             self._close(recording)
 
     def _close(self, recording: Recording) -> None:
         """End a record if its last instruction has ended."""
-        if self.executed >= recording.stop and recording.ended == recording.begun:
+        if self.executed >= recording.stop and recording.ends == recording.starts:
             self._finish(recording)
 
     def _finish(self, recording: Recording) -> None:
-        """A record is whole: spill it. Raises `Fault`: no record can go there."""
+        """Spill a record that is complete. Raises `Fault`: no record can go there."""
         self.recordings[recording.group] = None
         if len(self._active) > 2 or self.open_at == ENDLESS:
             self._settle()
         else:
             self._active = [other for other in self._active if other is not recording]
             self.close_at = self._active[0].stop if self._active else ENDLESS
-        head = self.core, recording.group, recording.loop, recording.first, recording.begun
+        head = self.core, recording.group, recording.loop, recording.first, recording.starts
         self._area.take(head, recording.counters)
 
     # Registers
 
     def read(self, name: str) -> int:
         """See `Registers.read`."""
-        self._open_noted()
+        self._open_lazy()
         return super().read(name)
 
     def set(self, name: str, value: int) -> None:
         """See `Registers.set`."""
-        self._open_noted()
+        self._open_lazy()
         state = self.state
         if name == "trace_mode" and value != state.trace_mode:
             self._cut()

@@ -15,7 +15,7 @@ _PARAMETERS = {row.name: row for row in PARAMETERS}
 
 
 class Registers(ABC):
-    """Reads all registers, and writes parameters."""
+    """Reads all registers, writes parameters."""
 
     name: str  # of the core
     state: State  # with the rows of `macaw.emu.recordings.fields`
@@ -23,7 +23,7 @@ class Registers(ABC):
 
     @property
     def groups(self) -> int:
-        """How many register groups there are."""
+        """The number of register groups."""
         return len(self.counters)
 
     @property
@@ -33,7 +33,7 @@ class Registers(ABC):
 
     @abstractmethod
     def set(self, name: str, value: int) -> None:
-        """Give a parameter a value that it may have."""
+        """Set a parameter to a valid value."""
 
     def check(self, group: int) -> None:
         """Raise `Fault` (bad mask) unless there is such a group."""
@@ -45,10 +45,10 @@ class Registers(ABC):
             )
 
     def read(self, name: str) -> int:
-        """The value of a register, 32 bits, by its name in `macaw.isa.trace`.
+        """Return the value of a register, 32 bits, by its name in `macaw.isa.trace`.
 
-        Times are the low 32 bits, counts stay at the largest number. Raises `Fault` (out-of-range
-        access): a group that this block does not have.
+        Of times the low 32 bits; counts saturate. Raises `Fault` (out-of-range access) for a group
+        that this block does not have.
         """
         if name in _PARAMETERS:
             active = RECORDING if name == "trace_status" and self.active else 0
@@ -60,7 +60,7 @@ class Registers(ABC):
         return shown(self.counters[group])[place]
 
     def write(self, name: str, value: int) -> None:
-        """Set a parameter. Raises `Fault`: one that cannot be written, or not to that value."""
+        """Set a parameter. Raises `Fault` for a read-only one or a value that it cannot have."""
         row = _PARAMETERS.get(name)
         if row is None or row.access != "rw":
             text = f"{name} of the trace block of {self.name} is read-only"

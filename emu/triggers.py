@@ -10,22 +10,22 @@ ENDLESS = 1 << 62  # a number that no instruction has
 class Trigger:
     """The instruction with which each group begins to record next, `ENDLESS` if there is none.
 
-    `next` is the first of them all. `state` has the rows of `macaw.emu.recordings.fields`.
+    `next` is the least of all groups. `state` has the rows of `macaw.emu.recordings.fields`.
     """
 
     def __init__(self, state: State, groups: int) -> None:
         self._state = state
         self._starts = [ENDLESS] * groups
-        self._loops = [0] * groups  # in which they do
+        self._loops = [0] * groups  # in which each of them begins
         self.next = ENDLESS
 
     def rest(self) -> None:
-        """No group begins by itself."""
+        """Let no group begin."""
         self._starts = [ENDLESS] * len(self._starts)
         self.next = ENDLESS
 
     def aim(self, number: int) -> None:
-        """Find, by the parameters, what begins with this instruction or a later one."""
+        """Compute from the parameters what begins with this instruction or a later one."""
         state = self._state
         overhead, loops = state.trace_overhead, state.trace_loops
         for group in range(len(self._starts)):
@@ -38,7 +38,7 @@ class Trigger:
         self.next = min(self._starts)
 
     def fire(self) -> tuple[int, int]:
-        """A group that begins with instruction `next`, and its loop; then it aims again."""
+        """Return a group that begins with instruction `next`, and its loop; aim it anew."""
         state, starts, number = self._state, self._starts, self.next
         group = starts.index(number)
         loop = self._loops[group]

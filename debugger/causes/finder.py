@@ -98,7 +98,7 @@ class CauseFinder:
         assert origins is not None
         edits = list(self.record.edits.within(core, place, before))
         makers = [
-            x for x in origins.made(place, before) if not any(_later(y, x, place) for y in edits)
+            x for x in origins.makers(place, before) if not any(_later(y, x, place) for y in edits)
         ]
         for number, cycle, part, command in edits:
             if not any(x.number >= number and _meets(part, x, place) for x in makers):
@@ -117,8 +117,8 @@ class CauseFinder:
 
     def _of_window_input(self, source: Source, core: str) -> Iterator[Cause]:
         """The causes of what another core wrote into a window of a core."""
-        assert source.passed is not None
-        number, first, size = source.passed
+        assert source.window_part is not None
+        number, first, size = source.window_part
         write = self.record.window_access(number)
         if write is None:
             yield Cause(source.what, "", source.value, "begin", core)
@@ -172,7 +172,7 @@ class CauseFinder:
             yield from self.memory(source.what, address, size, before, value)
         elif source.place is not None:
             yield from self.state(source.what, core, source.place, source.number, source.value)
-        elif source.passed is not None:
+        elif source.window_part is not None:
             yield from self._of_window_input(source, core)
         elif source.origin is not None:
             origin = source.origin
@@ -226,7 +226,7 @@ class CauseFinder:
 
     def _state_name(self, core: str, place: Place) -> str:
         origins = self.record.device.cores[core].origins
-        own = "" if origins is None else origins.called(place)
+        own = "" if origins is None else origins.display_name(place)
         return f"{core}.{own}" if own else state_name(self.record.device.cores[core], place)
 
     def _where(self, core: str, address: int) -> Where:

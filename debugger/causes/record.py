@@ -15,7 +15,7 @@ from macaw.debugger.causes.edits import Edits
 from macaw.emu.address_space import REGION_SHIFT
 from macaw.emu.device import Device
 from macaw.emu.engines import ENGINES
-from macaw.emu.origins import Origin, Passed
+from macaw.emu.origins import Origin, WindowPart
 
 if TYPE_CHECKING:
     from macaw.debugger.debuggee import Debuggee
@@ -67,7 +67,7 @@ class RunRecord:
         self.device = Device(debuggee.config, engine=ENGINES[-1])
         self.device.load(debuggee.program)
         for core in self.device.order:
-            core.remember(self._number).told = partial(self._add_access, core.name)
+            core.remember(self._number).on_move = partial(self._add_access, core.name)
         self.device.listen(self._hear)
         self._pause = pause
         self.device.pause = self._stops
@@ -129,7 +129,7 @@ class RunRecord:
     def _hear(self, event: Event) -> None:
         core, kind, values = event.core, event.kind, event.values
         if core.origins is not None:
-            core.origins.heard(kind, event.time, dict(values))
+            core.origins.observe(kind, event.time, dict(values))
         if kind == "instruction":
             self._at[core.name] = int(values["address"])
         elif kind in ("write", "read"):
@@ -153,7 +153,9 @@ class RunRecord:
         self.count += 1
 
     def _full(self) -> bool:
-        sizes = (0 if core.origins is None else core.origins.kept for core in self.device.order)
+        sizes = (
+            0 if core.origins is None else core.origins.step_count for core in self.device.order
+        )
         return self.count + sum(sizes) >= MOST
 
     def _stops(self) -> bool:
@@ -193,8 +195,8 @@ class RunRecord:
         origins = self.device.by_number[window.core.number].origins
         if origins is None:
             return []
-        access_range = Passed(access.number, address - access.address, size)
-        return list(origins.given(access_range))
+        access_range = WindowPart(access.number, address - access.address, size)
+        return list(origins.outgoing(access_range))
 
     def origins(self, access: Access, address: int, size: int) -> list[Origin]:
         """The origins of bytes of a write, as the core that wrote them knows them."""
@@ -202,7 +204,7 @@ class RunRecord:
             return []
         origins = self.device.cores[access.core].origins
         assert origins is not None
-        return list(origins.written(access.number, address, size))
+        return list(origins.writers(access.number, address, size))
 
 
 @dataclass(frozen=True, eq=False)

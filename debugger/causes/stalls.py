@@ -1,7 +1,7 @@
 """Who waits for what, since when and for whom, down to the cause of it all.
 
-The tree is built from what cores report (`macaw.emu.core.Core.stalls`). A branch ends at a core
-that has ended or faulted, so that what others wait for never comes; at a circle of waits; or at a
+The tree is built from what cores report (`macaw.emu.inspection.Inspectable.stalls`). A branch ends
+at a core that has ended or faulted, so that what others wait for never comes; at a circle of waits; or at a
 core that is busy.
 """
 
@@ -105,7 +105,7 @@ class _Builder:
         where = None if item.address is None else self._where(core, item.address)
         until = item.until if item.until < NEVER else None
         if item.ended:
-            has_run = item.part or core.begun or core.retired
+            has_run = item.part or core.start_count or core.retired
             return StallNode(name, ENDED if has_run else IDLE, where=where, by=by, note=item.note)
         if not item.on:
             return StallNode(name, BUSY, until=until, where=where, by=by, note=item.note)

@@ -40,7 +40,7 @@ class Format:
     letter: str = ""
     type: str = ""  # of `macaw.debugger.values.VIEWS`
     unit: int | None = None
-    own: str = ""  # a format of a core (`macaw.emu.core.Core.formats`)
+    own: str = ""  # a format of a core (`macaw.emu.inspection.Inspectable.formats`)
 
     @property
     def dtype(self) -> np.dtype[Any]:

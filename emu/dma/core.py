@@ -73,7 +73,7 @@ class DmaCore(Core):
         memory = self.device.memory
         pages, offset = memory.locate(address, DESCRIPTION, "description of a transfer,")
         if pages.sleeper is not None:
-            pages.sleeper.shared(time)
+            pages.sleeper.note_use(time)
         values = unpack(TRANSFER, pages.read(offset, DESCRIPTION))
         at = by.next_address
         place = -1 if at is None else at
@@ -308,7 +308,7 @@ class DmaCore(Core):
 
     def _end_wait(self, time: int) -> None:
         if self.waiting is not None:
-            self.went_on(time)
+            self.end_wait(time)
 
     def _find_runnable(self, time: int, skip: int = 0) -> int | list[WindowNotReady]:
         """Return the place in the queue of the oldest transfer that can do something at `time`.
@@ -378,10 +378,10 @@ class DmaCore(Core):
 
     # The trace
 
-    def occurred(
+    def count_occurrence(
         self, what: str, time: int, until: int, count: int = 1, number: int | None = None
     ) -> None:
-        """See `Core.occurred`; the block takes it when the transfer ends, or when read."""
+        """See `Traced.count_occurrence`; the block takes it when the transfer ends or when read."""
         self.uses.add(what, time, until, count)
 
     def _flush_uses(self, until: int = 0) -> None:
@@ -390,16 +390,16 @@ class DmaCore(Core):
             self.uses.flush(self.trace, self.state.number, until)
 
     def trace_changed(self) -> None:
-        """See `Core.trace_changed`."""
+        """See `Traced.trace_changed`."""
         self.uses.clear()
 
     @property
-    def begun(self) -> int:
-        """See `Core.begun`: transfers."""
+    def start_count(self) -> int:
+        """See `Traced.start_count`: transfers."""
         return self.retired + len(self.state.held) + int(self.running)
 
     def units(self) -> Units:
-        """See `Core.units`: it has none, for it computes nothing."""
+        """See `Traced.units`: it has none, for it computes nothing."""
         return Units(0, 0, store=self.width)
 
     # State

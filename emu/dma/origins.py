@@ -26,7 +26,7 @@ class TransferOrigins(Origins):
         self._pushes: dict[int, tuple[int, int]] = {}  # by number of a write there: byte, address
         self._progress: dict[tuple[str, int], int] = {}  # bytes so far, by direction and ticket
 
-    def heard(self, kind: str, time: int, values: dict[str, Any]) -> None:
+    def observe(self, kind: str, time: int, values: dict[str, Any]) -> None:
         if kind not in ("read", "write"):
             return
         number, transfer = self.number(), self.dma.transfer
@@ -44,7 +44,7 @@ class TransferOrigins(Origins):
         begins.append(first)
         numbers.append(number)
 
-    def written(self, number: int, address: int, size: int) -> Iterator[Origin]:
+    def writers(self, number: int, address: int, size: int) -> Iterator[Origin]:
         write = self._writes.get(number)
         if write is None:
             return

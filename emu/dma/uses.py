@@ -26,7 +26,7 @@ class TransferUses:
         """Give everything to the block, for transfer `number` that ends at `until` (0: not yet)."""
         uses, begin = list(self._uses.values()), self.begin
         self.clear()
-        trace.did(number, uses, until, begin)
+        trace.report(number, uses, until, begin)
 
     def clear(self) -> None:
         """Forget everything."""

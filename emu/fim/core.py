@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.emu.address_space import Guarded
+from macaw.emu.breaks import Breakable
 from macaw.emu.core import NEVER, Stall, Units
 from macaw.emu.faults import Fault, Stop
 from macaw.emu.fim import host_operations, stalls, tracing, words
@@ -32,13 +33,11 @@ from macaw.isa.fim_islands import Geometry
 _BANKS = CORE.memories[1].name
 
 
-class IslandCore(Island, Startable, Operable, Guarded):
+class IslandCore(Island, Startable, Operable, Guarded, Breakable):
     """An island that executes its program and the operations of the host.
 
     An engine sets `max_batch`, the number of repeats of an operation that it does at once.
     """
-
-    halts = True
 
     def __init__(self, device: System, number: int, geometry: Geometry) -> None:
         super().__init__(device, number, geometry)
@@ -155,7 +154,7 @@ class IslandCore(Island, Startable, Operable, Guarded):
         return self._start_count, *(block.moment for block in self.blocks if block.pc == address)
 
     @property
-    def following(self) -> tuple[int, ...]:
+    def next_addresses(self) -> tuple[int, ...]:
         return tuple(block.pc for block in self._starting_blocks())
 
     def _starting_blocks(self) -> Iterator[Block]:
@@ -171,11 +170,11 @@ class IslandCore(Island, Startable, Operable, Guarded):
             moment = self._start_count, block.moment
             if block.pc in self.breaks and self._break_moments.get(block.index) != moment:
                 self._break_moments[block.index] = moment
-                stop = self.halted(block.pc) or stop
+                stop = self.break_stop(block.pc) or stop
         return stop
 
     def not_numbers(self) -> Mapping[str, NDArray[np.bool_]]:
-        """See `Core.not_numbers`: NaNs in registers of banks in use, in their block's format."""
+        """See `Inspectable.not_numbers`: registers of banks in use, in their block's format."""
         masks = {}
         for name in (ROP, GIO, RZ):
             data = getattr(self.state, name)
@@ -188,7 +187,7 @@ class IslandCore(Island, Startable, Operable, Guarded):
 
     @property
     def formats(self) -> Mapping[str, MemoryFormat]:
-        """See `Core.formats`: tiles of tensor products."""
+        """See `Inspectable.formats`: tiles of tensor products."""
         return TILE_FORMATS
 
     def _do_word(self, block: Block, limit: int) -> bool:
@@ -215,14 +214,14 @@ class IslandCore(Island, Startable, Operable, Guarded):
     # State and questions
 
     def trace_changed(self) -> None:
-        """See `Core.trace_changed`: words under way when the last record ends are in no record."""
+        """See `Traced.trace_changed`: words under way as the last record ends are in no record."""
         if not self.tracing:
             self.tally_block = None
             for block in self.blocks:
                 block.number = UNKNOWN
 
     def units(self) -> Units:
-        """See `Core.units`: the lanes of a circuit's ALU; a lane takes a number in a cycle."""
+        """See `Traced.units`: the lanes of a circuit's ALU; a lane takes a number in a cycle."""
         width = max(row.size for row in FORMATS if row.name in self.abilities.formats)
         # Columns of a bank follow one another after t_ccdl; one is requested in each cycle.
         spacing = -(-self.dram.timings.t_ccdl // self.divider) * self.divider - self.divider
@@ -258,6 +257,7 @@ class IslandCore(Island, Startable, Operable, Guarded):
 
     def reload(self) -> None:
         super().reload()
+        self.last_break = None
         self._break_moments.clear()
         self.tally.clear()
         self.tally_end, self.tally_block = UNKNOWN, None

@@ -70,7 +70,7 @@ class Island(Core):
         return origins
 
     @property
-    def begun(self) -> int:
+    def start_count(self) -> int:
         count = self.retired
         for block in self.blocks:
             if block.repeat:

@@ -92,7 +92,7 @@ class IslandOrigins(Origins):
         self._present: list[Record] = []  # the word that is being done
 
     @property
-    def kept(self) -> int:
+    def step_count(self) -> int:
         return self._steps
 
     # What the island reports
@@ -164,7 +164,7 @@ class IslandOrigins(Origins):
 
     def _add_store(self, store: BankRecord, address: int) -> None:
         self._stores[self.number()] = store
-        self.told("write", store[0].time, address, COLUMN_BYTES)
+        self.on_move("write", store[0].time, address, COLUMN_BYTES)
 
     def _column_address(self, bank: int, row: int, column: int) -> int:
         """Return the address of a column of a bank."""
@@ -189,7 +189,7 @@ class IslandOrigins(Origins):
 
     # Questions
 
-    def written(self, number: int, address: int, size: int) -> Iterator[Origin]:
+    def writers(self, number: int, address: int, size: int) -> Iterator[Origin]:
         store = self._stores.get(number)
         if store is not None:
             record, place = store
@@ -199,7 +199,7 @@ class IslandOrigins(Origins):
                 record, self._register(record, name, record.banks[place], begin, size)
             )
 
-    def made(self, place: Place, before: int) -> Iterator[Origin]:
+    def makers(self, place: Place, before: int) -> Iterator[Origin]:
         whole = getattr(self.state, place.field)
         size = place.size or whole.nbytes
         for bank, (shift, each) in place.items(whole[0].nbytes, whole.nbytes):

@@ -54,7 +54,7 @@ def do_word(island: Island, block: Block, word: Decoded, act: Act, limit: int) -
         if other.pending is not None:
             report_until(island, time, block.index, marks)
             break
-    number = island.begun if starts else UNKNOWN
+    number = island.start_count if starts else UNKNOWN
     counts, dram = island.counts, island.dram
     bank_waits, pushed, pulled = dram.bank_waits, counts["pushed"], counts["pulled"]
     island.batch = None
@@ -128,20 +128,24 @@ def _do_single(island: Island, block: Block, values: Values, act: Act, limit: in
         operation, banks = OPERATIONS[values["n"]], len(block.banks)
         writes = operation.to == IOSA
         if operation.has_column:
-            tally.occurred(_WRITES if writes else _READS, batch.at, batch.at, batch.count * banks)
+            tally.count_occurrence(
+                _WRITES if writes else _READS, batch.at, batch.at, batch.count * banks
+            )
         if operation.computes:
             latency, each = batch.latency, batch.count * banks
             until = batch.at + (batch.count - 1) * batch.period + latency.result * island.divider
-            tally.occurred(UNIT, batch.at, until, each * latency.products)
-            tally.occurred(ARRAY, batch.at, until, each * latency.passes)
+            tally.count_occurrence(UNIT, batch.at, until, each * latency.products)
+            tally.count_occurrence(ARRAY, batch.at, until, each * latency.passes)
     else:
         writes = counts["pushed"] > pushed
         if writes:
-            tally.occurred(_PUSHED, time, dram.data_end, counts["pushed"] - pushed)
+            tally.count_occurrence(_PUSHED, time, dram.data_end, counts["pushed"] - pushed)
         elif counts["pulled"] > pulled:
-            tally.occurred(_PULLED, time, dram.data_end, counts["pulled"] - pulled)
+            tally.count_occurrence(_PULLED, time, dram.data_end, counts["pulled"] - pulled)
     if bank_waits:
-        tally.occurred(_WRITES_BLOCKED if writes else _READS_BLOCKED, time, time, bank_waits)
+        tally.count_occurrence(
+            _WRITES_BLOCKED if writes else _READS_BLOCKED, time, time, bank_waits
+        )
     if not block.repeat:
         island.tally_block, block.number = None, UNKNOWN
         tally.end_instruction(block.time if block.running else time + island.divider)
@@ -238,7 +242,7 @@ def _report(
 ) -> None:
     """Report what the present word of a block uses; it is done at `until` (0: not yet)."""
     if island.tracing:
-        island.trace.did(block.number, uses, until, begun)
+        island.trace.report(block.number, uses, until, begun)
     if island.listeners:
         for of, begin, end, times in uses:
             if times:

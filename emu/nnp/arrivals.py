@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from macaw.emu.origins import Passed
+from macaw.emu.origins import WindowPart
 
-Pieces = list[Passed]  # in their order; number -1: not known
+Pieces = list[WindowPart]  # in their order; number -1: not known
 _UNKNOWN = -1
 
 
@@ -13,12 +13,14 @@ class Arrivals:
 
     def __init__(self, vector_bytes: int, vectors: int) -> None:
         self.vector_bytes = vector_bytes
-        self.vectors: list[Pieces] = [[Passed(_UNKNOWN, 0, vector_bytes)] for _ in range(vectors)]
+        self.vectors: list[Pieces] = [
+            [WindowPart(_UNKNOWN, 0, vector_bytes)] for _ in range(vectors)
+        ]
         self._pieces: dict[str, Pieces] = {}  # by window: of incomplete vectors
 
     def add(self, window: str, number: int, size: int) -> None:
         """`size` bytes arrived by the access announced with a number."""
-        self._pieces.setdefault(window, []).append(Passed(number, 0, size))
+        self._pieces.setdefault(window, []).append(WindowPart(number, 0, size))
 
     def push_vector(self, window: str) -> None:
         """The oldest bytes of a window became a vector in NetInQ."""
@@ -33,14 +35,14 @@ class Arrivals:
         pieces, removed = self._pieces.setdefault(window, []), []
         known = sum(x.size for x in pieces)
         if known < size:  # the others arrived before the record began
-            removed.append(Passed(_UNKNOWN, 0, size - known))
+            removed.append(WindowPart(_UNKNOWN, 0, size - known))
             size = known
         while size:
             number, first, length = pieces.pop(0)
             some = min(size, length)
-            removed.append(Passed(number, first, some))
+            removed.append(WindowPart(number, first, some))
             if some < length:
-                pieces.insert(0, Passed(number, first + some, length - some))
+                pieces.insert(0, WindowPart(number, first + some, length - some))
             size -= some
         return removed
 
@@ -51,6 +53,6 @@ def slice_pieces(pieces: Pieces, first: int, size: int) -> Pieces:
     for number, begin, length in pieces:
         low, high = max(first, 0), min(first + size, length)
         if low < high:
-            result.append(Passed(number, begin + low, high - low))
+            result.append(WindowPart(number, begin + low, high - low))
         first -= length
     return result

@@ -70,11 +70,11 @@ class ChainCore(WindowCore):
         return self.tracing or bool(self.listeners)
 
     @property
-    def begun(self) -> int:
+    def start_count(self) -> int:
         return self.state.begun
 
     def units(self) -> Units:
-        """See `Core.units`: lanes of all tile engines; one takes a column of a tile in a cycle."""
+        """See `Traced.units`: lanes of all tile engines; one takes a column of a tile a cycle."""
         timing = self.timing
         return Units(timing.engines * timing.lanes, timing.vector_bytes, store=timing.vector_bytes)
 
@@ -272,7 +272,7 @@ class ChainCore(WindowCore):
                 popped = state.popped
                 block.begin(popped[0][0] if popped else int(schedule.reads[0, 0]), number)
             for use in used:
-                block.occurred(*use, number)
+                block.count_occurrence(*use, number)
             if first + count == chain.iterations and not state.unsent:
                 block.end(max(int(schedule.readable[-1].max()), schedule.stored), number)
         if self.listeners:
@@ -284,7 +284,7 @@ class ChainCore(WindowCore):
         use = Use("writes_blocked", planned, last, last - planned)
         if self.tracing:
             number = self.state.begun - 1
-            self.trace.occurred(*use, number)
+            self.trace.count_occurrence(*use, number)
             if self.state.iteration == chain.iterations:
                 stores = any(not access.memory.setting for access in chain.writes)
                 self.trace.end(max(last, self.state.stored if stores else 0), number)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from macaw.emu.breaks import Breakable
 from macaw.emu.core import NEVER
 from macaw.emu.faults import Fault, Stop
 from macaw.emu.formats import MemoryFormat
@@ -27,10 +28,8 @@ _MARKERS = {"trace_begin": True, "trace_end": False}
 _PLACES = {row.name: place for place, row in enumerate(SCALARS)}
 
 
-class NnpCore(ChainCore):
+class NnpCore(ChainCore, Breakable):
     """The one core of the table nnp; an engine gives its arithmetic and scheduler."""
-
-    halts = True
 
     # The contract
 
@@ -39,9 +38,9 @@ class NnpCore(ChainCore):
         return self.state.pc if self.running else None
 
     @property
-    def following(self) -> tuple[int, ...]:
-        """See `Core.following`: none while a chain runs, for its last instruction has started."""
-        return () if self.state.launched or self.state.ending else super().following
+    def next_addresses(self) -> tuple[int, ...]:
+        """See `Inspectable.next_addresses`: none while a chain runs."""
+        return () if self.state.launched or self.state.ending else super().next_addresses
 
     def current(self) -> tuple[str, int | None]:
         """See `Core.current`: the first instruction of the open chain, or the next instruction."""
@@ -69,6 +68,7 @@ class NnpCore(ChainCore):
 
     def reload(self) -> None:
         super().reload()
+        self.last_break = None
         self.arithmetic.invalidate_all()
         self._single = False
         state = self.state
@@ -99,7 +99,7 @@ class NnpCore(ChainCore):
                 self._end()
                 return None
             if not state.launched:
-                stop = self.halted(state.pc) if self.breaks else None
+                stop = self.break_stop(state.pc) if self.breaks else None
                 if stop is not None:
                     return stop
                 self._instruct()

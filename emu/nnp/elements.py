@@ -147,7 +147,7 @@ class Elements:
     def _popped_element(self, now: Iteration, vector: int, element: int, value: Any) -> Source:
         for piece in slice_pieces(now.popped[vector], element * self.item, self.item)[:1]:
             some = None if piece.number < 0 else piece
-            return Source("NetInQ", now.number, value=value, passed=some)
+            return Source("NetInQ", now.number, value=value, window_part=some)
         return Source("NetInQ", now.number, value=value)
 
     def _products(

@@ -17,7 +17,7 @@ from macaw.emu.nnp.elements import FIELDS, Elements, Iteration, Written
 from macaw.emu.nnp.numbers import Quantised
 from macaw.emu.nnp.state import BIAS, NnpState
 from macaw.emu.nnp.timing import Timing
-from macaw.emu.origins import Origin, Origins, Passed, Place, Source
+from macaw.emu.origins import Origin, Origins, Place, Source, WindowPart
 from macaw.isa.nnp import FILE, SCALARS
 
 _MEMORIES = {name: memory for memory, name in FIELDS.items()}
@@ -55,7 +55,7 @@ class ChainOrigins(Origins):
         self._pulls: dict[int, list[tuple[int, int, Written | None]]] = {}
 
     @property
-    def kept(self) -> int:
+    def step_count(self) -> int:
         return self._steps
 
     # What the core reports
@@ -71,7 +71,7 @@ class ChainOrigins(Origins):
     def set_by_message(self, parts: list[tuple[str, int, Pieces]]) -> None:
         """The head of a message sets registers: name, value, pieces of its word."""
         for name, value, pieces in parts:
-            sources = [Source("message", x.number, passed=x) for x in pieces if x.number >= 0]
+            sources = [Source("message", x.number, window_part=x) for x in pieces if x.number >= 0]
             number, time = self.number(), self.now()
             self._set(
                 name, Origin(number, time, "message", None, "", value, partial(iter, sources))
@@ -124,7 +124,7 @@ class ChainOrigins(Origins):
                 else:
                     assert place is not None
                     self._dram_writers[self.number()] = one
-                    self.told("write", self.now(), now.base + place * size, size)
+                    self.on_move("write", self.now(), now.base + place * size, size)
 
     def record_tiles(self, values: Host) -> None:
         """The iteration has moved tiles: (count, N, N), as they were read."""
@@ -155,7 +155,7 @@ class ChainOrigins(Origins):
 
     # Questions
 
-    def written(self, number: int, address: int, size: int) -> Iterator[Origin]:
+    def writers(self, number: int, address: int, size: int) -> Iterator[Origin]:
         record = self._dram_writers.get(number)
         if record is None:
             return
@@ -165,22 +165,22 @@ class ChainOrigins(Origins):
         vector = self.native * (self.native if now.chain.is_tiles else 1) * self.elements.item
         yield from self.elements.of_bytes(record, address - (now.base + place * vector), size)
 
-    def given(self, passed: Passed) -> Iterator[Origin]:
-        end = passed.first + passed.size
-        pieces = self._pulls.get(passed.number)
+    def outgoing(self, part: WindowPart) -> Iterator[Origin]:
+        end = part.first + part.size
+        pieces = self._pulls.get(part.number)
         if not pieces:
             return
         for (first, before, record), after in zip(
             pieces, [*pieces[1:], (end, 0, None)], strict=True
         ):
-            low, high = max(first, passed.first), min(after[0], end)
+            low, high = max(first, part.first), min(after[0], end)
             if record is not None and low < high:
                 for origin in self.elements.of_bytes(record, before + low - first, high - low):
                     assert origin.part is not None
-                    origin.part = origin.part[0] + low - passed.first, origin.part[1]
+                    origin.part = origin.part[0] + low - part.first, origin.part[1]
                     yield origin
 
-    def called(self, place: Place) -> str:
+    def display_name(self, place: Place) -> str:
         memory = _MEMORIES.get(place.field)
         if memory != "MatrixRf":
             return ""
@@ -189,7 +189,7 @@ class ChainOrigins(Origins):
         row, column = divmod(inside, self.native)
         return f"{memory}[{tile}][{row}, {column}]"
 
-    def made(self, place: Place, before: int) -> Iterator[Origin]:
+    def makers(self, place: Place, before: int) -> Iterator[Origin]:
         if place.field == FILE.name:
             yield from self._scalars(place, before)
         elif place.field in ("net_in", "net_out"):
@@ -218,7 +218,7 @@ class ChainOrigins(Origins):
                         yield origin
             return
         for number, vector in list(enumerate(self.arrivals.vectors))[chosen]:
-            sources = [Source("came in", x.number, passed=x) for x in vector if x.number >= 0]
+            sources = [Source("came in", x.number, window_part=x) for x in vector if x.number >= 0]
             at = max((x.number for x in vector), default=-1)
             if at >= 0:
                 origin = Origin(at, self.now(), "NetInQ", sources=partial(iter, sources))

@@ -50,7 +50,7 @@ class RowProvenance(ProvenanceRecords):
     clears = fields
 
     @property
-    def kept(self) -> int:
+    def step_count(self) -> int:
         return self.products.count
 
     # What came over the bus
@@ -299,7 +299,7 @@ class RowProvenance(ProvenanceRecords):
                 origin = self._step(cluster, run, op, result.value, partial(iter, [result]))
                 self.store_origins.setdefault(address, []).append((size, origin))
 
-    def written(self, number: int, address: int, size: int) -> Iterator[Origin]:
+    def writers(self, number: int, address: int, size: int) -> Iterator[Origin]:
         stores = []
         for at in range(address - _WIDEST + 1, address + size):
             before = [x for x in self.store_origins.get(at, ()) if x[1].number <= number]
@@ -314,7 +314,7 @@ class RowProvenance(ProvenanceRecords):
                 origins.append(replace(origin, part=(min(part) - address, len(part))))
         yield from sorted(origins, key=lambda item: item.part or (0, 0))
 
-    def made(self, place: Place, before: int) -> Iterator[Origin]:
+    def makers(self, place: Place, before: int) -> Iterator[Origin]:
         """What made some of the present state; `before` is ignored, because only the present is
         recorded.
         """

@@ -52,7 +52,6 @@ class Row(Core, Dispatchable):
     makes `special`, `controls` and `macs`, and passes them to `assemble`.
     """
 
-    confined = True
     numbers_markers = False
     shows_begun = True
 
@@ -118,11 +117,11 @@ class Row(Core, Dispatchable):
 
     @property
     def boxes(self) -> Sequence[Box]:
-        """The boxes of seed 000, Fig. 5a and 5b; see `Core.boxes`."""
+        """The boxes of seed 000, Fig. 5a and 5b; see `Inspectable.boxes`."""
         return block_diagram(self.context)
 
     def entries(self, queue: Queue, units: tuple[int, ...]) -> Sequence[Any] | None:
-        """The entries of a queue, decoded as in the boxes; see `Core.entries`."""
+        """The entries of a queue, decoded as in the boxes; see `Inspectable.entries`."""
         return entries_of(self.context, queue.name, *units)
 
     def unit(self, units: tuple[int, ...]) -> Stall:
@@ -186,7 +185,7 @@ class Row(Core, Dispatchable):
         self.bus_may_act = True
 
     @property
-    def begun(self) -> int:
+    def start_count(self) -> int:
         """Exes that have begun."""
         return int(self.state.begun)
 

@@ -69,8 +69,8 @@ class RowTrace:
         uses = int(self.state.macs[cluster].sum() - self.state.macs_before[cluster])
         self.state.macs_before[cluster] = 0
         if uses:
-            trace.occurred("unit", begin * divider, until * divider, uses, number)
-        trace.worked([begin], [until], number)
+            trace.count_occurrence("unit", begin * divider, until * divider, uses, number)
+        trace.count_work([begin], [until], number)
 
     def end_macs(self, number: int, begin: Ints, until: Ints, uses: Ints) -> None:
         """Many macs of exe `number` have ended: arrays of one shape, an element a mac.
@@ -81,8 +81,8 @@ class RowTrace:
         has_uses = uses > 0
         if has_uses.any():
             first, last = int(begin[has_uses].min()), int(until[has_uses].max())
-            trace.occurred("unit", first * divider, last * divider, int(uses.sum()), number)
-        trace.worked(begin.reshape(-1).tolist(), until.reshape(-1).tolist(), number)
+            trace.count_occurrence("unit", first * divider, last * divider, int(uses.sum()), number)
+        trace.count_work(begin.reshape(-1).tolist(), until.reshape(-1).tolist(), number)
 
     def oldest_mac(self, now: int) -> int:
         """The first cycle of the macs that are at work or may begin from `now` on."""

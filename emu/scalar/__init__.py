@@ -1,1 +1,1 @@
-"""What cp and vc share: RV32IM with Zicsr, as declared in `macaw.isa.scalar`."""
+"""The scalar base that cp and vc share: RV32IM with Zicsr (`macaw.isa.scalar`)."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from macaw.emu.address_space import MAPPED, ONCHIP, REGION_SHIFT
-from macaw.emu.breaks import Probe
+from macaw.emu.breaks import Instrumented, Probe
 from macaw.emu.core import Core
 from macaw.emu.faults import Fault, Stop
 from macaw.emu.pages import Sleeper
@@ -36,13 +36,10 @@ STACK_POINTER = 2  # x2
 COMPUTING = frozenset({"register", "immediate", "upper", "multiply", "divide"})  # families
 
 
-class ScalarCore(Core, Startable):
+class ScalarCore(Core, Startable, Instrumented):
     """A core with one instruction at a time, and the general registers `x`."""
 
-    halts = True
-    probed = True
     inlines = "x"
-    asks = True
 
     def __init__(
         self,
@@ -100,6 +97,7 @@ class ScalarCore(Core, Startable):
 
     def reload(self) -> None:
         super().reload()
+        self.last_break = None
         self.pc = self.state.pc
         self.x[:SINK] = self.state.x.tolist()
         self.pending = self.state.pending
@@ -108,7 +106,7 @@ class ScalarCore(Core, Startable):
         self.executing = None
 
     def set_probes(self, probes: Iterable[Probe]) -> None:
-        """See `Core.set_probes`."""
+        """See `Instrumented.set_probes`."""
         super().set_probes(probes)
         self.probe_set = Probes(self.table, self.probes)
         self.executing = None
@@ -119,7 +117,7 @@ class ScalarCore(Core, Startable):
 
     def _wake(self, sleeper: Sleeper) -> None:
         """Wake a core that has yet to write what this one fetches."""
-        sleeper.disturbed(self.time)
+        sleeper.interrupt(self.time)
         self.ask()
 
     # The end of an instruction
@@ -192,11 +190,11 @@ class ScalarCore(Core, Startable):
     # The trace
 
     @property
-    def begun(self) -> int:
+    def start_count(self) -> int:
         return self.retired + (self.pending is not None)
 
     def mark(self, begins: bool, group: int, time: int, until: int) -> None:
-        """See `Core.mark`. In auto mode a marker is recorded as any other instruction."""
+        """See `Traced.mark`. In auto mode a marker is recorded as any other instruction."""
         self.trace.check(group)
         if self.trace.state.trace_mode == MARK:
             self.flush_tally()
@@ -214,8 +212,8 @@ class ScalarCore(Core, Startable):
             if until > tally.until:
                 tally.until = until
             if uses:
-                tally.occurred(UNIT, time, until, uses)
-                tally.occurred(ARRAY, time, until, 1)
+                tally.count_occurrence(UNIT, time, until, uses)
+                tally.count_occurrence(ARRAY, time, until, 1)
         if self.listeners:
             self.announce("done", begin=self.time, until=until)
 
@@ -227,11 +225,11 @@ class ScalarCore(Core, Startable):
         if self.tracing and (address >= EXTERNAL or address >> REGION_SHIFT in (ONCHIP, MAPPED)):
             self.tally.begin_instruction(self.time)
 
-    def occurred(
+    def count_occurrence(
         self, what: str, time: int, until: int, count: int = 1, number: int | None = None
     ) -> None:
-        """See `Core.occurred`."""
-        self.tally.occurred(INDEX[what], time, until, count)
+        """See `Traced.count_occurrence`."""
+        self.tally.count_occurrence(INDEX[what], time, until, count)
 
     def trace_changed(self) -> None:
         self.tally.clear()
@@ -240,7 +238,7 @@ class ScalarCore(Core, Startable):
     def flush_tally(self) -> None:
         """Give the trace block the tally."""
         if self.tracing:
-            self.trace.absorb(self.tally, self.begun, int(self.pending is not None))
+            self.trace.absorb(self.tally, self.start_count, int(self.pending is not None))
 
     def open_groups(self) -> None:
         """Open the register groups that begin with the next instruction."""

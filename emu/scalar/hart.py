@@ -57,7 +57,7 @@ class Hart(ScalarCore):
     def interpret(self) -> Stop | None:
         """Execute the instruction at `pc`, or let it wait. Raises `Fault`, with nothing changed."""
         if self.breaks:
-            stop = self.halted(self.pc)
+            stop = self.break_stop(self.pc)
             if stop is not None:
                 return stop
         found = self.decoder.fetch(self.pc)

@@ -41,7 +41,7 @@ class RegisterOrigins(Origins):
         self._writers: dict[Named, list[int]] = {}  # places in `_steps`
         self._loads: dict[int, list[tuple[int, int, int]]] = {}  # by place: number, address, bytes
 
-    def heard(self, kind: str, time: int, values: dict[str, Any]) -> None:
+    def observe(self, kind: str, time: int, values: dict[str, Any]) -> None:
         if kind == "instruction":
             self._begins(time, int(values["address"]))
         elif kind == "read" and self._steps:
@@ -59,7 +59,7 @@ class RegisterOrigins(Origins):
             self._writers.setdefault(register, []).append(len(self._steps))
         self._steps.append(_Step(self.number(), time, address, found, tuple(registers)))
 
-    def written(self, number: int, address: int, size: int) -> Iterator[Origin]:
+    def writers(self, number: int, address: int, size: int) -> Iterator[Origin]:
         at = bisect_left(self._steps, number, key=lambda item: item.number) - 1
         if at >= 0:
             yield self._origin(at)
@@ -75,7 +75,7 @@ class RegisterOrigins(Origins):
         """Return the bytes of a register of a file."""
         return int(getattr(self.core.state, name)[0].nbytes)
 
-    def made(self, place: Place, before: int) -> Iterator[Origin]:
+    def makers(self, place: Place, before: int) -> Iterator[Origin]:
         whole = getattr(self.core.state, place.field).nbytes
         for number, part in place.items(self._bytes(place.field), whole):
             writers = self._writers.get((place.field, number), [])

@@ -32,7 +32,7 @@ class PageWatch:
             pages.on_change(partial(self._page_changed, base))
         page = offset >> SHIFT
         self._addresses.setdefault(base + (page << SHIFT), set()).add(address)
-        pages.hold(offset, length)
+        pages.watch(offset, length)
 
     def _page_changed(self, base: int, page: int) -> None:
         self.changes += 1

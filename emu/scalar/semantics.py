@@ -360,14 +360,14 @@ def lw(x: Registers, rd: int, rs1: int, imm: int, local: Pages, place: int) -> A
 
 
 def sb(x: Registers, rs2: int, rs1: int, imm: int, local: Pages, place: int) -> Act:
-    data, size, marks, held = local.bytes, local.size, local.marks, local.held
+    data, size, marks, watched = local.bytes, local.size, local.marks, local.watched
 
     def act() -> None:
         address = x[rs1] + imm & MASK
         if address >= size:
             raise Leave(place)
         mark = marks[address >> SHIFT]
-        if mark != WRITTEN and (mark != SHARED or held[address >> 2]):
+        if mark != WRITTEN and (mark != SHARED or watched[address >> 2]):
             raise Leave(place)
         data[address] = x[rs2] & 0xFF
 
@@ -375,14 +375,14 @@ def sb(x: Registers, rs2: int, rs1: int, imm: int, local: Pages, place: int) -> 
 
 
 def sh(x: Registers, rs2: int, rs1: int, imm: int, local: Pages, place: int) -> Act:
-    data, size, marks, held = local.halves, local.size, local.marks, local.held
+    data, size, marks, watched = local.halves, local.size, local.marks, local.watched
 
     def act() -> None:
         address = x[rs1] + imm & MASK
         if address >= size or address & 1:
             raise Leave(place)
         mark = marks[address >> SHIFT]
-        if mark != WRITTEN and (mark != SHARED or held[address >> 2]):
+        if mark != WRITTEN and (mark != SHARED or watched[address >> 2]):
             raise Leave(place)
         data[address >> 1] = x[rs2] & 0xFFFF
 
@@ -390,14 +390,14 @@ def sh(x: Registers, rs2: int, rs1: int, imm: int, local: Pages, place: int) -> 
 
 
 def sw(x: Registers, rs2: int, rs1: int, imm: int, local: Pages, place: int) -> Act:
-    data, size, marks, held = local.words, local.size, local.marks, local.held
+    data, size, marks, watched = local.words, local.size, local.marks, local.watched
 
     def act() -> None:
         address = x[rs1] + imm & MASK
         if address >= size or address & 3:
             raise Leave(place)
         mark = marks[address >> SHIFT]
-        if mark != WRITTEN and (mark != SHARED or held[address >> 2]):
+        if mark != WRITTEN and (mark != SHARED or watched[address >> 2]):
             raise Leave(place)
         data[address >> 2] = x[rs2]
 

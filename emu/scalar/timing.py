@@ -1,7 +1,7 @@
-"""What an instruction of the scalar base costs, by the family of its row, in device cycles.
+"""The cost of instructions of the scalar base, by the family of the row, in device cycles.
 
-One instruction after the other: nothing overlaps. A taken branch costs more than one that
-is not, a load as much as its memory says; those are not in `of_family`.
+Instructions do not overlap. `of_family` has the cost of a branch that is not taken (`taken`: of
+one that is) and of accesses to local memory; other memory decides the cost of its accesses.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from macaw.isa.rows import Instruction
 class Timing:
     """The costs of the core `name`, from the settings `name.alu_cycles` and so on.
 
-    A family that is no family of the base costs what its rows' `cycles` begin with, a setting.
+    Of a family of the core's own the cost is the setting with which the `cycles` of its rows begin.
     """
 
     def __init__(self, config: Mapping[str, Any], name: str) -> None:
@@ -49,5 +49,5 @@ class Timing:
 
 
 def _setting(row: Instruction) -> str:
-    """`alu_cycles` of `alu_cycles, and the wait`."""
+    """Return `alu_cycles` for a row with `alu_cycles, and the wait`."""
     return row.cycles.partition(",")[0]

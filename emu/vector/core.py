@@ -64,7 +64,7 @@ class VectorCore(ScalarCore):
         return None
 
     def units(self) -> Units:
-        """See `Core.units`: the lanes of a byte of the vector unit."""
+        """See `Traced.units`: the lanes of a byte of the vector unit."""
         return Units(VECTOR_BYTES, 1, store=VECTOR_BYTES)
 
     def uses(self, row: Instruction) -> int:

@@ -100,7 +100,7 @@ class VectorInterpreter(VectorCore):
             if time >= limit:
                 return None
         if self.breaks:
-            stop = self.halted(self.pc)
+            stop = self.break_stop(self.pc)
             if stop is not None:
                 return stop
         if self.listeners:
@@ -133,7 +133,7 @@ class VectorInterpreter(VectorCore):
                 self._types[place - FIRST_VECTOR] = real_type(found.row)
 
     def not_numbers(self) -> Mapping[str, NDArray[np.bool_]]:
-        """See `Core.not_numbers`: of vector registers by the instructions that wrote them."""
+        """See `Inspectable.not_numbers`: by the instructions that wrote vector registers."""
         found = np.zeros(len(self.vr), np.bool_)
         for number, dtype in self._types.items():
             found[number] = dtype is not None and bool(np.isnan(self.vr[number].view(dtype)).any())

@@ -1,7 +1,7 @@
 """The permuted multiply-accumulate (seed 002 ¶60-¶75): products by an order, summed in groups.
 
-Sources are vector registers as views of 16 bytes, results are 16 new ones. Nothing is written
-before everything has been read.
+Sources are vector registers as views of 16 bytes, results are 16 new bytes: a function reads all
+sources before the caller writes the result.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NAN = np.float32(np.nan)
 
 
 def bad_index(place: int, index: int, lanes: int) -> Fault:
-    """The fault of an order's entry that names no lane."""
+    """Return the fault of an order's entry that names no lane."""
     return Fault(
         "bad order index",
         f"entry {place} of the order is {index}, the lanes are 0 to {lanes - 1}",
@@ -34,7 +34,7 @@ def bad_index(place: int, index: int, lanes: int) -> Fault:
 
 
 def permuted(lanes: NDArray[Any], order: Order) -> NDArray[Any]:
-    """The lanes in the order. Raises `Fault` (bad order index)."""
+    """Return the lanes in the order. Raises `Fault` (bad order index)."""
     try:
         return np.asarray(lanes[np.asarray(order)])
     except IndexError:
@@ -42,19 +42,19 @@ def permuted(lanes: NDArray[Any], order: Order) -> NDArray[Any]:
 
 
 def _bad_entry(order: Order, lanes: int) -> Fault:
-    """The fault of the first entry that names no lane."""
+    """Return the fault of the first entry that names no lane."""
     place, index = next(x for x in enumerate(order) if x[1] >= lanes)
     return bad_index(place, int(index), lanes)
 
 
 def entries(value: int, form: PmacFormat) -> list[int]:
-    """The entries of an order in general registers, the first one lowest."""
+    """Return the entries of an order in general registers, the lowest bits first."""
     bits = form.order_bits
     return [value >> bits * place & (1 << bits) - 1 for place in range(form.lanes)]
 
 
 def _integers(form: PmacFormat, source: str) -> Function:
-    """Of integers. Python's own beat NumPy's on so few lanes."""
+    """Return the function for integers; Python's are faster than NumPy's on so few lanes."""
     unpack = Struct(f"<{form.lanes}{np.dtype(source).char}").unpack
     size = VECTOR_BYTES // form.results
     mask = (1 << 8 * size) - 1
@@ -66,7 +66,7 @@ def _integers(form: PmacFormat, source: str) -> Function:
             m = [left * right[index] for left, index in zip(unpack(first), order, strict=False)]
         except IndexError:
             raise _bad_entry(order, form.lanes) from None
-        # One number of 128 bits: what a result carries over stays in its lane.
+        # One number of 128 bits; the mask drops what overflows a lane.
         before = 0 if old is None else int.from_bytes(old, "little")
         whole = 0
         for place, at in enumerate(groups):
@@ -78,7 +78,7 @@ def _integers(form: PmacFormat, source: str) -> Function:
 
 
 def _floating(form: PmacFormat, source: str) -> Function:
-    """Of floats: `old + (((m0 + m1) + m2) + m3)`, each step rounded to binary32."""
+    """Return the function for floats: `old + (((m0 + m1) + m2) + m3)`, each step in binary32."""
 
     def pmac(first: Bytes, second: Bytes, order: Order, old: Bytes | None) -> NDArray[np.uint8]:
         right = permuted(np.frombuffer(second, source), order).astype(np.float32)
@@ -104,7 +104,7 @@ FUNCTIONS = {name: _function(name, form) for name, form in PMAC_FORMATS.items()}
 
 
 def general(first: int, second: int, order: int, old: int, signed: bool) -> int:
-    """pmac.gr: four bytes of each source, the order in the low 8 bits, a result of 32 bits."""
+    """Return pmac.gr: four bytes of each source, the order in the low 8 bits, 32 bits."""
     sign = 0x80 if signed else 0
     total = old
     for lane in range(GROUP):

@@ -1,8 +1,8 @@
-"""Which places of the scoreboard an instruction waits for and which it writes; its latency.
+"""The places of the scoreboard that an instruction waits for and writes, and latencies.
 
-An instruction issues when all registers that it reads or writes are ready: those that it
-reads for their values, those that it writes so that results come in the program's order.
-`csr` and `system` issue when everything before them is done.
+An instruction issues when all registers that it reads or writes are ready: it needs the values of
+those that it reads, and results of those that it writes must come in the program's order.
+`csr` and `system` issue when all instructions before them are done.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from macaw.isa.vector import MARKER, XVC
 from macaw.isa.vector_layouts import GENERAL, Order, Pair, VectorRegister
 
 SERIAL = ("csr", "system")  # families
-SERVED = (*SERIAL, MARKER)  # that ask something of the core itself
+SERVED = (*SERIAL, MARKER)  # that `macaw.emu.scalar.services` executes
 EVERYTHING = tuple(range(1, PLACES))
 
 
@@ -34,7 +34,7 @@ class Timing(ScalarTiming):
 
 
 def registers(kind: Kind, value: int) -> tuple[int, ...]:
-    """The places of the registers that an operand names; zero is none, nor is a constant."""
+    """Return the places of the registers of an operand; x0 and constants have none."""
     if isinstance(kind, VectorRegister):
         return (FIRST_VECTOR + value,)
     if isinstance(kind, Order):
@@ -52,7 +52,7 @@ def _general(numbers: Iterable[int]) -> tuple[int, ...]:
 
 
 def waits(found: Decoded) -> tuple[int, ...]:
-    """The places that must be ready before the instruction issues."""
+    """Return the places that must be ready before the instruction issues."""
     if found.row.family in SERIAL:
         return EVERYTHING
     places = [x for operand in found.row.operands
@@ -61,7 +61,7 @@ def waits(found: Decoded) -> tuple[int, ...]:
 
 
 def writes(found: Decoded) -> tuple[int, ...]:
-    """The places of the registers that the instruction writes."""
+    """Return the places of the registers that the instruction writes."""
     written = found.row.writes.split()
     return tuple(
         place

@@ -1,4 +1,4 @@
-"""What each operation of Xvc does to its lanes; the function has the operation's name.
+"""What each operation of Xvc computes on lanes; the function has the operation's name.
 
 `macaw.isa.vector.OPERATIONS` names operation and element of a mnemonic. A function gets the vector
 registers that the row reads as arrays of the element (integers signed), in the order of the
@@ -23,19 +23,19 @@ Lanes = NDArray[Any]
 
 
 def dtype_of(element: Element) -> np.dtype[Any]:
-    """How a register is seen; without an element as bytes."""
+    """Return the type of a register's lanes; bytes for an element without a name."""
     if element.name[:1] == "f":
         return np.dtype(f"<f{element.bits // 8}")
     return np.dtype(f"<i{element.bits // 8}" if element.name else np.uint8)
 
 
 def _bits(lanes: Lanes) -> Lanes:
-    """The lanes as unsigned integers."""
+    """Return a view of the lanes as unsigned integers."""
     return lanes.view(f"<u{lanes.itemsize}")
 
 
 def _canonical(lanes: Lanes) -> Lanes:
-    """The lanes, each NaN of floats the canonical one."""
+    """Replace each NaN of floats by the canonical one, in place; return the lanes."""
     if lanes.dtype.kind == "f":
         lanes[np.isnan(lanes)] = np.nan
     return lanes
@@ -125,7 +125,7 @@ def vmaxu(a: Lanes, b: Lanes) -> Lanes:
 
 
 def _numbers(a: Lanes, b: Lanes, chosen: Lanes) -> Lanes:
-    """`chosen`, but where one lane is a NaN the other; NumPy's fmin differs for signalling ones."""
+    """Return `chosen`, or the other lane where one is a NaN; fmin differs for signalling NaNs."""
     return _canonical(np.where(np.isnan(a), b, np.where(np.isnan(b), a, chosen)))
 
 
@@ -233,7 +233,7 @@ def vsel(a: Lanes, b: Lanes, mask: Lanes) -> Lanes:
 
 
 def vcvt_f32(a: Lanes, half: int | None = None) -> Lanes:
-    """Of integers all four, of binary16 one half."""
+    """Convert all four integers, or one half of the lanes of binary16."""
     return _canonical((a if half is None else _half(a, half)).astype(np.float32))
 
 
@@ -265,6 +265,6 @@ def vsumu(a: Lanes) -> Lanes:
 
 
 def function(name: str) -> Callable[..., Any]:
-    """The function of an operation: `vcvt_w` of `vcvt.w`."""
+    """Return the function of an operation: `vcvt_w` of `vcvt.w`."""
     found: Callable[..., Any] = globals()[name.replace(".", "_")]
     return found

@@ -42,7 +42,7 @@ class WriteDetector:
         names = self._tracked.setdefault(pages, {})
         while offset < end:
             stop = min(end, (offset // PAGE + 1) * PAGE)
-            pages.hold(offset, stop - offset)
+            pages.watch(offset, stop - offset)
             names.setdefault(offset >> SHIFT, set()).add(name)
             offset = stop
 

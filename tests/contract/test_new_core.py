@@ -229,7 +229,7 @@ def test_a_core_of_several_instances(tree: Tree):
             tree,
             "emu/tally/processor.py",
             (one, each),
-            ("device: Device)", "device: Device, lane: int)"),
+            ("device: System)", "device: System, lane: int)"),
         ),
     ):
         found = final_registers(tree, "lanes", source)

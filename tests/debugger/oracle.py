@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from macaw.emu.breaks import Breakable
 from macaw.emu.core import NEVER
 from macaw.emu.device import Device
 from macaw.emu.scalar.core import ScalarCore
@@ -50,11 +51,11 @@ class Trace:
         ] = {}  # of islands' blocks: where they are
         self._present: Act | None = None
         self.start = self._noted(Act(None, (0, 0), ()))
-        device.pause, device.acted = self._before, self._after
+        device.pause, device.on_act = self._before, self._after
         device.listen(self._hear)
         self.end = device.run()
         assert self.end.reason == "exit", self.end
-        device.pause = device.acted = None
+        device.pause = device.on_act = None
         self.position = device.position
 
     def _before(self):
@@ -64,7 +65,7 @@ class Trace:
         self._present = Act(core.name, (self.device.cycle, core.number), (), waits)
         if core.table.name == "fim":
             self._present.begins = tuple(self._words_of(core))
-        elif core.halts and not waits:
+        elif isinstance(core, Breakable) and not waits:
             assert core.next_address is not None
             self._present.begins = (core.next_address,)  # if it announces it
         return False

@@ -279,7 +279,7 @@ def test_the_panel_has_few_words_for_each_end(source, texts):
 def test_who_goes_on_in_the_next_cycle_has_no_cause():
     """The row has ended, cp has been told of it, and its turn has not come."""
     run = session("layer")
-    while run.device.cores["pe[0]"].running or not run.device.cores["pe[0]"].begun:
+    while run.device.cores["pe[0]"].running or not run.device.cores["pe[0]"].start_count:
         run.stepc(1)
     cp = run.device.cores["cp"]
     assert cp.waiting is not None

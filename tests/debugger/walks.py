@@ -14,6 +14,7 @@ from typing import Any
 
 from macaw.debugger.point_checks import point_targets
 from macaw.debugger.session import Session
+from macaw.emu.breaks import Breakable
 from macaw.emu.engines import ENGINES
 from macaw.execution import configuration_of
 from tests.debugger.oracle import BREAKS, Oracle, Point, Trace
@@ -131,7 +132,9 @@ class Walk:
         more: dict[str, Any] = {"condition": condition, "ignore": ignore}
         kind = rng.choice(("break", "break", "tbreak", "watch", "watch", "catch"))
         if kind in BREAKS:
-            cores = [name for name, core in debug.device.cores.items() if core.halts]
+            cores = [
+                name for name, core in debug.device.cores.items() if isinstance(core, Breakable)
+            ]
             acts = [x for x in self.trace.acts if x.begins and x.core in cores]
             act = rng.choice(
                 [x for x in acts if x.core == course.focus] if rng.random() < 0.8 else acts

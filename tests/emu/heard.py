@@ -11,11 +11,11 @@ class Heard:
     def __init__(self, device):
         self.device, self.count, self.writes = device, 0, {}
         for core in device.order:
-            core.remember(lambda: self.count).told = partial(self.told, core.name)
+            core.remember(lambda: self.count).on_move = partial(self.told, core.name)
         device.listen(self)
 
     def __call__(self, event):
-        event.core.origins.heard(event.kind, event.time, dict(event.values))
+        event.core.origins.observe(event.kind, event.time, dict(event.values))
         if event.kind == "write":
             self.told(event.core.name, "write", 0, event.values["address"], event.values["size"])
         else:

@@ -23,11 +23,11 @@ def said(script: str, limit: int = LIMIT) -> str:
 def test_fifty_devices_one_after_the_other_fit_into_a_bounded_process() -> None:
     script = """
 from macaw import Device, configuration
-from macaw.emu.pages import ROOMS
+from macaw.emu.pages import ADDRESS_BUDGET
 config, most = configuration("base"), 0
 for _ in range(50):
     device = Device(config)
-    most = max(most, ROOMS.bytes)
+    most = max(most, ADDRESS_BUDGET.bytes)
 size = open("/proc/self/statm").read().split()[0]
 print(most, int(size) * 4096)
 """
@@ -40,12 +40,12 @@ def test_a_device_gives_its_memories_back() -> None:
     script = """
 import gc
 from macaw import Device, configuration
-from macaw.emu.pages import ROOMS
+from macaw.emu.pages import ADDRESS_BUDGET
 device = Device(configuration("base"))
-assert ROOMS.bytes > 100 << 20
+assert ADDRESS_BUDGET.bytes > 100 << 20
 del device
 gc.collect()
-print(ROOMS.bytes)
+print(ADDRESS_BUDGET.bytes)
 """
     assert said(script) == "0\n"
 

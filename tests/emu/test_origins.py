@@ -35,7 +35,7 @@ def test_each_accumulator_is_the_sum_of_its_products(design, flag):
     assert bool(machine.row.counters()["loads_given"]) == bool(flag)
     for pe, row in enumerate(weights):
         place = Place("accumulators", 4 * (4 * pe + 1), 4)
-        (made,) = origins.made(place, origins.number())
+        (made,) = origins.makers(place, origins.number())
         assert (made.what, made.value) == ("mac", machine.row.state.accumulators[0, pe, 1])
         held = list(made.sources())
         assert sum(item.value for item in held) == machine.row.state.accumulators[0, pe, 1]

@@ -312,8 +312,8 @@ def test_a_record_under_way_is_saved(tmp_path: Path) -> None:
         first.device.run(max_cycles=20)
     (record, *_) = first.row.trace.recordings
     assert record is not None
-    assert record.worked is not None
-    assert record.worked.begins
+    assert record.work is not None
+    assert record.work.begins
     first.device.save(tmp_path / "state.npz")
     second.device.load_state(tmp_path / "state.npz")
     for machine in (first, second):

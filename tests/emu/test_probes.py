@@ -81,9 +81,9 @@ def probed(device, core, number, reads, form):
         told.clear()
         cell[0] = hart.x[number]
 
-    device.acted = acted
+    device.on_act = acted
     stop = device.run(until=LONGEST)
-    device.acted = None
+    device.on_act = None
     return found, stop
 
 

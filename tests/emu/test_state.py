@@ -265,20 +265,20 @@ def test_a_holder_is_told_of_each_change_once() -> None:
     pages.on_change(told.append)
     pages.write(0, b"x")
     assert told == []
-    pages.hold(0, PAGE)
-    pages.hold(PAGE, PAGE)
+    pages.watch(0, PAGE)
+    pages.watch(PAGE, PAGE)
     pages.write(PAGE - 1, b"xy")
     pages.write(0, b"x")
     assert told == [0, 1]
     held = pages.snapshot()
-    pages.hold(0, PAGE)
+    pages.watch(0, PAGE)
     pages.restore(held)
     assert told == [0, 1]  # nothing had changed
     pages.write(1, b"z")
-    pages.hold(0, PAGE)
+    pages.watch(0, PAGE)
     pages.restore(held)
     assert told == [0, 1, 0, 0]
-    pages.hold(0, PAGE)
+    pages.watch(0, PAGE)
     pages.reset()
     assert told == [0, 1, 0, 0, 0]
 

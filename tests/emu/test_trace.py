@@ -106,7 +106,7 @@ def feed(block: TraceBlock, spans: list[tuple[int, int]], events: list[tuple]) -
         elif act == 0:
             block.end(time, i)
         else:
-            block.occurred(what, time, time + count, count, i)
+            block.count_occurrence(what, time, time + count, count, i)
 
 
 @given(WINDOW_PARAMETERS, st.integers(1, 6), st.booleans().flatmap(programs), EVENTS)
@@ -184,7 +184,7 @@ def test_a_saved_block_goes_on_as_it_was(parameters, spans, events, at) -> None:
         elif act == 0:
             half_block.end(time, i)
         else:
-            half_block.occurred(what, time, time + count, count, i)
+            half_block.count_occurrence(what, time, time + count, count, i)
     half_block.sync()
     whole.block.sync()
     assert half_block.state.hash() == whole.block.state.hash()
@@ -200,13 +200,13 @@ def test_mark_mode_brackets() -> None:
     block.mark(True, 0, 105, 106)  # 1
     first = block.begin(106)
     assert first == 2
-    block.occurred("external_reads", 107, 130, 3)
+    block.count_occurrence("external_reads", 107, 130, 3)
     block.end(130, first)
     block.mark(True, 1, 130, 131)  # 3
     for begin in (131, 141):  # 4, 5
         number = block.begin(begin)
-        block.occurred("unit", begin, begin + 8, 5)
-        block.occurred("array", begin, begin + 8, 1)
+        block.count_occurrence("unit", begin, begin + 8, 5)
+        block.count_occurrence("array", begin, begin + 8, 1)
         block.end(begin + 10, number)
     block.mark(False, 1, 151, 152)  # 6
     assert block.read("trace_status") == 1
@@ -234,8 +234,8 @@ def test_a_record_waits_for_instructions_under_way() -> None:
     block.mark(False, 3, 2, 3)
     late = block.begin(3)
     assert machine.spilled == []
-    block.occurred("writes", 5, number=number)
-    block.occurred("writes", 5, number=late)
+    block.count_occurrence("writes", 5, number=number)
+    block.count_occurrence("writes", 5, number=late)
     block.end(9, late)
     assert machine.spilled == []
     block.end(20, number)
@@ -357,8 +357,8 @@ def test_registers_show_32_bits() -> None:
     block.start(0)
     block.mark(True, 0, 0, 1)
     number = block.begin(1)
-    block.occurred("unit", (1 << 32) + 5, (1 << 32) + 7, 1 << 31)
-    block.occurred("unit", (1 << 32) + 9, (1 << 33) + 11, 1 << 31)
+    block.count_occurrence("unit", (1 << 32) + 5, (1 << 32) + 7, 1 << 31)
+    block.count_occurrence("unit", (1 << 32) + 9, (1 << 33) + 11, 1 << 31)
     block.end((1 << 33) + 20, number)
     block.mark(False, 0, (1 << 33) + 20, (1 << 33) + 21)
     (record,) = machine.records()

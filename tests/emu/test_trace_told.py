@@ -39,7 +39,7 @@ def one_by_one(block: TraceBlock, done: list[Done], looks: set[int]) -> None:
         if number in looks:
             block.sync()
         for what, first, last, count in uses:
-            block.occurred(what, first, last, count)
+            block.count_occurrence(what, first, last, count)
         block.end(end, number)
 
 
@@ -47,7 +47,7 @@ def as_wholes(block: TraceBlock, done: list[Done], looks: set[int]) -> None:
     for number, (begin, end, uses) in enumerate(done):
         if number in looks:
             block.sync()
-        block.did(number, uses, end, begin)
+        block.report(number, uses, end, begin)
 
 
 def by_tally(block: TraceBlock, done: list[Done], looks: set[int]) -> None:
@@ -68,7 +68,7 @@ def by_tally(block: TraceBlock, done: list[Done], looks: set[int]) -> None:
         if number in looks and not number % 2:
             block.absorb(tally, number + 1, 1)
         for what, first, last, count in uses:
-            tally.occurred(INDEX[what], first, last, count)
+            tally.count_occurrence(INDEX[what], first, last, count)
         tally.end_instruction(end)
         if number + 1 >= block.close_at:
             block.absorb(tally, number + 1)

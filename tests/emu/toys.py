@@ -52,6 +52,8 @@ class Toy(Core, Startable, Dispatchable):
     `state.log` gets (time of the step, result) of what has one, as the step ends.
     """
 
+    confined = False
+
     def __init__(
         self, device: Device, number: int, script: Sequence[Step], entry: int | None, divider: int
     ) -> None:

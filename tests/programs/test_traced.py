@@ -54,7 +54,7 @@ def ended(path: Path, recording: bool) -> tuple[object, dict[str, int]]:
     device.sync()
     records = {core.name: _records(core.trace.read) for core in device.order}
     # Who has no unit in its table does not tell its block anything yet.
-    silent = [core.name for core in device.order if not core.begun or not core.table.unit]
+    silent = [core.name for core in device.order if not core.start_count or not core.table.unit]
     assert [name for name in silent if records[name]] == []
     assert not recording or [name for name, count in records.items() if not count] == silent
     states = {core.name: (core.retired, core.waited) for core in device.order}

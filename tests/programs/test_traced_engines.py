@@ -70,7 +70,7 @@ def test_both_engines_record_the_same(name: str, parameters: dict[str, int]) -> 
         stops = [device.run(max_cycles=cycles // 2) for device in (fast, reference)]
         assert str(stops[0]) == str(stops[1])
         assert not fast.diff(reference.snapshot())
-    rows = [core for core in fast.order if isinstance(core, FastRow) and core.begun]
+    rows = [core for core in fast.order if isinstance(core, FastRow) and core.start_count]
     assert rows
     recorded = [row.trace.read("trace_next") > row.trace.read("trace_spill") for row in rows]
     assert all(recorded) or parameters is LONG

@@ -79,9 +79,9 @@ class Burst:
             ready = last + channel.latency + 1
             state.ready = max(state.ready, ready)
             if dma.tracing:
-                dma.occurred("external_writes", self.write, ready, count)
+                dma.count_occurrence("external_writes", self.write, ready, count)
                 if partial:
-                    dma.occurred("external_partial", self.write, ready, partial)
+                    dma.count_occurrence("external_partial", self.write, ready, partial)
         else:
             route.grant(dst, port, begin, count, self.write, self.step)
             state.ready = max(state.ready, last + 1)
@@ -107,7 +107,7 @@ class Burst:
             port.external_reads += count
             src.memory.channel.free = state.read_free = last + 1
             if dma.tracing:
-                dma.occurred("external_reads", self.read, last + self.after, count)
+                dma.count_occurrence("external_reads", self.read, last + self.after, count)
         else:
             route.grant(src, port, first, count, self.read, self.step)
 

@@ -2,8 +2,8 @@
 
 While no other core uses the halves and the channel of a transfer, its beats follow each other one
 a cycle, and other cores can notice only the last write. So the dma sleeps until that write. A core
-that needs its memories earlier calls `disturbed` or `shared`, the device calls `sync`; the dma then
-first does the cycles that it has skipped: in bursts, or one by one where beats wait.
+that needs its memories earlier calls `interrupt` or `note_use`, the device calls `sync`; then the
+dma first does the cycles that it has skipped: in bursts, or one by one where beats wait.
 
 A transfer within local and external memory runs beat by beat, but without returning to the clock
 until another core acts.
@@ -16,7 +16,7 @@ from macaw.emu.dma.fast.burst import plan_burst
 from macaw.emu.dma.fast.route import Route, burst_route
 from macaw.emu.faults import Stop
 from macaw.emu.ports import Port
-from macaw.emu.system import System
+from macaw.emu.system import Dispatchable, System
 from macaw.isa.memory_map import EXTERNAL
 
 _SHORTEST = 4  # beats: shorter bursts cost more than they save
@@ -118,8 +118,8 @@ class FastDma(DmaCore):
 
     # Other cores while it sleeps
 
-    def disturbed(self, time: int) -> None:
-        """See `Sleeper.disturbed`: wake, for another core needs the memories of the transfer."""
+    def interrupt(self, time: int) -> None:
+        """See `Sleeper.interrupt`: wake, for another core needs the memories of the transfer."""
         if not self._asleep:
             return
         self._retry = _RETRY
@@ -128,13 +128,13 @@ class FastDma(DmaCore):
         else:
             self._wake(time)
 
-    def shared(self, time: int) -> None:
-        """See `Sleeper.shared`: another core reads what the transfer writes, or takes the channel.
+    def note_use(self, time: int) -> None:
+        """See `Sleeper.note_use`: another core reads what the transfer writes, or takes the channel.
 
         The dma sleeps on: what others take of the channel makes its end later, never earlier.
         """
         if self.device.had_turn(self):
-            self.disturbed(time)
+            self.interrupt(time)
         else:
             self._catch_up(time)
 
@@ -153,7 +153,7 @@ class FastDma(DmaCore):
             return False
         memory = self.device.memory
         for half in route.halves:
-            memory.banks.exclusive[half] = self.disturbed
+            memory.banks.exclusive[half] = self.interrupt
         if route.external:
             memory.channel.sleeper = self
         for pages in route.written:
@@ -173,7 +173,9 @@ class FastDma(DmaCore):
         if route.overwrites_code():
             return False
         return not any(
-            core.running and not core.confined and core.number > self.number
+            core.running
+            and core.number > self.number
+            and not (isinstance(core, Dispatchable) and core.confined)
             for core in self.device.order
         )
 

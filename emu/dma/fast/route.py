@@ -75,8 +75,8 @@ class Route:
         """Return whether a core keeps decoded instructions of the destination."""
         dst = self.dst
         if dst.pages is None:
-            return any(pages.holds() for pages in self.written)
-        return dst.pages.holds(dst.low - dst.base, dst.end - dst.base)
+            return any(pages.is_watched() for pages in self.written)
+        return dst.pages.is_watched(dst.low - dst.base, dst.end - dst.base)
 
     # Bytes
 

@@ -38,7 +38,7 @@ class TranslatingCore(ScalarCore):
         """Return whether a translated block may contain an instruction."""
 
     def set_breaks(self, breaks: Mapping[int, Break]) -> None:
-        """See `Core.set_breaks`."""
+        """See `Breakable.set_breaks`."""
         old = self.breaks
         super().set_breaks(breaks)
         both = old.keys() & breaks.keys()
@@ -47,7 +47,7 @@ class TranslatingCore(ScalarCore):
             cache.rebind(changed)
 
     def set_probes(self, probes: Iterable[Probe]) -> None:
-        """See `Core.set_probes`."""
+        """See `Instrumented.set_probes`."""
         old = self.probes
         super().set_probes(probes)
         if self.probes != old:
@@ -61,8 +61,8 @@ class TranslatingCore(ScalarCore):
             tally.begin = begin
         tally.until = until
         if uses:
-            tally.occurred(UNIT, first, last, uses)
-            tally.occurred(ARRAY, first, last, uses)
+            tally.count_occurrence(UNIT, first, last, uses)
+            tally.count_occurrence(ARRAY, first, last, uses)
 
     def next_border(self, count: int) -> int:
         """Give the trace the tally at a border, which a block reaches after `count` instructions.
@@ -74,7 +74,7 @@ class TranslatingCore(ScalarCore):
         trace, watch = self.trace, self.counting.watch
         changes = watch.changes
         try:
-            trace.turn(self.tally, number)
+            trace.pass_border(self.tally, number)
         except Fault as fault:
             self.spill_fault = fault
             return NO_BORDER

@@ -190,7 +190,7 @@ class FastHart(Hart, TranslatingCore):
         uses = run.uses.counts[count]
         if uses:
             first, until = begin + run.uses.first, begin + run.uses.until[count]
-            tally.occurred(UNIT, first, until, uses)
-            tally.occurred(ARRAY, first, until, uses)
+            tally.count_occurrence(UNIT, first, until, uses)
+            tally.count_occurrence(ARRAY, first, until, uses)
         self.time = tally.until = begin + cost
         self.retired += count

@@ -37,19 +37,19 @@ class TranslatingVectorCore(VectorCore, TranslatingCore):
         if tally.begin < 0:
             tally.begin = begin
         if arrays:
-            tally.occurred(UNIT, first, last, lanes)
-            tally.occurred(ARRAY, first, last, arrays)
+            tally.count_occurrence(UNIT, first, last, lanes)
+            tally.count_occurrence(ARRAY, first, last, arrays)
         delay = self.device.memory.channel.latency + 1
         if reads:
             self.port.external_reads += reads
-            tally.occurred(_READS, first_read, last_read + delay, reads)
+            tally.count_occurrence(_READS, first_read, last_read + delay, reads)
             until = max(until, self.aligned(last_read + delay))
         if writes:
             self.port.external_writes += writes
-            tally.occurred(_WRITES, first_write, last_write + delay, writes)
+            tally.count_occurrence(_WRITES, first_write, last_write + delay, writes)
             until = max(until, self.aligned(last_write + delay))
         if partial:
             self.port.external_partial += partial
-            tally.occurred(_PARTIAL, first_write, last_write + delay, partial)
+            tally.count_occurrence(_PARTIAL, first_write, last_write + delay, partial)
         if until > tally.until:
             tally.until = until

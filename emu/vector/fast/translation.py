@@ -262,11 +262,11 @@ class VectorTranslator(Translator):
         aligned = f" or offset & {size - 1}" if size > 1 else ""
         lines += [f"if not 0 <= offset <= {external.size - size}{aligned}:", *leave]
         if not is_load:
-            held = named(self.names, "held", external.held)
+            watched = named(self.names, "watched", external.watched)
             words = "offset >> 2" if size <= 4 else f"offset >> 2:(offset >> 2) + {size // 4}"
-            any_held = f"{held}[{words}]" if size <= 4 else f"any({held}[{words}])"
+            any_watched = f"{watched}[{words}]" if size <= 4 else f"any({watched}[{words}])"
             lines.append(f"mark = {named(self.names, 'marks', external.marks)}[offset >> {SHIFT}]")
-            lines.append(f"if mark != {WRITTEN} and (mark != {SHARED} or {any_held}):")
+            lines.append(f"if mark != {WRITTEN} and (mark != {SHARED} or {any_watched}):")
             lines += leave
         return lines
 

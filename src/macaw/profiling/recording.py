@@ -142,7 +142,7 @@ def run_job(job: Job) -> Recording:
         device.cycle,
         {name: read_records(device, name) for name in job.parameters},
         {name: tuple(log) for name, log in waits.items()},
-        {name: core.begun for name, core in device.cores.items()},
+        {name: core.start_count for name, core in device.cores.items()},
         {name: device.cores[name].trace.read("trace_lost") for name in job.parameters},
         "" if stop.reason == "exit" else str(stop),
     )

@@ -60,7 +60,7 @@ class Walk:
 
     def place(self, source, expected):
         rest = bytearray(expected)
-        for made in self.origins.made(source.place, source.number):
+        for made in self.origins.makers(source.place, source.number):
             first, size = made.part
             low, high = max(first, 0), min(first + size, len(expected))
             rest[low:high] = bytes(high - low)
@@ -79,7 +79,7 @@ class Walk:
             assert self.begin[address - self.base :][:size] == expected
             self.ends += 1
             return
-        (made,) = self.origins.written(number, address, size)
+        (made,) = self.origins.writers(number, address, size)
         self.work.append((self.only(made), expected))
 
     def only(self, made):

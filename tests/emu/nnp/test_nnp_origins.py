@@ -73,7 +73,7 @@ class Walk:
 
     def place(self, source, deep):
         """What an entry of a register file held then."""
-        made = list(self.origins.made(source.place, source.number))
+        made = list(self.origins.makers(source.place, source.number))
         if not made:
             assert equal(source.value, 0)
             return
@@ -89,7 +89,7 @@ class Walk:
         name, first, size = source.place
         row = first // (size * self.core.memories.native) * size * self.core.memories.native
         whole = Place(name, row, size * self.core.memories.native)
-        block = [next(x.sources()).value for x in self.origins.made(whole, source.number)]
+        block = [next(x.sources()).value for x in self.origins.makers(whole, source.number)]
         quantiser = self.model.quantisers[name == "matrix_codes"]
         held = numbers.quantise(np.array(block, self.model.kind), quantiser)
         exact = numbers.dequantise(held, quantiser)
@@ -104,7 +104,7 @@ class Walk:
             assert equal(np.frombuffer(data, self.model.kind)[0], source.value)
             self.ends += 1
         else:
-            (made,) = self.origins.written(number, address, size)
+            (made,) = self.origins.writers(number, address, size)
             if made.what != "m_wr":
                 assert equal(made.value, source.value)
             self.origin(made, deep)
@@ -112,7 +112,7 @@ class Walk:
     def came(self, source):
         """Bytes that the transfer pushed into NetInQ, in their order."""
         assert source.what == "NetInQ"
-        number, first, size = source.passed
+        number, first, size = source.window_part
         before = (
             length
             for n, (core, _, length) in self.heard.writes.items()
@@ -141,9 +141,9 @@ def test_random_programs(seed):
         for entry in np.flatnonzero(values.any(axis=1)).tolist()[:6]:
             element = chance.randrange(values.shape[1])
             first = (entry * values.shape[1] + element) * values.itemsize
-            for made in walk.origins.made(Place(field, first, values.itemsize), heard.count):
+            for made in walk.origins.makers(Place(field, first, values.itemsize), heard.count):
                 if name != "InitialVrf":
                     assert equal(made.value, values[entry, element])
                 walk.origin(made)
-    for made in list(walk.origins.made(Place("net_out"), heard.count))[:4]:
+    for made in list(walk.origins.makers(Place("net_out"), heard.count))[:4]:
         walk.origin(made)
