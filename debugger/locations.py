@@ -14,7 +14,7 @@ from macaw.asm.disassembly.labels import Labels, Names
 from macaw.debugger.expressions import ExpressionError, compile_expression
 from macaw.debugger.where import where_of
 from macaw.emu.breaks import Breakable
-from macaw.emu.copies import candidates, index_of, moved, original
+from macaw.emu.copies import candidates, index_of, original, same_offset
 from macaw.isa import registry
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def targets(debuggee: Debuggee, address: int) -> list[Target]:
         if section.index in (None, index_of(core)):
             own.append(Target(core, address))
             continue
-        place = moved(core, address, section.index, index_of(core))
+        place = same_offset(core, address, section.index, index_of(core))
         if program.section_at(place) is None:
             own.append(Target(core, place, address))
     return own

@@ -25,7 +25,7 @@ def index_of(core: Core) -> int:
     return core.number - core.table.number
 
 
-def moved(core: Core, address: int, index: int, to: int) -> int:
+def same_offset(core: Core, address: int, index: int, to: int) -> int:
     """Return the address in instance `to` with the offset that `address` has in `index`."""
     memory = core.table.instruction_memory
     return address + ((to - index) << (UNIT_SHIFT if memory is None else memory.shift))
@@ -47,7 +47,7 @@ def candidates(program: Program, core: Core, address: int) -> Iterator[tuple[Sec
     """Yield the parts of which the code at an address may be a copy, and the address there."""
     for section in program.parts(core.table.name):
         if section.index is not None:
-            at = moved(core, address, index_of(core), section.index)
+            at = same_offset(core, address, index_of(core), section.index)
             if section.holds(at):
                 yield section, at
 

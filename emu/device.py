@@ -226,21 +226,21 @@ class Device(System):
                     horizon = at + 1
             if time > banks.time:
                 if banks.time >= limit:
-                    return self._limited(limit, turn)
+                    return self._limit_stop(limit, turn)
                 self.cycle, self.turn = banks.time, NEVER
                 try:
                     banks.arbitrate()
                 except Fault as fault:
-                    return self._faulted(fault, None)
+                    return self._fault_stop(fault, None)
                 if on_act is not None:
                     on_act(None)
                 if focus is not None and focus.retired >= target:
-                    return self._stepped(focus)  # the access of a core that waited for it
+                    return self._step_stop(focus)  # the access of a core that waited for it
                 continue
             if chosen is None:
-                return self._stalled()
+                return self._idle_stop()
             if time >= limit and (time > limit or chosen.number >= turn):
-                return self._limited(limit, turn)
+                return self._limit_stop(limit, turn)
             self.cycle, self.turn = time, chosen.number
             if pause is not None and pause():
                 self.turn -= 1
@@ -252,7 +252,7 @@ class Device(System):
             try:
                 stop = chosen.advance(horizon)
             except Fault as fault:
-                return self._faulted(fault, chosen)
+                return self._fault_stop(fault, chosen)
             if stop is not None and stop.before:
                 self.cycle, self.turn = stop.cycle, chosen.number - 1
                 return stop
@@ -260,13 +260,13 @@ class Device(System):
                 on_act(chosen)
             if stop is not None:
                 self._sync_cores()  # the stop may set the time to the cycle after
-                return self._stop(stop)
+                return self._finish(stop)
             if focus is not None and focus.retired >= target:
-                return self._stepped(focus)
+                return self._step_stop(focus)
         self._close_cycle()
         return self._request
 
-    def _stepped(self, core: Core) -> Stop:
+    def _step_stop(self, core: Core) -> Stop:
         """Return the stop of a step; a stop that a listener has requested comes before it."""
         stop = Stop("step", self.cycle, core=core.name, address=core.next_address)
         self._close_cycle()
@@ -282,52 +282,52 @@ class Device(System):
         """The core that acts now, or has acted last; None: the arbiter of on-chip memory."""
         return self.by_number.get(self.turn)
 
-    def _stop(self, stop: Stop) -> Stop:
+    def _finish(self, stop: Stop) -> Stop:
         if stop.reason == "breakpoint":
             return stop  # ebreak: other cores have yet to act in the cycles that it takes
         self.cycle = stop.cycle
         if stop.reason in ("exit", "fault"):
             self.stopped = stop
-            return self._traced(stop)
+            return self._end_traces(stop)
         return stop
 
-    def _traced(self, stop: Stop) -> Stop:
+    def _end_traces(self, stop: Stop) -> Stop:
         """End all records; return `stop`, or the fault of a record that cannot be spilled."""
         for core in self.order:
             try:
                 core.trace.stop()
             except Fault as fault:
-                return self._faulted(fault, core)
+                return self._fault_stop(fault, core)
         return stop
 
-    def _limited(self, limit: int, turn: int) -> Stop:
+    def _limit_stop(self, limit: int, turn: int) -> Stop:
         self.cycle, self.turn = limit, turn - 1
         at = [f"{core.name}{self._where(core)}" for core in self.order if core.running]
         message = f"cycle limit: {limit} cycles are over; running: {', '.join(at) or 'no core'}"
         return Stop("cycle limit", limit, message)
 
-    def _stalled(self) -> Stop:
+    def _idle_stop(self) -> Stop:
         """Return the stop when no core will ever act again: an exit or a deadlock."""
-        stuck = [core for core in self.order if core.running]
-        if not stuck:
+        waiting = [core for core in self.order if core.running]
+        if not waiting:
             # The last core may have acted after `cycle` before it ended.
             cycle = max(self.cycle, self.last_change)
             self._sync_cores()
-            return self._stop(Stop("exit", cycle, "no core runs", exit_code=0))
+            return self._finish(Stop("exit", cycle, "no core runs", exit_code=0))
         # A core may have acted after `cycle` before it began to wait.
-        since = (core.waiting.since for core in stuck if core.waiting is not None)
+        since = (core.waiting.since for core in waiting if core.waiting is not None)
         self.cycle = max((self.cycle, *since))
-        return Stop("deadlock", self.cycle, f"deadlock: {'; '.join(map(self._complaint, stuck))}")
+        return Stop("deadlock", self.cycle, f"deadlock: {'; '.join(map(self._complaint, waiting))}")
 
     def _complaint(self, core: Core) -> str:
         text = f"{core.name}{self._where(core)} waits"
         if core.waiting is None:
             return text
         text += f" for {core.waiting.on} since cycle {core.waiting.since}"
-        awaited = [x for x in self.order if core.waiting.cores >> x.number & 1]
-        states = [f"{x.name} {'waits too' if x.running else 'is idle'}" for x in awaited]
-        if core in awaited:
-            states[awaited.index(core)] = f"{core.name} is the one that waits"
+        targets = [x for x in self.order if core.waiting.cores >> x.number & 1]
+        states = [f"{x.name} {'waits too' if x.running else 'is idle'}" for x in targets]
+        if core in targets:
+            states[targets.index(core)] = f"{core.name} is the one that waits"
         return text + (f" ({', '.join(states)})" if states else "")
 
     def _where(self, core: Core) -> str:
@@ -348,7 +348,7 @@ class Device(System):
         line = self.program.line_at(address)
         return (line.file, line.line, line.column) if line else None
 
-    def _faulted(self, fault: Fault, core: Core | None) -> Stop:
+    def _fault_stop(self, fault: Fault, core: Core | None) -> Stop:
         core = self.cores.get(fault.core or "", core)
         if core is not None:
             fault.core = fault.core or core.name
@@ -360,7 +360,7 @@ class Device(System):
             fault.place = self.place(fault.address, core)
         self.cycle = fault.cycle
         self._sync_cores()
-        return self._stop(
+        return self._finish(
             Stop("fault", fault.cycle, str(fault), None, fault, fault.core or "", fault.address)
         )
 

@@ -16,7 +16,7 @@ from typing import Any
 _ALL = (1 << 64) - 1
 
 
-def scrambled(number: int) -> int:
+def scramble(number: int) -> int:
     """Return 64 bits that look random for a number (the finaliser of splitmix64)."""
     number = (number + 0x9E3779B97F4A7C15) & _ALL
     number = (number ^ number >> 30) * 0xBF58476D1CE4E5B9 & _ALL
@@ -32,7 +32,7 @@ class Jitter:
         self.refresh = int(config["jitter.refresh"])
         self.slot = int(config["jitter.others_interval"])
         self.most = int(config["jitter.others"])
-        self._seed = scrambled(scrambled(seed) + place)
+        self._seed = scramble(scramble(seed) + place)
         self._phase = self._seed % self.period
         self._known = -1, 0, 0  # a slot, the begin and end of its busy time
 
@@ -69,7 +69,7 @@ class Jitter:
         """Return begin and end of the time in a slot in which other users have the DRAM."""
         known, begin, end = self._known
         if known != slot:
-            random = scrambled(self._seed + slot)
+            random = scramble(self._seed + slot)
             length = (random >> 32) % (self.most + 1)
             begin = slot * self.slot + random % (self.slot - length + 1)
             end = begin + length

@@ -73,7 +73,7 @@ class Recording:
         return cls(group, counters, loop, first, stop, starts, ends, work)
 
 
-def shown(counters: Sequence[int]) -> Sequence[int]:
+def register_values(counters: Sequence[int]) -> Sequence[int]:
     """Return the counters of a group as its registers show them, 32 bits each."""
     if max(counters) <= ALL:
         return counters

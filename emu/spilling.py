@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from struct import Struct, error
 
-from macaw.emu.recordings import shown
+from macaw.emu.recordings import register_values
 from macaw.emu.state import State
 from macaw.isa.trace import ALL, FULL, RECORD
 
@@ -40,7 +40,7 @@ class Spill:
             try:
                 record = _PACK(*head, *counters)
             except error:  # a value has more than 32 bits
-                record = _PACK(*(value & ALL for value in head), *shown(counters))
+                record = _PACK(*(value & ALL for value in head), *register_values(counters))
             self._write(place, record)
             state.trace_next = place + RECORD.size
         elif state.trace_spill < end:

@@ -115,9 +115,9 @@ class State:
 
     def snapshot(self) -> Snapshot:
         """Return a copy of every field's value, by name. It never changes."""
-        return {row.name: self._copied(row) for row in self.fields}
+        return {row.name: self._copy(row) for row in self.fields}
 
-    def _copied(self, row: StateField) -> Any:
+    def _copy(self, row: StateField) -> Any:
         value = getattr(self, row.name)
         if row.dtype == "memory":
             return value.snapshot()
@@ -172,7 +172,7 @@ class State:
         """Return the changes since the snapshot `earlier`, in the order of the rows."""
         changes: list[Change] = []
         for row in self.fields:
-            old, new = earlier[row.name], self._copied(row)
+            old, new = earlier[row.name], self._copy(row)
             if row.dtype == "memory":
                 changes += (Change(row.name, (at,), a, b) for at, a, b in differences(old, new))
             elif row.dtype == "object":

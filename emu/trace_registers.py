@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from macaw.emu.faults import Fault
-from macaw.emu.recordings import shown
+from macaw.emu.recordings import register_values
 from macaw.emu.state import State
 from macaw.isa import trace
 from macaw.isa.trace import ALL, PARAMETERS, RECORDING
@@ -57,7 +57,7 @@ class Registers(ABC):
         if group >= self.groups:
             text = f"{name}: the trace block of {self.name} has {self.groups} groups"
             raise Fault("out-of-range access", text, {"group": group})
-        return shown(self.counters[group])[place]
+        return register_values(self.counters[group])[place]
 
     def write(self, name: str, value: int) -> None:
         """Set a parameter. Raises `Fault` for a read-only one or a value that it cannot have."""

@@ -17,7 +17,7 @@ from macaw.emu.scalar.origins import RegisterOrigins
 from macaw.emu.scalar.run_cache import RunCache
 from macaw.emu.scalar.runs import ACTS, ENDS, arguments, misaligned_target
 from macaw.emu.scalar.semantics import LOADS, MASK, SINK, STORES, Leave
-from macaw.emu.scalar.state import extended
+from macaw.emu.scalar.state import sign_extend
 from macaw.emu.state import StateField
 from macaw.emu.system import System
 from macaw.emu.waits import NEVER
@@ -48,7 +48,7 @@ class Hart(ScalarCore):
         assert self.pending is not None
         place, size, is_signed = self.pending
         if place is not None:
-            self.x[place] = extended(int.from_bytes(data, "little"), size, is_signed)
+            self.x[place] = sign_extend(int.from_bytes(data, "little"), size, is_signed)
         if self.waiting is not None:
             self.time = self.waiting.since
         self.pending = self.waiting = None
@@ -108,7 +108,7 @@ class Hart(ScalarCore):
             self.await_answer(f"a load of {address:#010x}")
             return
         value, ready = answer
-        self.x[place] = extended(value, size, is_signed)
+        self.x[place] = sign_extend(value, size, is_signed)
         is_local = address < self.device.memory.local_bytes
         self.retire(self.time + self.timing.local if is_local else self.aligned(ready))
 

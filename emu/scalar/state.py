@@ -14,7 +14,7 @@ FIELDS = (
 # fmt: on
 
 
-def extended(value: int, size: int, is_signed: bool) -> int:
+def sign_extend(value: int, size: int, is_signed: bool) -> int:
     """Return a loaded number of `size` bytes as the 32 bits of a register."""
     sign = 1 << 8 * size - 1
     return (value ^ sign) - sign & MASK if is_signed else value

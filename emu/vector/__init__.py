@@ -1,4 +1,4 @@
-"""vc: the SIMD core with the permuted multiply-accumulate (seed 002)."""
+"""vc: the SIMD core with the permute multiply-accumulate (seed 002)."""
 
 from __future__ import annotations
 

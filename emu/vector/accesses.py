@@ -7,7 +7,7 @@ import numpy as np
 from macaw.emu.address_space import ONCHIP, REGION_SHIFT
 from macaw.emu.faults import Fault
 from macaw.emu.scalar.semantics import LOADS, MASK, SINK, STORES
-from macaw.emu.scalar.state import extended
+from macaw.emu.scalar.state import sign_extend
 from macaw.emu.vector.core import VectorCore
 from macaw.emu.vector.state import FIRST_VECTOR
 from macaw.isa.codec import Decoded
@@ -62,7 +62,7 @@ class Accesses:
         if place >= FIRST_VECTOR:
             core.vr[place - FIRST_VECTOR] = np.frombuffer(value.to_bytes(size, "little"), np.uint8)
         else:
-            core.x[place or SINK] = extended(value, size, is_signed)
+            core.x[place or SINK] = sign_extend(value, size, is_signed)
         core.retire_load(place, core.time + port.external_blocked - before, ready)
 
     def _store(self, address: int, size: int, value: int) -> None:

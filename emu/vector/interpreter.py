@@ -20,7 +20,7 @@ from macaw.emu.scalar import services
 from macaw.emu.scalar.run_cache import RunCache
 from macaw.emu.scalar.runs import ENDS, arguments, misaligned_target
 from macaw.emu.scalar.semantics import SINK, Act, Decision, Leave
-from macaw.emu.scalar.state import extended
+from macaw.emu.scalar.state import sign_extend
 from macaw.emu.system import System
 from macaw.emu.vector.accesses import Accesses
 from macaw.emu.vector.binding import bind, real_type
@@ -77,7 +77,7 @@ class VectorInterpreter(VectorCore):
             self.vr[place - FIRST_VECTOR] = np.frombuffer(data, np.uint8)
             self.retire_load(place, time, ready)
         else:
-            self.x[place or SINK] = extended(int.from_bytes(data, "little"), size, is_signed)
+            self.x[place or SINK] = sign_extend(int.from_bytes(data, "little"), size, is_signed)
             self.retire_load(place, time, ready)
 
     def remember(self, number: Callable[[], int]) -> Origins:

@@ -1,4 +1,4 @@
-"""The permuted multiply-accumulate (seed 002 ¶60-¶75): products by an order, summed in groups.
+"""The permute multiply-accumulate (seed 002 ¶60-¶75): products by an order, summed in groups.
 
 Sources are vector registers as views of 16 bytes, results are 16 new bytes: a function reads all
 sources before the caller writes the result.
@@ -33,7 +33,7 @@ def bad_index(place: int, index: int, lanes: int) -> Fault:
     )
 
 
-def permuted(lanes: NDArray[Any], order: Order) -> NDArray[Any]:
+def permute(lanes: NDArray[Any], order: Order) -> NDArray[Any]:
     """Return the lanes in the order. Raises `Fault` (bad order index)."""
     try:
         return np.asarray(lanes[np.asarray(order)])
@@ -81,7 +81,7 @@ def _floating(form: PmacFormat, source: str) -> Function:
     """Return the function for floats: `old + (((m0 + m1) + m2) + m3)`, each step in binary32."""
 
     def pmac(first: Bytes, second: Bytes, order: Order, old: Bytes | None) -> NDArray[np.uint8]:
-        right = permuted(np.frombuffer(second, source), order).astype(np.float32)
+        right = permute(np.frombuffer(second, source), order).astype(np.float32)
         m = (np.frombuffer(first, source).astype(np.float32) * right).reshape(form.results, GROUP)
         sums = ((m[:, 0] + m[:, 1]) + m[:, 2]) + m[:, 3]
         result = np.zeros((form.results, GROUP // form.results), np.float32)

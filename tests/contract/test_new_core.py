@@ -70,7 +70,7 @@ def test_it_runs_and_tells_its_listeners(tree: Tree):
             import json
             import macaw
             from macaw.emu.device import Device
-            from macaw.execution import configuration_of, registers
+            from macaw.execution import configuration_of, final_registers
 
             program = macaw.assemble("tally.s")
             device = Device(configuration_of(program))
@@ -79,11 +79,11 @@ def test_it_runs_and_tells_its_listeners(tree: Tree):
             device.listen(events.append, ["tally"])
             before = device.snapshot()
             stop = device.run(10_000)
-            shown = registers(device)["tally"]
+            shown = final_registers(device)["tally"]
             counters = device.counters()["tally"]
             after = device.hash()
             device.restore(before)
-            cleared = registers(device)["tally"]
+            cleared = final_registers(device)["tally"]
             device.run(10_000)
             again = device.hash()
             print(json.dumps({
@@ -289,12 +289,12 @@ def test_a_core_with_a_memory_and_a_window(tree: Tree):
                 import json
                 import numpy as np
                 import macaw
-                from macaw.execution import registers
+                from macaw.execution import final_registers
 
                 program = macaw.load("fed.elf")
                 section = next(x for x in program.sections if x.core == "tally")
                 run = macaw.run(program, q=np.arange(10, dtype=np.uint8))
-                sums = registers(run.device)["tally"]
+                sums = final_registers(run.device)["tally"]
                 print(json.dumps([section.address, section.load_address, sums]))
             """)
         )

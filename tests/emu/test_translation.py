@@ -341,7 +341,7 @@ def test_without_sources_nothing_is_translated(monkeypatch):
     def refuse(*_):
         raise OSError("no source")
 
-    monkeypatch.setattr(translation, "inlined", refuse)
+    monkeypatch.setattr(translation, "inline", refuse)
     device = cp_machine.machine(LOOP)
     device.run()
     assert cp_machine.register(device, "a0") == 600

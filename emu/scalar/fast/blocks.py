@@ -1,4 +1,4 @@
-"""Translated code of a core by address: blocks, made of hot code and kept until it changes."""
+"""Translated code of a core by address: blocks, block of hot code and kept until it changes."""
 
 from __future__ import annotations
 
@@ -128,10 +128,10 @@ class BlockCache:
         pages, offset = self.core.device.memory.locate(address, 4)
         if pages.sleeper is not None:
             return None
-        made = self._make(address, pages, offset, CROSSING)
-        if made is not None:
-            self._put(address, pages, offset, made)
-        return made
+        block = self._make(address, pages, offset, CROSSING)
+        if block is not None:
+            self._put(address, pages, offset, block)
+        return block
 
     def note_exit(self, address: int, count: int) -> None:
         """Note that the block at `address` left to the interpreter after `count` instructions.

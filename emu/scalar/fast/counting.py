@@ -84,14 +84,14 @@ class Counting:
         branches back at one place only, neither can come before a time `bound`: until then
         neither is tested.
         """
-        lines = [f"if t + {self.rest[0]} >= limit:", *indented(leave)]
-        lines += ["if done > room:", *indented(leave if cutting is None else cutting)]
+        lines = [f"if t + {self.rest[0]} >= limit:", *indent_lines(leave)]
+        lines += ["if done > room:", *indent_lines(leave if cutting is None else cutting)]
         if self.back is None:
             return lines
         cost = self.begins[self.back] + self.core.timing.taken  # and what the pass waits
         passes = f"((room - done) // {self.back + 1} + 1)"
         lines.append(f"bound = min(limit - {self.rest[0]}, t + {cost} * {passes})")
-        return ["if t >= bound:", *indented(lines)]
+        return ["if t >= bound:", *indent_lines(lines)]
 
     @property
     def lasting(self) -> Iterable[str]:
@@ -127,7 +127,7 @@ class Counting:
     def border_test(self) -> Iterable[str]:
         """Yield the lines that test for a border before this instruction."""
         yield f"if cut == {self.place}:"
-        yield from indented(self.crossing())
+        yield from indent_lines(self.crossing())
         yield f"    cut = next_border(done + {self.place})"
         yield f"    done = -{self.place}"
         yield "    if cut < 0:"  # nothing is left that the tally lacks
@@ -182,6 +182,6 @@ class Counting:
             self.last_use = self.offset + self.cost(found)
 
 
-def indented(lines: Iterable[str]) -> list[str]:
-    """Return the lines indented by one level."""
+def indent_lines(lines: Iterable[str]) -> list[str]:
+    """Return the lines indent_lines by one level."""
     return [f"    {line}" for line in lines]

@@ -52,7 +52,7 @@ class _Template(NamedTuple):
     outcome: str  # the name of a tuple whose first item is the result; empty: `result` has it
 
 
-def inlined(
+def inline(
     module: ModuleType, make: Callable[..., Any], act: Any, names: dict[str, Any]
 ) -> Inlined:
     """Return the text of `act`, a result of `make` of the module; adds the names that it uses.
@@ -71,7 +71,7 @@ def inlined(
         value = values[name]
         if kind == _REGISTER:
             return "sink" if value == SINK else f"x{value}" if value else "0"
-        return str(value) if isinstance(value, int) else named(names, name, value)
+        return str(value) if isinstance(value, int) else name_for(names, name, value)
 
     template = _template(module, make.__name__, frozenset(values))
     lines = [_MARK.sub(put, line) for line in template.lines]
@@ -121,7 +121,7 @@ class _Change(ast.NodeTransformer):
         return ast.Expr(ast.Name(LEAVE, ast.Load()))
 
 
-def named(names: dict[str, Any], name: str, value: object) -> str:
+def name_for(names: dict[str, Any], name: str, value: object) -> str:
     """Return a name of `names` for a value, which is added if it is not there."""
     wanted, number = name, 1
     while wanted in names and names[wanted] is not value:

@@ -18,8 +18,8 @@ from macaw.emu.breaks import Probe
 from macaw.emu.scalar import semantics
 from macaw.emu.scalar.fast.blocks import PLAIN, Block
 from macaw.emu.scalar.fast.core import TranslatingCore
-from macaw.emu.scalar.fast.counting import Counting, indented
-from macaw.emu.scalar.fast.inlining import LEAVE, inlined, named
+from macaw.emu.scalar.fast.counting import Counting, indent_lines
+from macaw.emu.scalar.fast.inlining import LEAVE, inline, name_for
 from macaw.emu.scalar.runs import arguments
 from macaw.isa.codec import Decoded
 
@@ -68,7 +68,7 @@ class Translator(Counting):
     def block(self, code: bytes) -> Block:
         """Return the compiled block of the words `code`. Raises `OSError`: acts without source."""
         self.begin()
-        head = [f"if t + {self.rest[0]} >= limit:", *indented(self.leave())]
+        head = [f"if t + {self.rest[0]} >= limit:", *indent_lines(self.leave())]
         if self.counting:
             head = self.head(self.leave(), self._cutting() if self.crosses else None)
         source = self._function(head, self._pass())
@@ -130,8 +130,8 @@ class Translator(Counting):
             f"{' = '.join(zeros)} = 0",
             "plain = False",
             "while True:",
-            *indented(head),
-            *indented(body),
+            *indent_lines(head),
+            *indent_lines(body),
             *(f"x[{number}] = x{number}" for number in written),
             "core.pc = pc",
             "core.time = t",
@@ -139,10 +139,10 @@ class Translator(Counting):
             *self.finish(),
         ]
         if self.counting:
-            lines += ["if done:", *indented(self.tally())]
+            lines += ["if done:", *indent_lines(self.tally())]
         lines.append("return plain")
         room = ", room" if self.counting else ""
-        return "\n".join([f"def block(core, limit{room}):", *indented(lines), ""])
+        return "\n".join([f"def block(core, limit{room}):", *indent_lines(lines), ""])
 
     def exit(self, following: str, cost: int = 0) -> list[str]:
         """Return the lines that end the function; `following` is the next address, as text."""
@@ -160,7 +160,7 @@ class Translator(Counting):
         text = _with_variables(break_.text)
         for name, value in break_.names.items():
             self.names.setdefault(name, value)
-        lines = [f"if {text}:", *indented(self.leave())]
+        lines = [f"if {text}:", *indent_lines(self.leave())]
         return [f"core.device.cycle = t + {self.offset}", *lines] if break_.names else lines
 
     def _probe_tests(self, place: int, probes: Iterable[Probe]) -> list[str]:
@@ -171,11 +171,11 @@ class Translator(Counting):
         lines = ["asked = False"]
         for probe in probes:
             self.names |= probe.names
-            met = [f"{named(self.names, 'met', probe.met)}({address:#x})", "asked = True"]
+            met = [f"{name_for(self.names, 'met', probe.met)}({address:#x})", "asked = True"]
             text = _with_variables(probe.text)
-            lines += [f"if {text}:", *indented(met)] if text else met
+            lines += [f"if {text}:", *indent_lines(met)] if text else met
         leaves = ["core.device.cycle = acted", "core.ask()", *self.exit(f"{self.address:#x}")]
-        return [*lines, "if asked:", *indented(leaves)]
+        return [*lines, "if asked:", *indent_lines(leaves)]
 
     def _count_pass(self, cost: int = 0, again: bool = False) -> list[str]:
         """Return the lines where a pass ends, `cost` cycles after this instruction begins.
@@ -214,7 +214,7 @@ class Translator(Counting):
             more |= {"local": self.core.device.memory.local, "place": self.place}
         elif "pc" in found.row.reads.split() and not more:
             more |= {"pc": self.address}
-        text = inlined(semantics, make, make(self.core.x, **(arguments(found) | more)), self.names)
+        text = inline(semantics, make, make(self.core.x, **(arguments(found) | more)), self.names)
         lines: list[str] = []
         for line in text.lines:
             bare = line.strip()
@@ -231,9 +231,9 @@ class Translator(Counting):
         make = semantics.meaning(semantics, found.row.mnemonic)
         registers = {name: found.values[name] for name in ("rs1", "rs2")}
         act = make(self.core.x, **registers, **exits)
-        condition = inlined(semantics, make, act, self.names).result
+        condition = inline(semantics, make, act, self.names).result
         self.counts["done"] += 1
-        self.lines += [f"if {condition}:", *indented(self._take_branch(target, timing.taken))]
+        self.lines += [f"if {condition}:", *indent_lines(self._take_branch(target, timing.taken))]
         self.lines += self.count_branch(timing.alu)
 
     def _take_branch(self, target: int, cost: int) -> list[str]:

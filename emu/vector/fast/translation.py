@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from macaw.emu.faults import Fault
 from macaw.emu.pages import SHARED, SHIFT, WRITTEN
 from macaw.emu.scalar.fast.blocks import PLAIN
-from macaw.emu.scalar.fast.inlining import named
+from macaw.emu.scalar.fast.inlining import name_for
 from macaw.emu.scalar.fast.translation import Translator
 from macaw.emu.scalar.runs import ENDS
 from macaw.emu.scalar.semantics import LOADS, MASK, SIGN, STORES
@@ -244,7 +244,7 @@ class VectorTranslator(Translator):
     def _act(self, found: Decoded) -> list[str]:
         """Return the lines that call an act, which has general registers in `core.x` only."""
         act, products = bind(self.core, found)
-        name = named(self.names, "act", act)
+        name = name_for(self.names, "act", act)
         general = [place for place in waits(found) if place < FIRST_VECTOR]
         lines = [f"x[{place}] = x{place}" for place in general]
         lines += ["try:", f"    {name}()", "except Fault:", *(f"    {x}" for x in self.leave())]
@@ -262,10 +262,11 @@ class VectorTranslator(Translator):
         aligned = f" or offset & {size - 1}" if size > 1 else ""
         lines += [f"if not 0 <= offset <= {external.size - size}{aligned}:", *leave]
         if not is_load:
-            watched = named(self.names, "watched", external.watched)
+            watched = name_for(self.names, "watched", external.watched)
             words = "offset >> 2" if size <= 4 else f"offset >> 2:(offset >> 2) + {size // 4}"
             any_watched = f"{watched}[{words}]" if size <= 4 else f"any({watched}[{words}])"
-            lines.append(f"mark = {named(self.names, 'marks', external.marks)}[offset >> {SHIFT}]")
+            marks = name_for(self.names, "marks", external.marks)
+            lines.append(f"mark = {marks}[offset >> {SHIFT}]")
             lines.append(f"if mark != {WRITTEN} and (mark != {SHARED} or {any_watched}):")
             lines += leave
         return lines
@@ -287,14 +288,14 @@ class VectorTranslator(Translator):
         """Return the line that moves the bytes."""
         external, values = self.core.device.memory.external, found.values
         if size == VECTOR_BYTES:
-            data = named(self.names, "data", external.bytes)
+            data = name_for(self.names, "data", external.bytes)
             row = f"offset:offset + {size}"
             number = values["rd"] if is_load else values["rs2"]
-            register = named(self.names, f"vr{number}", self.core.vr[number].data)
+            register = name_for(self.names, f"vr{number}", self.core.vr[number].data)
             return f"{register}[:] = {data}[{row}]" if is_load else f"{data}[{row}] = {register}"
         view = {1: external.bytes, 2: external.halves, 4: external.words}[size]
         shift = size.bit_length() - 1
-        at = f"{named(self.names, 'data', view)}[offset{f' >> {shift}' if shift else ''}]"
+        at = f"{name_for(self.names, 'data', view)}[offset{f' >> {shift}' if shift else ''}]"
         if not is_load:
             source = f"x{values['rs2']}" if values["rs2"] else "0"
             return f"{at} = {source} & {(1 << 8 * size) - 1:#x}"
