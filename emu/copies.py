@@ -8,14 +8,11 @@ source line of the same offset in another instance's part if the bytes there are
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from macaw.asm.program import Program, Section
+from macaw.emu.core import Core
 from macaw.emu.faults import Fault
 from macaw.isa.memory_map import HALF_SHIFT, UNIT_SHIFT
-
-if TYPE_CHECKING:
-    from macaw.asm.program import Program, Section
-    from macaw.emu.core import Core
 
 COMPARED = 64  # bytes around an instruction that identify a copy; cp may have patched some
 

@@ -65,16 +65,14 @@ from dataclasses import dataclass
 from macaw.emu import recordings, trace
 from macaw.emu.endpoints import Endpoint, Requester
 from macaw.emu.faults import Stop
-from macaw.emu.inspection import Inspectable, Stall
+from macaw.emu.inspection import Inspectable
 from macaw.emu.origins import Origins
 from macaw.emu.state import State, StateField
 from macaw.emu.system import System
-from macaw.emu.traced import Traced, Units
+from macaw.emu.traced import Traced
 from macaw.emu.waiter import Waiter
 from macaw.emu.waits import NEVER, Waiting
 from macaw.isa.model import Core as Table
-
-__all__ = ["CONTRACT", "NEVER", "Core", "Event", "Listener", "Stall", "Units", "Waiting"]
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """Who waits for what, since when and for whom, down to the cause of it all.
 
-The tree is built from what cores report (`macaw.emu.inspection.Inspectable.stalls`). A branch ends
-at a core that has ended or faulted, so that what others wait for never comes; at a circle of waits; or at a
-core that is busy.
+The tree is built from what cores report (`macaw.emu.inspection.Inspectable.stalls`). A branch
+ends at a core that has ended or faulted, so that what others wait for never comes; at a circle of
+waits; or at a core that is busy.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from macaw.debugger.stops import Where
-from macaw.emu.core import NEVER, Stall
+from macaw.emu.inspection import Stall
+from macaw.emu.waits import NEVER
 
 if TYPE_CHECKING:
     from macaw.debugger.session import Session

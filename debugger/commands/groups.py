@@ -14,7 +14,7 @@ from macaw.debugger.commands.line import CommandError
 from macaw.debugger.places import Place, compact, places
 from macaw.debugger.source_code import SourceCode
 from macaw.debugger.stops import Where
-from macaw.emu.core import Stall
+from macaw.emu.inspection import Stall
 
 if TYPE_CHECKING:
     from macaw.debugger.commands.context import Context

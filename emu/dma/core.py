@@ -19,7 +19,7 @@ from collections.abc import Sequence
 
 from macaw.emu.address_space import ONCHIP, REGION_SHIFT
 from macaw.emu.agents import Agent
-from macaw.emu.core import CONTRACT, NEVER, Core, Units, Waiting
+from macaw.emu.core import CONTRACT, Core
 from macaw.emu.dma.state import FIELDS, DmaState
 from macaw.emu.dma.transfer import DESCRIPTION, Transfer
 from macaw.emu.dma.uses import TransferUses
@@ -28,6 +28,8 @@ from macaw.emu.faults import Fault
 from macaw.emu.ports import Port
 from macaw.emu.rules.transfers import transfer_end
 from macaw.emu.system import System
+from macaw.emu.traced import Units
+from macaw.emu.waits import NEVER, Waiting
 from macaw.emu.windows import WindowNotReady
 from macaw.isa.codec import unpack
 from macaw.isa.dma import CORE, TRANSFER

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from macaw.emu.address_space import Guarded
 from macaw.emu.breaks import Breakable
-from macaw.emu.core import NEVER, Stall, Units
 from macaw.emu.faults import Fault, Stop
 from macaw.emu.fim import host_operations, stalls, tracing, words
 from macaw.emu.fim.buffers import visible_end
@@ -24,7 +23,10 @@ from macaw.emu.fim.program import WORD
 from macaw.emu.fim.repeats import UNKNOWN
 from macaw.emu.fim.state import NOBODY, NOWHERE, OWN_COUNTS, Block, Buffer, Circuit
 from macaw.emu.formats import MemoryFormat
+from macaw.emu.inspection import Stall
 from macaw.emu.system import Operable, Startable, System
+from macaw.emu.traced import Units
+from macaw.emu.waits import NEVER
 from macaw.emu.windows import WindowNotReady
 from macaw.isa.fim import CORE
 from macaw.isa.fim_circuit import BUFFERS, CIRCUIT_REGISTERS, COLUMN_BYTES, FORMATS, GIO, ROP, RZ

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from macaw.emu.core import NEVER
 from macaw.emu.faults import Fault
 from macaw.emu.fim import tracing
 from macaw.emu.fim.island import Island
 from macaw.emu.fim.operations import load_rows, operate
 from macaw.emu.fim.state import HOST, Block
+from macaw.emu.waits import NEVER
 from macaw.emu.windows import WindowNotReady
 from macaw.isa.codec import Decoded
 from macaw.isa.fim import CORE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 
-from macaw.emu.core import NEVER, Core, Waiting
+from macaw.emu.core import Core
 from macaw.emu.fim.arithmetic import Mode
 from macaw.emu.fim.bank_memory import BankMemory
 from macaw.emu.fim.dram import Dram
@@ -16,6 +16,7 @@ from macaw.emu.fim.state import OWN_COUNTS, Block, Buffer, Circuit, IslandState
 from macaw.emu.rules.circuits import AluTimings
 from macaw.emu.system import System
 from macaw.emu.tallies import Tally
+from macaw.emu.waits import NEVER, Waiting
 from macaw.isa.fim import CORE
 from macaw.isa.fim_islands import WAITS, Geometry, abilities
 

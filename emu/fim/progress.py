@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from macaw.emu.core import NEVER
 from macaw.emu.fim.island import Island
 from macaw.emu.fim.state import Block
+from macaw.emu.waits import NEVER
 
 Values = Mapping[str, int]  # of the operands of a word, by name
 Act = Callable[[Island, Block, Values, int], bool]  # see `macaw.emu.fim.words`

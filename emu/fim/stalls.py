@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from macaw.emu.core import Stall
 from macaw.emu.fim.island import Island
 from macaw.emu.fim.state import NOBODY, Block
+from macaw.emu.inspection import Stall
 
 
 def stalls(island: Island) -> Iterator[Stall]:

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from macaw.emu.core import CONTRACT, NEVER
+from macaw.emu.core import CONTRACT
 from macaw.emu.fim.arithmetic import Mode
 from macaw.emu.fim.repeats import UNKNOWN, PendingRepeats
 from macaw.emu.rules.dram import CLOSED
 from macaw.emu.state import State, StateField
+from macaw.emu.waits import NEVER
 from macaw.isa.fim_circuit import CIRCUIT_REGISTERS, COLUMN_BYTES, COLUMNS, GIO, ROP, RZ, SLOTS
 
 NOBODY = -1

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from macaw.emu.core import NEVER
 from macaw.emu.fim import buffers, host_operations
 from macaw.emu.fim.island import Island
 from macaw.emu.fim.operations import load_rows, operate
 from macaw.emu.fim.progress import Act, Values, finish
 from macaw.emu.fim.state import Block
 from macaw.emu.rules.dram import CLOSED
+from macaw.emu.waits import NEVER
 from macaw.isa.fim_circuit import CIRCUIT_REGISTERS
 
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from macaw.emu.core import Units
 from macaw.emu.faults import Fault
 from macaw.emu.nnp.arithmetic import ArithmeticFactory, Host
 from macaw.emu.nnp.chain import Chain
@@ -28,6 +27,7 @@ from macaw.emu.nnp.traffic import Traffic
 from macaw.emu.nnp.uses import Use, uses
 from macaw.emu.nnp.windows import WindowCore
 from macaw.emu.system import System
+from macaw.emu.traced import Units
 from macaw.isa.nnp_entries import Access
 
 _BATCH = 1 << 20  # elements of vectors in a batch at most

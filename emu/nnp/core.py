@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.emu.breaks import Breakable
-from macaw.emu.core import NEVER
 from macaw.emu.faults import Fault, Stop
 from macaw.emu.formats import MemoryFormat
 from macaw.emu.nnp.chains import ChainCore
 from macaw.emu.nnp.decoder import WORD, check_prefix, continues_chain, decode_word
 from macaw.emu.nnp.formats import formats
 from macaw.emu.nnp.state import HOST_FILES
+from macaw.emu.waits import NEVER
 from macaw.isa.codec import Decoded, DecodeError
 from macaw.isa.nnp import BEGIN, BETWEEN, MEMORY, SCALARS, STAGE, WRITE
 from macaw.isa.nnp_chains import ChainError, scalar, step

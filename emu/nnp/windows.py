@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import struct
 
-from macaw.emu.core import NEVER, Core
+from macaw.emu.core import Core
 from macaw.emu.faults import Fault
 from macaw.emu.nnp.arrivals import slice_pieces
 from macaw.emu.nnp.origins import ChainOrigins
 from macaw.emu.nnp.state import NnpState, size
 from macaw.emu.nnp.timing import Timing
 from macaw.emu.system import Startable, System
+from macaw.emu.waits import NEVER
 from macaw.emu.windows import Windowed
 from macaw.isa.codec import DecodeError, StructureError, decode, unpack
 from macaw.isa.nnp import CORE, MESSAGE, SCALARS

@@ -8,9 +8,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from macaw.emu.block_diagram import Box
-from macaw.emu.core import Core, Stall, Units
+from macaw.emu.core import Core
 from macaw.emu.endpoints import Endpoint
 from macaw.emu.faults import Stop
+from macaw.emu.inspection import Stall
 from macaw.emu.origins import Origins
 from macaw.emu.pe import timing
 from macaw.emu.pe.block_diagram import block_diagram, entries_of
@@ -26,6 +27,7 @@ from macaw.emu.pe.stalls import StallReport
 from macaw.emu.pe.state import DONE, FREE, fields, shape_of
 from macaw.emu.pe.unit_memory import UnitMemory
 from macaw.emu.system import Dispatchable, System
+from macaw.emu.traced import Units
 from macaw.emu.waits import NEVER
 from macaw.isa.model import Queue
 from macaw.isa.pe import CORE, PE_COUNTERS, ROW_COUNTERS

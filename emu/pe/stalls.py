@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from macaw.emu.core import Stall
+from macaw.emu.inspection import Stall
 from macaw.emu.pe.cluster import Cluster
 from macaw.emu.pe.commands import command_of
 from macaw.emu.pe.distribution import Distribution

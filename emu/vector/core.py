@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from macaw.emu.core import Units
 from macaw.emu.faults import Stop
 from macaw.emu.scalar.core import ScalarCore
 from macaw.emu.system import System
+from macaw.emu.traced import Units
 from macaw.emu.vector.scoreboard import Timing
 from macaw.emu.vector.state import FIELDS, PLACES
 from macaw.emu.vector.state import STORES as LAST_STORE

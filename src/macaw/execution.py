@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from macaw import api, arguments
 from macaw.arguments import check_arguments
 from macaw.asm.program import Program
-from macaw.emu.core import NEVER
 from macaw.emu.device import Device
 from macaw.emu.engines import ENGINES
+from macaw.emu.waits import NEVER
 from macaw.emu.windows import Windowed
 from macaw.errors import InputError, RunError
 from macaw.input_binding import bind

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from macaw.emu.core import NEVER
+from macaw.emu.waits import NEVER
 from macaw.isa import cp
 from tests.emu.cp_machine import TEXT, machine, processor, register
 from tests.emu.toys import EXTERNAL, UNIT, toy

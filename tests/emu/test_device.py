@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 
 from macaw.asm.program import Line, Program, Section, Tensor
 from macaw.emu import plain
-from macaw.emu.core import NEVER, Event
+from macaw.emu.core import Event
 from macaw.emu.device import Device
 from macaw.emu.faults import DeviceError, Stop
 from macaw.emu.state import StateError
+from macaw.emu.waits import NEVER
 from tests.emu.toys import EXTERNAL, HALF, UNIT, Step, describe, make, times, toy
 
 REGISTERS = 0x2000_0000

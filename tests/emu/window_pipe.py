@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from macaw.emu.core import NEVER, Core
+from macaw.emu.core import Core
 from macaw.emu.device import Device
 from macaw.emu.faults import Stop
 from macaw.emu.state import StateField
+from macaw.emu.waits import NEVER
 from macaw.emu.windows import Windowed
 from macaw.isa import common
 from macaw.isa.memory_map import INSTRUCTIONS

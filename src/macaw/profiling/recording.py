@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.asm.program import Program
-from macaw.emu.core import Core, Waiting
+from macaw.emu.core import Core
 from macaw.emu.device import Device
+from macaw.emu.waits import Waiting
 from macaw.errors import InputError
 from macaw.isa import config as configs
 from macaw.isa.config import Configuration
