@@ -3,7 +3,7 @@
 A folder of `emu` with the name of a table's module (`macaw.isa.registry.module`) offers
 `build(device) -> list[Core]`; the device knows no core by any other means
 (docs/adding-a-core.md). `build` makes the cores (one of cp, one a row of pe), of the class that
-`ENGINES` of the folder has for `device.engine`. A core takes its ports
+`device.select` finds in `ENGINES` of the folder. A core takes its ports
 (`device.memory.port(core)`); one that feeds from an on-chip unit is added with
 `device.memory.add_unit(number, core)`.
 

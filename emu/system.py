@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from macaw.emu.agents import Agent, Clock
 from macaw.emu.faults import Fault
 from macaw.emu.jitter import Jitter
 from macaw.emu.memory import Memory
 from macaw.isa.memory_map import HALF_SHIFT
+
+T = TypeVar("T")
 
 
 class Startable(Agent):
@@ -87,6 +89,10 @@ class System(Clock):
         self.copier: Copier | None = None
         self.last_change = 0  # the last cycle that a core has named in `changed`
         self.memory = Memory(self, config, self.jitter_of(0))
+
+    def select(self, engines: Mapping[str, T]) -> T:
+        """Return the one of a core's engines, by name, that this device simulates with."""
+        return engines[self.engine]
 
     def jitter_of(self, place: int) -> Jitter | None:
         """Return the noise of a DRAM: 0 is external memory, a core's own has the core's number."""

@@ -14,4 +14,4 @@ ENGINES = {"reference": ReferenceHart, "fast": FastHart}
 
 def build(device: System) -> list[Core]:
     """Return the one cp of a device."""
-    return [ENGINES[device.engine](device, CORE, CORE.name, CORE.number, (semantics,))]
+    return [device.select(ENGINES)(device, CORE, CORE.name, CORE.number, (semantics,))]

@@ -12,6 +12,6 @@ ENGINES = {"fast": FastDma, "reference": ReferenceDma}
 
 def build(device: System) -> list[Core]:
     """The one dma of a device."""
-    dma = ENGINES[device.engine](device)
+    dma = device.select(ENGINES)(device)
     device.copier = dma
     return [dma]

@@ -13,5 +13,5 @@ ENGINES = {"fast": FastIsland, "reference": ReferenceIsland}
 
 def build(device: System) -> list[Core]:
     """The islands of a device."""
-    engine, memory = ENGINES[device.engine], geometry(device.config)
+    engine, memory = device.select(ENGINES), geometry(device.config)
     return [engine(device, number, memory) for number in range(device.config["fim.islands"])]

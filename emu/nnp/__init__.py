@@ -12,4 +12,4 @@ ENGINES = {"fast": FastNnp, "reference": ReferenceNnp}
 
 def build(device: System) -> list[Core]:
     """The one nnp of a device."""
-    return [ENGINES[device.engine](device)]
+    return [device.select(ENGINES)(device)]

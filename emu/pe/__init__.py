@@ -13,7 +13,7 @@ ENGINES: dict[str, type[Row]] = {"fast": FastRow, "reference": ReferenceRow}
 
 def build(device: System) -> list[Core]:
     """The rows of `device`, each with the on-chip unit that feeds it."""
-    engine = ENGINES[device.engine]
+    engine = device.select(ENGINES)
     rows: list[Core] = []
     for number in range(int(device.config["pe.rows"])):
         row = engine(device, number)

@@ -12,4 +12,4 @@ ENGINES = {"reference": ReferenceVectorCore, "fast": FastVectorCore}
 
 def build(device: System) -> list[Core]:
     """Return the one vc of a device."""
-    return [ENGINES[device.engine](device)]
+    return [device.select(ENGINES)(device)]

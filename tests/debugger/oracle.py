@@ -12,9 +12,9 @@ from functools import cached_property
 from typing import Any
 
 from macaw.emu.breaks import Breakable
-from macaw.emu.core import NEVER
 from macaw.emu.device import Device
 from macaw.emu.scalar.core import ScalarCore
+from macaw.emu.waits import NEVER
 from macaw.execution import configuration_of
 
 BREAKS = ("break", "tbreak")

@@ -129,7 +129,7 @@ class FastDma(DmaCore):
             self._wake(time)
 
     def note_use(self, time: int) -> None:
-        """See `Sleeper.note_use`: another core reads what the transfer writes, or takes the channel.
+        """See `Sleeper.note_use`: another core reads what the transfer writes, or the channel.
 
         The dma sleeps on: what others take of the channel makes its end later, never earlier.
         """

@@ -128,10 +128,10 @@ class BlockCache:
         pages, offset = self.core.device.memory.locate(address, 4)
         if pages.sleeper is not None:
             return None
-        block = self._make(address, pages, offset, CROSSING)
-        if block is not None:
-            self._put(address, pages, offset, block)
-        return block
+        edition = self._make(address, pages, offset, CROSSING)
+        if edition is not None:
+            self._put(address, pages, offset, edition)
+        return edition
 
     def note_exit(self, address: int, count: int) -> None:
         """Note that the block at `address` left to the interpreter after `count` instructions.
