@@ -11,6 +11,7 @@ from macaw.emu.core import Core
 from macaw.emu.device import Builder, Device
 from macaw.emu.engines import ENGINES
 from macaw.emu.faults import Stop
+from macaw.emu.system import Dispatchable
 from tests.emu.toys import EXTERNAL, HALF, UNIT, Step, describe, make, toy
 from tests.emu.trace_witness import configure
 
@@ -29,6 +30,7 @@ def confined(number: int, script: list[Step], unit: int) -> Builder:
     def build(device: Device) -> list[Core]:
         made = toy(number, script, idle=True, unit=unit)(device)
         for core in made:
+            assert isinstance(core, Dispatchable)
             core.confined = True
         return made
 

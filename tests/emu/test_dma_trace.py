@@ -14,6 +14,7 @@ from macaw.emu.device import Device
 from macaw.emu.dma.core import DmaCore
 from macaw.emu.dma.fast.core import FastDma
 from macaw.emu.engines import ENGINES
+from macaw.emu.system import Dispatchable
 from macaw.isa.dma import CORE
 from macaw.isa.memory_map import CORE_SHIFT, REGISTERS
 from macaw.isa.trace import GROUP, MAPPED_PARAMETERS, PARAMETERS
@@ -168,7 +169,9 @@ def test_records_where_transfers_go(seed: int) -> None:
         script = [("copy", 0x8000), *recorder(pick), ("await", 0), ("end",)]
         other = toy(5, [*recorder(pick), ("end",)], divider=pick.choice([1, 2]))
         device = make(toy(0, script), other, engine=engine)
-        device.cores["toy5"].confined = True  # as a row
+        row = device.cores["toy5"]
+        assert isinstance(row, Dispatchable)
+        row.confined = True
         at = pick.randrange(EXTERNAL, EXTERNAL + 2048, 4)
         ends = pick.choice([(UNIT, at), (at, UNIT), (UNIT + HALF, UNIT), (at, at + 4096)])
         device.memory.poke(0x8000, describe(*ends, 640, 4, 700, 700))
