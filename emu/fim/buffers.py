@@ -16,7 +16,7 @@ from macaw.emu.fim.island import Island
 from macaw.emu.fim.operations import SLOT, check_slice, slice_of, step_slot
 from macaw.emu.fim.progress import Values, end_wait, finish, wait, wake
 from macaw.emu.fim.state import NOBODY, NOWHERE, Block, Buffer
-from macaw.emu.rules.circuits import block_end, columns_stored, pointer_start
+from macaw.emu.rules.fim_circuits import block_end, columns_stored, pointer_start
 from macaw.emu.waits import NEVER
 from macaw.isa.fim import PULLED, PUSHED
 from macaw.isa.fim_circuit import BUFFER_PARTS, BUFFER_REGISTERS, COLUMN_BYTES, GIO, ROP, RZ

@@ -1,8 +1,8 @@
 """The banks of an island as a DRAM: open rows, commands issued, and what commands waited for.
 
-No command breaks a constraint (`macaw.emu.rules.dram`): `do` issues it in the first cycle in which
-all of them hold. Times are device cycles (of tCK). Circuits reach the columns of their own bank
-without the channel; the host, and circuits that push and pull, take it.
+No command breaks a constraint (`macaw.emu.rules.fim_dram`): `do` issues it in the first cycle in
+which all of them hold. Times are device cycles (of tCK). Circuits reach the columns of their own
+bank without the channel; the host, and circuits that push and pull, take it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from macaw.emu.jitter import Jitter
-from macaw.emu.rules.dram import (
+from macaw.emu.rules.fim_dram import (
     CLOSED,
     PAST,
     Bound,

@@ -13,7 +13,7 @@ from macaw.emu.fim.origins import IslandOrigins
 from macaw.emu.fim.program import ProgramMemory
 from macaw.emu.fim.repeats import UNKNOWN, Batch
 from macaw.emu.fim.state import OWN_COUNTS, Block, Buffer, Circuit, IslandState
-from macaw.emu.rules.circuits import AluTimings
+from macaw.emu.rules.fim_circuits import AluTimings
 from macaw.emu.system import System
 from macaw.emu.tallies import Tally
 from macaw.emu.waits import NEVER, Waiting

@@ -15,8 +15,8 @@ from macaw.emu.fim.island import Island
 from macaw.emu.fim.repeats import Batch
 from macaw.emu.fim.state import HOST, Block
 from macaw.emu.floats import Host
-from macaw.emu.rules.circuits import operation_start, repeat_period
-from macaw.emu.rules.dram import CLOSED
+from macaw.emu.rules.fim_circuits import operation_start, repeat_period
+from macaw.emu.rules.fim_dram import CLOSED
 from macaw.isa.fim_circuit import (
     CIRCUIT_REGISTERS,
     COLUMN_BYTES,

@@ -19,7 +19,7 @@ from macaw.emu.fim.bank_memory import BankMemory
 from macaw.emu.fim.dram import Dram
 from macaw.emu.fim.state import HOST, Block, IslandState
 from macaw.emu.origins import Origin, Origins, Place, Source
-from macaw.emu.rules.dram import CLOSED
+from macaw.emu.rules.fim_dram import CLOSED
 from macaw.isa.fim_circuit import (
     ARRANGEMENT_NAMES,
     CIRCUIT_REGISTERS,

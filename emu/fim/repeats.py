@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import astuple, dataclass, replace
 
-from macaw.emu.rules.circuits import Latency
+from macaw.emu.rules.fim_circuits import Latency
 
 # `count` occurrences (`macaw.isa.trace.OCCURRENCES`) between two cycles: name, begin, until, count.
 Use = tuple[str, int, int, int]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from macaw.emu.core import CONTRACT
 from macaw.emu.fim.arithmetic import Mode
 from macaw.emu.fim.repeats import UNKNOWN, PendingRepeats
-from macaw.emu.rules.dram import CLOSED
+from macaw.emu.rules.fim_dram import CLOSED
 from macaw.emu.state import State, StateField
 from macaw.emu.waits import NEVER
 from macaw.isa.fim_circuit import CIRCUIT_REGISTERS, COLUMN_BYTES, COLUMNS, GIO, ROP, RZ, SLOTS

@@ -13,7 +13,7 @@ from macaw.emu.fim.island import Island
 from macaw.emu.fim.operations import load_rows, operate
 from macaw.emu.fim.progress import Act, Values, finish
 from macaw.emu.fim.state import Block
-from macaw.emu.rules.dram import CLOSED
+from macaw.emu.rules.fim_dram import CLOSED
 from macaw.emu.waits import NEVER
 from macaw.isa.fim_circuit import CIRCUIT_REGISTERS
 

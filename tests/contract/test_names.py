@@ -55,7 +55,7 @@ def owned(path: str) -> bool:
     if re.match(rf"src/macaw/(?:(?:{own})_\w+|commands/\w+_(?:{own}))\.py$", path):
         return True  # the front door of a lowering
     return bool(
-        re.match(rf"isa/(?:{own})(?:_\w+)?\.py$|emu/(?:{own})/", path)
+        re.match(rf"isa/(?:{own})(?:_\w+)?\.py$|emu/(?:{own})/|emu/rules/(?:{own})_", path)
         or re.match(rf"asm/(?:disassembly/)?forms/(?:{own})(?:\.py$|/)", path)
     )
 

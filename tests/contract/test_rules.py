@@ -33,4 +33,4 @@ def test_a_rule_has_no_state(name: str) -> None:
 
 
 def test_there_are_rules() -> None:
-    assert {"macaw.emu.rules.dram", "macaw.emu.rules.transfers"} <= set(RULES)
+    assert {"macaw.emu.rules.fim_dram", "macaw.emu.rules.transfers"} <= set(RULES)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from macaw.emu.rules import circuits, dram, transfers
+from macaw.emu.rules import fim_circuits, fim_dram, transfers
 from macaw.isa import config
 from macaw.isa.fim_circuit import ARRANGEMENT_NAMES, FORMAT_NAMES, FUNCTION_NAMES, OPERATIONS
 from macaw.isa.fim_islands import abilities, geometry
 
-TIMES = dram.Timings(
+TIMES = fim_dram.Timings(
     t_ccdl=4, t_ccds=2, t_rcdrd=14, t_rcdwr=10, t_rp=13, t_ras=33, t_rc=47, rl=20, wl=8, t_wr=16,
     burst=3, t_rtrs=5,
 )  # fmt: skip
@@ -17,10 +17,10 @@ BASE = config.load("base")
 
 
 def test_bounds_of_a_bank():
-    assert dram.activate_bounds(TIMES, 100, 50) == ((113, "t_rp"), (97, "t_rc"))
-    assert dram.precharge_bounds(TIMES, 50, 90) == ((83, "t_ras"), (106, "t_wr"))
-    assert dram.column_bounds(TIMES, False, 50, 63) == ((64, "t_rcd"), (67, "t_ccd"))
-    assert dram.column_bounds(TIMES, True, 50, 63) == ((60, "t_rcd"), (67, "t_ccd"))
+    assert fim_dram.activate_bounds(TIMES, 100, 50) == ((113, "t_rp"), (97, "t_rc"))
+    assert fim_dram.precharge_bounds(TIMES, 50, 90) == ((83, "t_ras"), (106, "t_wr"))
+    assert fim_dram.column_bounds(TIMES, False, 50, 63) == ((64, "t_rcd"), (67, "t_ccd"))
+    assert fim_dram.column_bounds(TIMES, True, 50, 63) == ((60, "t_rcd"), (67, "t_ccd"))
 
 
 def test_data_of_a_column():
@@ -31,7 +31,7 @@ def test_data_of_a_column():
 def test_bounds_of_the_channel():
     """Two groups of two banks: tCCDL within a group, tCCDS to the other one; data one by one."""
     memory = geometry(BASE.changed({"fim.bank_groups": 2, "fim.group_banks": 2}))
-    found = dram.channel_bounds(TIMES, memory, True, 1, [100, 103], (125, 0))
+    found = fim_dram.channel_bounds(TIMES, memory, True, 1, [100, 103], (125, 0))
     assert found == ((104, "t_ccd"), (105, "t_ccd"), (117, "channel"))
 
 
@@ -40,13 +40,13 @@ def test_bounds_of_ranks():
     memory = geometry(
         BASE.changed({"fim.organisation": "dimm", "fim.ranks": 2, "fim.bank_groups": 2})
     )
-    found = dram.channel_bounds(TIMES, memory, False, 8, [100, 103, 90, 91], (125, 0))
+    found = fim_dram.channel_bounds(TIMES, memory, False, 8, [100, 103, 90, 91], (125, 0))
     assert found == ((94, "t_ccd"), (93, "t_ccd"), (125 + 5 - 20, "channel"))
 
 
 @pytest.mark.parametrize(("time", "step", "wanted"), [(0, 4, 0), (1, 4, 4), (8, 4, 8), (7, 1, 7)])
 def test_aligned(time, step, wanted):
-    assert dram.align_up(time, step) == wanted
+    assert fim_dram.align_up(time, step) == wanted
 
 
 def test_latency_of_the_alu():
@@ -55,10 +55,10 @@ def test_latency_of_the_alu():
     able = abilities(island, 0)
     dot, fp16 = ARRANGEMENT_NAMES.index("dot"), FORMAT_NAMES.index("fp16")
     mul = FUNCTION_NAMES.index("mul")
-    wide = circuits.AluTimings.of(island, able)
+    wide = fim_circuits.AluTimings.of(island, able)
     assert wide.latency(mul, dot, fp16, False) == (1, 3 + 4 * 2, 16, 1)
     assert wide.latency(mul, dot, fp16, True) == (6, 3 + 4 * 2 + 6, 16, 1)
-    narrow = circuits.AluTimings(wide.functions, wide.tree, 4)
+    narrow = fim_circuits.AluTimings(wide.functions, wide.tree, 4)
     assert narrow.latency(mul, dot, fp16, False) == (4, 3 + 4 * 2 + 3, 16, 4)
 
 
@@ -70,8 +70,8 @@ OPERATION = {f"{x.to} {x.left} {x.right}".strip(): x for x in OPERATIONS}
 )
 def test_start_of_an_operation(operation, start):
     """The ALU is free at 20, Rz ready at 30."""
-    assert circuits.operation_start(OPERATION[operation], 10, 20, 30) == start
-    assert circuits.operation_start(OPERATION[operation], 40, 20, 30) == 40
+    assert fim_circuits.operation_start(OPERATION[operation], 10, 20, 30) == start
+    assert fim_circuits.operation_start(OPERATION[operation], 40, 20, 30) == 40
 
 
 @pytest.mark.parametrize(
@@ -80,26 +80,26 @@ def test_start_of_an_operation(operation, start):
 )
 def test_period_of_repeats(operation, periods):
     """tCCDL of 7 is 9 cycles of a circuit that acts in every third; the ALU is busy for two."""
-    assert circuits.repeat_period(OPERATION[operation], 2, 7, 3) == periods
+    assert fim_circuits.repeat_period(OPERATION[operation], 2, 7, 3) == periods
 
 
 def test_columns_of_a_buffer():
     """Columns 10 to 14 of which the last two are stored at 50 and 60."""
-    counts = [circuits.columns_stored(10, 15, [50, 60], count) for count in (3, 4, 5, 6)]
+    counts = [fim_circuits.columns_stored(10, 15, [50, 60], count) for count in (3, 4, 5, 6)]
     assert counts == [0, 50, 60, None]
-    assert [circuits.all_stored(x) for x in ([], [50, 60])] == [0, 60]
+    assert [fim_circuits.all_stored(x) for x in ([], [50, 60])] == [0, 60]
 
 
 @pytest.mark.parametrize(("part", "start"), [("start", 0), ("high", 0), ("low", 60), ("end", 70)])
 def test_pointer_moves(part, start):
-    assert circuits.pointer_start(part, [50, 60], [70, -5]) == start
+    assert fim_circuits.pointer_start(part, [50, 60], [70, -5]) == start
 
 
 def test_end_of_a_block():
     for place in range(4):
         times = [9 * (place == number) for number in range(4)]
         first, second, third, fourth = times
-        assert circuits.block_end(first, second, third, [fourth, -5]) == 9
+        assert fim_circuits.block_end(first, second, third, [fourth, -5]) == 9
 
 
 def test_beats():

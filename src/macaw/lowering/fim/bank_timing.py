@@ -1,14 +1,14 @@
 """Predict when the banks of an island take commands (docs/timing-fim.md).
 
 The lowering keeps times alone, no bytes. The rules are those of the emulator,
-`macaw.emu.rules.dram`.
+`macaw.emu.rules.fim_dram`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from macaw.emu.rules.dram import (
+from macaw.emu.rules.fim_dram import (
     CLOSED,
     PAST,
     Timings,

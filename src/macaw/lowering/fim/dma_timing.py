@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from macaw.emu.rules.dram import align_up
+from macaw.emu.rules.fim_dram import align_up
 from macaw.emu.rules.transfers import beat_length, channel_beats, transfer_end
 from macaw.isa.config import Configuration
 from macaw.isa.fim_circuit import COLUMN_BYTES

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import NamedTuple
 
-from macaw.emu.rules.circuits import (
+from macaw.emu.rules.fim_circuits import (
     AluTimings,
     block_end,
     columns_stored,
@@ -16,7 +16,7 @@ from macaw.emu.rules.circuits import (
     pointer_start,
     repeat_period,
 )
-from macaw.emu.rules.dram import PAST, align_up, column_bounds
+from macaw.emu.rules.fim_dram import PAST, align_up, column_bounds
 from macaw.isa.config import Configuration
 from macaw.isa.fim_circuit import COLUMNS, GIO, IOSA, OPERATIONS, ROP, Operation
 from macaw.isa.fim_islands import abilities

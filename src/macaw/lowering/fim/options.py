@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from heapq import nsmallest
 
-from macaw.emu.rules.circuits import AluTimings
+from macaw.emu.rules.fim_circuits import AluTimings
 from macaw.isa.config import Configuration
 from macaw.isa.fim_circuit import ARRANGEMENTS, COLUMN_BYTES, COLUMNS, ELEMENTWISE, OUTER, TENSOR
 from macaw.isa.fim_islands import abilities, timings

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from macaw.emu.rules.dram import align_up
+from macaw.emu.rules.fim_dram import align_up
 from macaw.isa.fim_circuit import ARRANGEMENTS, FORMATS, FUNCTION_NAMES, RZ, Operation
 from macaw.isa.fim_islands import Abilities
 
