@@ -308,3 +308,17 @@ def test_a_core_with_a_memory_and_a_window(tree: Tree):
         done = tree.run("-m", "macaw", "asm", "at.s")
         assert "the device has no memory 'nowhere' for tensors" in done.stderr
         assert "numbers" in done.stderr
+
+
+def test_the_contract_of_a_core_is_small() -> None:
+    """What a generic module may ask of any core; abilities of some are classes of their own."""
+    from macaw.emu.agents import Agent
+    from macaw.emu.core import Core
+    from macaw.emu.inspection import Inspectable
+    from macaw.emu.traced import Traced
+    from macaw.emu.waiter import Waiter
+
+    own = {name for name in vars(Core) if not name.startswith("_")}
+    assert len(own) <= 12, own
+    for part in (Agent, Waiter, Traced, Inspectable):
+        assert sum(not name.startswith("_") for name in vars(part)) <= 12, part
