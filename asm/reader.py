@@ -1,8 +1,9 @@
-"""A source to statements: macros, repetitions, conditionals and includes are done here.
+"""Read a source line by line and do its macros, repetitions, conditionals and includes.
 
-Lines come from the text on top of a `TextStack`. A line whose first word is a directive on text or
-a macro is run; each other line goes to the `StatementAssembler`. Simple lines never come here: the
-`FastPath` takes them. Text that a conditional skips is not parsed.
+Lines come from the text on top of a `TextStack`. The reader carries out directives on text and
+macro calls itself, and gives each other line to the `StatementAssembler`. Most simple lines do not
+reach it, because the `FastPath` assembles them first. It does not parse text that a conditional
+skips.
 """
 
 from __future__ import annotations

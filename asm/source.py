@@ -97,7 +97,10 @@ class SourceText:
         return Span(self.name, line, column, max(end_column, column + 1))
 
     def identity(self, start: int) -> int:
-        """A number that identifies the line at an offset: the offset."""
+        """Return the number by which the report tells lines apart: here the line's offset.
+
+        In a `RepeatedText` all rounds of a line have one number, so its error is reported once.
+        """
         return start
 
     def places(self, offsets: Sequence[int]) -> tuple[str, list[int], list[int]]:

@@ -1,8 +1,8 @@
 """pe: the sparse PE array (seed 000): commands, instructions, packets, sequences.
 
-Bit 7 of a command and bit 11 of an instruction are the seed's first bits
-(Table 1, ¶116; Table 2, ¶121). Opcode values, the ld destination, the sequence
-header and the packet are ours where the seed is silent.
+The bit that the seed's Tables 1 and 2 list first is bit 7 of a command here, and bit 11 of an
+instruction (¶116, ¶121). The seed does not define all opcode values, the ld destination, the
+sequence header or the packet; Macaw defines what is missing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """pe: the words of commands and instructions, from which the rows of `macaw.isa.pe` are made.
 
-Bit 7 of a command and bit 11 of an instruction are the seed's first bits (seed 000, Tables 1 and
-2).
+The bit that Tables 1 and 2 of seed 000 list first is bit 7 of a command here, and bit 11 of an
+instruction.
 """
 
 from __future__ import annotations

@@ -42,7 +42,11 @@ class Cause:
 
     @property
     def ends(self) -> bool:
-        """Whether no step of the run made it: an input, the program's image, an edit."""
+        """Whether the search ends here, because no recorded step made the value.
+
+        `how` says where the value comes from: an input, the program, the initial state, an empty
+        place, the instruction itself, a window without recorded origins, or an edit.
+        """
         return self.how in ENDS
 
 

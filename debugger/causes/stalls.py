@@ -1,8 +1,9 @@
-"""Who waits for what, since when and for whom, down to the cause of it all.
+"""Find out why cores wait: a tree from each waiting core to those it waits for (`why-stalled`).
 
 The tree is built from what cores report (`macaw.emu.inspection.Inspectable.stalls`). A branch
-ends at a core that has ended or faulted, so that what others wait for never comes; at a circle of
-waits; or at a core that is busy.
+ends at a core that is busy or goes on by itself. It also ends where the wait can never end: at a
+core that has ended, has faulted or was never started, at a circle of waits, or where no core could
+end the wait.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class Line:
         return self.all("word")
 
     def count(self, default: int = 1) -> int:
-        """The number N. Raises `CommandError` unless it is 1 or more."""
+        """The operand N, or `default` if the line has none. Raises `CommandError` below 1."""
         text = self.get("N")
         return default if text is None else parse_number(text, 1)
 

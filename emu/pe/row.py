@@ -181,7 +181,7 @@ class Row(Core, Dispatchable):
         self.context.arrays.clear_free_places()
 
     def reload(self) -> None:
-        """Continue from the declared state."""
+        """See `Core.reload`: reload the trace reports too, and let the bus act again."""
         super().reload()
         self.trace_reports.reload()
         self.bus_may_act = True

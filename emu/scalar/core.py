@@ -171,7 +171,10 @@ class ScalarCore(Core, Startable, Instrumented):
     # What services use
 
     def exit(self, code: int) -> Stop | None:
-        """Return the stop of `ecall` 93."""
+        """Do `ecall` 93: return the stop that ends the run with exit code `code`.
+
+        A subclass returns None if only its core ends.
+        """
         after = self.time + self.timing.of_family["system"]
         return Stop("exit", after, f"exit with code {code}", code, core=self.name, address=self.pc)
 

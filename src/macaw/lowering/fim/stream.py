@@ -135,7 +135,10 @@ class StreamTiling:
 
     @property
     def patterns(self) -> int:
-        """The columns that an operand of a function takes in a round, one a distinct slice."""
+        """The number of memory columns of a function's second operand in a round.
+
+        Slice s of an item's results uses column s modulo this number.
+        """
         if self.layout == DOT:
             return self.slices
         return 1 if self.layout == OUTER else self.wide
