@@ -100,8 +100,8 @@ def test_the_consumer_begins_before_the_producer_ends(rows):
     words = {address: time for time, address in seen}
     table = machine.program
     base = table.section(".fim.0").address
-    ends = [a for a in sorted(words) if machine.island.word(a).row.mnemonic == "end"]
-    first_pull = min(a for a in words if machine.island.word(a).row.mnemonic == "pull")
+    ends = [a for a in sorted(words) if machine.island.program.word(a).row.mnemonic == "end"]
+    first_pull = min(a for a in words if machine.island.program.word(a).row.mnemonic == "pull")
     assert base < ends[0] < first_pull < ends[1]
     begun = min(time for time, address in seen if address == first_pull + 4)  # the pull has its row
     assert begun < words[ends[0]] / (rows // 8)

@@ -16,9 +16,8 @@ import macaw
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "programs" / "lowered"
-COMMANDS = dict(
-    re.findall(r"^    (macaw lower (\w+) .*)$", (FOLDER / "README.md").read_text("utf-8"), re.M)
-)
+TEXT = (FOLDER / "README.md").read_text("utf-8").replace("\\\n", "")
+COMMANDS = dict(re.findall(r"^    (macaw lower (\w+) .*)$", TEXT, re.M))
 NAMES = ("spmv", "spmm", "conv2d", "depthwise")
 
 
