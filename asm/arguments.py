@@ -25,7 +25,7 @@ _NO_KEYWORD = ' \t,";()'  # one of these before a `=`: no keyword
 
 
 class OperandText:
-    """Operands without needless blanks, and where each piece stands in the line."""
+    """Operands without needless blanks, and the place of each piece in the line."""
 
     def __init__(self, text: str, offset: int) -> None:
         """`text` stands at `offset` of its line."""

@@ -66,7 +66,7 @@ def analyse(
     budget: Budget | None = None,
     watch: Callable[[], None] = lambda: None,
 ) -> Assembly:
-    """The finished run of `assemble`; its mistakes stand in its report and do not raise.
+    """The finished run of `assemble`; its mistakes are in its report and do not raise.
 
     `budget` bounds the expansions. `watch` is called again and again; what it raises ends the run.
     """

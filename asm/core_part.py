@@ -67,7 +67,7 @@ class CorePart:
     index: int | None
     line: LogicalLine  # the `.core` that began it
     directives: Mapping[str, Directive] = field(default_factory=dict)
-    groups: set[int] = field(default_factory=set)  # of registers, that the part has begun
+    groups: set[int] = field(default_factory=set)  # register groups that the part has used
 
     # No statement of the part is an error.
     accepts_anything = False

@@ -47,7 +47,7 @@ def logical_line(source: SourceText, match: re.Match[str]) -> LogicalLine:
 
 
 class DeferredFixups:
-    """Words and numbers of simple lines that wait for symbols, and where they stand."""
+    """Words and numbers of simple lines that wait for symbols, and their places."""
 
     __slots__ = ("_area", "_part", "_scope", "_source", "_state", "items")
 

@@ -37,7 +37,7 @@ def _in_a_file(line: LogicalLine, start: int, end: int) -> Span:
 
 
 def is_written(symbol: Definition) -> bool:
-    """Whether the symbol's name stands in its line, which it does not with `-D`."""
+    """Whether the symbol's line has its name; the line of a `-D` has not."""
     return symbol.line.text[symbol.start : symbol.end] == symbol.name
 
 

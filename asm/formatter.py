@@ -56,7 +56,7 @@ class _Line:
 
     @property
     def usual_column(self) -> int:
-        """The column of the statement after short labels, or of a comment that stands alone."""
+        """The column of the statement after short labels, or of a comment without a statement."""
         if self.body and not self.first.startswith("."):
             return columns.BODY
         return columns.STATEMENT

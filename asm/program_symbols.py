@@ -123,7 +123,7 @@ class ProgramSymbols:
         self.data.append(PlacedDatum(area, offset, line, head, datum))
 
     def datum(self, symbol: Definition) -> Datum | None:
-        """What stands at a symbol."""
+        """The data at a symbol."""
         if symbol.datum is not None or not isinstance(symbol.value, Address):
             return symbol.datum
         return self._data_at.get((id(symbol.value.area), symbol.value.offset))

@@ -163,7 +163,7 @@ class StatementContext(ExpressionContext):
             raise
 
     def emit_datum(self, data: bytes, datum: Datum) -> None:
-        """Add bytes with a declared type; a label here stands for them. Raises `Mistake`."""
+        """Add bytes with a declared type; a label here is their address. Raises `Mistake`."""
         self.state.symbols.place_labels(self.area)
         self.state.symbols.add_datum(self.area, self.area.size, self.line, self.head, datum)
         self.emit(data)

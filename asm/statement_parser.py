@@ -23,7 +23,7 @@ def parse_line(state: AssemblyState, line: LogicalLine) -> Statement:
 
 
 def _beginning(state: AssemblyState, line: LogicalLine, mistake: Mistake) -> Statement:
-    """What stands before a mistake of syntax: its labels and operands are good for other lines."""
+    """The text before a mistake of syntax: its labels and operands are good for other lines."""
     assigned_symbol = recovery.assigned_symbol(line.text)
     if assigned_symbol is not None:
         StatementContext.current(state, line).spoil(assigned_symbol)

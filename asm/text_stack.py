@@ -284,7 +284,7 @@ class TextStack:
         self._enter(Frame("include", self._lines(text)))
 
     def leave(self) -> None:
-        """`.exitm`: leave the text on top, and the conditionals that it has begun."""
+        """`.exitm`: leave the text on top, and the conditionals that it opened."""
         frame = self.frames.pop()
         del self.conditionals[frame.conditionals :]
         if frame.kind != "include":

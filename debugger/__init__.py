@@ -18,7 +18,7 @@
 | `stepping`, `line_steps`, `reverse` | steps that are counted, steps by lines, the way back |
 | `session` | all of it together; each call returns a `stops.StopRecord` |
 
-Each imports only such as stand above it, or beside it in the same group.
+Each imports only those listed above it, or beside it in the same group.
 docs/debugger-internals.md has the whole. Commands, views and the screen call `Session` from one
 worker thread; `Session.interrupt` alone may come from another. The debugger knows no core: names
 come from the tables of `isa` and from the state that `emu` declares.

@@ -47,7 +47,7 @@ class Arrivals:
         self._arrival(core, address).points.update(numbers)
 
     def is_new(self, core: Core, number: int, address: int) -> bool:
-        """Whether no stop has reported a point at the instruction that a core stands before."""
+        """Whether no stop has reported a point at a core's next instruction."""
         arrival = self._at.get((core.name, address))
         if arrival is None or arrival.moment != core.moment(address):
             return True

@@ -124,7 +124,7 @@ class Breakpoints:
             self._stops(Place(core.name), [x for x in points if x[0].kind != "dprintf"])
 
     def _stops(self, place: Place, points: list[PointTarget]) -> bool:
-        """Whether one of the breakpoints stops the core, which stands right before it."""
+        """Whether one of the breakpoints stops the core right before it."""
         core = self.debuggee.device.cores[place.core]
         counter = self.counter
         hits: list[Hit] = []

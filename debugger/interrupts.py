@@ -20,7 +20,7 @@ class Interrupts:
 
     @property
     def pending(self) -> bool:
-        """Whether a stop was requested and nobody has taken the request."""
+        """Whether a stop was requested and the run has not taken the request yet."""
         return self._event.is_set()
 
     def request(self) -> None:

@@ -123,7 +123,7 @@ class Runner:
 
     @contextmanager
     def replaying(self) -> Iterator[None]:
-        """Inside, runs repeat what has happened before: nobody gets their output again."""
+        """Inside, runs repeat what has happened before; their output is dropped."""
         self.debuggee.output.replaying = True
         try:
             yield

@@ -1,4 +1,4 @@
-"""Where cores stand in the source, and what they wait for."""
+"""The place of each core in the source, and what it waits for."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ ADDRESS_BUDGET = AddressBudget()  # one a process, as the address space is
 
 
 class Sleeper(Protocol):
-    """A core that has skipped acts nobody could notice, and does them when somebody could."""
+    """A core that skips acts without a visible effect, and does them before one is visible."""
 
     def note_use(self, time: int) -> None:
         """Do the acts before cycle `time`, in which another core uses what the sleeper uses."""

@@ -53,7 +53,7 @@ class Tally:
         values[counted] += count
 
     def counters(self, origin: int) -> list[int]:
-        """Return the counters of a new group after `add_to`; an instruction has begun."""
+        """Return the counters of a new group after `add_to`; an instruction has started."""
         if origin:
             found = [0] * COUNTERS
             self.add_to(found, origin, True)

@@ -180,7 +180,7 @@ class Groups(Registers):
             self._settle()
 
     def _cut(self) -> None:
-        """Let no group record further instructions; those that have begun are recorded."""
+        """Let no group record further instructions; those that have started are recorded."""
         for recording in self._active:
             recording.stop = min(recording.stop, self.executed)
             self._close(recording)

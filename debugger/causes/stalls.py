@@ -52,7 +52,7 @@ class StallReport:
 
 
 def why_stalled(session: Session, cores: Iterable[Core] = ()) -> StallReport:
-    """The trees of these cores; without any, of all that run and stand in no tree before."""
+    """The trees of these cores; without any, of all that run and are in no earlier tree."""
     session.device.sync()
     builder = _Builder(session)
     chosen = list(cores)
@@ -69,7 +69,7 @@ class _Builder:
         self.cores: set[str] = set()
 
     def core(self, core: Core, path: tuple[str, ...]) -> StallNode:
-        """The node of a core; if it has parts with waits of their own, they stand below it."""
+        """The node of a core; if it has parts with waits of their own, they are its children."""
         if core.name in path:
             return _circle(core.name, path)
         self.cores.add(core.name)

@@ -68,7 +68,7 @@ def instructions(session: Session, address: int, count: int) -> list[Row]:
 
 
 def cores_by_address(session: Session) -> dict[int, list[Place]]:
-    """The cores that stand at each address of the program; copies count as their originals."""
+    """The cores at each address of the program; copies count as their originals."""
     by_address: dict[int, list[Place]] = {}
     for core in session.device.order:
         address = core.next_address if core.running else None

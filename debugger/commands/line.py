@@ -50,11 +50,11 @@ class Line:
 
     @property
     def whole(self) -> tuple[int, int]:
-        """Where the arguments stand in the whole line: first character, end."""
+        """The place of the arguments in the whole line: first character, end."""
         return self.offset, self.offset + max(1, len(self.text))
 
     def place(self, operand: str) -> tuple[int, int]:
-        """Where an operand stands in the whole line: first character, end."""
+        """The place of an operand in the whole line: first character, end."""
         one = next((one for one in self.arguments if one.what == operand), None)
         begin, end = one.at if one is not None else (0, len(self.text))
         return begin + self.offset, end + self.offset

@@ -121,7 +121,7 @@ def _near(word: str) -> str:
 
 
 def split(text: str) -> tuple[str, str, int]:
-    """A line's command word, what stands after its slash, and where its arguments start."""
+    """A line's command word, the text after its slash, and where its arguments start."""
     head = text.split(None, 1)[0] if text.split() else ""
     begin = text.find(head) if head else 0
     word, slash, suffix = head.partition("/")

@@ -109,7 +109,7 @@ class StallReport:
         return Stall(name, on, NEVER, address, 0, parts, NEVER, False, note)
 
     def _reason(self, cluster: Cluster, run: Run, op: Op) -> tuple[str, Parts]:
-        """What a step that has not begun waits for, and which runs could end that."""
+        """What a step that has not started waits for, and which runs could end that."""
         if not run["live"] or op["segments"]:
             what = f"segment {op['segments'][0]} of its packet" if op["segments"] else "its packet"
             return what, ((_BUS, None),)

@@ -47,7 +47,7 @@ def write(core: ScalarCore, address: int, value: int) -> None:
 
 
 def _read_trace(core: ScalarCore, name: str, address: int) -> int:
-    """Return a register of the trace block, in which this instruction has begun."""
+    """Return a register of the trace block, in which this instruction has started."""
     if core.tracing:
         core.tally.begin_instruction(core.time)
     core.flush_tally()

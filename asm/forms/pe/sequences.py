@@ -381,7 +381,7 @@ class SequenceTable:
         self._by_place[id(area), offset] = sequence
 
     def at(self, symbol: Definition) -> OpenSequence | None:
-        """The sequence that stands at a symbol."""
+        """The sequence at a symbol."""
         value = symbol.value
         if not isinstance(value, Address):
             return None

@@ -45,7 +45,7 @@ def _bodies(module: ModuleType) -> dict[str, list[ast.stmt]]:
 
 
 class _Template(NamedTuple):
-    """The text of all acts of one function; marks (`_MARK`) stand where acts differ."""
+    """The text of all acts of one function; marks (`_MARK`) are where acts differ."""
 
     lines: tuple[str, ...]
     result: str

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 MOST_GROUPS, MOST_FINDINGS, MOST_CORES = 12, 8, 32  # lines of each
 WIDE = 100  # columns from which a screen shows all metrics
 GAP, NAME = 2, 10  # cells between columns; least width of a name
-# Styles of the rows' bars, in turn. The row's name stands beside the bar.
+# Styles of the rows' bars, in turn. The row's name is beside the bar.
 STYLES = ("blue", "magenta", "green", "cyan", "yellow", "red")
 PLAIN = {"×": "x", "≥": ">=", "≤": "<=", "–": "-", "…": "...", "Δ": "d", "→": "->", "µ": "u"}
 

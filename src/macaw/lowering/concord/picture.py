@@ -154,7 +154,7 @@ def _layers(drawing: Drawing) -> list[list[str]]:
 def _places(
     drawing: Drawing, rows: Sequence[Sequence[str]]
 ) -> tuple[dict[str, tuple[float, float]], int]:
-    """Return the position of each box and the total width; a loop's boxes stand on the right."""
+    """Return the position of each box and the total width; a loop's boxes are on the right."""
     step = _WIDTH + _GAP
     inside = {key for keys in drawing.frames.values() for key in keys}
     split = [[key for key in row if key not in inside] for row in rows]
