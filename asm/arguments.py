@@ -60,28 +60,28 @@ class OperandText:
         return min(origin + position - start, self._end)
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """The place in the line of a piece of `text`."""
+        """Return the place in the line of a piece of `text`."""
         first = self._place(start)
         return first, max(first + 1, self._place(end - 1) + 1 if end > start else first)
 
     def name(self, position: int) -> str:
-        """The word at a position; empty if there is none."""
+        """Return the word at a position; empty if there is none."""
         match = _NAME.match(self.text, position)
         return match[0] if match else ""
 
     def blank(self, position: int) -> int:
-        """The position after blanks."""
+        """Return the position after blanks."""
         while self.text.startswith((" ", "\t"), position):
             position += 1
         return position
 
     def comma(self, position: int) -> int:
-        """The position after the blanks and the comma at a position, if there are any."""
+        """Return the position after the blanks and the comma at a position, if there are any."""
         position = self.blank(position)
         return self.blank(position + 1) if self.text.startswith(",", position) else position
 
     def is_keyword(self, position: int) -> bool:
-        """Whether `name=` stands there."""
+        """Return whether `name=` stands there."""
         for char in self.text[position:]:
             if char == "=":
                 return True
@@ -90,14 +90,14 @@ class OperandText:
         return False
 
     def argument(self, position: int) -> tuple[str, int]:
-        """The argument that begins at a position, and the position of its end."""
+        """Return the argument that begins at a position, and the position of its end."""
         position = self.blank(position)
         if self.text.startswith('"', position):
             return self._string(position)
         return self._word(position)
 
     def _string(self, position: int) -> tuple[str, int]:
-        """The text of a string: `""` in it is a quote, an escaped quote stays as it is."""
+        """Return the text of a string: `""` in it is a quote, an escaped quote stays as it is."""
         text, pieces = self.text, []
         position += 1
         while position < len(text):
@@ -115,7 +115,7 @@ class OperandText:
         return "".join(pieces), position
 
     def _word(self, position: int) -> tuple[str, int]:
-        """The text up to a comma, or up to a blank outside of brackets."""
+        """Return the text up to a comma, or up to a blank outside of brackets."""
         text, start = self.text, position
         brackets: list[str] = []
         while position < len(text):
@@ -136,7 +136,7 @@ class OperandText:
 
 
 def _number(character: str) -> str:
-    """The number of a character, as text; the text itself if it is no character."""
+    """Return the number of a character, as text; the text itself if it is no character."""
     inside = character[1:-1] if len(character) > 2 and character.endswith("'") else character[1:]
     if character == "'\\'":
         inside = "\\'"

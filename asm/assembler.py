@@ -40,7 +40,7 @@ def assemble(
     include_dirs: Sequence[str | Path] = (),
     record: Record | None = None,
 ) -> Program:
-    """One executable from one or several sources: paths, or texts as `Source`.
+    """Return one executable from one or several sources: paths, or texts as `Source`.
 
     `device` overrides the source's `.device`; `defines` are symbols of every
     file; files are read below a source's folder and `include_dirs`. `record`
@@ -66,7 +66,7 @@ def analyse(
     budget: Budget | None = None,
     watch: Callable[[], None] = lambda: None,
 ) -> Assembly:
-    """The finished run of `assemble`; its mistakes are in its report and do not raise.
+    """Return the finished run of `assemble`; its mistakes are in its report and do not raise.
 
     `budget` bounds the expansions. `watch` is called again and again; what it raises ends the run.
     """
@@ -179,7 +179,7 @@ class Assembly:
                 self.state.symbols.resolve(symbol, Name(symbol.start, symbol.end, symbol.name))
 
     def program(self) -> Program:
-        """The program. Raises `AssemblyError` if there was any error."""
+        """Return the program. Raises `AssemblyError` if there was any error."""
         diagnostics = self.state.report.diagnostics()
         if self.state.report.has_errors:
             raise AssemblyError(diagnostics)

@@ -67,7 +67,7 @@ class SourceFolders:
         self.read: list[str] = []
 
     def load(self, source: str | Path | Source, report: Report) -> SourceText | None:
-        """The text of a source; None if it cannot be read, which is reported."""
+        """Return the text of a source; None if it cannot be read, which is reported."""
         if isinstance(source, Source):
             return SourceText(source.text, printable_name(source.name), source.folder)
         path = Path(source)

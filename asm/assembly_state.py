@@ -67,7 +67,7 @@ class AssemblyState:
         return self.device.config
 
     def next_ordinal(self) -> int:
-        """The number of the next statement, which orders the local labels."""
+        """Return the number of the next statement, which orders the local labels."""
         self.ordinal += 1
         return self.ordinal
 

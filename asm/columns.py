@@ -11,7 +11,7 @@ GAP = 2  # least blanks before a comment
 
 
 def statement(text: str, column: int = STATEMENT) -> str:
-    """A statement, written with single blanks, in its layout from `column` on.
+    """Return a statement, written with single blanks, in its layout from `column` on.
 
     The blanks before the column are not part of it. A move, `a <- b`, stays as it is.
     """
@@ -22,5 +22,5 @@ def statement(text: str, column: int = STATEMENT) -> str:
 
 
 def with_comment(line: str, comment: str, column: int = COMMENT) -> str:
-    """A line with a comment after it."""
+    """Return a line with a comment after it."""
     return f"{line}{' ' * GAP}".ljust(column) + comment

@@ -25,7 +25,7 @@ COMMON_SECTIONS = {".data": ("aw", False), ".rodata": ("a", False), ".bss": ("aw
 
 
 def common_area(layout: Layout, section: str) -> Area | None:
-    """The area of a section that every part may write to; None: it is none of them."""
+    """Return the area of a section that every part may write to; None: it is none of them."""
     if section not in COMMON_SECTIONS:
         return None
     flags, zeros = COMMON_SECTIONS[section]
@@ -76,7 +76,7 @@ class CorePart:
         """Set up what the core needs besides."""
 
     def area(self) -> Area:
-        """The area of the first bytes in the part."""
+        """Return the area of the first bytes in the part."""
         return self.section(".text") or self.state.layout.area(self.plan())
 
     def plan(self) -> SectionPlan:
@@ -97,13 +97,13 @@ class CorePart:
         )
 
     def section(self, name: str) -> Area | None:
-        """The area of a section of this part; None if it has none of that name."""
+        """Return the area of a section of this part; None if it has none of that name."""
         if name in (".text", self.plan().name):
             return self.state.layout.area(self.plan())
         return common_area(self.state.layout, name)
 
     def section_names(self) -> Sequence[str]:
-        """The names that `.section` takes in this part."""
+        """Return the names that `.section` takes in this part."""
         return (".text", *COMMON_SECTIONS)
 
     def places_labels(self, area: Area) -> bool:
@@ -129,7 +129,7 @@ class CorePart:
         """Note that the last statement of this part has an error, which is reported."""
 
     def padding(self, count: int) -> bytes:
-        """The `count` bytes with which an alignment fills executable areas."""
+        """Return the `count` bytes with which an alignment fills executable areas."""
         return bytes(count)
 
     @cached_property
@@ -151,7 +151,7 @@ class CorePart:
             self.groups.add(group.value)
 
     def may_write(self, _tensor: Definition) -> bool:
-        """Whether the part can write to a tensor, after the layout."""
+        """Return whether the part can write to a tensor, after the layout."""
         return True
 
     def finish(self) -> None:
@@ -159,7 +159,7 @@ class CorePart:
 
     @classmethod
     def tensor_plans(cls, core: Core, config: Configuration) -> Mapping[str, SectionPlan]:
-        """The sections that `at=` of a tensor can name for this core, by name: its windows.
+        """Return the sections that `at=` of a tensor can name for this core, by name: its windows.
 
         The tensors of a window lie in external memory; the default program moves them through it.
         """
@@ -179,7 +179,7 @@ class CorePart:
         }
 
     def startup(self, parts: Sequence[CorePart]) -> Startup:
-        """What the default program does for this part, one of `parts`, after the layout.
+        """Return what the default program does for this part, one of `parts`, after the layout.
 
         It starts a core that fetches its instructions, at `_start` or at the first one, and waits
         for it.
@@ -198,7 +198,7 @@ class CorePart:
         )
 
     def _streams(self, direction: str) -> list[Transfer]:
-        """The copies between this part's windows, "in" or "out", and their tensors."""
+        """Return the copies between this part's windows, "in" or "out", and their tensors."""
         transfers = []
         config = self.state.config
         for instance, name, window in _windows(self.core, config):
@@ -223,14 +223,14 @@ class CorePart:
 
 
 def _windows(core: Core, config: Configuration) -> Iterator[tuple[int, str, Window]]:
-    """The windows of a core: number of the instance, name for `at=`, row of the table."""
+    """Yield the windows of a core: number of the instance, name for `at=`, row of the table."""
     for instance in range(config[f"{core.name}.{core.index}s"] if core.index else 1):
         for window in core.windows:
             yield instance, f"{window.name}{instance if core.index else ''}", window
 
 
 def _begins_group(row: Row) -> bool:
-    """Whether an instruction begins to record a register group: its first operand."""
+    """Return whether an instruction begins to record a register group: its first operand."""
     if not isinstance(row, Instruction) or "trace" not in row.writes.split():
         return False
     return row.fixed.get("begin") == 1 or row.fixed.get("ends") == 0

@@ -60,7 +60,7 @@ class CoreParts:
         self._state.area = area
 
     def _part_of(self, context: StatementContext, statement: Statement) -> CorePart:
-        """The part that a `.core` names. Raises `Mistake`."""
+        """Return the part that a `.core` names. Raises `Mistake`."""
         assert statement.head is not None
         cores = [core for core in registry.cores() if core.section]
         choices = ", ".join(core.name for core in cores)
@@ -85,7 +85,7 @@ class CoreParts:
         return self._part(core, index, context.line)
 
     def _part(self, core: Core, index: int | None, line: LogicalLine) -> CorePart:
-        """The part of a core with that index; a new one if there is none."""
+        """Return the part of a core with that index; a new one if there is none."""
         key = core.name, index
         if key not in self._parts:
             self._parts[key] = part_class(core.name)(self._state, core, index, line)
@@ -93,7 +93,7 @@ class CoreParts:
         return self._parts[key]
 
     def tensor_plan(self, word: Name) -> SectionPlan:
-        """The section of the tensors in the memory of that name. Raises `Mistake`."""
+        """Return the section of the tensors in the memory of that name. Raises `Mistake`."""
         plans_by_name: dict[str, SectionPlan] = {}
         choices: list[str] = []
         for core in registry.cores():
@@ -120,11 +120,11 @@ class CoreParts:
                 self._state.report.warning(tensor.definition.line, tensor.home, message)
 
     def control(self) -> CorePart | None:
-        """The part of the core that a device starts; None if there is none."""
+        """Return the part of the core that a device starts; None if there is none."""
         return next((part for part in self if not part.core.number), None)
 
     def default_control(self) -> CorePart:
-        """A new part of the control core, to ask for its default program."""
+        """Return a new part of the control core, to ask for its default program."""
         core = next(core for core in registry.cores() if not core.number)
         nowhere = LogicalLine(SourceText("", ""), 0, "")
         return part_class(core.name)(self._state, core, None, nowhere)

@@ -54,7 +54,7 @@ class Array:
 
 
 def read_npy(data: bytes) -> Array:
-    """The array of a .npy file's bytes, versions 1 to 3. Raises `DataError`."""
+    """Return the array of a .npy file's bytes, versions 1 to 3. Raises `DataError`."""
     if data[:6] != _MAGIC:
         raise DataError("is no .npy file; numpy.save writes one")
     if len(data) < 8:
@@ -129,7 +129,7 @@ Selection = int | slice
 
 
 def select(array: Array, selections: Sequence[Selection]) -> Array:
-    """A part of an array: an index or a range for each of its first dimensions.
+    """Return a part of an array: an index or a range for each of its first dimensions.
 
     The caller has checked that the indices lie in the array.
     """

@@ -59,7 +59,7 @@ def _numbers(size: int, context: StatementContext, statement: Statement) -> None
 
 
 def late_number(context: StatementContext, node: Node, size: int) -> bytes:
-    """The `size` bytes of a number after the layout. Raises as `evaluate`."""
+    """Return the `size` bytes of a number after the layout. Raises as `evaluate`."""
     return pack_number(number(node, context), size, node)
 
 
@@ -131,7 +131,7 @@ def _fill(context: StatementContext, statement: Statement) -> None:
 
 
 def load_array(context: StatementContext, node: Node) -> Array:
-    """The array of `"file.npy"` or of a part of it, `"file.npy"[0:8]`. Raises `Mistake`."""
+    """Return the array of `"file.npy"` or of a part of it, `"file.npy"[0:8]`. Raises `Mistake`."""
     text = node.base if isinstance(node, Indexed) else node
     if not isinstance(text, Text):
         raise Mistake("the name of a .npy file is needed here, in quotes", node)
@@ -184,7 +184,7 @@ def _incbin(context: StatementContext, statement: Statement) -> None:
 def one_array(
     context: StatementContext, statement: Statement, options: Sequence[str], syntax: str
 ) -> Array:
-    """The array of a statement with one operand that has no name. Raises `Mistake`."""
+    """Return the array of a statement with one operand that has no name. Raises `Mistake`."""
     plain = [item for item in statement.operands if not isinstance(item, Named)]
     if len(plain) != 1:
         raise wrong_operands(statement, syntax)
@@ -213,7 +213,7 @@ def element_type(node: Node) -> str:
 def typed_shape(
     context: StatementContext, dtype: Node, dimensions: Sequence[Node]
 ) -> tuple[str, tuple[int, ...], int]:
-    """The element type, shape and bytes of `int8, 4, 64`. Raises `Mistake`."""
+    """Return the element type, shape and bytes of `int8, 4, 64`. Raises `Mistake`."""
     element = element_type(dtype)
     if len(dimensions) > _MAX_DIMENSIONS:
         raise Mistake(f"a tensor has at most {_MAX_DIMENSIONS} dimensions", dimensions[-1])

@@ -36,12 +36,12 @@ class LocalReference(NamedTuple):
 
 
 def statement_start(match: re.Match[str]) -> int:
-    """The offset of a line's statement."""
+    """Return the offset of a line's statement."""
     return match.start(1) if match[1] is not None else match.start(2)
 
 
 def logical_line(source: SourceText, match: re.Match[str]) -> LogicalLine:
-    """The line as the reader would give it."""
+    """Return the line as the reader would give it."""
     start = statement_start(match)
     return LogicalLine(source, start, source.text[start : match.end(3)].rstrip(" \t"))
 

@@ -80,7 +80,7 @@ def _where(span: Span) -> str:
 
 
 def printable(text: str) -> str:
-    """The text with each control character except the tab as one visible character."""
+    """Return the text with each control character except the tab as one visible character."""
     if text.isprintable():
         return text
     return "".join(
@@ -108,7 +108,7 @@ def _caret_line(source: str, span: Span) -> str:
 
 
 def _window(source: str, span: Span) -> tuple[str, Span]:
-    """A line and the span in it; of a long line only the text around the span."""
+    """Return a line and the span in it; of a long line only the text around the span."""
     if len(source) <= _WIDEST:
         return source, span
     start = max(0, min(span.column - 1 - _WIDEST // 3, len(source) - _WIDEST))
@@ -140,7 +140,7 @@ def first(
 
 
 def pieces(diagnostic: Diagnostic) -> Iterator[tuple[str, str]]:
-    """The printed form in (style, text) pairs, line ends included.
+    """Yield the printed form in (style, text) pairs, line ends included.
 
     Styles: "place", "error" or "warning", "message", "source", "caret", "hint", "chain".
     """
@@ -159,7 +159,7 @@ def pieces(diagnostic: Diagnostic) -> Iterator[tuple[str, str]]:
 
 
 def render(diagnostics: Iterable[Diagnostic]) -> str:
-    """The diagnostics as plain text, each with its line and carets."""
+    """Return the diagnostics as plain text, each with its line and carets."""
     return "".join(text for item in diagnostics for _style, text in pieces(item))
 
 
@@ -207,7 +207,7 @@ def guessing() -> Iterator[None]:
 
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str:
-    """A hint with the candidate nearest to `word`; empty if none is near."""
+    """Return a hint with the candidate nearest to `word`; empty if none is near."""
     # Comparing takes quadratic time, and long words are no typing mistakes.
     if not word or len(word) > 64:
         return ""

@@ -44,7 +44,7 @@ def check_count(statement: Statement, low: int, high: int, syntax: str) -> None:
 
 
 def name_of(node: Node, what: str = "a symbol") -> Name:
-    """The operand as a name. Raises `Mistake`, which says that `what` is needed."""
+    """Return the operand as a name. Raises `Mistake`, which says that `what` is needed."""
     if not isinstance(node, Name):
         raise Mistake(f"{what} is needed here", node)
     return node

@@ -87,7 +87,7 @@ def disassemble(program: Program, core: str | None = None, *, raw: bool = False)
 
 
 def _origin(program: Program) -> list[str]:
-    """A comment for a program that Macaw did not assemble."""
+    """Return a comment for a program that Macaw did not assemble."""
     if program.note_version:
         return []
     return ["# Another tool's executable. This is for reading: it would be laid out anew.", ""]
@@ -118,7 +118,7 @@ def _empty_control(program: Program) -> list[str]:
 
 
 def _tensors(program: Program, labels: Mapping[str, Labels], names: Names) -> list[str]:
-    """The declarations of named tensors, and the other symbols in their sections."""
+    """Return the declarations of named tensors, and the other symbols in their sections."""
     lines, own = [], set()
     for tensor in program.tensors:
         shape = "".join(f", {length}" for length in tensor.shape)
@@ -147,7 +147,7 @@ def _tensors(program: Program, labels: Mapping[str, Labels], names: Names) -> li
 
 
 def _about(section: Section) -> list[str]:
-    """A comment about where the section lies."""
+    """Return a comment about where the section lies."""
     text = f"# {section.name}: {section.size} bytes at {section.address:#010x}"
     if section.load_address != section.address:
         text += f", loaded at {section.load_address:#010x}"
@@ -157,7 +157,7 @@ def _about(section: Section) -> list[str]:
 def _opening(
     section: Section, table: Core | None, part: tuple[str, int | None] | None
 ) -> list[str]:
-    """The directives that enter the section."""
+    """Return the directives that enter the section."""
     lines = []
     own = _DATA
     if table is not None:
@@ -171,7 +171,7 @@ def _opening(
 
 
 def _hints(program: Program, table: Core) -> list[str]:
-    """The `.hint` lines about tensors in the core's memories."""
+    """Return the `.hint` lines about tensors in the core's memories."""
     return [
         directive(f".hint tensor {x.name}, {x.memory}, {x.address}, {x.rows}, {x.cols}")
         for x in program.hints
@@ -180,7 +180,7 @@ def _hints(program: Program, table: Core) -> list[str]:
 
 
 def _contents(program: Program, section: Section, table: Core | None, labels: Labels) -> list[str]:
-    """The lines of a section that holds no code."""
+    """Return the lines of a section that holds no code."""
     if table is not None and section.name == table.section.format(section.index):
         lines = printer_of(table.name).part(program, section, labels)
         return data.section_lines(section, labels, words=False) if lines is None else lines

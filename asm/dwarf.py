@@ -41,7 +41,7 @@ OPCODE_BASE = len(OPERANDS) + 1
 
 
 def write(lines: LineTable, sections: Sequence[Section]) -> dict[str, bytes]:
-    """The debug sections by name, in their order in the file; none if there are no lines.
+    """Return the debug sections by name, in their order in the file; none if there are no lines.
 
     Rows outside of all sections are left out.
     """
@@ -73,12 +73,12 @@ def encode_text(text: str) -> bytes:
 
 
 def decode_text(data: bytes) -> str:
-    """The name that `encode_text` gives these bytes for, without the zero."""
+    """Return the name that `encode_text` gives these bytes for, without the zero."""
     return data.decode("utf-8", "surrogateescape")
 
 
 def uleb(value: int) -> bytes:
-    """An unsigned number in LEB128."""
+    """Return an unsigned number in LEB128."""
     data = bytearray()
     while value > 0x7F:
         data.append(value & 0x7F | 0x80)
@@ -88,7 +88,7 @@ def uleb(value: int) -> bytes:
 
 
 def sleb(value: int) -> bytes:
-    """A signed number in LEB128."""
+    """Return a signed number in LEB128."""
     data = bytearray()
     while not -0x40 <= value < 0x40:
         data.append(value & 0x7F | 0x80)
@@ -98,7 +98,7 @@ def sleb(value: int) -> bytes:
 
 
 def _file_names(lines: LineTable, used: Sequence[Rows]) -> tuple[list[str], dict[int, int]]:
-    """The files that have rows, and by a file's place in the table its number, from 1."""
+    """Return the files that have rows, and by a file's place in the table its number, from 1."""
     places = sorted({place for rows in used for place in rows.files})
     named = {place: lines.files[place] or _NAMELESS for place in places}
     names = list(dict.fromkeys(named.values()))
@@ -137,7 +137,7 @@ def _sequence(out: bytearray, rows: Rows, end: int, numbers: Mapping[int, int]) 
 
 
 def _with_length(data: bytes) -> bytes:
-    """A unit of 32-bit DWARF: its length, then itself."""
+    """Return a unit of 32-bit DWARF: its length, then itself."""
     return struct.pack("<I", len(data)) + data
 
 
@@ -155,7 +155,7 @@ def _line_table(names: Sequence[str], program: bytes) -> bytes:
 
 
 def _abbreviations() -> bytes:
-    """The whole of .debug_abbrev: the one kind of entry, without children."""
+    """Return the whole of .debug_abbrev: the one kind of entry, without children."""
     pairs = (
         (AT_STMT_LIST, FORM_SEC_OFFSET),
         (AT_RANGES, FORM_SEC_OFFSET),
@@ -170,7 +170,7 @@ def _abbreviations() -> bytes:
 
 
 def _unit(name: str) -> bytes:
-    """The whole of .debug_info."""
+    """Return the whole of .debug_info."""
     header = struct.pack("<HIB", _VERSION, 0, _ADDRESS_SIZE)
     values = struct.pack("<III", 0, 0, 0)
     texts = encode_text(name) + encode_text(PRODUCER)
@@ -178,13 +178,13 @@ def _unit(name: str) -> bytes:
 
 
 def _ranges(sections: Sequence[Section]) -> bytes:
-    """The whole of .debug_ranges: one list of all sections with lines."""
+    """Return the whole of .debug_ranges: one list of all sections with lines."""
     pairs = b"".join(struct.pack("<II", item.address, min(item.end, _LAST)) for item in sections)
     return pairs + bytes(2 * _ADDRESS_SIZE)
 
 
 def _address_ranges(sections: Sequence[Section]) -> bytes:
-    """The whole of .debug_aranges: the addresses that the unit covers."""
+    """Return the whole of .debug_aranges: the addresses that the unit covers."""
     header = struct.pack("<HIBB4x", 2, 0, _ADDRESS_SIZE, 0)
     pairs = b"".join(struct.pack("<II", item.address, min(item.size, _LAST)) for item in sections)
     return _with_length(header + pairs + bytes(2 * _ADDRESS_SIZE))

@@ -33,7 +33,7 @@ class _Sequence:
 
 
 def read(debug: Mapping[str, bytes], sections: Sequence[Section]) -> LineTable:
-    """The lines of `sections`, from the contents of the debug sections by name.
+    """Return the lines of `sections`, from the contents of the debug sections by name.
 
     Rows of addresses that no section holds are left out. Raises `ElfError`.
     """
@@ -88,7 +88,7 @@ class _Reader:
         return ElfError(f".debug_line: {what}, at offset {self.place:#x}")
 
     def number(self, layout: str) -> int:
-        """A number of fixed size, by its letter of `struct`."""
+        """Return a number of fixed size, by its letter of `struct`."""
         size = struct.calcsize(f"<{layout}")
         if self.place + size > self.limit:
             raise self.wrong("a unit is cut off")
@@ -97,7 +97,7 @@ class _Reader:
         return value
 
     def uleb(self) -> int:
-        """An unsigned number in LEB128."""
+        """Return an unsigned number in LEB128."""
         value, shift, data, place = 0, 0, self.data, self.place
         end = min(self.limit, place + _LEB_BYTES)
         while place < end:
@@ -111,7 +111,7 @@ class _Reader:
         raise self.wrong("a number has no end")
 
     def sleb(self) -> int:
-        """A signed number in LEB128."""
+        """Return a signed number in LEB128."""
         start = self.place
         value = self.uleb()
         return (
@@ -172,7 +172,7 @@ def _joined(folder: str, name: str) -> str:
 
 
 def _old_files(reader: _Reader) -> list[str]:
-    """The files of a unit before DWARF 5; the first is number 1."""
+    """Return the files of a unit before DWARF 5; the first is number 1."""
     folders = [""]  # the one of the compilation, from which names are given
     while folder := reader.string():
         folders.append(folder)
@@ -192,7 +192,7 @@ def _old_file(reader: _Reader, name: str, folders: Sequence[str]) -> str:
 
 
 def _files(reader: _Reader, offset: str) -> list[str]:
-    """The files of a unit of DWARF 5; the first is number 0."""
+    """Return the files of a unit of DWARF 5; the first is number 0."""
     folders = [name for name, _ in _entries(reader, offset)]
     names = []
     for name, folder in _entries(reader, offset):
@@ -203,7 +203,7 @@ def _files(reader: _Reader, offset: str) -> list[str]:
 
 
 def _entries(reader: _Reader, offset: str) -> list[tuple[str, int]]:
-    """A table of folders or files: names, and numbers of folders."""
+    """Return a table of folders or files: names, and numbers of folders."""
     pairs = [(reader.uleb(), reader.uleb()) for _ in range(reader.number("B"))]
     count = reader.uleb()
     if count > reader.limit - reader.place or (count and not pairs):
@@ -231,7 +231,7 @@ _MD5_BYTES = 16
 
 
 def _form(reader: _Reader, form: int, offset: str) -> str | int | None:
-    """A value in one of the forms that names and their attributes have."""
+    """Return a value in one of the forms that names and their attributes have."""
     if form == dwarf.FORM_STRING:
         return reader.string()
     if form in reader.strings:
@@ -327,7 +327,7 @@ def _rows(reader: _Reader, machine: _Machine) -> None:
 
 
 def _extended(reader: _Reader, machine: _Machine) -> tuple[int, int]:
-    """An extended opcode, and its operand if that is an address."""
+    """Return an extended opcode, and its operand if that is an address."""
     length = reader.uleb()
     start = reader.place
     reader.skip(length)

@@ -125,13 +125,13 @@ class Document:
         return sum(len(text) + 1 for text in lines[: line - 1]) + column - 1
 
     def core_at(self, line: int) -> Core | None:
-        """The core whose part the line is in; None before the first part."""
+        """Return the core whose part the line is in; None before the first part."""
         names = _PART.findall(self.text, 0, self._offset(line, 1))
         cores = {core.name: core for core in registry.cores()}
         return cores.get(names[-1]) if names else None
 
     def _statement_at(self, line: int, column: int) -> tuple[LogicalLine | None, int]:
-        """The statement at a place, and the place's offset in it; None in comments."""
+        """Return the statement at a place, and the place's offset in it; None in comments."""
         offset = self._offset(line, column)
         for item in logical_lines(self._source, lambda _offset: None):
             if item.start > offset:
@@ -141,7 +141,7 @@ class Document:
         return None, 0
 
     def _word_at(self, line: int, column: int) -> tuple[str, Span, str, int] | None:
-        """The word at a place, its span, its statement's text and its offset in that."""
+        """Return the word at a place, its span, its statement's text and its offset in that."""
         statement, offset = self._statement_at(line, column)
         if statement is None:
             return None
@@ -155,7 +155,7 @@ class Document:
     # --- go to definition ---
 
     def definition(self, line: int, column: int) -> Span | None:
-        """The place where the symbol, local label, macro or file at a place is defined."""
+        """Return the place where the symbol, local label, macro or file at a place is defined."""
         place = self._word_at(line, column)
         if place is None:
             return None
@@ -195,7 +195,7 @@ class Document:
         return {macro.name.lower(): macro for macro in self.assembly.macros}
 
     def _macro(self, word: str) -> Macro | None:
-        """The macro that a word calls, unless it is a directive."""
+        """Return the macro that a word calls, unless it is a directive."""
         return None if word in DIRECTIVE_NAMES else self._macros.get(word.lower())
 
     def _parameters(self, line: int) -> Sequence[str]:
@@ -214,7 +214,7 @@ class Document:
     # --- hover ---
 
     def hover(self, line: int, column: int) -> Hover | None:
-        """The meaning of the word at a place; None if it has none."""
+        """Return the meaning of the word at a place; None if it has none."""
         place = self._word_at(line, column)
         if place is None:
             return None
@@ -263,7 +263,7 @@ class Document:
     # --- completion ---
 
     def suggestions(self, line: int, column: int) -> list[Suggestion]:
-        """The words that may stand at a place, best first."""
+        """Return the words that may stand at a place, best first."""
         start = self._offset(line, 1)
         before = self.text[start : start + column - 1]
         statement = _LABELS.sub("", re.split(r";", before)[-1].lstrip(), count=1)
@@ -300,7 +300,7 @@ class Document:
     # --- layout ---
 
     def format_text(self) -> str:
-        """The text in the one layout; unchanged if a statement would change with it."""
+        """Return the text in the one layout; unchanged if a statement would change with it."""
         text = format_text(self.text)
         return text if same_tokens(self.text, text) else self.text
 
@@ -322,7 +322,7 @@ class Document:
         return entries
 
     def _defined(self) -> Iterator[Entry]:
-        """The symbols and macros of the source itself, without includes and expansions."""
+        """Yield the symbols and macros of the source itself, without includes and expansions."""
         names = self.assembly.symbols
         for symbol in self._scope.symbols.values():
             if explanations.is_written(symbol) and symbol.line.source.text == self.text:
@@ -337,14 +337,14 @@ AnyDirective = Directive | PartDirective | TextDirective | CoreDirective
 
 
 def directives(core: Core | None) -> Mapping[str, AnyDirective]:
-    """The directives that the parts of a core take, by name; None: those of every part."""
+    """Return the directives that the parts of a core take, by name; None: those of every part."""
     own = {row.name: row for row in core.directives} if core is not None else {}
     common = {name: row for name, row in DIRECTIVES.items() if name != "="}
     return {**common, **TEXT_DIRECTIVES, **own}
 
 
 def _head(text: str) -> str:
-    """The mnemonic or directive of a statement."""
+    """Return the mnemonic or directive of a statement."""
     match = _HEAD.match(text)
     return match[1] if match else ""
 
@@ -354,7 +354,7 @@ def _by_line(span: Span) -> tuple[int, int]:
 
 
 def _operand_words(rows: Iterable[Row]) -> Iterator[Suggestion]:
-    """The words that operands take, and `name=` of the operands that may be named."""
+    """Yield the words that operands take, and `name=` of the operands that may be named."""
     seen = set()
     for operand in explanations.operands(rows):
         for word in operand.kind.words():

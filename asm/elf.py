@@ -99,7 +99,7 @@ class _Body:
         self.names = Strings()
 
     def add(self, data: bytes, align: int) -> int:
-        """The file offset, a multiple of `align`, at which `data` are put."""
+        """Return the file offset, a multiple of `align`, at which `data` are put."""
         place = self._start + len(self._data)
         offset = place + -place % align
         if data:  # zeros that take no room need no padding either

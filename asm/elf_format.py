@@ -125,7 +125,7 @@ class Strings:
         self._data = bytearray(b"\0")
 
     def add(self, text: str) -> int:
-        """The offset of `text`. Raises `ElfError` if no table can hold it."""
+        """Return the offset of `text`. Raises `ElfError` if no table can hold it."""
         if text not in self._places:
             if "\0" in text:
                 raise ElfError(f"the name {text!r} holds a zero byte")
@@ -134,7 +134,7 @@ class Strings:
         return self._places[text]
 
     def bytes(self) -> bytes:
-        """The table as bytes."""
+        """Return the table as bytes."""
         return bytes(self._data)
 
 
@@ -154,12 +154,12 @@ def string_at(table: bytes, offset: int, what: str) -> str:
 
 
 def whole(value: Any, low: int, high: int) -> bool:
-    """Whether `value` is an integer (and no bool) from `low` to `high`."""
+    """Return whether `value` is an integer (and no bool) from `low` to `high`."""
     return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
 
 
 def section_bytes(data: bytes, header: SectionHeader, what: str) -> bytes:
-    """The bytes of a section in the file. Raises `ElfError`."""
+    """Return the bytes of a section in the file. Raises `ElfError`."""
     if header.offset + header.size > len(data):
         raise ElfError(
             f"{what}: {header.size:#x} bytes at offset {header.offset:#x}"

@@ -41,7 +41,7 @@ def _padded(data: bytes) -> bytes:
 
 
 def write(program: Program) -> bytes:
-    """The bytes of the note section."""
+    """Return the bytes of the note section."""
     description: dict[str, Any] = {
         "version": program.note_version or NOTE_VERSION,  # a foreign executable gets ours
         "device": program.device,
@@ -76,7 +76,7 @@ def write(program: Program) -> bytes:
 
 
 def read(data: bytes) -> Note | None:
-    """Our note in the bytes of a note section; None if there is none. Raises `ElfError`."""
+    """Return our note in the bytes of a note section; None if there is none. Raises `ElfError`."""
     place = 0
     while place < len(data):
         if place + NOTE_HEADER.size > len(data):
@@ -147,7 +147,7 @@ def _hint(item: Any) -> Hint:
 
 
 def _member(item: Any, what: str, name: str, kind: Any) -> Any:
-    """The member `name` of a JSON object, of type `kind`."""
+    """Return the member `name` of a JSON object, of type `kind`."""
     if not isinstance(item, dict) or name not in item:
         raise ElfError(f"{SECTION}: {what} has no {name}")
     value = item[name]

@@ -98,7 +98,7 @@ def read(data: bytes) -> Program:
 
 
 def base_core() -> str:
-    """The core for executables that name none: the first one that fetches instructions."""
+    """Return the core for executables that name none: the first one that fetches instructions."""
     return next(name for name in registry.names() if registry.core(name).executable)
 
 
@@ -178,7 +178,7 @@ def _header(data: bytes) -> FileHeader:
 def _records(
     data: bytes, what: str, layout: struct.Struct, start: int, count: int, size: int
 ) -> Iterator[tuple[int, ...]]:
-    """The `count` records of a table of program headers or section headers."""
+    """Yield the `count` records of a table of program headers or section headers."""
     if count == 0:
         return
     if count > _MOST_HEADERS:
@@ -248,7 +248,7 @@ def _sections(
     *,
     ours: bool,
 ) -> dict[int, Section]:
-    """The sections that are loaded, by their number in the file."""
+    """Return the sections that are loaded, by their number in the file."""
     result: dict[int, Section] = {}
     for number, header in enumerate(headers):
         if not header.flags & elf.SHF_ALLOC or header.kind == elf.SHT_NULL:
@@ -321,7 +321,7 @@ def _lines(
     *,
     ours: bool,
 ) -> LineTable:
-    """The source lines. Those of another tool's file are left out if they cannot be read."""
+    """Return the source lines. Those of another tool's file are left out if they cannot be read."""
     debug: dict[str, bytes] = {}
     try:
         for name, header in zip(names, headers, strict=True):

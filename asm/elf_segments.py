@@ -37,7 +37,7 @@ def check(data: bytes, number: int, segment: Segment) -> None:
 
 
 def load_distance(header: SectionHeader, segments: tuple[Segment, ...], what: str) -> int:
-    """The difference of a section's load address and its address, by its segment."""
+    """Return the difference of a section's load address and its address, by its segment."""
     if header.size == 0:
         return 0
     for segment in segments:
@@ -94,7 +94,7 @@ def with_bare(
 
 
 def _gaps(start: int, end: int, covered: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """The parts of `start` to `end` that none of the sorted ranges covers."""
+    """Yield the parts of `start` to `end` that none of the sorted ranges covers."""
     for low, high in covered:
         if high <= start or low >= end:
             continue

@@ -19,7 +19,7 @@ def read(
     *,
     ours: bool,
 ) -> Iterator[Symbol]:
-    """The symbols of loaded addresses and numbers. Raises `ElfError`."""
+    """Yield the symbols of loaded addresses and numbers. Raises `ElfError`."""
     tables = [number for number, header in enumerate(headers) if header.kind == elf.SHT_SYMTAB]
     if len(tables) > 1:
         raise ElfError(f"{len(tables)} symbol tables; one is the most")
@@ -53,7 +53,7 @@ def _symbol(
     *,
     ours: bool,
 ) -> Symbol | None:
-    """One symbol; None if it is no name of a loaded address or a number."""
+    """Return one symbol; None if it is no name of a loaded address or a number."""
     name = string_at(strings, entry.name, f"symbol {place}")
     what = f"symbol {place} ({name if name.isprintable() else ascii(name)})"
     if entry.section != elf.SHN_ABS and (

@@ -15,7 +15,7 @@ _LOOSE_AFTER = {",", "=", ":", ")", "]"}  # nor one before these
 
 
 def same_tokens(before: str, after: str) -> bool:
-    """Whether the statements of two texts differ only in blanks that separate nothing."""
+    """Return whether the statements of two texts differ only in blanks that separate nothing."""
     pairs = zip_longest(_lines(before), _lines(after))
     return all(
         one is not None and other is not None and _tokens(one) == _tokens(other)
@@ -40,7 +40,7 @@ def _lines(text: str) -> list[LogicalLine]:
 
 
 def _tokens(line: LogicalLine) -> list[tuple[str, bool]]:
-    """The tokens, each with whether a blank before it matters."""
+    """Return the tokens, each with whether a blank before it matters."""
     tokens: list[tuple[str, bool]] = []
     before, blank = "", False
     for token in TOKEN.finditer(line.text):

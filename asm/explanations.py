@@ -29,7 +29,7 @@ def macro_place(macro: Macro) -> Span:
 
 
 def _in_a_file(line: LogicalLine, start: int, end: int) -> Span:
-    """The place of a piece of a line in a file; of an expansion, that of the call."""
+    """Return the place of a piece of a line in a file; of an expansion, that of the call."""
     while isinstance(line.source, ExpandedText) and line.source.caller is not None:
         caller = line.source.caller
         line, start, end = caller.line, caller.start, caller.end
@@ -37,12 +37,12 @@ def _in_a_file(line: LogicalLine, start: int, end: int) -> Span:
 
 
 def is_written(symbol: Definition) -> bool:
-    """Whether the symbol's line has its name; the line of a `-D` has not."""
+    """Return whether the symbol's line has its name; the line of a `-D` has not."""
     return symbol.line.text[symbol.start : symbol.end] == symbol.name
 
 
 def macro_text(macro: Macro) -> str:
-    """A macro's `.macro` line and first lines, in Markdown."""
+    """Return a macro's `.macro` line and first lines, in Markdown."""
     lines = [line.text for line in macro.body.lines] if macro.body is not None else []
     body = [f"        {line}" for line in lines[:_MOST_LINES]]
     if len(lines) > _MOST_LINES:
@@ -51,7 +51,7 @@ def macro_text(macro: Macro) -> str:
 
 
 def kind(symbol: Definition, names: ProgramSymbols) -> str:
-    """What a symbol is in the outline: constant, code, data or tensor."""
+    """Return what a symbol is in the outline: constant, code, data or tensor."""
     if not symbol.is_label:
         return "constant"
     datum = names.datum(symbol)
@@ -61,7 +61,7 @@ def kind(symbol: Definition, names: ProgramSymbols) -> str:
 
 
 def value(symbol: Definition, names: ProgramSymbols) -> str:
-    """The value of a symbol, in one line."""
+    """Return the value of a symbol, in one line."""
     if isinstance(symbol.value, int):
         return f"{symbol.value} ({symbol.value & 0xFFFF_FFFF_FFFF_FFFF:#x})"
     if not isinstance(symbol.value, Address) or not isinstance(symbol.value.area, Area):
@@ -77,12 +77,12 @@ def value(symbol: Definition, names: ProgramSymbols) -> str:
 
 
 def code(text: str, language: str = "macaw") -> str:
-    """A block of code in Markdown."""
+    """Return a block of code in Markdown."""
     return f"```{language}\n{text.rstrip()}\n```"
 
 
 def operands(rows: Iterable[Row]) -> Iterator[Operand | PseudoOperand]:
-    """The operands of a mnemonic's rows, each name once."""
+    """Yield the operands of a mnemonic's rows, each name once."""
     seen = set()
     for row in rows:
         for operand in row.operands:
@@ -92,7 +92,7 @@ def operands(rows: Iterable[Row]) -> Iterator[Operand | PseudoOperand]:
 
 
 def operand_text(word: str, rows: Iterable[Row], named: bool) -> str | None:
-    """The meaning of an operand's name, or of a word that it takes; None if it has none."""
+    """Return the meaning of an operand's name, or of a word that it takes; None if it has none."""
     for operand in operands(rows):
         if named and operand.name == word:
             return f"**{word}**: {operand.kind.describe()}"

@@ -52,28 +52,28 @@ class ExpressionContext:
     # --- values ---
 
     def number(self, node: Node) -> int:
-        """The value of an expression that must be known now. Raises `Mistake`."""
+        """Return the value of an expression that must be known now. Raises `Mistake`."""
         try:
             return number(node, self)
         except NotYet as error:
             raise Mistake(f"the value must be known here: {error.why}", error.node) from None
 
     def value(self, node: Node) -> int | Deferred | Address:
-        """The value of an expression, now or after the layout. Raises `Mistake`."""
+        """Return the value of an expression, now or after the layout. Raises `Mistake`."""
         try:
             return evaluate(node, self)
         except NotYet:
             return Deferred(self.fold(node), self, self.line)
 
     def bounded_number(self, node: Node, what: str, low: int, high: int) -> int:
-        """A number from `low` to `high` that must be known now. Raises `Mistake`."""
+        """Return a number from `low` to `high` that must be known now. Raises `Mistake`."""
         value = self.number(node)
         if not low <= value <= high:
             raise Mistake(f"{what}: {value} is out of range, {low} to {high}", node)
         return value
 
     def fold(self, node: Node) -> Node:
-        """The expression with the present values of symbols that may be set again."""
+        """Return the expression with the present values of symbols that may be set again."""
         return fold(node, self._variable) if self.state.symbols.has_variables else node
 
     def _variable(self, node: Name) -> Node | None:
@@ -88,7 +88,7 @@ class ExpressionContext:
     # --- the names in expressions ---
 
     def definition(self, node: Name) -> Definition | None:
-        """The symbol of a name, which counts as used; None if it is not defined so far.
+        """Return the symbol of a name, which counts as used; None if it is not defined so far.
 
         When all sources are read, raises `Mistake` for an unknown name. Raises `AlreadyReported`
         for a symbol whose line is wrong.
@@ -109,7 +109,7 @@ class ExpressionContext:
         return symbol
 
     def _known_definition(self, node: Name) -> Definition:
-        """The symbol of a name. Raises `NotYet`, and as `definition`."""
+        """Return the symbol of a name. Raises `NotYet`, and as `definition`."""
         symbol = self.definition(node)
         if symbol is None:
             raise NotYet(node, f"'{node.text}' is not defined before")
@@ -172,7 +172,7 @@ class ExpressionContext:
         return self._pcrel_low(address, first)
 
     def _slot(self, node: Call) -> int:
-        """The address of a tensor in the memory of a core's part."""
+        """Return the address of a tensor in the memory of a core's part."""
         name, index_node = node.arguments
         if not isinstance(name, Name | Indexed):
             raise Mistake("slot takes a tensor, or a part of one", name)
@@ -192,7 +192,7 @@ class ExpressionContext:
         return area.load_base + address - (area.base or 0)
 
     def _pcrel_low(self, address: int, node: Node) -> int:
-        """The low part that belongs to the `%pcrel_hi` of the instruction at `address`."""
+        """Return the low part that belongs to the `%pcrel_hi` of the instruction at `address`."""
         area = self.state.layout.area_at(address)
         offset = address - (area.base or 0) if area is not None else 0
         target = self.state.pcrel_targets.get((id(area), offset))
@@ -206,7 +206,7 @@ class ExpressionContext:
     # --- parts of symbols ---
 
     def bytes_of(self, node: Name | Indexed) -> tuple[Definition, Datum | None, int, int]:
-        """A symbol, its datum, and offset and length in bytes of the part that `node` names.
+        """Return a symbol, its datum, and offset and length in bytes of the part that `node` names.
 
         Raises `Mistake` and `NotYet`.
         """

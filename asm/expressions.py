@@ -81,19 +81,19 @@ class Context(Protocol):
     """The values of names in an expression, at the place of its statement."""
 
     def name(self, node: Name) -> Value:
-        """The value of a symbol. Raises `NotYet` or `Mistake`."""
+        """Return the value of a symbol. Raises `NotYet` or `Mistake`."""
 
     def here(self) -> Value:
-        """The address of the statement."""
+        """Return the address of the statement."""
 
     def local(self, node: LocalLabel) -> Value:
-        """The address of a local label."""
+        """Return the address of a local label."""
 
     def indexed(self, node: Indexed) -> Value:
-        """The address of an element."""
+        """Return the address of an element."""
 
     def call(self, node: Call) -> Value:
-        """The value of `sizeof`, `load_address`, `slot` and `%pcrel_lo`."""
+        """Return the value of `sizeof`, `load_address`, `slot` and `%pcrel_lo`."""
 
     def warn(self, message: str, node: Node, hint: str = "") -> None:
         """Report a warning about a node."""
@@ -105,7 +105,7 @@ def high_part(value: int) -> int:
 
 
 def low_part(value: int) -> int:
-    """The lower 12 bits of `value` as a signed number."""
+    """Return the lower 12 bits of `value` as a signed number."""
     return ((value + 0x800) & 0xFFF) - 0x800
 
 
@@ -149,7 +149,7 @@ COMPARISONS = ("==", "!=", "<>", "<", "<=", ">", ">=")
 
 
 def evaluate(node: Node, context: Context) -> Value:
-    """The value of an expression. Raises `Mistake`, and before the layout `NotYet`."""
+    """Return the value of an expression. Raises `Mistake`, and before the layout `NotYet`."""
     # Walk down the left side without recursion: a long sum is deep there.
     spine: list[Binary] = []
     while isinstance(node, Binary):
@@ -166,7 +166,7 @@ def evaluate(node: Node, context: Context) -> Value:
 
 
 def number(node: Node, context: Context) -> int:
-    """The value of an expression that is a plain number. Raises as `evaluate`."""
+    """Return the value of an expression that is a plain number. Raises as `evaluate`."""
     value = evaluate(node, context)
     if isinstance(value, Address):
         raise NotYet(node, "it is an address, and nothing is laid out yet")
@@ -219,7 +219,7 @@ def _apply(node: Binary, left: int, right: int, context: Context) -> int:
 
 
 def _addresses(node: Binary, left: Value, right: Value) -> Value:
-    """The value of an operator with an `Address` on one side or on both."""
+    """Return the value of an operator with an `Address` on one side or on both."""
     if node.operator == "+":
         if isinstance(right, int):
             left, right = right, left

@@ -96,7 +96,7 @@ class FastPath:
         return encoder_table(part.core, part.group_starters)
 
     def _end(self, text: str, start: int) -> int:
-        """The offset up to which text can be taken without checking that memory is full."""
+        """Return the offset up to which text can be taken without checking that memory is full."""
         room = self._state.device.external_bytes - self._state.area.size - _LEAST_ROOM
         if (len(text) - start) * _BYTES_A_CHARACTER <= room:
             return len(text)
@@ -104,6 +104,6 @@ class FastPath:
 
 
 def _end_of_line(text: str, offset: int, end: int) -> int:
-    """The offset after the line that holds an offset, at most `end`."""
+    """Return the offset after the line that holds an offset, at most `end`."""
     newline = text.find("\n", offset, end)
     return end if newline < 0 else newline + 1

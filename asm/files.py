@@ -14,7 +14,7 @@ class FileError(MacawError, ValueError):
 
 
 def find(name: str, folders: Iterable[Path]) -> Path:
-    """The regular file `name` in the first folder that has it. Raises `FileError`.
+    """Return the regular file `name` in the first folder that has it. Raises `FileError`.
 
     With all links followed the file must lie below one of the folders.
     """
@@ -51,7 +51,7 @@ def find_named(name: str, folders: Iterable[Path]) -> tuple[Path, str]:
 
 
 def read(path: Path, limit: int) -> bytes:
-    """The bytes of a file of at most `limit` bytes. Raises `FileError`."""
+    """Return the bytes of a file of at most `limit` bytes. Raises `FileError`."""
     try:
         return reading.read(path, limit)
     except reading.UnreadableError as error:

@@ -63,7 +63,7 @@ class _Line:
 
 
 def format_text(text: str) -> str:
-    """The source in the one layout. Formatting the result again changes nothing."""
+    """Return the source in the one layout. Formatting the result again changes nothing."""
     lines = list(_read_line(text))
     _place(lines)
     paragraphs = [
@@ -78,7 +78,7 @@ def format_text(text: str) -> str:
 
 
 def _read_line(text: str) -> Iterator[_Line]:
-    """The physical lines, with single blanks but not in columns yet."""
+    """Yield the physical lines, with single blanks but not in columns yet."""
     ends = _ends_of_bodies()
     inside, end = False, ""  # in a comment over several lines; what ends the body we are in
     for physical in text.split("\n"):
@@ -95,7 +95,7 @@ def _read_line(text: str) -> Iterator[_Line]:
 
 
 def _ends_of_bodies() -> dict[str, str]:
-    """The directives that begin a body, each with the one that ends it."""
+    """Return the directives that begin a body, each with the one that ends it."""
     return {
         item.name: item.end for core in registry.cores() for item in core.directives if item.end
     }
@@ -118,7 +118,7 @@ def _tokens(physical: str, *, inside: bool) -> tuple[bool, list[re.Match[str]]]:
 
 
 def _line(tokens: list[re.Match[str]], physical: str) -> _Line | None:
-    """The line, or None if it must stay as it is."""
+    """Return the line, or None if it must stay as it is."""
     while tokens and tokens[-1].lastgroup == "blank":
         tokens.pop()
     if not tokens:
@@ -144,7 +144,7 @@ def _line(tokens: list[re.Match[str]], physical: str) -> _Line | None:
 
 
 def _statements(tokens: list[re.Match[str]]) -> list[str]:
-    """The labels that a line begins with, and its statements."""
+    """Return the labels that a line begins with, and its statements."""
     pieces = [""]
     gap = ""  # whether blanks stand before the token
     before = ""  # the token before in the statement
@@ -172,7 +172,7 @@ def _statements(tokens: list[re.Match[str]]) -> list[str]:
 
 
 def _apart(before: str, after: str, *, blank: bool) -> bool:
-    """Whether a blank separates two tokens; `blank`: whether the source has one there."""
+    """Return whether a blank separates two tokens; `blank`: whether the source has one there."""
     if before == "\\(":
         return blank  # `\()` is something else
     if after in (",", ")", "]") or before in ("(", "["):
@@ -187,7 +187,7 @@ def _apart(before: str, after: str, *, blank: bool) -> bool:
 
 
 def _space(statement: str) -> str:
-    """A statement with one blank between its first word and its operands."""
+    """Return a statement with one blank between its first word and its operands."""
     if match := _ASSIGNMENT.fullmatch(statement):
         return f"{match[1]} = {match[2]}".rstrip()
     if match := _HEAD.fullmatch(statement):

@@ -198,12 +198,12 @@ def _parser() -> Lark:
 
 
 def text() -> str:
-    """The grammar's text."""
+    """Return the grammar's text."""
     return (files("macaw.asm") / "grammar.lark").read_text("utf-8")
 
 
 def build_parser(rules: str, start: str, builder: Builder) -> Lark:
-    """The parser of `rules`: this grammar, or a text that begins with it."""
+    """Return the parser of `rules`: this grammar, or a text that begins with it."""
     return Lark(
         rules,
         start=start,
@@ -215,7 +215,7 @@ def build_parser(rules: str, start: str, builder: Builder) -> Lark:
 
 
 def parse(line: str) -> Statement:
-    """The statement of a logical line without comments. Raises `Mistake`."""
+    """Return the statement of a logical line without comments. Raises `Mistake`."""
     try:
         statement = _parser().parse(line)
     except UnexpectedInput as error:

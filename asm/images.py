@@ -32,19 +32,19 @@ class ImageError(MacawError, ValueError):
 
 
 def write(program: Program, kind: str, memory: str | None = None) -> bytes:
-    """The image of a kind of `FORMATS`, of one memory or of all. Raises `ImageError`."""
+    """Return the image of a kind of `FORMATS`, of one memory or of all. Raises `ImageError`."""
     sections = _sections(program, memory)
     return _raw(sections) if kind == "bin" else _hex(sections, program.entry)
 
 
 def memory_of(section: Section) -> str:
-    """The memory that a section is loaded into."""
+    """Return the memory that a section is loaded into."""
     below = {name: base for name, base in MEMORIES.items() if base <= section.load_address}
     return max(below, key=below.__getitem__)
 
 
 def _sections(program: Program, memory: str | None) -> list[Section]:
-    """The sections of an image, by load address."""
+    """Return the sections of an image, by load address."""
     sections = [
         item for item in program.sections if item.data and memory in (None, memory_of(item))
     ]
@@ -55,7 +55,7 @@ def _sections(program: Program, memory: str | None) -> list[Section]:
 
 
 def _raw(sections: Sequence[Section]) -> bytes:
-    """The bytes from the lowest address to the highest, with zeros between sections."""
+    """Return the bytes from the lowest address to the highest, with zeros between sections."""
     memories = list(dict.fromkeys(memory_of(item) for item in sections))
     if len(memories) > 1:
         first, second = (

@@ -48,7 +48,7 @@ def _instructions(
     rows: Sequence[Row],
     core_rows: Mapping[str, Sequence[Row]],
 ) -> Iterator[tuple[StatementContext, Instruction, BoundOperands]]:
-    """The instructions of a statement; the caller places each before it takes the next."""
+    """Yield the instructions of a statement; the caller places each before it takes the next."""
     row = choose(rows, statement)
     bound = bind(row, statement)
     if isinstance(row, Instruction):
@@ -83,7 +83,7 @@ def place_word(context: StatementContext, row: Instruction, bound: BoundOperands
 def known_values(
     context: StatementContext, row: Instruction, bound: BoundOperands
 ) -> tuple[dict[str, int], dict[str, Node]]:
-    """The field values that are known now, and the operands whose values are not."""
+    """Return the field values that are known now, and the operands whose values are not."""
     values: dict[str, int] = {}
     pending: dict[str, Node] = {}
     for name, node in bound.nodes.items():
@@ -97,7 +97,7 @@ def known_values(
 def _word(
     context: StatementContext, row: Instruction, values: dict[str, int], pending: dict[str, Node]
 ) -> bytes:
-    """The bytes of an instruction after the layout."""
+    """Return the bytes of an instruction after the layout."""
     operands = {operand.name: operand for operand in row.operands}
     late_values = {
         name: value_of(operands[name], node, context, row) for name, node in pending.items()
@@ -107,7 +107,7 @@ def _word(
 
 @lru_cache(maxsize=512)
 def template(text: str) -> Statement:
-    """A line of an expansion, parsed, with each operand as the name `$operand`."""
+    """Return a line of an expansion, parsed, with each operand as the name `$operand`."""
     statement = unplaced(parse(_PLACEHOLDER.sub(r"$\1", text)))
     assert isinstance(statement, Statement)
     return statement

@@ -104,11 +104,11 @@ class Layout:
         return self.plans.setdefault(plan.name, plan)
 
     def area(self, plan: SectionPlan) -> Area:
-        """The one area of a section that has one."""
+        """Return the one area of a section that has one."""
         return self.plan(plan).areas[0]
 
     def external_size(self) -> int:
-        """The bytes that the loader will put into external memory, so far."""
+        """Return the bytes that the loader will put into external memory, so far."""
         plans = (
             plan
             for plan in self.plans.values()
@@ -186,7 +186,7 @@ class Layout:
         return last
 
     def sections(self) -> tuple[Section, ...]:
-        """The sections that are not empty, by load address."""
+        """Return the sections that are not empty, by load address."""
         sections = []
         for plan in self.plans.values():
             if not plan.size:

@@ -55,7 +55,7 @@ class LineTableBuilder:
             yield area, source, self._offsets[start:end], self._places[start:end]
 
     def table(self) -> LineTable:
-        """The line table of the program, after the layout."""
+        """Return the line table of the program, after the layout."""
         files: dict[str, int] = {}
         tables: dict[str, Rows] = {}
         for area, source, offsets, places in self.runs():

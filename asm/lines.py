@@ -48,7 +48,7 @@ class Rows:
             mine.extend(more)
 
     def inside(self, start: int, end: int) -> Rows:
-        """The rows of the addresses from `start` to `end`, by address."""
+        """Return the rows of the addresses from `start` to `end`, by address."""
         rows = self.sorted()
         low, high = bisect_left(rows.addresses, start), bisect_left(rows.addresses, end)
         if high - low == len(rows):
@@ -56,7 +56,7 @@ class Rows:
         return Rows(*(column[low:high] for column in rows._arrays))
 
     def sorted(self) -> Rows:
-        """The same rows by address; equal addresses keep their order."""
+        """Return the same rows by address; equal addresses keep their order."""
         addresses = self.addresses.tolist()
         if addresses == sorted(addresses):
             return self
@@ -83,7 +83,7 @@ class LineTable(Sequence[Line]):
 
     @classmethod
     def of(cls, lines: Iterable[Line]) -> LineTable:
-        """The table of some lines."""
+        """Return the table of some lines."""
         files: dict[str, int] = {}
         rows: dict[str, Rows] = {}
         for item in lines:
@@ -97,11 +97,11 @@ class LineTable(Sequence[Line]):
         return tuple(self._rows)
 
     def rows(self, section: str) -> Rows:
-        """The rows of a section, which may be none."""
+        """Return the rows of a section, which may be none."""
         return self._rows.get(section, Rows())
 
     def at(self, section: str, address: int) -> Line | None:
-        """The last row of the section at or before `address`; None if there is none."""
+        """Return the last row of the section at or before `address`; None if there is none."""
         rows = self.rows(section)
         place = bisect_right(rows.addresses, address) - 1
         if place < 0 or not rows.lines[place]:
@@ -135,7 +135,7 @@ class LineTable(Sequence[Line]):
         raise IndexError(index)
 
     def __eq__(self, other: object) -> bool:
-        """Whether both have the same rows, in any order of sections and files."""
+        """Return whether both have the same rows, in any order of sections and files."""
         if not isinstance(other, LineTable):
             return NotImplemented
         return self._by_section() == other._by_section()

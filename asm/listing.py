@@ -73,7 +73,7 @@ def _add(chunks: list[Chunk], area: Area, start: int, end: int) -> None:
 
 
 def text(program: Program, record: Record) -> str:
-    """The listing of a program, from the record of its assembly."""
+    """Return the listing of a program, from the record of its assembly."""
     lines: list[str] = []
     entries: list[list[Entry]] = [[] for _ in record.files]
     for entry in record.entries.values():
@@ -87,7 +87,7 @@ def text(program: Program, record: Record) -> str:
 
 
 def _file(program: Program, file: SourceText, entries: Sequence[Entry]) -> Iterator[str]:
-    """The lines of a file, each followed by the lines that it expands to."""
+    """Yield the lines of a file, each followed by the lines that it expands to."""
     by_line: dict[int, list[Entry]] = {}
     for entry in entries:
         by_line.setdefault(_root(entry.line), []).append(entry)
@@ -116,7 +116,7 @@ def _file(program: Program, file: SourceText, entries: Sequence[Entry]) -> Itera
 
 
 def _root(line: LogicalLine) -> int:
-    """The number of the line in the run's own file from which a line comes."""
+    """Return the number of the line in the run's own file from which a line comes."""
     chain = line.source.chain
     return chain[-1].span.line if chain else line.source.locate(line.start)[0]
 
@@ -126,7 +126,7 @@ def _printed(source: str) -> str:
 
 
 def _rows(program: Program, chunks: Sequence[Chunk], number: str, source: str) -> Iterator[str]:
-    """A line of source with its first bytes, and lines for its other bytes."""
+    """Yield a line of source with its first bytes, and lines for its other bytes."""
     rows = [row for chunk in chunks for row in _chunk(program, chunk)] or [""]
     yield f"{number:>6} {rows[0]:<{len(_NO_PLACE) + 1 + _BYTES_WIDTH}}  {source}"
     for row in rows[1:]:
@@ -151,7 +151,7 @@ def _bytes(section: Section, address: int, size: int) -> Iterator[str]:
 
 
 def _unlisted_bytes(program: Program, record: Record) -> Iterator[str]:
-    """The bytes that belong to no statement: the assembler adds them by itself."""
+    """Yield the bytes that belong to no statement: the assembler adds them by itself."""
     chunks = [chunk for entry in record.entries.values() for chunk in entry.chunks]
     chunks.sort(key=lambda chunk: chunk.area.section)
     covered = {

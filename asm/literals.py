@@ -17,7 +17,7 @@ def wrap(value: int) -> int:
 
 
 def unescape(text: str, offset: int = 0) -> bytes:
-    """The bytes of a string's text without its quotes, as UTF-8.
+    """Return the bytes of a string's text without its quotes, as UTF-8.
 
     `offset` is where the text stands in its line. Raises `Mistake` for an unknown escape.
     """

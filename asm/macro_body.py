@@ -68,11 +68,11 @@ class MacroBody:
         self.starts.append(start)
 
     def size(self, values: Sequence[str]) -> int:
-        """The characters of the expansion with these values."""
+        """Return the characters of the expansion with these values."""
         return self._fixed + sum([len(values[x]) for x in self.pieces if isinstance(x, int)])
 
     def longest(self, values: Sequence[str]) -> int:
-        """The characters of the longest line of the expansion."""
+        """Return the characters of the longest line of the expansion."""
         return max(self._lengths(values))
 
     def _lengths(self, values: Sequence[str]) -> Iterator[int]:
@@ -89,7 +89,7 @@ class MacroBody:
         yield length
 
     def expand(self, values: Sequence[str]) -> str:
-        """The text with the values in it."""
+        """Return the text with the values in it."""
         return "".join([x if isinstance(x, str) else values[x] for x in self.pieces])
 
     @cached_property
@@ -101,7 +101,7 @@ class MacroBody:
         return starts
 
     def origin(self, offset: int) -> int:
-        """The offset in the source of an offset in `text`."""
+        """Return the offset in the source of an offset in `text`."""
         place = max(0, bisect_right(self._line_starts, offset) - 1)
         line = self.lines[place]
         return line.start + min(offset - self._line_starts[place], len(line.text))
@@ -156,11 +156,11 @@ class ExpandedText(SourceText):
         return self._body.source.locate(self._origin(offset))
 
     def line(self, number: int) -> str:
-        """A line of the body's file."""
+        """Return a line of the body's file."""
         return self._body.source.line(number)
 
     def span(self, start: int, end: int) -> Span:
-        """The place in the body."""
+        """Return the place in the body."""
         first, last = self._origin(start), self._origin(end, end=True)
         return self._body.source.span(first, max(first, last))
 
@@ -183,7 +183,7 @@ class RepeatedText(ExpandedText):
         self.text = "\n".join([self.text] * rounds)
 
     def identity(self, start: int) -> int:
-        """The offset of the line in the first round."""
+        """Return the offset of the line in the first round."""
         return start % self.period
 
     def _origin(self, offset: int, end: bool = False) -> int:

@@ -40,7 +40,7 @@ class _Call:
         self._given: dict[str, str] = {}
 
     def values(self) -> list[str]:
-        """The value of each parameter. Raises `Mistake`."""
+        """Return the value of each parameter. Raises `Mistake`."""
         parameters, text = self._macro.parameters, self._text
         position, following, named = text.blank(0), 0, False
         while position < len(text.text):
@@ -113,7 +113,7 @@ class _Definition:
         self.place = self._text.span(0, len(self.name))
 
     def parameters(self) -> list[Parameter]:
-        """All parameters. Raises `Mistake`."""
+        """Return all parameters. Raises `Mistake`."""
         text = self._text
         behind = text.blank(len(self.name))
         position = text.comma(behind)

@@ -14,7 +14,7 @@ _NATURAL = -1  # the size of a symbol that reaches to the next one
 
 
 def address_of(symbol: Definition) -> int:
-    """The address of a symbol after the layout; 0 if it is a number."""
+    """Return the address of a symbol after the layout; 0 if it is a number."""
     value = symbol.value
     if not isinstance(value, Address):
         return 0
@@ -23,7 +23,7 @@ def address_of(symbol: Definition) -> int:
 
 
 def symbols(program: ProgramSymbols, layout: Layout) -> list[Symbol]:
-    """The symbols of the object; the size is `_NATURAL` if it reaches to the next symbol."""
+    """Return the symbols of the object; the size is `_NATURAL` if it reaches to the next symbol."""
     result = []
     for scope in program.table.scopes:
         for item in scope.symbols.values():
@@ -81,7 +81,7 @@ def sizes(layout: Layout, symbols: Sequence[Symbol]) -> dict[tuple[str, int], in
 
 
 def with_size(symbol: Symbol, natural: Mapping[tuple[str, int], int]) -> Symbol:
-    """The symbol with its own size, or that of `natural`."""
+    """Return the symbol with its own size, or that of `natural`."""
     if symbol.size != _NATURAL:
         return symbol
     size = natural.get((symbol.name, symbol.value), 0)
@@ -98,7 +98,7 @@ def entry_of(layout: Layout, table: SymbolTable, section: str) -> int | None:
 
 
 def start_of(table: SymbolTable, section: str) -> Definition | None:
-    """The symbol `_start` of a section, a shared one before those of single files."""
+    """Return the symbol `_start` of a section, a shared one before those of single files."""
     for symbols in (table.shared, *(scope.symbols for scope in table.scopes)):
         start = symbols.get("_start")
         if start is not None and start.area is not None and start.area.section == section:

@@ -44,7 +44,7 @@ NOWHERE = Name(-1, -1, "")  # the place of a mistake that is not reported
 
 
 def plain_number(text: str) -> int | None:
-    """The value of a plain number; None for any other text."""
+    """Return the value of a plain number; None for any other text."""
     return int(text, 0) if _NUMBER.fullmatch(text) else None
 
 
@@ -125,7 +125,7 @@ class OperandUse:
         return (_PARTS[self.node.function], more) if plain else None
 
     def bits(self, value: int, start: int) -> int:
-        """The field's bits for a value; the first word lies at `start`. Raises `Mistake`."""
+        """Return the field's bits for a value; the first word lies at `start`. Raises `Mistake`."""
         kind = self.operand.kind
         if self.direct is not None:
             value = check(self.operand.name, kind, self.direct(value), self.node)
@@ -145,7 +145,7 @@ class OperandUse:
 
 
 def _terms(node: Node, sign: int) -> Iterator[tuple[int, Node]]:
-    """The terms of a sum, each with its sign, 1 or -1."""
+    """Yield the terms of a sum, each with its sign, 1 or -1."""
     if isinstance(node, Binary) and node.operator in "+-":
         yield from _terms(node.left, sign)
         yield from _terms(node.right, sign if node.operator == "+" else -sign)
@@ -154,12 +154,12 @@ def _terms(node: Node, sign: int) -> Iterator[tuple[int, Node]]:
 
 
 def is_name(node: Node, name: str) -> bool:
-    """Whether a node is that name."""
+    """Return whether a node is that name."""
     return isinstance(node, Name) and node.text == name
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """All nodes of a tree."""
+    """Yield all nodes of a tree."""
     nodes: list[Node] = []
     transform(node, lambda item: nodes.append(item))
     return iter(nodes)
@@ -245,7 +245,7 @@ class OperandEncoder:
         return beside, match[1] or "", match[2]
 
     def bits_of_address(self, modifier: str, address: int, start: int) -> int | None:
-        """The bits for a symbol's address; the first word lies at `start`.
+        """Return the bits for a symbol's address; the first word lies at `start`.
 
         None: the grammar is asked.
         """

@@ -35,12 +35,12 @@ class BoundOperands:
     extra: dict[str, Node] = field(default_factory=dict)  # operands that the row does not have
 
     def operand(self, name: str) -> AnyOperand:
-        """The row's operand of that name."""
+        """Return the row's operand of that name."""
         return next(operand for operand in self.row.operands if operand.name == name)
 
 
 def without_brackets(statement: Statement) -> Statement:
-    """A statement that is written as a call, `name(a, b)`, without its brackets."""
+    """Return a statement that is written as a call, `name(a, b)`, without its brackets."""
     match statement.operands:
         case (Group(items=items),):
             return replace(statement, operands=items)
@@ -48,13 +48,13 @@ def without_brackets(statement: Statement) -> Statement:
 
 
 def forms(rows: Iterable[Row], extra: Iterable[str] = ()) -> str:
-    """The ways to write a mnemonic, for a hint; `extra` are operands that its core adds."""
+    """Return the ways to write a mnemonic, for a hint; `extra` are operands that its core adds."""
     more = "".join(f", {name}=" for name in extra)
     return "write " + " or ".join(codec.syntax(row) + more for row in rows)
 
 
 def choose(rows: Sequence[Row], statement: Statement) -> Row:
-    """The row of a mnemonic that takes the operands. Raises `Mistake` if none does."""
+    """Return the row of a mnemonic that takes the operands. Raises `Mistake` if none does."""
     if len(rows) == 1:
         return rows[0]
     names = {item.name.text for item in statement.operands if isinstance(item, Named)}
@@ -86,7 +86,7 @@ def _wrong_count(rows: Sequence[Row], statement: Statement, extra: Iterable[str]
 
 
 def _written(node: Node) -> tuple[str, str | None]:
-    """An operand for `codec.select`: its text, and the text in brackets after it."""
+    """Return an operand for `codec.select`: its text, and the text in brackets after it."""
     if isinstance(node, Inside):
         return _word(node.outer), _word(node.inner)
     if isinstance(node, Group) and len(node.items) == 1 and isinstance(node.items[0], Name):
@@ -95,7 +95,7 @@ def _written(node: Node) -> tuple[str, str | None]:
 
 
 def _word(node: Node) -> str:
-    """The text of a word or number; an expression has none."""
+    """Return the text of a word or number; an expression has none."""
     if isinstance(node, Name):
         return node.text
     return str(node.value) if isinstance(node, Number) else ""
@@ -204,7 +204,7 @@ def _surplus(row: Row, statement: Statement, item: Node, extra: Iterable[str]) -
 
 
 def known_word(kind: Kind, node: Node) -> int | None:
-    """The value of an operand that is a word of its kind; None if it is an expression."""
+    """Return the value of an operand that is a word of its kind; None if it is an expression."""
     if isinstance(node, Name):
         return kind.parse(node.text)
     if isinstance(node, Number) and kind.by_name:
@@ -213,7 +213,7 @@ def known_word(kind: Kind, node: Node) -> int | None:
 
 
 def unknown_word(name: str, kind: Kind, node: Node) -> Mistake:
-    """The mistake of an operand that should be a word of its kind."""
+    """Return the mistake of an operand that should be a word of its kind."""
     text = _word(node)
     hint = kind.hint(text) or did_you_mean(text, kind.words())
     if not text:
@@ -244,7 +244,7 @@ def check(name: str, kind: Kind, value: int, node: Node) -> int:
 
 
 def value_of(operand: AnyOperand, node: Node, context: Context, row: Row | None = None) -> int:
-    """The field value of an operand. Raises `Mistake`, and before the layout `NotYet`.
+    """Return the field value of an operand. Raises `Mistake`, and before the layout `NotYet`.
 
     If an unknown word looks like a flag of the `row`, the hint says so.
     """

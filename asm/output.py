@@ -22,7 +22,7 @@ def program(
     source_files: Iterable[str],
     diagnostics: tuple[Diagnostic, ...],
 ) -> Program:
-    """The program of a run without errors; `source_files` are the names of its sources."""
+    """Return the program of a run without errors; `source_files` are the names of its sources."""
     object_symbols = symbols(state.symbols, state.layout)
     natural = sizes(state.layout, object_symbols)
     return Program(
@@ -51,7 +51,7 @@ def _tensors(program: ProgramSymbols) -> Iterator[Tensor]:
 
 
 def _arrays(program: ProgramSymbols, symbols: Iterable[Symbol]) -> Iterator[Tensor]:
-    """The symbols of arrays with a declared type and shape, global ones first."""
+    """Yield the symbols of arrays with a declared type and shape, global ones first."""
     data = {
         (symbol.name, address_of(symbol)): program.datum(symbol)
         for scope in program.table.scopes
@@ -64,7 +64,7 @@ def _arrays(program: ProgramSymbols, symbols: Iterable[Symbol]) -> Iterator[Tens
 
 
 def _typed(program: ProgramSymbols) -> Iterator[Typed]:
-    """All data with a declared element type, with a symbol or without."""
+    """Yield all data with a declared element type, with a symbol or without."""
     for item in program.data:
         base, line, datum = item.area.base, item.line, item.datum
         if datum.what == "array" and base is not None:

@@ -19,7 +19,7 @@ _LABELS = re.compile(r"\s*([A-Za-z_$][A-Za-z0-9_.$]*|\.[A-Za-z0-9_.$]+|[0-9]+)\s
 
 
 def parse(text: str) -> Statement:
-    """The statement of a logical line without comments. Raises `Mistake`."""
+    """Return the statement of a logical line without comments. Raises `Mistake`."""
     # Many long lines would fill the memory.
     return (_parse_short if len(text) <= _LONGEST_SHORT else _parse_long)(text)
 
@@ -38,7 +38,7 @@ _parse_long = lru_cache(maxsize=4)(_parse)
 
 
 def labels_of(text: str) -> tuple[Name | Number, ...]:
-    """The labels that a line begins with, even if the rest of it is wrong."""
+    """Return the labels that a line begins with, even if the rest of it is wrong."""
     labels: list[Name | Number] = []
     position = 0
     while match := _LABELS.match(text, position):

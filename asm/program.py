@@ -60,7 +60,7 @@ class Section:
         return self.size > len(self.data)
 
     def holds(self, address: int) -> bool:
-        """Whether `address` lies in the section as its core sees it."""
+        """Return whether `address` lies in the section as its core sees it."""
         return self.address <= address < self.end
 
 
@@ -197,14 +197,14 @@ class Program:
         return {item.name: item for item in sorted(self.symbols, key=lambda x: x.is_global)}
 
     def section(self, name: str) -> Section:
-        """The section of that name; KeyError if there is none."""
+        """Return the section of that name; KeyError if there is none."""
         for section in self.sections:
             if section.name == name:
                 return section
         raise KeyError(name)
 
     def section_at(self, address: int) -> Section | None:
-        """The section that a core sees at `address`."""
+        """Return the section that a core sees at `address`."""
         starts, sections = self._sections_by_address
         place = bisect_right(starts, address) - 1
         return sections[place] if place >= 0 and sections[place].holds(address) else None
@@ -223,12 +223,12 @@ class Program:
         return (symbols[place], address - values[place]) if place >= 0 else None
 
     def line_at(self, address: int) -> Line | None:
-        """The source place of the bytes at `address`."""
+        """Return the source place of the bytes at `address`."""
         section = self.section_at(address)
         return None if section is None else self.line_table.at(section.name, address)
 
     def tensor(self, name: str) -> Tensor:
-        """The named input or output; KeyError if there is none."""
+        """Return the named input or output; KeyError if there is none."""
         return self._tensors_by_name[name]
 
     @property
@@ -242,7 +242,7 @@ class Program:
         return tuple(item for item in self.tensors if item.direction == "output")
 
     def parts(self, core: str) -> tuple[Section, ...]:
-        """The sections of a core's parts, by index."""
+        """Return the sections of a core's parts, by index."""
         sections = (item for item in self.sections if item.core == core)
         return tuple(sorted(sections, key=lambda item: (item.index or 0, item.address)))
 

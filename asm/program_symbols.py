@@ -68,7 +68,7 @@ class ProgramSymbols:
         return labels
 
     def take_pending(self) -> list[Definition]:
-        """The pending labels; the caller places them."""
+        """Return the pending labels; the caller places them."""
         labels, self.pending = self.pending, []
         return labels
 
@@ -81,7 +81,7 @@ class ProgramSymbols:
     # --- values ---
 
     def resolve(self, symbol: Definition, node: Name) -> int:
-        """The value of a symbol with a `Deferred` one, after the layout.
+        """Return the value of a symbol with a `Deferred` one, after the layout.
 
         Raises `Mistake` if the symbol depends on itself, `AlreadyReported` if its line is wrong.
         """
@@ -102,7 +102,7 @@ class ProgramSymbols:
         return result
 
     def hint(self, name: str, scope: Scope, cores: Sequence[Core]) -> str:
-        """The symbol that an unknown name may mean, or what else the word is."""
+        """Return the symbol that an unknown name may mean, or what else the word is."""
         symbols = [*scope.symbols, *self.table.shared]
         hint = did_you_mean(name, symbols)
         if hint:
@@ -123,13 +123,13 @@ class ProgramSymbols:
         self.data.append(PlacedDatum(area, offset, line, head, datum))
 
     def datum(self, symbol: Definition) -> Datum | None:
-        """The data at a symbol."""
+        """Return the data at a symbol."""
         if symbol.datum is not None or not isinstance(symbol.value, Address):
             return symbol.datum
         return self._data_at.get((id(symbol.value.area), symbol.value.offset))
 
     def direction(self, symbol: Definition) -> str:
-        """What a tensor is, "input" or "output"; empty: it is none."""
+        """Return what a tensor is, "input" or "output"; empty: it is none."""
         return next((item.direction for item in self.tensors if item.definition is symbol), "")
 
     # --- the end ---
@@ -146,7 +146,7 @@ class ProgramSymbols:
 
 
 def second_definition(name: Name, before: Definition) -> Mistake:
-    """The mistake of a second definition."""
+    """Return the mistake of a second definition."""
     source = before.line.source
     line, _column = source.locate(before.line.start + before.start)
     return Mistake(f"'{name.text}' is defined twice", name, f"the first is at {source.name}:{line}")

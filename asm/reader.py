@@ -62,7 +62,7 @@ class SourceReader:
                 stack.unwind(error)
 
     def _lines(self, text: SourceText) -> Iterator[LogicalLine]:
-        """The logical lines of a text but for those that the fast path takes."""
+        """Yield the logical lines of a text but for those that the fast path takes."""
         return logical_lines(text, partial(self._unterminated, text), self._take_simple)
 
     def _take_simple(self, text: SourceText, start: int) -> int:

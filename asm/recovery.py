@@ -47,13 +47,13 @@ _ELSEWHERE = {
 
 
 def assigned_symbol(text: str) -> Name | None:
-    """The symbol that a wrong line would set, if it is an assignment."""
+    """Return the symbol that a wrong line would set, if it is an assignment."""
     match = _ASSIGNMENT.match(text)
     return None if match is None else Name(*match.span(1), match[1])
 
 
 def parsable_start(text: str, end: int) -> Statement:
-    """The statement before the mistake at `end`, as far as it can be parsed.
+    """Return the statement before the mistake at `end`, as far as it can be parsed.
 
     It has at least the line's labels.
     """
@@ -72,7 +72,7 @@ def parsable_start(text: str, end: int) -> Statement:
 
 
 def guessed_word(mistake: Mistake) -> str | None:
-    """The word that a mistake's hint guesses."""
+    """Return the word that a mistake's hint guesses."""
     match = _GUESS.fullmatch(mistake.hint)
     return None if match is None else match[1]
 
@@ -91,13 +91,13 @@ def hint_at_parameter(mistake: Mistake, text: str, names: Sequence[str]) -> None
 
 
 def outside_of_parts(head: Name) -> Mistake:
-    """The mistake of a mnemonic before the first part."""
+    """Return the mistake of a mnemonic before the first part."""
     hint = f"begin one, as in '.core {registry.cores()[0].name}'"
     return Mistake(f"'{head.text}' stands in no part", head, hint)
 
 
 def unknown_instruction(head: Name, core: Core, known: Iterable[str]) -> Mistake:
-    """The mistake of a word that is no mnemonic or directive in a core's part.
+    """Return the mistake of a word that is no mnemonic or directive in a core's part.
 
     `known` are the directives and macros.
     """
@@ -117,7 +117,7 @@ def unknown_instruction(head: Name, core: Core, known: Iterable[str]) -> Mistake
 
 @cache
 def _names_by_start(names: tuple[str, ...]) -> Mapping[str, Sequence[str]]:
-    """The names with points, by each of their beginnings that ends before a point."""
+    """Return the names with points, by each of their beginnings that ends before a point."""
     by_start: dict[str, list[str]] = {}
     for name in names:
         for point in re.finditer(r"\.", name):

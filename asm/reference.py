@@ -14,17 +14,17 @@ from macaw.isa.pages import Page
 
 
 def directives() -> tuple[Directive | PartDirective | TextDirective, ...]:
-    """The directives that every part takes."""
+    """Return the directives that every part takes."""
     return (*DIRECTIVES.values(), *TEXT_DIRECTIVES.values())
 
 
 def functions() -> tuple[expressions.Function, ...]:
-    """The functions of expressions."""
+    """Return the functions of expressions."""
     return expressions.ROWS
 
 
 def of_language() -> Iterator[Page]:
-    """The pages of directives and functions."""
+    """Yield the pages of directives and functions."""
     for item in directives():
         yield pages.directive("every part", item)
     for row in functions():

@@ -61,7 +61,7 @@ def _arguments(text: OperandText, position: int) -> Iterator[str]:
 
 
 def _characters(text: OperandText, position: int) -> Iterator[str]:
-    """Each character; blanks count only in a string."""
+    """Yield each character; blanks count only in a string."""
     characters = text.text
     quoted = characters.startswith('"', position)
     position += quoted

@@ -75,11 +75,11 @@ class Report:
         self._failed.add((id(line.source), line.source.identity(line.start)))
 
     def has_failed(self, line: LogicalLine) -> bool:
-        """Whether the line has had its error."""
+        """Return whether the line has had its error."""
         return self.has_failed_at(line.source, line.start)
 
     def has_failed_at(self, source: SourceText, start: int) -> bool:
-        """Whether the line that begins at an offset of a source has had its error."""
+        """Return whether the line that begins at an offset of a source has had its error."""
         return bool(self._failed) and (id(source), source.identity(start)) in self._failed
 
     def warning(
@@ -128,7 +128,7 @@ class Report:
         return any(item.severity == ERROR for item in self._items)
 
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """All of them, by file, line and column of the place in the file itself."""
+        """Return all of them, by file, line and column of the place in the file itself."""
 
         def order(item: Diagnostic) -> tuple[int, int, int]:
             span = item.chain[-1].span if item.chain else item.span
@@ -148,7 +148,7 @@ class Report:
 
 
 def _shorten_chain(chain: tuple[Link, ...]) -> tuple[Link, ...]:
-    """The chain; of a long one its begin and its end."""
+    """Return the chain; of a long one its begin and its end."""
     left_out = len(chain) - _MOST_LINKS
     if left_out <= 1:
         return chain
@@ -158,7 +158,7 @@ def _shorten_chain(chain: tuple[Link, ...]) -> tuple[Link, ...]:
 
 
 def _shorten(message: str) -> str:
-    """The message; of a long one its begin and its end."""
+    """Return the message; of a long one its begin and its end."""
     if len(message) <= _LONGEST:
         return message
     half = (_LONGEST - 3) // 2
@@ -166,7 +166,7 @@ def _shorten(message: str) -> str:
 
 
 def statement_place(line: LogicalLine) -> tuple[int, int]:
-    """The place of mnemonic and operands in a line that can be parsed."""
+    """Return the place of mnemonic and operands in a line that can be parsed."""
     try:
         statement = parse(line.text)
     except Mistake:

@@ -42,7 +42,7 @@ class RowEncoder:
     chooses: bool  # the alternative by a value, which must be known
 
     def encode_partly(self, texts: Sequence[str]) -> tuple[int, OperandEncoder, str, str] | None:
-        """The known bits, and encoder, modifier and symbol of the one operand that waits.
+        """Return the known bits, and encoder, modifier and symbol of the one operand that waits.
 
         None if the texts do not fit.
         """
@@ -107,7 +107,7 @@ def _three(
 def _row_encoder(
     core: Core, row: Row, alternative: Alternative | None, shared: dict[object, OperandEncoder]
 ) -> RowEncoder | None:
-    """The encoder of a row; None if a simple line cannot be certain of it."""
+    """Return the encoder of a row; None if a simple line cannot be certain of it."""
     if any(_may_be_missing(operand) for operand in row.operands):
         return None
     base, uses, words = 0, {operand.name: list[OperandUse]() for operand in row.operands}, 1
@@ -148,7 +148,7 @@ def _row_encoder(
 
 
 def _may_be_missing(operand: AnyOperand) -> bool:
-    """Whether an operand may be missing; one in brackets does not count."""
+    """Return whether an operand may be missing; one in brackets does not count."""
     return operand.kind.optional or (isinstance(operand, Operand) and operand.named)
 
 
@@ -209,7 +209,7 @@ def _shape(row: Row) -> tuple[bool, ...]:
 
 
 def _is_doubtful(row: Row, earlier: Sequence[Row]) -> bool:
-    """Whether a simple line with this row's shape could mean one of the rows before it."""
+    """Return whether a simple line with this row's shape could mean one of the rows before it."""
     return any(
         _shape(other) == _shape(row) and any(not operand.kind.by_name for operand in other.operands)
         for other in earlier

@@ -152,7 +152,7 @@ class SimpleLines:
         name: str,
         match: re.Match[str],
     ) -> list[int] | None:
-        """The words of an instruction with a symbol, with the bits that are known.
+        """Return the words of an instruction with a symbol, with the bits that are known.
 
         None if the line is not simple.
         """
@@ -188,14 +188,14 @@ class SimpleLines:
         return _words_of(bits, plan.words)
 
     def _is_plain(self, name: str, symbol: Definition | None) -> bool:
-        """Whether a symbol is a label, here or later in the file."""
+        """Return whether a symbol is a label, here or later in the file."""
         if symbol is None:
             return name not in self._scope.table.shared
         return self._is_label(symbol)
 
     @staticmethod
     def _is_label(symbol: Definition | None) -> bool:
-        """Whether a symbol is a label with a place. It then counts as used."""
+        """Return whether a symbol is a label with a place. It then counts as used."""
         if symbol is None or symbol.is_bad or not symbol.is_label:
             return False
         if not isinstance(symbol.value, Address):
@@ -204,14 +204,14 @@ class SimpleLines:
         return True
 
     def _variable(self, symbol: Definition | None) -> int | None:
-        """The number that a symbol which may be set again has now; None: it is none."""
+        """Return the number that a symbol which may be set again has now; None: it is none."""
         if symbol is None or symbol.is_label or symbol.is_bad or not isinstance(symbol.value, int):
             return None
         symbol.is_used = self._varies = True
         return symbol.value
 
     def _sum(self, name: str, sign: str | None, number: str | None) -> int | None:
-        """The value of `n`, `n + 1` or `n - 1` with such a symbol; None for another one."""
+        """Return the value of `n`, `n + 1` or `n - 1` with such a symbol; None for another one."""
         value = self._variable(self._scope.symbols.get(name))
         if value is None or number is None:
             return value
@@ -301,7 +301,7 @@ class SimpleLines:
 
 
 def _words_of(bits: int, count: int) -> list[int]:
-    """The words of an instruction, of which the first is the lowest in `bits`."""
+    """Return the words of an instruction, of which the first is the lowest in `bits`."""
     if count == 1:
         return [bits]
     return [bits >> LANE * place & (1 << LANE) - 1 for place in range(count)]

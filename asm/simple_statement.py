@@ -109,7 +109,7 @@ def _sum(text: str, start: int, end: int) -> Node:
 
 
 def split(text: str) -> Statement | None:
-    """The statement of a logical line without comments; None if the grammar must decide."""
+    """Return the statement of a logical line without comments; None if the grammar must decide."""
     labels: list[Name | Number] = []
     position = len(text) - len(text.lstrip(" \t"))
     while label := _LABEL.match(text, position):

@@ -83,7 +83,7 @@ class SourceText:
         return lines, columns
 
     def line(self, number: int) -> str:
-        """The text of a line, counted from 1, without its end."""
+        """Return the text of a line, counted from 1, without its end."""
         start = self._starts[number - 1]
         end = self.text.find("\n", start)
         return self.text[start : len(self.text) if end < 0 else end].rstrip("\r")
@@ -104,7 +104,7 @@ class SourceText:
         return start
 
     def places(self, offsets: Sequence[int]) -> tuple[str, list[int], list[int]]:
-        """The file, lines and columns for the line table, of offsets in this text."""
+        """Return the file, lines and columns for the line table, of offsets in this text."""
         return (self.name, *self.locate_all(offsets))
 
 
@@ -130,7 +130,7 @@ def logical_lines(
     unterminated: Callable[[int], None],
     fast_path: Callable[[SourceText, int], int] | None = None,
 ) -> Iterator[LogicalLine]:
-    """The text of each statement: comments are blanks, `;` and line ends separate.
+    """Yield the text of each statement: comments are blanks, `;` and line ends separate.
 
     A comment over several lines joins them. `unterminated` gets the offset of a comment without an
     end. `fast_path` is called at the begin of each line, when the caller has taken all lines before

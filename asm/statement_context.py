@@ -32,7 +32,7 @@ class StatementContext(ExpressionContext):
         return cls(state, line, state.scope, state.ordinal, state.area, head)
 
     def at_end(self, area: Area | None = None) -> StatementContext:
-        """The same statement at the present end of its area, or of another one."""
+        """Return the same statement at the present end of its area, or of another one."""
         return StatementContext(
             self.state, self.line, self.scope, self.ordinal, area or self.area, self.head
         )
@@ -132,7 +132,7 @@ class StatementContext(ExpressionContext):
         return symbol
 
     def new_label(self, name: Name, datum: Datum | None = None) -> Definition:
-        """A new symbol at the end of the area, as of `.list`. Raises `Mistake`."""
+        """Return a new symbol at the end of the area, as of `.list`. Raises `Mistake`."""
         symbol = self.new_symbol(name)
         symbol.place(self.area, self.area.size, datum)
         return symbol

@@ -76,7 +76,7 @@ def set_size(context: StatementContext, statement: Statement) -> None:
 
 
 def _defined(context: StatementContext, name: Name) -> Definition:
-    """The latest definition of a symbol, all sources being read. Raises `Mistake`."""
+    """Return the latest definition of a symbol, all sources being read. Raises `Mistake`."""
     context.definition(name)
     symbol = context.scope.find(name.text)
     assert symbol is not None
@@ -84,7 +84,7 @@ def _defined(context: StatementContext, name: Name) -> Definition:
 
 
 def _user_message(context: StatementContext, statement: Statement) -> tuple[str, tuple[int, int]]:
-    """The text of `.error` or `.warning`, and its place."""
+    """Return the text of `.error` or `.warning`, and its place."""
     assert statement.head is not None
     name, place = statement.head.text, (statement.head.start, statement.end)
     if not statement.operands:

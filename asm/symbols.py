@@ -74,7 +74,7 @@ class Definition:
             self.size = datum.size
 
     def with_value(self, value: int | Address | Deferred) -> Definition:
-        """The same symbol with another value."""
+        """Return the same symbol with another value."""
         return Definition(
             self.name, self.line, self.start, self.end, value, self.is_label, self.is_bad,
             self.is_used, self.size, self.kind, self.datum,
@@ -107,22 +107,22 @@ class Scope:
     numbered: dict[int, list[tuple[int, Definition]]] = field(default_factory=dict)
 
     def find(self, name: str) -> Definition | None:
-        """The symbol of that name, the file's own before a shared one."""
+        """Return the symbol of that name, the file's own before a shared one."""
         return self.symbols.get(name) or self.table.shared.get(name)
 
     def used_symbol(self, name: str) -> Definition | None:
-        """The file's own symbol of that name, which then counts as used."""
+        """Return the file's own symbol of that name, which then counts as used."""
         symbol = self.symbols.get(name)
         if symbol is not None:
             symbol.is_used = True
         return symbol
 
     def following(self, name: str) -> Definition | None:
-        """The definition that a use before the first definition means."""
+        """Return the definition that a use before the first definition means."""
         return self.first.get(name) or self.find(name)
 
     def clash(self, name: str) -> Definition | None:
-        """The definition that forbids to define `name` here; None if it is free."""
+        """Return the definition that forbids to define `name` here; None if it is free."""
         own = self.symbols.get(name)
         symbol = self.table.shared.get(name) if own is None and name in self.exports else own
         return None if symbol is not None and symbol.is_bad else symbol
@@ -151,7 +151,7 @@ class Scope:
         self.numbered.setdefault(number, []).append((ordinal, definition))
 
     def numbered_near(self, number: int, ordinal: int, forward: bool) -> Definition | None:
-        """The definition that `1b` or `1f` means in the statement with that ordinal."""
+        """Return the definition that `1b` or `1f` means in the statement with that ordinal."""
         labels = self.numbered.get(number, [])
         place = bisect_right(labels, ordinal, key=lambda item: item[0])
         if not forward:
@@ -167,6 +167,6 @@ class SymbolTable:
     shared: dict[str, Definition] = field(default_factory=dict)
 
     def scope(self) -> Scope:
-        """The symbols of a new file."""
+        """Return the symbols of a new file."""
         self.scopes.append(Scope(self))
         return self.scopes[-1]

@@ -174,7 +174,7 @@ class Checked(Node):
 
 
 def map_children(node: Node, change: Callable[[Node], Node]) -> Node:
-    """The node with each of its children changed."""
+    """Return the node with each of its children changed."""
     changes: dict[str, Any] = {}
     for cls in type(node).__mro__:
         for name in getattr(cls, "__slots__", ()):
@@ -193,5 +193,5 @@ def transform(node: Node, change: Callable[[Node], Node | None]) -> Node:
 
 
 def unplaced(node: Node) -> Node:
-    """The tree without places: the text of an expansion is in no source."""
+    """Return the tree without places: the text of an expansion is in no source."""
     return replace(map_children(node, unplaced), start=-1, end=-1)

@@ -46,7 +46,7 @@ def declare_tensor(parts: CoreParts, context: StatementContext, statement: State
 def _home(
     parts: CoreParts, home: Name | None, name: Name, datum: Datum, direction: str
 ) -> SectionPlan:
-    """The section of a tensor of that direction, `input` or `output`. Raises `Mistake`."""
+    """Return the section of a tensor of that direction, `input` or `output`. Raises `Mistake`."""
     if home is None:
         return SectionPlan(TENSORS, EXTERNAL, "aw", [Area(TENSORS, zeros=True, align=TENSOR_ALIGN)])
     plan = parts.tensor_plan(home)
@@ -64,7 +64,7 @@ def _home(
 
 
 def _declare(context: StatementContext, name: Name, datum: Datum, plan: SectionPlan) -> Definition:
-    """The symbol of a tensor, shared among all files. Raises `Mistake`."""
+    """Return the symbol of a tensor, shared among all files. Raises `Mistake`."""
     area = context.state.layout.area(plan)
     other = context.scope.export(name.text, context.line, name.start, name.end)
     if other is not None:

@@ -17,7 +17,7 @@ class TensorSlots:
     _copies: dict[int, dict[Definition, tuple[Area, int]]] = field(default_factory=dict)
 
     def lies_in(self, tensor: Definition, index: int) -> bool:
-        """Whether a tensor lies in the part's memory, so that it needs no copy there."""
+        """Return whether a tensor lies in the part's memory, so that it needs no copy there."""
         area = tensor.area
         return area is not None and area.section == self.sections.get(index)
 
@@ -26,11 +26,11 @@ class TensorSlots:
         self._copies.setdefault(index, {})[tensor] = area, offset
 
     def copies(self, index: int) -> list[Definition]:
-        """The tensors that have a copy in the part, in the order in which they got it."""
+        """Return the tensors that have a copy in the part, in the order in which they got it."""
         return list(self._copies.get(index, ()))
 
     def address(self, tensor: Definition, index: int) -> int | None:
-        """The address of a tensor in the part, after the layout; None: it has none."""
+        """Return the address of a tensor in the part, after the layout; None: it has none."""
         if self.lies_in(tensor, index):
             return address_of(tensor)
         copy = self._copies.get(index, {}).get(tensor)

@@ -24,7 +24,7 @@ class TextDirective:
 
 
 def statement_of(stack: TextStack, command: Command) -> Statement:
-    """The statement of a command; what cannot be parsed of it is reported and left out.
+    """Return the statement of a command; what cannot be parsed of it is reported and left out.
 
     Raises `AlreadyReported` if nothing is left.
     """

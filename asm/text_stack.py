@@ -101,7 +101,7 @@ class Conditional:
     else_line: LogicalLine | None = None
 
     def unfinished(self) -> Mistake:
-        """The mistake of a missing `.endif`."""
+        """Return the mistake of a missing `.endif`."""
         return Mistake(f"'{self.name.text}' without '.endif'", self.name)
 
 
@@ -155,11 +155,11 @@ class TextStack:
         return bool(self.conditionals) and self.conditionals[-1].skips
 
     def known(self) -> list[str]:
-        """The directives on text, and the macros."""
+        """Return the directives on text, and the macros."""
         return [*self._words, *(macro.name for macro in self.macros.values())]
 
     def knows(self, word: str) -> bool:
-        """Whether a word is a directive on text or a macro."""
+        """Return whether a word is a directive on text or a macro."""
         return word in self._words or word.lower() in self.macros
 
     # --- macros ---
@@ -179,7 +179,7 @@ class TextStack:
         return macro is not None
 
     def collect(self, command: Command, opening: Sequence[str], end: str) -> list[LogicalLine]:
-        """The lines up to the `end` that belongs to `command`. Raises `Mistake` without one.
+        """Return the lines up to the `end` that belongs to `command`. Raises `Mistake` without one.
 
         Each word of `opening` between them has an `end` of its own. They are lines of the present
         text, or of one round of it.
@@ -250,7 +250,7 @@ class TextStack:
         self._enter(Frame("repetition", iter(()), rounds()))
 
     def _has_statements_only(self, body: MacroBody) -> bool:
-        """Whether no line of a body is a command: rounds can then be read as one text."""
+        """Return whether no line of a body is a command: rounds can then be read as one text."""
         heads = (HEAD.match(line.text) for line in body.lines)
         return not any(head is not None and self.knows(head[1]) for head in heads)
 

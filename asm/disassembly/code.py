@@ -44,7 +44,7 @@ class Word(NamedTuple):
 
 @lru_cache(maxsize=1 << 17)  # each word is decoded twice, and many words occur often
 def word(core: Core, value: int) -> Word:
-    """The word `value` as an instruction of the core, or as data."""
+    """Return the word `value` as an instruction of the core, or as data."""
     try:
         instruction = codec.decode(core, value, 8 * WORD)
     except codec.DecodeError as error:
@@ -86,7 +86,7 @@ def make_targets(section: Section, core: Core, labels: Labels) -> None:
 def section_lines(
     section: Section, core: Core, labels: Labels, exact: Naming, near: Naming, printer: PartPrinter
 ) -> list[str]:
-    """The lines of a section of instructions. A word that is none is data, with the reason.
+    """Return the lines of a section of instructions. A word that is none is data, with the reason.
 
     `exact` names jump targets; `near` names other addresses, in comments; `printer` prints what
     the core writes otherwise than by its rows.
@@ -116,5 +116,5 @@ def section_lines(
 
 
 def _whole(section: Section) -> bytes:
-    """The section's bytes up to the last whole word."""
+    """Return the section's bytes up to the last whole word."""
     return section.data[: len(section.data) // WORD * WORD]

@@ -17,7 +17,7 @@ _RUN = re.compile(rb"\0{%d,}" % _ZEROS)
 
 
 def section_lines(section: Section, labels: Labels, *, words: bool = True) -> list[str]:
-    """A whole section as data, with its labels."""
+    """Return a whole section as data, with its labels."""
     places = [section.address, *labels.addresses(), section.end]
     cuts = sorted({place for place in places if section.address <= place <= section.end})
     lines = labels.first()
@@ -69,7 +69,7 @@ def _rows(name: str, numbers: list[str], width: int) -> list[str]:
 
 
 def _strings(data: bytes) -> list[str]:
-    """The bytes as `.asciz` and `.ascii` lines; no lines if they are not all text."""
+    """Return the bytes as `.asciz` and `.ascii` lines; no lines if they are not all text."""
     lines, place = [], 0
     while (match := _STRING.match(data, place)) is not None:
         lines.append(directive(f".asciz {_quote(match[0][:-1])}"))

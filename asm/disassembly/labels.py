@@ -16,19 +16,19 @@ INDENT = " " * columns.STATEMENT
 
 
 def default_kind(section: Section | None) -> str:
-    """The kind of a symbol without a `.type`."""
+    """Return the kind of a symbol without a `.type`."""
     if section is None:
         return "notype"
     return "func" if section.flags == "ax" else "object"
 
 
 def directive(text: str) -> str:
-    """A directive's line."""
+    """Return a directive's line."""
     return INDENT + columns.statement(text)
 
 
 def in_body(text: str) -> str:
-    """The line of an instruction in the body of a directive."""
+    """Return the line of an instruction in the body of a directive."""
     return " " * columns.BODY + columns.statement(text, columns.BODY)
 
 
@@ -43,7 +43,7 @@ class Names:
             self._names[symbol] = self._free(symbol.name)
 
     def _free(self, original: str) -> str:
-        """A name like `original` that no label has; a note says where it differs."""
+        """Return a name like `original` that no label has; a note says where it differs."""
         name = original
         if not _NAME.fullmatch(name):
             name = re.sub(r"[^A-Za-z0-9_.$]|^\.?[0-9]", "_", name)
@@ -58,11 +58,11 @@ class Names:
         return name
 
     def of(self, symbol: Symbol) -> str:
-        """The name of a symbol of the program."""
+        """Return the name of a symbol of the program."""
         return self._names[symbol]
 
     def local(self, address: int) -> str:
-        """A new name for an address, which the assembler keeps out of the symbol table."""
+        """Return a new name for an address, which the assembler keeps out of the symbol table."""
         return self._free(f".L{address:x}")
 
 
@@ -91,13 +91,13 @@ class Labels:
             self._made[address] = self._names.local(address)
 
     def at(self, address: int) -> str | None:
-        """A name of exactly this address; None if it has none."""
+        """Return a name of exactly this address; None if it has none."""
         if address in self._symbols:
             return self._names.of(self._symbols[address][0])
         return self._made.get(address)
 
     def symbols_at(self, address: int) -> tuple[Symbol, ...]:
-        """The program's symbols of exactly this address."""
+        """Return the program's symbols of exactly this address."""
         return tuple(self._symbols.get(address, ()))
 
     def covering(self, address: int) -> str | None:
@@ -112,7 +112,7 @@ class Labels:
         return self._names.of(symbol) + (f" + {distance}" if distance else "")
 
     def addresses(self) -> list[int]:
-        """All addresses that have a name, ascending."""
+        """Return all addresses that have a name, ascending."""
         return sorted({*self._symbols, *self._made})
 
     def first(self) -> list[str]:
@@ -125,7 +125,7 @@ class Labels:
         return lines
 
     def lines(self, address: int, reach: int = 1) -> list[str]:
-        """The lines that define the names from `address` to before `address + reach`.
+        """Return the lines that define the names from `address` to before `address + reach`.
 
         A name inside of an instruction is set from the address before it.
         """
@@ -141,11 +141,11 @@ class Labels:
         return lines
 
     def about(self, symbol: Symbol, size: int | None = None) -> list[str]:
-        """The lines that a symbol needs besides its definition, which gives it `size`."""
+        """Return the lines that a symbol needs besides its definition, which gives it `size`."""
         return self._about(symbol, self._sizes[symbol.name, symbol.value] if size is None else size)
 
     def derived(self, symbol: Symbol, base: int) -> list[str]:
-        """The lines that define a symbol by the name of an address before it."""
+        """Return the lines that define a symbol by the name of an address before it."""
         name = f"{self.at(base)} + {symbol.value - base}"
         return [*self.about(symbol), directive(f".set {self._names.of(symbol)}, {name}")]
 
@@ -161,7 +161,7 @@ class Labels:
 
 
 def numbers(program: Program, names: Names) -> list[str]:
-    """The lines that define symbols which are numbers."""
+    """Return the lines that define symbols which are numbers."""
     lines = []
     for symbol in program.symbols:
         if symbol.section is None:

@@ -28,7 +28,7 @@ def dump(
     tables: Mapping[str, Core],
     labels: Mapping[str, Labels],
 ) -> str:
-    """The text of the sections."""
+    """Return the text of the sections."""
 
     def name(address: int) -> str | None:
         place = program.symbol_at(address)
@@ -61,7 +61,7 @@ def _heading(section: Section) -> str:
 
 
 def _names(labels: Labels, address: int, reach: int = 1) -> list[str]:
-    """The lines of the names from `address` to before `address + reach`."""
+    """Return the lines of the names from `address` to before `address + reach`."""
     return [
         line
         for place in range(address, address + reach)
@@ -76,7 +76,7 @@ def _line(address: int, data: str, text: str, width: int, comment: str | None) -
 
 
 def _code(section: Section, core: Core, labels: Labels, name: Naming) -> list[str]:
-    """The lines of a section of instructions."""
+    """Return the lines of a section of instructions."""
     printer = printer_of(core.name)
     named = {place - (place - section.address) % code.WORD for place in labels.addresses()}
     lines = []
@@ -107,7 +107,7 @@ def _code(section: Section, core: Core, labels: Labels, name: Naming) -> list[st
 def _records(
     section: Section, labels: Labels, records: Iterable[Record], name: Naming
 ) -> list[str]:
-    """The lines of a part that is not fetched: its records, and all other bytes."""
+    """Return the lines of a part that is not fetched: its records, and all other bytes."""
     lines, end = [], section.address
     for record in records:
         lines += _data(section, labels, end, record.address)
@@ -134,7 +134,7 @@ def _data(section: Section, labels: Labels, start: int, end: int) -> list[str]:
 
 
 def _rows(section: Section, low: int, high: int) -> Iterator[str]:
-    """The lines of the bytes from `low` to `high`; two or more lines of zeros become one."""
+    """Yield the lines of the bytes from `low` to `high`; two or more lines of zeros become one."""
     zeros: list[str] = []
     for place in range(low, high, _ROW):
         data = section.data[place - section.address : min(place + _ROW, high) - section.address]

@@ -117,7 +117,7 @@ class _Scan:
                 at = token[0] + len(token[2])
 
     def _next(self, at: int) -> Iterator[Token]:
-        """The next token or tokens."""
+        """Yield the next token or tokens."""
         char = self.text[at]
         if char in "\n;":
             self.head, self.depth, self.indices, self.named = None, 0, 0, ""
@@ -133,7 +133,7 @@ class _Scan:
             yield self._operand(at)
 
     def _begin(self, at: int) -> Iterator[Token]:
-        """A label, or the first word of a statement."""
+        """Yield a label, or the first word of a statement."""
         if label := _LABEL.match(self.text, at):
             yield at, LABEL, label[1]
             if label[2]:
@@ -158,7 +158,7 @@ class _Scan:
         yield at, self._head_kind(word), word
 
     def _known(self) -> list[words.CoreWords]:
-        """The words of the part's core; before the first part, those of every core."""
+        """Return the words of the part's core; before the first part, those of every core."""
         every = words.every()
         mine = every.get(self.core or "")
         return [mine] if mine else list(every.values())

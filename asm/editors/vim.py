@@ -21,7 +21,7 @@ _LOOK = {
 
 
 def files() -> Mapping[str, str]:
-    """The text of each file by its path below ~/.vim."""
+    """Return the text of each file by its path below ~/.vim."""
     return {
         "ftdetect/macaw.vim": _detect(),
         "ftplugin/macaw.vim": _plugin(),
@@ -127,7 +127,7 @@ def _alternatives() -> str:
 
 
 def _keywords(group: str, names: Iterable[str]) -> list[str]:
-    """The lines that make words keywords inside of other items."""
+    """Return the lines that make words keywords inside of other items."""
     start = f"syntax keyword macaw{group} contained "
     text = " ".join(sorted(names))
     return [start + line for line in textwrap.wrap(text, 100 - len(start), break_on_hyphens=False)]

@@ -36,7 +36,7 @@ def _kind_words(kinds: Iterable[Kind | None]) -> frozenset[str]:
 
 @cache
 def of_core(core: Core) -> CoreWords:
-    """The words of a core's parts."""
+    """Return the words of a core's parts."""
     registers = {name for file in core.files for names in file.names for name in names}
     registers |= {special.name for special in core.specials}
     records = _kind_words(member.kind for item in core.structures for member in item.members)
@@ -62,19 +62,19 @@ def of_core(core: Core) -> CoreWords:
 
 @cache
 def every() -> Mapping[str, CoreWords]:
-    """The words of each core by its name."""
+    """Return the words of each core by its name."""
     return {core.name: of_core(core) for core in registry.cores()}
 
 
 @cache
 def directives() -> frozenset[str]:
-    """The directives that every part takes, without `=`."""
+    """Return the directives that every part takes, without `=`."""
     return frozenset(row.name for row in reference.directives() if row.name.startswith("."))
 
 
 @cache
 def of_directive() -> Mapping[str, frozenset[str]]:
-    """The words that may follow a directive, for directives that take one of some words."""
+    """Return the words that may follow a directive, for directives that take one of some words."""
     result = {
         row.name: frozenset(DTYPE_SIZES)
         for row in reference.directives()
@@ -88,7 +88,7 @@ def of_directive() -> Mapping[str, frozenset[str]]:
 
 @cache
 def operand_words() -> frozenset[str]:
-    """Every word that an operand may be, without registers."""
+    """Return every word that an operand may be, without registers."""
     words: set[str] = set()
     for core in every().values():
         words |= core.records.union(*core.of_mnemonic.values())
@@ -97,13 +97,13 @@ def operand_words() -> frozenset[str]:
 
 @cache
 def registers() -> frozenset[str]:
-    """Every register of every core."""
+    """Return every register of every core."""
     return frozenset(name for core in every().values() for name in core.registers)
 
 
 @cache
 def terminal(name: str) -> str:
-    """The regular expression of a terminal of the grammar."""
+    """Return the regular expression of a terminal of the grammar."""
     text = (files("macaw.asm") / "grammar.lark").read_text("utf-8")
     match = re.search(rf"^{name}(?:\.\d+)?:\s*/(.*)/\s*$", text, re.MULTILINE)
     assert match is not None, name
@@ -111,5 +111,5 @@ def terminal(name: str) -> str:
 
 
 def alternatives(words: Iterable[str]) -> str:
-    """The words as a regular expression, longer ones first."""
+    """Return the words as a regular expression, longer ones first."""
     return "|".join(map(re.escape, sorted(words, key=lambda word: (-len(word), word))))

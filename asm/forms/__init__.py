@@ -15,7 +15,7 @@ from macaw.isa import registry
 
 
 def part_class(core: str) -> type[CorePart]:
-    """The class of a core's parts: `PART` of its module, or of its base's, or `CorePart`."""
+    """Return the class of a core's parts: `PART` of its module, or of its base's, or `CorePart`."""
     for name in _modules(core):
         part: type[CorePart] = import_module(name).PART
         return part
@@ -23,7 +23,7 @@ def part_class(core: str) -> type[CorePart]:
 
 
 def shared_directives() -> Sequence[Directive]:
-    """The `SHARED` directives of all cores' modules."""
+    """Return the `SHARED` directives of all cores' modules."""
     names = dict.fromkeys(name for core in registry.names() for name in _modules(core))
     return tuple(row for name in names for row in getattr(import_module(name), "SHARED", ()))
 

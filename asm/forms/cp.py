@@ -70,7 +70,7 @@ class CpPart(scalar.ScalarPart):
 
 
 def _commands(parts: Sequence[Startup]) -> Iterable[tuple[int, ...]]:
-    """The commands that run all parts, in the order of `Startup`."""
+    """Return the commands that run all parts, in the order of `Startup`."""
 
     def copies(transfers: Iterable[Transfer]) -> Iterable[tuple[int, ...]]:
         for item in transfers:

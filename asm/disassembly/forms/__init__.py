@@ -37,7 +37,7 @@ class PartPrinter:
         return None
 
     def records(self, section: Section, labels: Labels) -> Iterator[Record]:
-        """The records of a part that is not fetched, in the order of their addresses."""
+        """Yield the records of a part that is not fetched, in the order of their addresses."""
         return iter(())
 
     def open(self, program: Program, section: Section) -> None:
@@ -48,7 +48,7 @@ class PartPrinter:
         return None
 
     def target_of(self, instruction: Decoded, address: int) -> int | None:
-        """The address that an instruction completes without naming it, if any.
+        """Return the address that an instruction completes without naming it, if any.
 
         The caller passes the instructions in the order of their addresses.
         """

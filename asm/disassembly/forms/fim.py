@@ -76,7 +76,7 @@ class FimPrinter(PartPrinter):
         return put(codec.describe(instruction)) if self._inside else None
 
     def _move(self, values: Mapping[str, int], address: int) -> str:
-        """The operation as a move; empty if it cannot be written as one."""
+        """Return the operation as a move; empty if it cannot be written as one."""
         column, step, count = values["col"], values["inc"], values["repeat"]
         if count == 1 and step == 0:
             columns = str(column)
@@ -89,14 +89,14 @@ class FimPrinter(PartPrinter):
 
 
 def _check(program: Program, island: int) -> Check:
-    """The rules for the program's device. Raises `ConfigError`."""
+    """Return the rules for the program's device. Raises `ConfigError`."""
     device = config.parse(program.config_toml)
     memory = geometry(device)
     return Check(memory.banks, memory.rows, abilities(device, island))
 
 
 def _instructions(section: Section) -> Iterator[tuple[Decoded, int]]:
-    """The instructions of a section with their addresses, without other words."""
+    """Yield the instructions of a section with their addresses, without other words."""
     whole = len(section.data) // _WORD * _WORD
     address = section.address
     for (word,) in struct.iter_unpack("<I", section.data[:whole]):
@@ -106,7 +106,7 @@ def _instructions(section: Section) -> Iterator[tuple[Decoded, int]]:
 
 
 def _ambiguous(section: Section) -> Iterator[int]:
-    """The addresses of operations in a loop before its first `mmr op`.
+    """Yield the addresses of operations in a loop before its first `mmr op`.
 
     In later rounds the `mmr op` at the end of the loop's body decides what they mean.
     """
@@ -128,7 +128,7 @@ def _ambiguous(section: Section) -> Iterator[int]:
 
 
 def _ranges(mask: int) -> str:
-    """The banks of a mask as `.block` writes them."""
+    """Return the banks of a mask as `.block` writes them."""
     ranges, bank = [], 0
     while mask >> bank:
         if mask >> bank & 1:
@@ -141,7 +141,7 @@ def _ranges(mask: int) -> str:
 
 
 def _register(instruction: Decoded) -> str:
-    """The operands of an `mmr`, with the name of its value or the address of its column."""
+    """Return the operands of an `mmr`, with the name of its value or the address of its column."""
     row = REGISTERS[instruction.values["register"]]
     value = instruction.values["value"]
     text = str(value)

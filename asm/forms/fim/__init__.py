@@ -141,7 +141,7 @@ class FimPart(CorePart):
         self._take(context, statement, BoundOperands(_ROWS["block"], operands))
 
     def _range(self, context: StatementContext, node: Node) -> int:
-        """The mask of one bank, or of a range `0-3`. Raises `Mistake`."""
+        """Return the mask of one bank, or of a range `0-3`. Raises `Mistake`."""
         last = self.geometry.banks - 1
         if isinstance(node, Binary) and node.operator == "-":
             low = context.bounded_number(node.left, "bank", 0, last)
@@ -195,7 +195,7 @@ class FimPart(CorePart):
 
 
 def _given(statement: Statement, move: Move) -> dict[str, Node]:
-    """The operands of the word that a move stands for."""
+    """Return the operands of the word that a move stands for."""
     place = statement.operands[1]
     numbers = {"n": move.number, "col": move.column, "repeat": move.repeat}
     if move.repeat > 1:

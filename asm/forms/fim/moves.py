@@ -47,7 +47,7 @@ class _Place:
 
 
 def move_of(context: StatementContext, statement: Statement) -> Move:
-    """The operation of a statement `to <- from`. Raises `Mistake`."""
+    """Return the operation of a statement `to <- from`. Raises `Mistake`."""
     target, source = statement.operands
     to = _place(context, target)
     if isinstance(source, Group) and len(source.items) == 1:
@@ -73,7 +73,7 @@ def move_of(context: StatementContext, statement: Statement) -> Move:
 
 
 def _called(node: Node) -> int:
-    """The function of `relu(...)`, and its operand."""
+    """Return the function of `relu(...)`, and its operand."""
     if not isinstance(node, Name):
         raise Mistake("the name of a function is needed here", node)
     if node.text not in _CALLED:

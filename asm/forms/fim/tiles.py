@@ -12,7 +12,7 @@ from macaw.isa.fim_circuit import GROUP_SIDE, tile_shape
 
 
 def padded_shape(shape: tuple[int, int], layout: str, side: str, lanes: int) -> tuple[int, int]:
-    """The rows and columns of whole groups that hold a matrix."""
+    """Return the rows and columns of whole groups that hold a matrix."""
     height, width = (GROUP_SIDE * x for x in tile_shape(layout, side, lanes))
     return -(-shape[0] // height) * height, -(-shape[1] // width) * width
 

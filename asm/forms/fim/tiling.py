@@ -22,7 +22,7 @@ _DTYPES = {
 
 
 def _word(context: StatementContext, option: Named, words: tuple[str, ...]) -> str:
-    """The value of an option, one of `words`. Raises `Mistake`."""
+    """Return the value of an option, one of `words`. Raises `Mistake`."""
     node, what = option.value, option.name.text
     text = node.text if isinstance(node, Name) else ""
     if text not in words:

@@ -80,7 +80,7 @@ def _keep(
 
 
 def _entries(hint: Hint, place: Memory, native: int) -> int:
-    """The native vectors or tiles that a tensor takes; in a queue those of vectors."""
+    """Return the native vectors or tiles that a tensor takes; in a queue those of vectors."""
     across = -(-hint.cols // native)
     if TILE in place.elements and VECTOR not in place.elements:
         return -(-hint.rows // native) * across

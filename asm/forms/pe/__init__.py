@@ -140,7 +140,7 @@ class PePart(CorePart):
         self._open.begin(statement)
 
     def _open_sequence(self, statement: Statement) -> OpenSequence:
-        """The open sequence. Raises `Mistake` if there is none."""
+        """Return the open sequence. Raises `Mistake` if there is none."""
         assert statement.head is not None
         if self._open is None:
             raise Mistake(f"{statement.head.text} stands outside of a sequence", statement.head)

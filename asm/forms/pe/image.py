@@ -35,7 +35,7 @@ class RowImage:
         state.tensor_slots.sections[index] = tensor_section(unit_name(index))
 
     def offset_of(self, symbol: Definition, node: Name) -> int:
-        """The offset of a symbol in the image, after the layout. Raises `Mistake`."""
+        """Return the offset of a symbol in the image, after the layout. Raises `Mistake`."""
         address = address_of(symbol)
         if not self.base <= address <= self.base + self.plan.size:
             hint = f"put it after '.core {CORE.name}, {CORE.index}={self.index}'"
@@ -44,12 +44,12 @@ class RowImage:
 
 
 def unit_name(row: int) -> str:
-    """What `at=` says of a row's memory unit."""
+    """Return what `at=` says of a row's memory unit."""
     return f"{UNIT_WORD}{row}"
 
 
 def unit_base(row: int) -> int:
-    """The address of half 0 of a row's memory unit."""
+    """Return the address of half 0 of a row's memory unit."""
     return memory_map.UNITS + (row << memory_map.UNIT_SHIFT)
 
 

@@ -44,7 +44,7 @@ def _check_now(context: StatementContext, bound: BoundOperands) -> None:
 
 
 def clusters(image: RowImage, context: StatementContext, node: Node | None) -> int:
-    """The mask of clusters that `to=` names; all without it. Raises `Mistake`."""
+    """Return the mask of clusters that `to=` names; all without it. Raises `Mistake`."""
     count = image.state.config["pe.clusters"]
     if node is None or (isinstance(node, Name) and node.text == "all"):
         return int((1 << count) - 1)
@@ -83,7 +83,7 @@ class BufferContents:
     apart: frozenset[int] = frozenset()  # buffers that only some clusters have
 
     def with_config(self, buffer: int, name: Name, everywhere: bool) -> BufferContents:
-        """The contents after one more config, to all clusters or only to some."""
+        """Return the contents after one more config, to all clusters or only to some."""
         apart = self.apart - {buffer} if everywhere else self.apart | {buffer}
         return BufferContents({**self.names, buffer: name}, apart)
 
@@ -156,12 +156,12 @@ class Exe:
         context.emit_later(size, self._bytes)
 
     def _fold_part(self, segment: Segment) -> Segment:
-        """The segment with the present values of symbols that may be set again."""
+        """Return the segment with the present values of symbols that may be set again."""
         part = self.context.fold(segment.part) if isinstance(segment.part, Indexed) else None
         return replace(segment, part=part) if isinstance(part, Indexed) else segment
 
     def _buffer(self) -> int | None:
-        """The number of the instruction buffer; None if it is not known yet."""
+        """Return the number of the instruction buffer; None if it is not known yet."""
         try:
             return value_of(self.bound.operand("ib"), self.bound.nodes["ib"], self.context)
         except NotYet:
@@ -188,14 +188,14 @@ class Exe:
         return self.results.written_range if self.results is not None else (0, 0)
 
     def place_of(self, symbol: str) -> Node | tuple[int, int]:
-        """The operand that names a symbol, for a message."""
+        """Return the operand that names a symbol, for a message."""
         parts: list[Name | Indexed] = [segment.part for segment in self.segments]
         if self.results is not None:
             parts.append(self.results.part)
         return next((part for part in parts if symbol_of(part).text == symbol), (-1, -1))
 
     def tensors(self) -> list[Definition]:
-        """The tensors that the packet names, when all sources are read. Raises `Mistake`."""
+        """Return the tensors that the packet names, when all sources are read. Raises `Mistake`."""
         tensors = [self._tensor(segment.name) for segment in self.segments]
         if self.results is not None:
             self.results.target = self._tensor(self.results.name)
@@ -234,7 +234,7 @@ class Exe:
         return _packet(_command(self.context, self.row, self.bound), mask, records, out)
 
     def may_write(self, tensor: Definition) -> bool:
-        """Whether results can go to a tensor, after the layout."""
+        """Return whether results can go to a tensor, after the layout."""
         if self.results is None:
             return False
         if self.results.name.text != UNIT_WORD and self.target is not tensor:
@@ -250,7 +250,7 @@ class Exe:
             return True
 
     def _first_alone(self, sequence: OpenSequence | None) -> bool:
-        """Whether only PE 0 of each cluster has results to write."""
+        """Return whether only PE 0 of each cluster has results to write."""
         if sequence is None:
             return False
         every = self._sequences.values()
@@ -266,7 +266,7 @@ class Exe:
             return True
 
     def _sequence_at(self, name: Name | None) -> OpenSequence | None:
-        """The sequence with that name; None if it is not known."""
+        """Return the sequence with that name; None if it is not known."""
         if name is None:
             return None
         try:

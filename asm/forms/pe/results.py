@@ -71,7 +71,7 @@ class Results:
         return symbol_of(self.part)
 
     def writers(self, places: Places, mask: int, weight_pes: int, first_alone: bool) -> Writers:
-        """The writing PEs: of the clusters in `mask` those below pes=, or only PE 0 of each.
+        """Return the writing PEs: of the clusters in `mask` those below pes=, or only PE 0 of each.
 
         Without pes= the limit is `weight_pes`, the PEs that have a row of weights (0: all). Raises
         `Mistake`.
@@ -86,7 +86,7 @@ class Results:
         return Writers(limit, clusters[0] * pes, last, pes if first_alone else 1)
 
     def record(self, places: Places, writers: Writers, stores: int | None) -> bytes:
-        """The bytes of the packet's out record. Raises `Mistake`.
+        """Return the bytes of the packet's out record. Raises `Mistake`.
 
         `stores` is the number of times that the sequence stores (None: not known).
         """
@@ -189,7 +189,7 @@ class Results:
 
 
 def overlap(writers: int, elements: int, stride: int, step: int, size: int) -> bool:
-    """Whether results of two PEs share a byte: element n of PE p is at p·stride + n·step."""
+    """Return whether results of two PEs share a byte: element n of PE p is at p·stride + n·step."""
     for distance in range(stride, writers * stride, stride):
         n = min(distance // step if step else 0, elements - 1)
         if any(abs(distance - m * step) < size for m in (n, min(n + 1, elements - 1))):

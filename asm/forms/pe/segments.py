@@ -27,7 +27,7 @@ _COMPRESS = "compress"
 
 
 def symbol_of(part: Node) -> Name:
-    """The symbol that a node names, or names a part of."""
+    """Return the symbol that a node names, or names a part of."""
     base = part.base if isinstance(part, Indexed) else part
     assert isinstance(base, Name)
     return base
@@ -50,7 +50,7 @@ class Segment:
 
 
 def segments(node: Node | None) -> list[Segment]:
-    """The segments of `data=`. Raises `Mistake`."""
+    """Return the segments of `data=`. Raises `Mistake`."""
     if node is None:
         return []
     items = node.items if isinstance(node, Group) else (node,)
@@ -85,7 +85,7 @@ def _segment(item: Node) -> Segment:
 
 
 def _which_symbol(item: Node, parts: Sequence[Node]) -> Mistake:
-    """The mistake of a segment without a symbol, or with two words that could be it."""
+    """Return the mistake of a segment without a symbol, or with two words that could be it."""
     if not parts:
         return Mistake("the segment names no symbol", item)
     words = [*_TYPES, *MODES, _COMPRESS]
@@ -120,7 +120,7 @@ class Places:
     context: StatementContext
 
     def place_of(self, part: Name | Indexed) -> SegmentPlace:
-        """The place of a segment. Raises `Mistake`."""
+        """Return the place of a segment. Raises `Mistake`."""
         base = symbol_of(part)
         if base.text == UNIT_WORD:
             return SegmentPlace(None, None, *self._run(part))
@@ -130,7 +130,7 @@ class Places:
         return SegmentPlace(definition, datum, start + offset, length)
 
     def result_place(self, part: Name | Indexed) -> SegmentPlace:
-        """The place where results begin; `unit[offset]` has no length. Raises `Mistake`."""
+        """Return the place where results begin; `unit[offset]` has no length. Raises `Mistake`."""
         if symbol_of(part).text == UNIT_WORD and isinstance(part, Indexed):
             item = part.subscripts[0]
             if len(part.subscripts) == 1 and not isinstance(item, Slice):
@@ -156,7 +156,7 @@ class Places:
         return value
 
     def record(self, segment: Segment, mask: int) -> bytes:
-        """The bytes of a segment's record, for the clusters in `mask`. Raises `Mistake`."""
+        """Return the bytes of a segment's record, for the clusters in `mask`. Raises `Mistake`."""
         place = self.place_of(segment.part)
         kind, mode = segment.type, segment.mode
         if not kind:
@@ -239,7 +239,7 @@ class Places:
         return {"broadcast": 1, "by_cluster": count, "by_pe": pes, "sliced": count * pes}[mode]
 
     def records(self, segment: Segment, datum: Datum) -> int:
-        """The number of rows in the round that a segment names. Raises `Mistake`."""
+        """Return the number of rows in the round that a segment names. Raises `Mistake`."""
         if isinstance(segment.part, Indexed):
             return datum.records[number(segment.part.subscripts[0], self.context)]
         if len(datum.rounds) > 1:
@@ -252,7 +252,7 @@ class Places:
         return datum.records[0]
 
     def weight_pes(self, segments: Sequence[Segment], mask: int) -> int:
-        """The index after the last PE that has a row of the weights; 0: all PEs have one."""
+        """Return the index after the last PE that has a row of the weights; 0: all PEs have one."""
         for segment in segments:
             datum = (
                 self.context.bytes_of(segment.part)[1] if segment.name.text != UNIT_WORD else None
@@ -267,7 +267,7 @@ class Places:
 
 
 def _type_of(segment: Segment, datum: Datum | None) -> str:
-    """The type of a segment for which the source gives none. Raises `Mistake`."""
+    """Return the type of a segment for which the source gives none. Raises `Mistake`."""
     if datum is None:
         raise Mistake(
             f"what '{segment.name.text}' holds is not known",
@@ -278,7 +278,7 @@ def _type_of(segment: Segment, datum: Datum | None) -> str:
 
 
 def _elements(datum: Datum | None, length: int) -> int:
-    """The elements in `length` bytes of a datum; the bytes if it has no type."""
+    """Return the elements in `length` bytes of a datum; the bytes if it has no type."""
     if datum is None or not datum.dtype or datum.what == "sparse":
         return max(length, 1)
     whole = 1

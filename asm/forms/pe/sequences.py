@@ -140,7 +140,7 @@ class OpenSequence:
             )
 
     def unfinished(self) -> Mistake:
-        """The mistake of a sequence without `.endseq`."""
+        """Return the mistake of a sequence without `.endseq`."""
         self._mark_incomplete()
         named = f" '{self.name}'" if self.name else ""
         return Mistake(f"the sequence{named} has no .endseq", (-1, -1))
@@ -257,7 +257,7 @@ class OpenSequence:
             place.emit_later(INSTRUCTION_BYTES, _instruction(place, item))
 
     def _head_bytes(self) -> bytes:
-        """The header and the records. A wrong value is reported at its own line."""
+        """Return the header and the records. A wrong value is reported at its own line."""
         values = {"count": len(self._items), "records": len(self._records)}
         for name, value in self._header.items():
             with value.context.state.report.catching(value.context.line):
@@ -340,7 +340,7 @@ class OpenSequence:
         return self._then is not None or any(name in self._header for name in _LOOP)
 
     def queue_moves(self) -> list[Move]:
-        """What its instructions do to the output queue, after the layout.
+        """Return what its instructions do to the output queue, after the layout.
 
         Raises `Mistake` for a wrong operand, `AlreadyReported` if one of its lines is wrong.
         """
@@ -373,7 +373,7 @@ class SequenceTable:
         self._by_place: dict[tuple[int, int], OpenSequence] = {}  # the area's id, the offset
 
     def values(self) -> Iterable[OpenSequence]:
-        """All of them, in the order of the source."""
+        """Return all of them, in the order of the source."""
         return self._by_place.values()
 
     def add(self, sequence: OpenSequence, area: Area, offset: int) -> None:
@@ -381,7 +381,7 @@ class SequenceTable:
         self._by_place[id(area), offset] = sequence
 
     def at(self, symbol: Definition) -> OpenSequence | None:
-        """The sequence at a symbol."""
+        """Return the sequence at a symbol."""
         value = symbol.value
         if not isinstance(value, Address):
             return None
@@ -389,7 +389,7 @@ class SequenceTable:
 
 
 def _written_target(step: _Record) -> tuple[str, int | None, str]:
-    """The mnemonic, number and operand of `mac.base` or `mac[1].base`. Raises `Mistake`."""
+    """Return the mnemonic, number and operand of `mac.base` or `mac[1].base`. Raises `Mistake`."""
     match step.target:
         case Name(text=text) if "." in text[1:]:
             mnemonic, _, operand = text.rpartition(".")
@@ -405,7 +405,7 @@ def _written_target(step: _Record) -> tuple[str, int | None, str]:
 
 
 def _instruction(context: StatementContext, item: _Item) -> Callable[[], bytes]:
-    """A function that gives the bytes of an instruction after the layout."""
+    """Return a function that gives the bytes of an instruction after the layout."""
 
     def make() -> bytes:
         word = codec.encode(item.row, _values(context, item))
@@ -415,7 +415,7 @@ def _instruction(context: StatementContext, item: _Item) -> Callable[[], bytes]:
 
 
 def _values(context: StatementContext, item: _Item) -> dict[str, int]:
-    """The values of an instruction's operands. Raises `Mistake` and `NotYet`."""
+    """Return the values of an instruction's operands. Raises `Mistake` and `NotYet`."""
     operands = {operand.name: operand for operand in item.row.operands}
     return {
         name: value_of(operands[name], node, context, item.row)

@@ -22,7 +22,7 @@ _OPTIONS = ("clusters", "pes")
 
 
 def _greatest(structure: Structure) -> int:
-    """The greatest value that the one member of a record can hold."""
+    """Return the greatest value that the one member of a record can hold."""
     (member,) = structure.members
     assert isinstance(member.legal, Immediate)
     return member.legal.high
@@ -42,7 +42,7 @@ class Sparse:
 
 
 def sparse(array: Array, element: str, slots: int) -> Sparse:
-    """The rows of a matrix as records of weights, `slots` rows in a round.
+    """Return the rows of a matrix as records of weights, `slots` rows in a round.
 
     `element` is the device's type of weights. Row r goes to PE r mod K of cluster (r div K) mod M
     in round r div (K·M): rows in order, `slots` = K·M at a time (pe.md, Data). Raises `DataError`.

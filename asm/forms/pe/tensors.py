@@ -45,7 +45,7 @@ class Tensors:
         area.grow(tensor.datum.size)
 
     def copies(self, rows: Sequence[Tensors]) -> tuple[list[Transfer], list[Transfer]]:
-        """The copies into the unit before the lists run, and those back afterwards.
+        """Return the copies into the unit before the lists run, and those back afterwards.
 
         `rows` are the tensors of all rows, in the order of their parts.
         """
@@ -93,7 +93,7 @@ class Tensors:
         return low, high
 
     def writes(self, tensor: Definition) -> bool:
-        """Whether an exe of this row writes to the tensor."""
+        """Return whether an exe of this row writes to the tensor."""
         return any(exe.target is tensor for exe in self._exes)
 
     def _range(self, tensor: Definition) -> tuple[int, int]:

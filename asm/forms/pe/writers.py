@@ -38,13 +38,13 @@ def move(row: Instruction, values: Mapping[str, int], reduction: int) -> Move | 
 
 
 def stores_early(moves: Sequence[Move]) -> bool:
-    """Whether a result is stored before the last mac, which needs no `shift` or `last`."""
+    """Return whether a result is stored before the last mac, which needs no `shift` or `last`."""
     macs = [at for at, one in enumerate(moves) if one.mnemonic == "mac"]
     return any(one.mnemonic == "st" for one in moves[: macs[-1] if macs else 0])
 
 
 def first_alone(moves: Sequence[Move], shift: bool, last: bool, unknown: bool) -> bool:
-    """Whether only PEs 0 have the results that an exe with these flags writes.
+    """Return whether only PEs 0 have the results that an exe with these flags writes.
 
     `unknown` is the answer for a block that no earlier instruction of the sequence writes.
     """
@@ -81,5 +81,5 @@ def first_alone(moves: Sequence[Move], shift: bool, last: bool, unknown: bool) -
 
 
 def _read_later(block: int, moves: Sequence[Move]) -> bool:
-    """Whether a later special function reads a block, so that it is not streamed."""
+    """Return whether a later special function reads a block, so that it is not streamed."""
     return any(one.reads and one.source == block for one in moves)

@@ -47,7 +47,7 @@ class PePrinter(PartPrinter):
 
 
 def _alignment(section: Section) -> list[str]:
-    """An alignment directive for the image, if its alignment is not the usual one."""
+    """Return an alignment directive for the image, if its alignment is not the usual one."""
     return [directive(f".balign {section.align}")] if section.align > pe.SLOT_ALIGN else []
 
 
@@ -169,7 +169,7 @@ def _packet_text(packet: Packet, start: int, labels: Labels, row: _Row) -> str:
 
 
 def _exe_text(segments: tuple[Mapping[str, int], ...], out: Mapping[str, int], row: _Row) -> str:
-    """The operands of an exe after its flags, all of them written out."""
+    """Return the operands of an exe after its flags, all of them written out."""
     text = ""
     ends = [segment["offset"] + segment["length"] for segment in segments]
     if max(*ends, out["offset"], 0) > row.half or out["pes"] > row.pes:

@@ -50,7 +50,7 @@ class Image(NamedTuple):
 
 
 def align_up(offset: int, align: int) -> int:
-    """The first multiple of `align` that is not less than `offset`."""
+    """Return the first multiple of `align` that is not less than `offset`."""
     return offset + -offset % align
 
 
@@ -58,7 +58,7 @@ def align_up(offset: int, align: int) -> int:
 
 
 def read(section: Section, labels: Labels) -> Image:
-    """The contents of an image. Raises `Unlike` and the codec's errors."""
+    """Return the contents of an image. Raises `Unlike` and the codec's errors."""
     data, start = section.data, section.address
     lists: list[tuple[int, tuple[Packet, ...]]] = []
     offsets: set[int] = set()  # offsets of the sequences that configs carry
@@ -85,12 +85,12 @@ def read(section: Section, labels: Labels) -> Image:
 
 
 def config_segments(packet: Packet) -> tuple[Mapping[str, int], ...]:
-    """The segments of a config packet: its sequence."""
+    """Return the segments of a config packet: its sequence."""
     return packet.segments if packet.out is None else ()
 
 
 def _read_list(data: bytes, place: int) -> tuple[tuple[Packet, ...], int]:
-    """The packets from `place` on, and the offset after the end mark."""
+    """Return the packets from `place` on, and the offset after the end mark."""
     packets: list[Packet] = []
     while True:
         if place >= len(data):
@@ -103,7 +103,7 @@ def _read_list(data: bytes, place: int) -> tuple[tuple[Packet, ...], int]:
 
 
 def read_packet(data: bytes, place: int) -> tuple[Packet, int]:
-    """The packet at `place`, and the offset after it. Raises as `read`."""
+    """Return the packet at `place`, and the offset after it. Raises as `read`."""
     head = codec.unpack(pe.PACKET, data, place)
     command = codec.decode(pe.CORE, head["command"], pe.COMMAND_BITS, place)
     end = place + pe.PACKET.size
@@ -126,7 +126,7 @@ def read_packet(data: bytes, place: int) -> tuple[Packet, int]:
 def _read_sequences(
     data: bytes, end: int, offsets: set[int], labels: Labels, start: int
 ) -> tuple[list[Sequence], int]:
-    """The sequences after the lists, which end at `end`, and the offset of their own end.
+    """Return the sequences after the lists, which end at `end`, and the offset of their own end.
 
     All sequences that a config carries must be among them. After those, what has a label and can be
     read as a sequence is one.
@@ -151,7 +151,7 @@ def _read_sequences(
 
 
 def read_sequence(data: bytes, place: int) -> Sequence:
-    """The sequence at `place`. Raises as `read`."""
+    """Return the sequence at `place`. Raises as `read`."""
     header = codec.unpack(pe.SEQUENCE, data, place)
     end = place + pe.SEQUENCE.size
     records, instructions = [], []
@@ -179,7 +179,7 @@ def read_sequence(data: bytes, place: int) -> Sequence:
 
 
 def image_bytes(image: Image) -> bytes:
-    """The bytes that the directives give for lists and sequences, up to the data."""
+    """Return the bytes that the directives give for lists and sequences, up to the data."""
     data = bytearray()
     for offset, packets in image.lists:
         data += bytes(offset - len(data))

@@ -86,7 +86,7 @@ def _text(structure: Structure, values: Mapping[str, int]) -> str:
 
 
 def _members(structure: Structure, values: Mapping[str, int], but: tuple[str, ...] = ()) -> str:
-    """The members as `name=value`, without reserved ones and those of `but`."""
+    """Return the members as `name=value`, without reserved ones and those of `but`."""
     members = [
         x for x in structure.members if x.name not in but and not x.name.startswith("reserved")
     ]
