@@ -1,1 +1,4 @@
-"""Text to object file and back: grammar, expressions, data, layout, ELF, disassembler."""
+"""The assembler and its inverse: source text to object file, object file to source text.
+
+Grammar, expressions, data, layout, ELF, disassembler, formatter, editor services.
+"""

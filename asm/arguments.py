@@ -1,7 +1,7 @@
-"""The operands of macros and repetitions, taken apart by commas and blanks as GNU as does.
+"""Splits the operands of macros and repetitions at commas and blanks, as GNU as does.
 
-A blank is kept only where it separates words, strings or characters: `1 + 2, x y` is `1+2`, `x` and
-`y`. A character becomes its number; a string loses its quotes.
+A blank stays only where it separates words, strings or characters: `1 + 2, x y` becomes `1+2`, `x`
+and `y`. A character becomes its number; a string loses its quotes.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _NO_KEYWORD = ' \t,";()'  # one of these before a `=`: no keyword
 
 
 class OperandText:
-    """Operands without needless blanks, and the place of each piece in the line."""
+    """The text of operands without needless blanks, with a map back to the source line."""
 
     def __init__(self, text: str, offset: int) -> None:
-        """`text` stands at `offset` of its line."""
+        """Take `text`, which begins at column offset `offset` of its line."""
         self._runs = [(0, offset)]  # where the difference of offsets here and in the line changes
         self._end = offset + len(text)
         self.text = self._without_blanks(text, offset)
@@ -60,28 +60,28 @@ class OperandText:
         return min(origin + position - start, self._end)
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Return the place in the line of a piece of `text`."""
+        """Return the (start, end) offsets in the line of the piece `self.text[start:end]`."""
         first = self._place(start)
         return first, max(first + 1, self._place(end - 1) + 1 if end > start else first)
 
     def name(self, position: int) -> str:
-        """Return the word at a position; empty if there is none."""
+        """Return the name that begins at a position of `self.text`; empty if none begins there."""
         match = _NAME.match(self.text, position)
         return match[0] if match else ""
 
     def blank(self, position: int) -> int:
-        """Return the position after blanks."""
+        """Return the first position from `position` on that is no blank."""
         while self.text.startswith((" ", "\t"), position):
             position += 1
         return position
 
     def comma(self, position: int) -> int:
-        """Return the position after the blanks and the comma at a position, if there are any."""
+        """Return the position after optional blanks, an optional comma and the blanks after it."""
         position = self.blank(position)
         return self.blank(position + 1) if self.text.startswith(",", position) else position
 
     def is_keyword(self, position: int) -> bool:
-        """Return whether `name=` stands there."""
+        """Return whether a keyword argument, `name=`, begins at a position."""
         for char in self.text[position:]:
             if char == "=":
                 return True
@@ -97,7 +97,10 @@ class OperandText:
         return self._word(position)
 
     def _string(self, position: int) -> tuple[str, int]:
-        """Return the text of a string: `""` in it is a quote, an escaped quote stays as it is."""
+        """Return the contents of the string at a position, and the position after the string.
+
+        `""` inside of the string is one quote; an escaped quote keeps its backslash.
+        """
         text, pieces = self.text, []
         position += 1
         while position < len(text):
@@ -115,7 +118,10 @@ class OperandText:
         return "".join(pieces), position
 
     def _word(self, position: int) -> tuple[str, int]:
-        """Return the text up to a comma, or up to a blank outside of brackets."""
+        """Return the text up to the next comma or blank, and its end position.
+
+        Blanks in brackets and text in quotes do not end the word.
+        """
         text, start = self.text, position
         brackets: list[str] = []
         while position < len(text):
@@ -136,7 +142,7 @@ class OperandText:
 
 
 def _number(character: str) -> str:
-    """Return the number of a character, as text; the text itself if it is no character."""
+    """Return the code of a character literal as decimal text; other text is returned unchanged."""
     inside = character[1:-1] if len(character) > 2 and character.endswith("'") else character[1:]
     if character == "'\\'":
         inside = "\\'"

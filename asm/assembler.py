@@ -1,8 +1,8 @@
-"""Sources to a program, in two passes.
+"""Assembles sources to a program in two passes.
 
-Reading puts the bytes of each statement into an area, or zeros and a fixup where a value is not
-known yet. The layout gives every area its address. Then the fixups are applied. Mistakes are
-collected all the way and raised together.
+The first pass appends the bytes of each statement to an area. Where a value is not known yet, it
+appends zeros and a fixup. The layout then gives every area its address, and the second pass applies
+the fixups. All mistakes of a run are collected and raised together.
 """
 
 from __future__ import annotations
@@ -40,12 +40,11 @@ def assemble(
     include_dirs: Sequence[str | Path] = (),
     record: Record | None = None,
 ) -> Program:
-    """Return one executable from one or several sources: paths, or texts as `Source`.
+    """Assemble one or several sources (paths, or texts as `Source`) and return the executable.
 
-    `device` overrides the source's `.device`; `defines` are symbols of every
-    file; files are read below a source's folder and `include_dirs`. `record`
-    gets what `macaw.asm.listing.text` needs. Raises `AssemblyError` with all
-    mistakes, and `ConfigError` for a bad `device`.
+    `device` overrides the source's `.device`; `defines` are symbols of every file; files are read
+    below a source's folder and `include_dirs`. `record` collects what `macaw.asm.listing.text`
+    needs. Raises `AssemblyError` with all mistakes, and `ConfigError` for a bad `device`.
     """
     if isinstance(sources, str | Path | Source):
         sources = [sources]
@@ -66,9 +65,10 @@ def analyse(
     budget: Budget | None = None,
     watch: Callable[[], None] = lambda: None,
 ) -> Assembly:
-    """Return the finished run of `assemble`; its mistakes are in its report and do not raise.
+    """Assemble the sources and return the finished run. Mistakes are in its report, not raised.
 
-    `budget` bounds the expansions. `watch` is called again and again; what it raises ends the run.
+    `budget` limits the lines and characters of expansions. The run calls `watch` repeatedly; an
+    exception that `watch` raises ends the run.
     """
     folders = SourceFolders([Path(folder) for folder in include_dirs])
     state = AssemblyState(DeviceChoice(device), folders, record, watch)
@@ -83,7 +83,11 @@ def analyse(
 
 
 class Assembly:
-    """One run, phase by phase: `read_source`, `complete`, `lay_out`, `encode`, `program`."""
+    """One run of the assembler.
+
+    The caller runs its phases in this order: `read_source`, `complete`, `lay_out`, `encode`,
+    `program`.
+    """
 
     def __init__(
         self, state: AssemblyState, defines: Mapping[str, str | int], budget: Budget
@@ -97,7 +101,7 @@ class Assembly:
         self._default: CorePart | None = None  # the control core's, if the source has none
 
     def read_source(self, source: str | Path | Source, is_default: bool = False) -> None:
-        """Read one file. The default program of the control core sees no `-D` symbols."""
+        """Read one source file. Only the default program (`is_default`) gets no `-D` symbols."""
         state = self.state
         text = state.folders.load(source, state.report)
         if text is None:
@@ -114,7 +118,7 @@ class Assembly:
         self._parts.leave()
 
     def _define(self, name: str, value: str | int, text: SourceText) -> None:
-        """Define a `-D` symbol in the present file."""
+        """Define a symbol of `-D` in the file that is being read."""
         try:
             value = value if isinstance(value, int) else int(value or "1", 0)
         except ValueError:
@@ -127,7 +131,7 @@ class Assembly:
         self.state.symbols.has_variables = True
 
     def complete(self) -> None:
-        """Add the control core's part if there is none, and let every part finish."""
+        """Add the control core's default part if the sources have none. Then finish all parts."""
         if self._parts.control() is None:
             source = self._parts.default_control().default_source()
             if source is not None:
@@ -139,7 +143,10 @@ class Assembly:
         self._parts.check_tensor_memories(self._default)
 
     def lay_out(self) -> None:
-        """Give everything its address; what does not fit is an error of a part or a tensor."""
+        """Give every area its address. Report each section that does not fit its memory.
+
+        The error is reported at the section's part or tensor, if it has one.
+        """
         report = self.state.report
         for plan, problem in self.state.layout.place(self.state.config):
             parts = (x for x in self._parts if plan is not None and x.plan().name == plan.name)
@@ -156,7 +163,7 @@ class Assembly:
         self.state.is_placed = True
 
     def encode(self) -> None:
-        """Apply the fixups, resolve symbols, and give the default program its commands."""
+        """Apply the fixups, resolve the symbols, and fill the default program with its commands."""
         state = self.state
         for apply in state.fixups:
             state.watch()
@@ -173,13 +180,13 @@ class Assembly:
             self._default.fill_default([part.startup(parts) for part in parts])
 
     def _resolve(self, symbol: Definition) -> None:
-        """Resolve a symbol, so that its mistake is reported even if nothing uses it."""
+        """Resolve a symbol's deferred value. So a mistake in an unused symbol is reported too."""
         if isinstance(symbol.value, Deferred) and not symbol.is_bad:
             with self.state.report.catching(symbol.line), suppress(AlreadyReported):
                 self.state.symbols.resolve(symbol, Name(symbol.start, symbol.end, symbol.name))
 
     def program(self) -> Program:
-        """Return the program. Raises `AssemblyError` if there was any error."""
+        """Return the assembled program. Raises `AssemblyError` if the run has reported an error."""
         diagnostics = self.state.report.diagnostics()
         if self.state.report.has_errors:
             raise AssemblyError(diagnostics)

@@ -17,7 +17,7 @@ DEFAULT_DEVICE = "base"
 
 
 class DeviceChoice:
-    """The device of a run: the caller's, else that of `.device`, else the default one."""
+    """The device of a run: the caller's device, else that of `.device`, else `DEFAULT_DEVICE`."""
 
     def __init__(self, device: str | Configuration | None) -> None:
         self._config = load(device) if isinstance(device, str) else device
@@ -26,7 +26,10 @@ class DeviceChoice:
 
     @property
     def config(self) -> Configuration:
-        """The device's configuration. After the first use `.device` cannot change it."""
+        """The device's configuration.
+
+        After the first use of it, `.device` cannot change the device.
+        """
         self._used = True
         if self._config is None:
             self._config = load(DEFAULT_DEVICE)
@@ -34,13 +37,17 @@ class DeviceChoice:
 
     @property
     def external_bytes(self) -> int:
-        """The bytes of external memory, as far as known; `.device` may still change the device."""
+        """The size of external memory in bytes. Reading it does not fix the device."""
         if self._config is None:
             return int(settings()["mem.external_bytes"].default)
         return int(self._config["mem.external_bytes"])
 
     def choose(self, line: LogicalLine, node: Name | Text, folders: SourceFolders) -> None:
-        """`.device`. Raises `Mistake`."""
+        """Carry out a `.device` line: choose the device that `node` names.
+
+        Raises `Mistake` if there is no such device, if another one is chosen already, or if earlier
+        lines depend on the device.
+        """
         try:
             name = node.text if isinstance(node, Name) else str(folders.find(line, node)[0])
             config = load(name)
@@ -60,14 +67,14 @@ class DeviceChoice:
 
 
 class SourceFolders:
-    """The folders of `-I`, and the names of all files that were read."""
+    """The folders of `-I`, in which a run looks for files, and the names of the files read."""
 
     def __init__(self, included: Sequence[Path]) -> None:
         self._included = included
         self.read: list[str] = []
 
     def load(self, source: str | Path | Source, report: Report) -> SourceText | None:
-        """Return the text of a source; None if it cannot be read, which is reported."""
+        """Return the text of a source. Report an unreadable file and return None."""
         if isinstance(source, Source):
             return SourceText(source.text, printable_name(source.name), source.folder)
         path = Path(source)
@@ -83,7 +90,10 @@ class SourceFolders:
         return SourceText(text, printable_name(str(source)), path.parent)
 
     def find(self, line: LogicalLine, name: Text) -> tuple[Path, str]:
-        """The path of the file that a line names, and its name for messages. Raises `FileError`."""
+        """Return the path of the file that a line names, and the file's name for messages.
+
+        Raises `FileError`.
+        """
         own = line.source.folder
         folders = [*([own] if own is not None else []), *self._included]
         try:

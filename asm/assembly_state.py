@@ -1,4 +1,4 @@
-"""What a run of the assembler knows so far: the data that statements read and change."""
+"""The state of a run of the assembler: the data that statements read and change."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from macaw.isa.model import Core
 
 @dataclass(eq=False)
 class AssemblyState:
-    """The inputs of a run, the program as far as it is made, and where the source is.
+    """The inputs of a run, the program assembled so far, and the current position in the source.
 
-    `record` collects what a listing needs; without it there is none. `watch` is called again and
-    again; what it raises ends the run.
+    `record` collects the data of a listing; None: no listing is wanted. The run calls `watch`
+    repeatedly; an exception that `watch` raises ends the run.
     """
 
     device: DeviceChoice
@@ -63,16 +63,19 @@ class AssemblyState:
 
     @property
     def config(self) -> Configuration:
-        """The device's configuration, which no `.device` can change after the first use."""
+        """The device's configuration.
+
+        After the first use of it, `.device` cannot change the device.
+        """
         return self.device.config
 
     def next_ordinal(self) -> int:
-        """Return the number of the next statement, which orders the local labels."""
+        """Return the number of the next statement; local labels such as `1:` are ordered by it."""
         self.ordinal += 1
         return self.ordinal
 
     @cached_property
     def natural_sizes(self) -> dict[tuple[str, int], int]:
-        """The bytes from each symbol (name, address) to the next one, after the layout."""
+        """The natural size in bytes of each symbol, by (name, address). Valid after the layout."""
         symbols = object_symbols.symbols(self.symbols, self.layout)
         return object_symbols.sizes(self.layout, symbols)

@@ -1,7 +1,7 @@
-"""The garbage collector runs less often while a program is assembled.
+"""Makes Python's garbage collector run less often while a program is assembled.
 
-A run makes many small objects that live to its end and hardly any cycles. Looking through them
-again and again would take a fifth of the time of a large source.
+A run creates many small objects that live to its end and hardly any reference cycles. Repeated
+collections would take a fifth of the time of a large source.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ _inside: list[tuple[int, int, int]] = []  # the settings before each run in prog
 
 @contextmanager
 def collecting_seldom() -> Iterator[None]:
-    """Make the collector run seldom in the block. The last of several runs resets it."""
+    """Let the garbage collector run seldom inside the `with` block.
+
+    If several runs overlap, the last one that ends restores the old setting.
+    """
     with _lock:
         before = gc.get_threshold()
         _inside.append(before if not _inside else _inside[0])

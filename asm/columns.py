@@ -1,4 +1,4 @@
-"""The columns of source text, for the formatter and the disassembler."""
+"""The column layout of source text, which the formatter and the disassembler share."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ GAP = 2  # least blanks before a comment
 
 
 def statement(text: str, column: int = STATEMENT) -> str:
-    """Return a statement, written with single blanks, in its layout from `column` on.
+    """Return a statement that starts in `column`, with its operands aligned to the operand column.
 
-    The blanks before the column are not part of it. A move, `a <- b`, stays as it is.
+    `text` has single blanks. The result does not include the blanks before `column`. A move, `a <-
+    b`, stays as it is.
     """
     head, blank, operands = text.partition(" ")
     if operands.startswith(ARROW):
@@ -22,5 +23,5 @@ def statement(text: str, column: int = STATEMENT) -> str:
 
 
 def with_comment(line: str, comment: str, column: int = COMMENT) -> str:
-    """Return a line with a comment after it."""
+    """Return a line with a comment appended in the comment column."""
     return f"{line}{' ' * GAP}".ljust(column) + comment

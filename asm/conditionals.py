@@ -1,4 +1,4 @@
-"""Conditional assembly: `.if` and its kin, as in GNU as."""
+"""Conditional assembly: `.if` and the related directives, as in GNU as."""
 
 from __future__ import annotations
 
@@ -79,7 +79,10 @@ def _check_before_else(conditional: Conditional, command: Command) -> None:
 
 
 def _check_alone(stack: TextStack, command: Command, level: int) -> None:
-    """Raise `Mistake` if something follows the word, unless that many conditionals skip it."""
+    """Raise `Mistake` if operands follow the directive.
+
+    There is no check if the outer `level` conditionals skip the line anyway.
+    """
     if level and stack.conditionals[level - 1].skips:
         return
     statement = statement_of(stack, command)

@@ -1,4 +1,4 @@
-"""A core's part of a program: its sections, its instructions, how the default program runs it."""
+"""A core's part of a program: its sections, its instructions, its default startup."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ COMMON_SECTIONS = {".data": ("aw", False), ".rodata": ("a", False), ".bss": ("aw
 
 
 def common_area(layout: Layout, section: str) -> Area | None:
-    """Return the area of a section that every part may write to; None: it is none of them."""
+    """Return the area of a section that all parts share (`.data`); None for other sections."""
     if section not in COMMON_SECTIONS:
         return None
     flags, zeros = COMMON_SECTIONS[section]
@@ -34,7 +34,10 @@ def common_area(layout: Layout, section: str) -> Area | None:
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """A copy of `rows` rows of `row_bytes` bytes. A stride is the bytes from row to row."""
+    """A copy of `rows` rows of `row_bytes` bytes each, from address `src` to `dst`.
+
+    A stride is the distance in bytes between the starts of two rows; 0 repeats one address.
+    """
 
     dst: int
     src: int
@@ -46,7 +49,10 @@ class Transfer:
 
 @dataclass(frozen=True)
 class Startup:
-    """What the default program does for a part. It does each step for all parts before the next."""
+    """What the default program does to run one part: its copies, starts and waits.
+
+    The default program does each step for all parts before the next step.
+    """
 
     loads: Sequence[Transfer] = ()
     swap: int = 0  # mask of memory units
@@ -60,7 +66,10 @@ class Startup:
 
 @dataclass
 class CorePart:
-    """A part of a program. This base suits a core whose code is words in external memory."""
+    """A core's part of a program.
+
+    This base class suits cores whose code is words in external memory.
+    """
 
     state: AssemblyState
     core: Core
@@ -73,14 +82,17 @@ class CorePart:
     accepts_anything = False
 
     def __post_init__(self) -> None:
-        """Set up what the core needs besides."""
+        """Set up additional state in subclasses."""
 
     def area(self) -> Area:
-        """Return the area of the first bytes in the part."""
+        """Return the area to which the part's bytes go until a directive enters another section."""
         return self.section(".text") or self.state.layout.area(self.plan())
 
     def plan(self) -> SectionPlan:
-        """The part's own section, aligned to the size of an instruction if the core executes it."""
+        """Return the part's own section.
+
+        If the core executes the section, it is aligned to the size of an instruction.
+        """
         flags = "ax" if self.core.executable else "a"
         name = self.core.section.format(self.index)
         align = max((row.format.size for row in self.core.instructions), default=1)
@@ -97,21 +109,24 @@ class CorePart:
         )
 
     def section(self, name: str) -> Area | None:
-        """Return the area of a section of this part; None if it has none of that name."""
+        """Return the area of this part's section `name`; None if there is no such section."""
         if name in (".text", self.plan().name):
             return self.state.layout.area(self.plan())
         return common_area(self.state.layout, name)
 
     def section_names(self) -> Sequence[str]:
-        """Return the names that `.section` takes in this part."""
+        """Return the section names that `.section` accepts in this part."""
         return (".text", *COMMON_SECTIONS)
 
     def places_labels(self, area: Area) -> bool:
-        """Whether a label means the present end of `area`; if not, it waits for the next bytes."""
+        """Return whether a label takes the present end of `area` as its address at once.
+
+        If not, the label is pending until the next bytes.
+        """
         return True
 
     def leave(self) -> None:
-        """Close what is open: the source enters another part, or ends."""
+        """Close open constructs, because the source enters another part or ends."""
 
     def instruction(
         self, context: StatementContext, statement: Statement, rows: Sequence[Row]
@@ -123,10 +138,13 @@ class CorePart:
         self.check_group(context, statement)
 
     def hint(self, context: StatementContext, statement: Statement) -> None:
-        """Take a `.hint` if the core knows it. Raises `Mistake`."""
+        """Evaluate a `.hint` if this core supports its kind; ignore it otherwise.
+
+        Raises `Mistake`.
+        """
 
     def statement_failed(self) -> None:
-        """Note that the last statement of this part has an error, which is reported."""
+        """React to an error in the last statement of this part. The error is reported already."""
 
     def padding(self, count: int) -> bytes:
         """Return the `count` bytes with which an alignment fills executable areas."""
@@ -134,11 +152,11 @@ class CorePart:
 
     @cached_property
     def group_starters(self) -> tuple[str, ...]:
-        """The mnemonics that begin to record a register group."""
+        """The mnemonics that start a record in a register group of the trace block."""
         return tuple(name for name, rows in self.core.rows.items() if any(map(_begins_group, rows)))
 
     def check_group(self, context: StatementContext, statement: Statement) -> None:
-        """Warn if a part uses a register group a second time, which loses the first record."""
+        """Warn if a part records in the same register group twice: the first record is lost."""
         if statement.head is None or statement.head.text not in self.group_starters:
             return
         group = statement.operands[0] if statement.operands else None
@@ -151,17 +169,20 @@ class CorePart:
             self.groups.add(group.value)
 
     def may_write(self, _tensor: Definition) -> bool:
-        """Return whether the part can write to a tensor, after the layout."""
+        """Return whether the part can write to a tensor. The caller asks after the layout."""
         return True
 
     def finish(self) -> None:
-        """Add what the part still needs, when all sources are read and nothing is laid out."""
+        """Add what the part still needs.
+
+        The assembler calls this after all sources, before the layout.
+        """
 
     @classmethod
     def tensor_plans(cls, core: Core, config: Configuration) -> Mapping[str, SectionPlan]:
-        """Return the sections that `at=` of a tensor can name for this core, by name: its windows.
+        """Return the sections for tensors of this core's windows, by the name that `at=` uses.
 
-        The tensors of a window lie in external memory; the default program moves them through it.
+        The tensors lie in external memory; the default program moves them through the window.
         """
         return {
             name: SectionPlan(
@@ -179,10 +200,10 @@ class CorePart:
         }
 
     def startup(self, parts: Sequence[CorePart]) -> Startup:
-        """Return what the default program does for this part, one of `parts`, after the layout.
+        """Return what the default program does for this part. The caller asks after the layout.
 
-        It starts a core that fetches its instructions, at `_start` or at the first one, and waits
-        for it.
+        `parts` are all parts, including this one. A core that fetches its instructions is started
+        at `_start`, or at its first instruction, and the default program waits for its end.
         """
         entry = None
         if self.core.executable:
@@ -198,7 +219,7 @@ class CorePart:
         )
 
     def _streams(self, direction: str) -> list[Transfer]:
-        """Return the copies between this part's windows, "in" or "out", and their tensors."""
+        """Return the copies that move tensors into ("in") or out of ("out") this part's windows."""
         transfers = []
         config = self.state.config
         for instance, name, window in _windows(self.core, config):
@@ -215,22 +236,25 @@ class CorePart:
         return transfers
 
     def default_source(self) -> Source | None:
-        """The program of this core for a source that has none; only the control core has one."""
+        """Return the program of this core for sources without a part for it; None: there is none.
+
+        Only the control core has such a default program.
+        """
         return None
 
     def fill_default(self, parts: Sequence[Startup]) -> None:
-        """Write the commands of the default program for `parts` into it, after the layout."""
+        """Write the default program's commands for `parts` into its table, after the layout."""
 
 
 def _windows(core: Core, config: Configuration) -> Iterator[tuple[int, str, Window]]:
-    """Yield the windows of a core: number of the instance, name for `at=`, row of the table."""
+    """Yield the windows of all instances of a core as (instance, name for `at=`, window)."""
     for instance in range(config[f"{core.name}.{core.index}s"] if core.index else 1):
         for window in core.windows:
             yield instance, f"{window.name}{instance if core.index else ''}", window
 
 
 def _begins_group(row: Row) -> bool:
-    """Return whether an instruction begins to record a register group: its first operand."""
+    """Return whether an instruction starts a record in the register group of its first operand."""
     if not isinstance(row, Instruction) or "trace" not in row.writes.split():
         return False
     return row.fixed.get("begin") == 1 or row.fixed.get("ends") == 0

@@ -1,4 +1,4 @@
-"""The parts of a program, one for each core and row, and the one that the source is in."""
+"""The parts of a program (one for each core and row), and the part that the source is in."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ from macaw.isa.rows import Row
 
 
 class CoreParts:
-    """All parts, in the order of the source; `current` is the one that the source is in, if any."""
+    """All parts, in the order of the source.
+
+    `current` is the part that the source is in; None before the first `.core`.
+    """
 
     def __init__(self, state: AssemblyState) -> None:
         self._state = state
@@ -31,7 +34,10 @@ class CoreParts:
         return iter(self._parts.values())
 
     def enter_core(self, context: StatementContext, statement: Statement) -> None:
-        """`.core NAME, row=R`. Raises `Mistake`; anything may then follow up to the next part."""
+        """Carry out `.core NAME, row=R`.
+
+        Raises `Mistake`; then an `UnknownPart` accepts all statements up to the next `.core`.
+        """
         self.leave()
         try:
             self.current = self._part_of(context, statement)
@@ -41,12 +47,12 @@ class CoreParts:
         self._state.area = self.current.area()
 
     def enter_unknown(self, line: LogicalLine) -> None:
-        """Enter a part of no known core, in which everything is taken and discarded."""
+        """Enter an `UnknownPart`, which accepts every statement and discards its bytes."""
         self.current = UnknownPart(self._state, registry.cores()[0], None, line)
         self._state.area = self.current.area()
 
     def leave(self) -> None:
-        """End the current part, as a new one begins or the source ends."""
+        """End the current part, because another part begins or the source ends."""
         if self.current is not None:
             self.current.leave()
         self._state.symbols.place_labels(self._state.area)
@@ -54,13 +60,13 @@ class CoreParts:
         self._enter_data()
 
     def _enter_data(self) -> None:
-        """Outside of parts bytes go to `.data`."""
+        """Let the following bytes go to `.data`, the section for bytes outside of all parts."""
         area = common_area(self._state.layout, ".data")
         assert area is not None
         self._state.area = area
 
     def _part_of(self, context: StatementContext, statement: Statement) -> CorePart:
-        """Return the part that a `.core` names. Raises `Mistake`."""
+        """Return the part that a `.core` statement names. Raises `Mistake`."""
         assert statement.head is not None
         cores = [core for core in registry.cores() if core.section]
         choices = ", ".join(core.name for core in cores)
@@ -85,7 +91,7 @@ class CoreParts:
         return self._part(core, index, context.line)
 
     def _part(self, core: Core, index: int | None, line: LogicalLine) -> CorePart:
-        """Return the part of a core with that index; a new one if there is none."""
+        """Return the part of `core` with this index. Create it if there is none."""
         key = core.name, index
         if key not in self._parts:
             self._parts[key] = part_class(core.name)(self._state, core, index, line)
@@ -93,7 +99,7 @@ class CoreParts:
         return self._parts[key]
 
     def tensor_plan(self, word: Name) -> SectionPlan:
-        """Return the section of the tensors in the memory of that name. Raises `Mistake`."""
+        """Return the section for tensors in the memory that `at=` names. Raises `Mistake`."""
         plans_by_name: dict[str, SectionPlan] = {}
         choices: list[str] = []
         for core in registry.cores():
@@ -107,9 +113,10 @@ class CoreParts:
         return self._state.layout.plan(plans_by_name[word.text])
 
     def check_tensor_memories(self, default: CorePart | None) -> None:
-        """Warn of tensors in memories that no part of the program works with.
+        """Warn of each tensor in a core's memory if the program has no part for that core.
 
-        A part of instructions may load from any memory, except for the `default` program.
+        There is no warning if a part executes instructions, because these can load from any memory.
+        The `default` program does not count as such a part.
         """
         if any(part.core.executable and part is not default for part in self):
             return
@@ -120,17 +127,17 @@ class CoreParts:
                 self._state.report.warning(tensor.definition.line, tensor.home, message)
 
     def control(self) -> CorePart | None:
-        """Return the part of the core that a device starts; None if there is none."""
+        """Return the part of the control core, which the device starts; None if there is none."""
         return next((part for part in self if not part.core.number), None)
 
     def default_control(self) -> CorePart:
-        """Return a new part of the control core, to ask for its default program."""
+        """Return a temporary part of the control core, which can give its default program."""
         core = next(core for core in registry.cores() if not core.number)
         nowhere = LogicalLine(SourceText("", ""), 0, "")
         return part_class(core.name)(self._state, core, None, nowhere)
 
     def enter_section(self, name: Name) -> None:
-        """`.section NAME`. Raises `Mistake`."""
+        """Carry out `.section NAME`. Raises `Mistake` if the current part has no such section."""
         part = self.current
         choices: Sequence[str]
         if part is None:
@@ -149,14 +156,14 @@ class CoreParts:
 
     @property
     def padding(self) -> Callable[[int], bytes] | None:
-        """What fills an alignment among instructions; None: zeros do."""
+        """The function that makes the fill bytes of an alignment in code; None: zeros."""
         plan = self._state.layout.plans.get(self._state.area.section)
         executable = plan is not None and "x" in plan.flags
         return self.current.padding if self.current is not None and executable else None
 
 
 class UnknownPart(CorePart):
-    """What follows a wrong `.core`: no statement of it is an error, and its bytes are discarded."""
+    """The part after a wrong `.core`. It accepts every statement and discards the bytes."""
 
     accepts_anything = True
 
@@ -169,7 +176,11 @@ class UnknownPart(CorePart):
     def instruction(
         self, context: StatementContext, statement: Statement, rows: Sequence[Row]
     ) -> None:
-        """Take anything; a word with a point may be a directive that defines its first operand."""
+        """Accept any instruction.
+
+        An unknown word that begins with a point may be a directive that defines a symbol. Its first
+        operand is therefore marked, so that uses of the symbol cause no further errors.
+        """
         assert statement.head is not None
         first = statement.operands[0] if statement.operands else None
         if statement.head.text.startswith(".") and isinstance(first, Name):

@@ -1,7 +1,8 @@
-"""Arrays from .npy files, without NumPy.
+"""Reads arrays from .npy files without NumPy.
 
-The header is read as a literal and never run, so object arrays are impossible. Only C-ordered
-little-endian arrays of a known element type are accepted; the error says why another one is not.
+The header is parsed as a Python literal and never executed, so arrays of objects are impossible.
+Only C-ordered little-endian arrays of a known element type are accepted. The error for any other
+array gives the reason.
 """
 
 from __future__ import annotations
@@ -36,12 +37,12 @@ _DTYPES = {
 
 
 class DataError(MacawError, ValueError):
-    """A file holds no usable array; the message says why."""
+    """A file does not hold a usable array; the message gives the reason."""
 
 
 @dataclass(frozen=True)
 class Array:
-    """A C-ordered little-endian array."""
+    """A C-ordered little-endian array: element type, shape and bytes."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -49,12 +50,12 @@ class Array:
 
     @property
     def item_size(self) -> int:
-        """The bytes of an element."""
+        """The size of one element in bytes."""
         return len(self.data) // (prod(self.shape) or 1)
 
 
 def read_npy(data: bytes) -> Array:
-    """Return the array of a .npy file's bytes, versions 1 to 3. Raises `DataError`."""
+    """Return the array in the bytes of a .npy file (format versions 1 to 3). Raises `DataError`."""
     if data[:6] != _MAGIC:
         raise DataError("is no .npy file; numpy.save writes one")
     if len(data) < 8:
@@ -129,9 +130,9 @@ Selection = int | slice
 
 
 def select(array: Array, selections: Sequence[Selection]) -> Array:
-    """Return a part of an array: an index or a range for each of its first dimensions.
+    """Return a part of an array. `selections` has an index or a range for each leading dimension.
 
-    The caller has checked that the indices lie in the array.
+    The caller has checked that the indices are in range.
     """
     item = array.item_size
     strides = [item * prod(array.shape[place + 1 :]) for place in range(len(array.shape))]

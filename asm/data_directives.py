@@ -1,4 +1,4 @@
-"""Directives that define data: numbers, text, space, arrays."""
+"""The directives that define data: numbers, text, space, arrays."""
 
 from __future__ import annotations
 
@@ -36,7 +36,10 @@ _MAX_FILL_VALUE = 4  # bytes of them that its value gives, as in GNU as
 
 
 def pack_number(value: int, size: int, node: Node) -> bytes:
-    """A number, signed or not, as `size` little-endian bytes. Raises `Mistake` with the range."""
+    """Return a signed or unsigned number as `size` little-endian bytes.
+
+    Raises `Mistake` with the allowed range.
+    """
     low, high = -(1 << (8 * size - 1)), (1 << 8 * size) - 1
     if size < 8 and not low <= value <= high:
         raise Mistake(f"{value} is out of range, {low} to {high}", node)
@@ -44,7 +47,7 @@ def pack_number(value: int, size: int, node: Node) -> bytes:
 
 
 def _numbers(size: int, context: StatementContext, statement: Statement) -> None:
-    """Emit each operand as a number of `size` bytes; `.` in it is its own address."""
+    """Emit each operand as a number of `size` bytes. `.` in an operand is that number's address."""
     end = context.offset + size * len(statement.operands)
     try:
         for node in statement.operands:
@@ -104,9 +107,10 @@ def _space(context: StatementContext, statement: Statement) -> None:
 
 
 def _fill(context: StatementContext, statement: Statement) -> None:
-    """`.fill repeat, size, value`: as in GNU as the value has at most 4 bytes, the rest is zero.
+    """Carry out `.fill repeat, size, value`.
 
-    A warning tells if the value is cut off.
+    As in GNU as, `value` gives at most 4 bytes of each repetition; the other bytes are zero. A
+    value that does not fit is cut off with a warning.
     """
     if not 1 <= len(statement.operands) <= 3:
         raise wrong_operands(statement, ".fill REPEAT [, size [, value]]")
@@ -131,7 +135,10 @@ def _fill(context: StatementContext, statement: Statement) -> None:
 
 
 def load_array(context: StatementContext, node: Node) -> Array:
-    """Return the array of `"file.npy"` or of a part of it, `"file.npy"[0:8]`. Raises `Mistake`."""
+    """Return the array that `"file.npy"`, or a part of it such as `"file.npy"[0:8]`, names.
+
+    Raises `Mistake`.
+    """
     text = node.base if isinstance(node, Indexed) else node
     if not isinstance(text, Text):
         raise Mistake("the name of a .npy file is needed here, in quotes", node)
@@ -167,7 +174,10 @@ def _selection(context: StatementContext, node: Node, length: int, place: int) -
 
 
 def _incbin(context: StatementContext, statement: Statement) -> None:
-    """`.incbin "file", skip, count`: `count` bytes of a file after `skip` others, or all of them."""
+    """Carry out `.incbin "file", skip, count`: emit `count` bytes of a file from offset `skip` on.
+
+    Without `count`, emit all bytes up to the end of the file.
+    """
     nodes = statement.operands
     if not 1 <= len(nodes) <= 3 or not isinstance(nodes[0], Text):
         raise wrong_operands(statement, '.incbin "FILE" [, skip [, count]]')
@@ -184,7 +194,10 @@ def _incbin(context: StatementContext, statement: Statement) -> None:
 def one_array(
     context: StatementContext, statement: Statement, options: Sequence[str], syntax: str
 ) -> Array:
-    """Return the array of a statement with one operand that has no name. Raises `Mistake`."""
+    """Return the array of a statement that has exactly one operand without `name=`.
+
+    `options` are the allowed names of the other operands. Raises `Mistake`.
+    """
     plain = [item for item in statement.operands if not isinstance(item, Named)]
     if len(plain) != 1:
         raise wrong_operands(statement, syntax)
@@ -213,7 +226,10 @@ def element_type(node: Node) -> str:
 def typed_shape(
     context: StatementContext, dtype: Node, dimensions: Sequence[Node]
 ) -> tuple[str, tuple[int, ...], int]:
-    """Return the element type, shape and bytes of `int8, 4, 64`. Raises `Mistake`."""
+    """Return the element type, the shape and the total bytes that `int8, 4, 64` declares.
+
+    Raises `Mistake`.
+    """
     element = element_type(dtype)
     if len(dimensions) > _MAX_DIMENSIONS:
         raise Mistake(f"a tensor has at most {_MAX_DIMENSIONS} dimensions", dimensions[-1])

@@ -1,4 +1,4 @@
-"""Simple lines with symbols: their words and numbers are completed after the layout."""
+"""Completes the words and numbers of simple lines with symbols after the layout."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LINE = re.compile(
 
 
 class LocalReference(NamedTuple):
-    """`1b` or `1f`, and the number of its statement."""
+    """A use of a local label, `1b` or `1f`, and the ordinal of the statement that uses it."""
 
     number: int
     ordinal: int
@@ -36,18 +36,18 @@ class LocalReference(NamedTuple):
 
 
 def statement_start(match: re.Match[str]) -> int:
-    """Return the offset of a line's statement."""
+    """Return the offset in the source at which the statement of a matched line begins."""
     return match.start(1) if match[1] is not None else match.start(2)
 
 
 def logical_line(source: SourceText, match: re.Match[str]) -> LogicalLine:
-    """Return the line as the reader would give it."""
+    """Return a matched line as the `LogicalLine` that the reader would make of it."""
     start = statement_start(match)
     return LogicalLine(source, start, source.text[start : match.end(3)].rstrip(" \t"))
 
 
 class DeferredFixups:
-    """Words and numbers of simple lines that wait for symbols, and their places."""
+    """The words and numbers of simple lines whose symbols have no value yet, with their offsets."""
 
     __slots__ = ("_area", "_part", "_scope", "_source", "_state", "items")
 
@@ -69,7 +69,7 @@ class DeferredFixups:
         self.items: list[tuple[int, int, OperandEncoder | int, str, str | LocalReference, int]] = []
 
     def apply(self) -> None:
-        """Put in the values, after the layout."""
+        """Write the final words and numbers into the area, after the layout."""
         area, report = self._area, self._state.report
         following, base = self._scope.following, area.base or 0
         watch = self._state.watch
@@ -107,7 +107,10 @@ class DeferredFixups:
         line_start: int,
         ordinal: int,
     ) -> bytes:
-        """The bytes of a line whose symbol has no simple value, or the report of its mistake."""
+        """Return the bytes of a line, parsed by the grammar because its symbol has no simple value.
+
+        If the line has a mistake, report it and return no bytes.
+        """
         match = LINE.match(self._source.text, self._source.text.rfind("\n", 0, line_start) + 1)
         assert match is not None
         line = logical_line(self._source, match)
@@ -124,7 +127,7 @@ class DeferredFixups:
 
 
 class _LateArea(Area):
-    """The bytes of one statement, at an offset of its area, after the layout."""
+    """A temporary area for the bytes of one statement that is assembled after the layout."""
 
     start = 0
 

@@ -1,7 +1,8 @@
-"""Errors and warnings of a source, as text with a caret or as JSON.
+"""Prints the errors and warnings of a source as text with carets or as JSON.
 
-A diagnostic holds its place and the text of its line, so that printing needs no file. `pieces`
-gives the printed form as (style, text) pairs, which a screen can colour and `render` joins.
+A diagnostic contains its position and the text of its line, so that printing reads no file.
+`pieces` yields the printed form as (style, text) pairs; a screen can colour them, `render` joins
+them.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ ERROR, WARNING = "error", "warning"
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Columns of one source line, counted from 1; `end_column` is the first after them."""
+    """A range of columns in one source line, counted from 1. `end_column` is the first after it."""
 
     file: str
     line: int
@@ -37,7 +38,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A step on the way from a line to its file: an expansion or an include."""
+    """One step from an expanded or included line back to its file, for messages."""
 
     what: str  # "in expansion of macro 'dot'", "included from here"
     span: Span
@@ -59,9 +60,9 @@ class Diagnostic:
 
 
 class AssemblyError(MacawError):
-    """A source could not be assembled: all its errors and warnings.
+    """The source could not be assembled; `diagnostics` are all its errors and warnings.
 
-    Its text has a line for each of the first `MOST_ERRORS` errors and warnings.
+    The message has one line for each of the first `MOST_ERRORS` errors and warnings.
     """
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
@@ -80,7 +81,7 @@ def _where(span: Span) -> str:
 
 
 def printable(text: str) -> str:
-    """Return the text with each control character except the tab as one visible character."""
+    """Return the text with each control character but the tab made a visible character."""
     if text.isprintable():
         return text
     return "".join(
@@ -89,9 +90,9 @@ def printable(text: str) -> str:
 
 
 def printable_name(name: str) -> str:
-    """As `printable`, for a file's name, which must stay one that opens the file.
+    """Return a file's name made printable, as `printable` does.
 
-    Bytes of it that are no UTF-8 stay as they are.
+    Bytes of the name that are not UTF-8 stay as they are, so that the name still opens the file.
     """
     if name.isprintable():
         return name
@@ -99,7 +100,7 @@ def printable_name(name: str) -> str:
 
 
 def _caret_line(source: str, span: Span) -> str:
-    """Blanks up to the span, with the line's tabs, and a run of carets."""
+    """Return the line of carets under the span; tabs of the source line are kept before it."""
     before = source[: span.column - 1].ljust(span.column - 1)
     end = min(span.end_column, len(source) + 1)
     return "".join("\t" if char == "\t" else " " for char in before) + "^" * max(
@@ -108,7 +109,7 @@ def _caret_line(source: str, span: Span) -> str:
 
 
 def _window(source: str, span: Span) -> tuple[str, Span]:
-    """Return a line and the span in it; of a long line only the text around the span."""
+    """Return the source line and the span in it. Cut a long line to the text around the span."""
     if len(source) <= _WIDEST:
         return source, span
     start = max(0, min(span.column - 1 - _WIDEST // 3, len(source) - _WIDEST))
@@ -123,7 +124,10 @@ def _window(source: str, span: Span) -> tuple[str, Span]:
 def first(
     diagnostics: Sequence[Diagnostic], most: int = MOST_ERRORS
 ) -> tuple[Sequence[Diagnostic], str]:
-    """At most so many errors and so many warnings (0: all), and a line about those left out."""
+    """Return the first `most` errors and the first `most` warnings, and a note on the rest.
+
+    The note counts the diagnostics left out; it is empty if there are none. `most` = 0 returns all.
+    """
     if not most or len(diagnostics) <= most:
         return diagnostics, ""
     chosen, count = [], {ERROR: 0, WARNING: 0}
@@ -140,7 +144,7 @@ def first(
 
 
 def pieces(diagnostic: Diagnostic) -> Iterator[tuple[str, str]]:
-    """Yield the printed form in (style, text) pairs, line ends included.
+    """Yield the printed form as (style, text) pairs, line ends included.
 
     Styles: "place", "error" or "warning", "message", "source", "caret", "hint", "chain".
     """
@@ -159,7 +163,7 @@ def pieces(diagnostic: Diagnostic) -> Iterator[tuple[str, str]]:
 
 
 def render(diagnostics: Iterable[Diagnostic]) -> str:
-    """Return the diagnostics as plain text, each with its line and carets."""
+    """Return the diagnostics as plain text. Each one includes its source line and carets."""
     return "".join(text for item in diagnostics for _style, text in pieces(item))
 
 
@@ -173,9 +177,10 @@ def _span_object(span: Span) -> dict[str, object]:
 
 
 def to_json(diagnostics: Iterable[Diagnostic], left_out: str = "") -> str:
-    """A JSON list of objects: severity, message, file, line, column, end_column, hint, chain.
+    """Return the diagnostics as a JSON list of objects.
 
-    If `first` leaves some out, the last object has the severity "note" and no place.
+    Their keys are severity, message, file, line, column, end_column, hint and chain. If `left_out`
+    is not empty, a last object with the severity "note" and that message has no position.
     """
     note = Diagnostic("note", left_out, Span("", 0, 0, 0))
     return json.dumps(
@@ -195,9 +200,10 @@ def to_json(diagnostics: Iterable[Diagnostic], left_out: str = "") -> str:
 
 @contextmanager
 def guessing() -> Iterator[None]:
-    """Limit the names that `did_you_mean` compares in the block; after them it gives no hint.
+    """Limit the number of names that `did_you_mean` compares inside the `with` block.
 
-    Sources with thousands of wrong words would take minutes.
+    Beyond the limit it returns no hints. Otherwise a source with thousands of wrong words would
+    take minutes.
     """
     before = _to_compare.set([_MOST_COMPARED])
     try:
@@ -207,7 +213,7 @@ def guessing() -> Iterator[None]:
 
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str:
-    """Return a hint with the candidate nearest to `word`; empty if none is near."""
+    """Return a hint that names the candidate most similar to `word`; empty if none is similar."""
     # Comparing takes quadratic time, and long words are no typing mistakes.
     if not word or len(word) > 64:
         return ""

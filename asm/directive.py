@@ -1,4 +1,4 @@
-"""What a directive is: its syntax, its meaning and its code."""
+"""The record of a directive (syntax, meaning, code), and checks that directives share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from macaw.asm.syntax import Mistake, Name, Node, Statement
 
 @dataclass(frozen=True)
 class Directive:
-    """A directive that needs its statement alone, and the code that does it."""
+    """A directive whose code needs only its statement and context. `run` carries it out."""
 
     name: str
     syntax: str
@@ -22,12 +22,16 @@ class Directive:
 
 
 def table(rows: Sequence[Directive]) -> Mapping[str, Directive]:
-    """Directives by name."""
+    """Return the directives by name."""
     return {row.name: row for row in rows}
 
 
 def wrong_operands(statement: Statement, syntax: str) -> Mistake:
-    """The mistake of operands that a directive does not take; `syntax` may name a synonym."""
+    """Return the mistake "takes other operands" for a directive.
+
+    `syntax` is shown as a hint. It may use a synonym of the directive; the written name replaces
+    it.
+    """
     head = statement.head
     assert head is not None
     if head.text.startswith("."):
@@ -44,7 +48,10 @@ def check_count(statement: Statement, low: int, high: int, syntax: str) -> None:
 
 
 def name_of(node: Node, what: str = "a symbol") -> Name:
-    """Return the operand as a name. Raises `Mistake`, which says that `what` is needed."""
+    """Return an operand that must be a name.
+
+    Raises `Mistake` with the text that `what` is needed.
+    """
     if not isinstance(node, Name):
         raise Mistake(f"{what} is needed here", node)
     return node

@@ -1,6 +1,6 @@
-"""The directives that every part takes, but for those that work on text.
+"""The table of the directives that every part accepts, except those that work on text.
 
-Where GNU as has a directive of the name, it means the same here.
+A directive whose name GNU as also has means the same here.
 """
 
 from __future__ import annotations
@@ -39,7 +39,10 @@ from macaw.isa import registry
 
 @dataclass(frozen=True)
 class PartDirective:
-    """A directive that works on the parts of the program; its other fields as `Directive`."""
+    """A directive whose code needs the parts of the program.
+
+    Its other fields are as in `Directive`.
+    """
 
     name: str
     syntax: str

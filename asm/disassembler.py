@@ -1,8 +1,8 @@
-"""A program as source text that assembles to the same bytes.
+"""Prints a program as source text that assembles to the same bytes.
 
-Addresses that instructions name get labels; bytes that are no instruction become data. The core's
-form in `asm/disassembly/forms` prints what a part holds besides plain instructions. If its
-directives would give other bytes, the part is printed as data.
+Addresses that instructions refer to get labels; bytes that are not instructions become data. The
+core's module in `asm/disassembly/forms` prints what a part contains besides plain instructions. If
+its directives would produce other bytes, the part is printed as data.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _DATA = ".data"
 
 
 class DisassemblyError(MacawError, ValueError):
-    """The program has no part of the core that was named."""
+    """The program has no part of the requested core."""
 
 
 def disassemble(program: Program, core: str | None = None, *, raw: bool = False) -> str:
-    """The source of a program, or of the parts of `core` alone; with `raw` a dump of its bytes.
+    """Return the source text of a program, or only of the parts of `core`.
 
-    Raises `DisassemblyError`.
+    With `raw`, return a dump of the bytes instead. Raises `DisassemblyError`.
     """
     sections = [item for item in program.sections if core is None or item.core == core]
     if core is not None and not sections:
@@ -87,14 +87,17 @@ def disassemble(program: Program, core: str | None = None, *, raw: bool = False)
 
 
 def _origin(program: Program) -> list[str]:
-    """Return a comment for a program that Macaw did not assemble."""
+    """Return a comment if Macaw did not assemble the program; no lines otherwise."""
     if program.note_version:
         return []
     return ["# Another tool's executable. This is for reading: it would be laid out anew.", ""]
 
 
 def _device(program: Program) -> list[str]:
-    """`.device`, and the configuration as a comment if it differs from that device's."""
+    """Return the `.device` line.
+
+    If the program's configuration differs from that device's, return it as a comment instead.
+    """
     if not program.device:
         return []
     try:
@@ -110,7 +113,10 @@ def _device(program: Program) -> list[str]:
 
 
 def _empty_control(program: Program) -> list[str]:
-    """An empty part of the control core, without which the assembler would add the default one."""
+    """Return an empty part of the control core if the program has none; no lines otherwise.
+
+    Without this part the assembler would add the default program.
+    """
     control = registry.cores()[0]
     if not program.note_version or any(item.core == control.name for item in program.sections):
         return []
@@ -118,7 +124,7 @@ def _empty_control(program: Program) -> list[str]:
 
 
 def _tensors(program: Program, labels: Mapping[str, Labels], names: Names) -> list[str]:
-    """Return the declarations of named tensors, and the other symbols in their sections."""
+    """Return the lines that declare named tensors, and those of other symbols in their sections."""
     lines, own = [], set()
     for tensor in program.tensors:
         shape = "".join(f", {length}" for length in tensor.shape)
@@ -147,7 +153,7 @@ def _tensors(program: Program, labels: Mapping[str, Labels], names: Names) -> li
 
 
 def _about(section: Section) -> list[str]:
-    """Return a comment about where the section lies."""
+    """Return a comment with the size and the address of the section."""
     text = f"# {section.name}: {section.size} bytes at {section.address:#010x}"
     if section.load_address != section.address:
         text += f", loaded at {section.load_address:#010x}"
@@ -157,7 +163,10 @@ def _about(section: Section) -> list[str]:
 def _opening(
     section: Section, table: Core | None, part: tuple[str, int | None] | None
 ) -> list[str]:
-    """Return the directives that enter the section."""
+    """Return the `.core` and `.section` lines that enter the section.
+
+    `part` is the (core, index) that the lines before have entered; None: outside of all parts.
+    """
     lines = []
     own = _DATA
     if table is not None:
@@ -171,7 +180,7 @@ def _opening(
 
 
 def _hints(program: Program, table: Core) -> list[str]:
-    """Return the `.hint` lines about tensors in the core's memories."""
+    """Return the `.hint` lines for tensors in the core's memories."""
     return [
         directive(f".hint tensor {x.name}, {x.memory}, {x.address}, {x.rows}, {x.cols}")
         for x in program.hints
@@ -180,7 +189,7 @@ def _hints(program: Program, table: Core) -> list[str]:
 
 
 def _contents(program: Program, section: Section, table: Core | None, labels: Labels) -> list[str]:
-    """Return the lines of a section that holds no code."""
+    """Return the lines of a section that contains no code."""
     if table is not None and section.name == table.section.format(section.index):
         lines = printer_of(table.name).part(program, section, labels)
         return data.section_lines(section, labels, words=False) if lines is None else lines

@@ -1,1 +1,4 @@
-"""The parts of the disassembler: names of addresses, instructions, data. Neither lark nor numpy."""
+"""The parts of the disassembler: names of addresses, instructions, data.
+
+They import neither lark nor numpy.
+"""

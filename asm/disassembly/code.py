@@ -1,4 +1,4 @@
-"""Sections of instructions as source lines."""
+"""Prints sections of instructions as source lines."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TOP = 0xFFFF_FFFF
 
 
 class Word(NamedTuple):
-    """A word of a section of code, as an instruction if it is one."""
+    """A word of a code section: its instruction if it is a valid one, and its source text."""
 
     instruction: codec.Decoded | None
     text: str  # in columns; empty if the instruction names an address; a `.word` for data
@@ -30,13 +30,16 @@ class Word(NamedTuple):
     reason: str = ""  # why the word is data
 
     def text_at(self, core: Core, address: int, name: Naming) -> str:
-        """The source text at `address`, in columns; `name` gives the names of addresses in it."""
+        """Return the word's source text at `address`, in columns.
+
+        `name` names the addresses in it.
+        """
         if self.text or self.instruction is None:
             return self.text
         return statement(aliased(core, codec.describe(self.instruction, address, name)))
 
     def bare_at(self, address: int) -> str:
-        """The instruction at `address` as it is encoded, in columns, with addresses as numbers."""
+        """Return the text at `address` without pseudo-instructions, with addresses as numbers."""
         if self.bare or self.instruction is None:
             return self.bare
         return statement(codec.describe(self.instruction, address))
@@ -44,7 +47,7 @@ class Word(NamedTuple):
 
 @lru_cache(maxsize=1 << 17)  # each word is decoded twice, and many words occur often
 def word(core: Core, value: int) -> Word:
-    """Return the word `value` as an instruction of the core, or as data."""
+    """Return the word `value`, decoded as an instruction of the core, or as data if it is none."""
     try:
         instruction = codec.decode(core, value, 8 * WORD)
     except codec.DecodeError as error:
@@ -67,7 +70,7 @@ def _no_instruction(value: int, reason: str) -> Word:
 
 
 def words(section: Section, core: Core) -> Iterator[tuple[int, int, Word]]:
-    """Address, value and `Word` of each whole word of the section."""
+    """Yield (address, value, `Word`) for each whole word of the section."""
     address = section.address
     for (value,) in struct.iter_unpack("<I", _whole(section)):
         yield address, value, word(core, value)
@@ -75,7 +78,7 @@ def words(section: Section, core: Core) -> Iterator[tuple[int, int, Word]]:
 
 
 def make_targets(section: Section, core: Core, labels: Labels) -> None:
-    """Give a label to every address in the section that one of its instructions names."""
+    """Give a label to every word of the section to which one of its instructions refers."""
     for address, _, item in words(section, core):
         for distance in item.distances:
             target = address + distance & _TOP
@@ -86,10 +89,11 @@ def make_targets(section: Section, core: Core, labels: Labels) -> None:
 def section_lines(
     section: Section, core: Core, labels: Labels, exact: Naming, near: Naming, printer: PartPrinter
 ) -> list[str]:
-    """Return the lines of a section of instructions. A word that is none is data, with the reason.
+    """Return the source lines of a section of instructions.
 
-    `exact` names jump targets; `near` names other addresses, in comments; `printer` prints what
-    the core writes otherwise than by its rows.
+    A word that is no instruction becomes data, with the reason in a comment. `exact` names jump
+    targets; `near` names other addresses, in comments. `printer` prints instructions that the core
+    writes in another form than its table rows.
     """
     lines = labels.first()
     start = section.address
@@ -116,5 +120,5 @@ def section_lines(
 
 
 def _whole(section: Section) -> bytes:
-    """Return the section's bytes up to the last whole word."""
+    """Return the section's bytes up to the end of the last whole word."""
     return section.data[: len(section.data) // WORD * WORD]
