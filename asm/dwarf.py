@@ -1,9 +1,9 @@
-"""Line information: a `LineTable` to the debug sections of an ELF file.
+"""Writes line information: a `LineTable` becomes the debug sections of an ELF file.
 
-DWARF 4, which every tool reads, with one unit for the whole assembly, as GNU as makes it with -g.
-Each section is one sequence of the line table; the addresses of array parts are those that the
-array sees. File names stand as the caller gave them; neither date nor folder is recorded.
-`asm/dwarf_read.py` reads it.
+The format is DWARF 4, which every tool reads. One unit covers the whole assembly, as GNU as makes
+it with -g, and each section is one sequence of the line table. The addresses of array parts are
+those that the array uses. File names are written as the caller gave them, without dates or folders.
+`asm/dwarf_read.py` reads the result.
 """
 
 from __future__ import annotations
@@ -41,9 +41,10 @@ OPCODE_BASE = len(OPERANDS) + 1
 
 
 def write(lines: LineTable, sections: Sequence[Section]) -> dict[str, bytes]:
-    """Return the debug sections by name, in their order in the file; none if there are no lines.
+    """Return the contents of the debug sections by name, in file order.
 
-    Rows outside of all sections are left out.
+    The result is empty if there are no lines. Rows of addresses outside of all sections are left
+    out.
     """
     placed = sorted((item for item in sections if item.size), key=lambda item: item.address)
     rows = {item.name: lines.rows(item.name).inside(item.address, item.end) for item in placed}
@@ -64,7 +65,10 @@ def write(lines: LineTable, sections: Sequence[Section]) -> dict[str, bytes]:
 
 
 def encode_text(text: str) -> bytes:
-    """A name as bytes with a zero byte at the end. Bytes that are no UTF-8 stay as they are."""
+    """Return a name as bytes with a terminating zero.
+
+    Bytes of the name that are not UTF-8 (surrogate escapes) stay as they are.
+    """
     try:
         data = text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -73,12 +77,12 @@ def encode_text(text: str) -> bytes:
 
 
 def decode_text(data: bytes) -> str:
-    """Return the name that `encode_text` gives these bytes for, without the zero."""
+    """Return the name from bytes of `encode_text`, without the terminating zero."""
     return data.decode("utf-8", "surrogateescape")
 
 
 def uleb(value: int) -> bytes:
-    """Return an unsigned number in LEB128."""
+    """Encode an unsigned number in LEB128 and return its bytes."""
     data = bytearray()
     while value > 0x7F:
         data.append(value & 0x7F | 0x80)
@@ -88,7 +92,7 @@ def uleb(value: int) -> bytes:
 
 
 def sleb(value: int) -> bytes:
-    """Return a signed number in LEB128."""
+    """Encode a signed number in LEB128 and return its bytes."""
     data = bytearray()
     while not -0x40 <= value < 0x40:
         data.append(value & 0x7F | 0x80)
@@ -98,7 +102,10 @@ def sleb(value: int) -> bytes:
 
 
 def _file_names(lines: LineTable, used: Sequence[Rows]) -> tuple[list[str], dict[int, int]]:
-    """Return the files that have rows, and by a file's place in the table its number, from 1."""
+    """Return the names of the files that have rows, and their DWARF numbers.
+
+    The numbers count from 1; their keys are the indices of the files in `lines.files`.
+    """
     places = sorted({place for rows in used for place in rows.files})
     named = {place: lines.files[place] or _NAMELESS for place in places}
     names = list(dict.fromkeys(named.values()))
@@ -107,7 +114,7 @@ def _file_names(lines: LineTable, used: Sequence[Rows]) -> tuple[list[str], dict
 
 
 def _sequence(out: bytearray, rows: Rows, end: int, numbers: Mapping[int, int]) -> None:
-    """Add the opcodes of a section's rows."""
+    """Append the line-number opcodes for a section's rows to `out`."""
     address, file, line, column = rows.addresses[0], 1, 1, 0
     out += struct.pack("<BBBI", 0, 1 + _ADDRESS_SIZE, LNE_SET_ADDRESS, address)
     highest = LINE_BASE + LINE_RANGE
@@ -137,12 +144,15 @@ def _sequence(out: bytearray, rows: Rows, end: int, numbers: Mapping[int, int]) 
 
 
 def _with_length(data: bytes) -> bytes:
-    """Return a unit of 32-bit DWARF: its length, then itself."""
+    """Return a DWARF unit with its 32-bit length in front."""
     return struct.pack("<I", len(data)) + data
 
 
 def _line_table(names: Sequence[str], program: bytes) -> bytes:
-    """The whole of .debug_line. All files are named from the folder of the assembly, number 0."""
+    """Return the contents of .debug_line.
+
+    All files are relative to the folder of the assembly, which has the number 0.
+    """
     files = b"".join(encode_text(name) + bytes(3) for name in names)  # folder, time, size
     header = (
         struct.pack("<BBBbBB", 1, 1, 1, LINE_BASE, LINE_RANGE, OPCODE_BASE)
@@ -155,7 +165,7 @@ def _line_table(names: Sequence[str], program: bytes) -> bytes:
 
 
 def _abbreviations() -> bytes:
-    """Return the whole of .debug_abbrev: the one kind of entry, without children."""
+    """Return the contents of .debug_abbrev. It describes one kind of entry, without children."""
     pairs = (
         (AT_STMT_LIST, FORM_SEC_OFFSET),
         (AT_RANGES, FORM_SEC_OFFSET),
@@ -170,7 +180,7 @@ def _abbreviations() -> bytes:
 
 
 def _unit(name: str) -> bytes:
-    """Return the whole of .debug_info."""
+    """Return the contents of .debug_info: one compile unit named `name`."""
     header = struct.pack("<HIB", _VERSION, 0, _ADDRESS_SIZE)
     values = struct.pack("<III", 0, 0, 0)
     texts = encode_text(name) + encode_text(PRODUCER)
@@ -178,13 +188,13 @@ def _unit(name: str) -> bytes:
 
 
 def _ranges(sections: Sequence[Section]) -> bytes:
-    """Return the whole of .debug_ranges: one list of all sections with lines."""
+    """Return the contents of .debug_ranges: one list with the ranges of all sections with lines."""
     pairs = b"".join(struct.pack("<II", item.address, min(item.end, _LAST)) for item in sections)
     return pairs + bytes(2 * _ADDRESS_SIZE)
 
 
 def _address_ranges(sections: Sequence[Section]) -> bytes:
-    """Return the whole of .debug_aranges: the addresses that the unit covers."""
+    """Return the contents of .debug_aranges: the addresses that the compile unit covers."""
     header = struct.pack("<HIBB4x", 2, 0, _ADDRESS_SIZE, 0)
     pairs = b"".join(struct.pack("<II", item.address, min(item.size, _LAST)) for item in sections)
     return _with_length(header + pairs + bytes(2 * _ADDRESS_SIZE))

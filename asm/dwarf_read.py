@@ -1,7 +1,7 @@
-"""Line information of an executable: the debug sections of an ELF file to a `LineTable`.
+"""Reads line information: the debug sections of an ELF file become a `LineTable`.
 
-Reads what `asm/dwarf.py` writes, and the line tables of DWARF 2 to 5 from other tools. Nothing in
-them is trusted: `ElfError` says what is wrong, and where.
+It reads what `asm/dwarf.py` writes, and the line tables of DWARF 2 to 5 from other tools. It trusts
+nothing in them: `ElfError` reports what is wrong, and at which offset.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ _LEB_BYTES = 10  # a 64-bit number has no more
 
 @dataclass(slots=True)
 class _Sequence:
-    """The rows of a run of addresses, which ends before `end`."""
+    """The line-table rows of one contiguous address range, which ends before `end`."""
 
     rows: Rows = field(default_factory=Rows)
     end: int = 0
 
 
 def read(debug: Mapping[str, bytes], sections: Sequence[Section]) -> LineTable:
-    """Return the lines of `sections`, from the contents of the debug sections by name.
+    """Return the line table of `sections`. `debug` has the contents of the debug sections by name.
 
-    Rows of addresses that no section holds are left out. Raises `ElfError`.
+    Rows of addresses outside of all sections are left out. Raises `ElfError`.
     """
     reader = _Reader(debug)
     while reader.place < len(reader.data):
@@ -67,7 +67,7 @@ def _table(reader: _Reader, sections: Sequence[Section]) -> LineTable:
 
 
 class _Reader:
-    """A position in .debug_line, and the sequences read so far."""
+    """The reading position in .debug_line, and the sequences read so far."""
 
     def __init__(self, debug: Mapping[str, bytes]) -> None:
         self.data = debug.get(".debug_line", b"")
@@ -81,14 +81,20 @@ class _Reader:
         self.sequences: list[_Sequence] = []
 
     def file(self, name: str) -> int:
-        """The number of a file among all; control characters in its name are made visible."""
+        """Return the index of a file name among all files; add the name if it is new.
+
+        Control characters in the name are made visible.
+        """
         return self.names.setdefault(printable_name(name), len(self.names))
 
     def wrong(self, what: str) -> ElfError:
         return ElfError(f".debug_line: {what}, at offset {self.place:#x}")
 
     def number(self, layout: str) -> int:
-        """Return a number of fixed size, by its letter of `struct`."""
+        """Read a number of fixed size; `layout` is its format letter of `struct`.
+
+        Raises `ElfError`.
+        """
         size = struct.calcsize(f"<{layout}")
         if self.place + size > self.limit:
             raise self.wrong("a unit is cut off")
@@ -97,7 +103,7 @@ class _Reader:
         return value
 
     def uleb(self) -> int:
-        """Return an unsigned number in LEB128."""
+        """Read an unsigned number in LEB128. Raises `ElfError`."""
         value, shift, data, place = 0, 0, self.data, self.place
         end = min(self.limit, place + _LEB_BYTES)
         while place < end:
@@ -111,7 +117,7 @@ class _Reader:
         raise self.wrong("a number has no end")
 
     def sleb(self) -> int:
-        """Return a signed number in LEB128."""
+        """Read a signed number in LEB128. Raises `ElfError`."""
         start = self.place
         value = self.uleb()
         return (
@@ -133,7 +139,7 @@ class _Reader:
 
 
 def _unit(reader: _Reader) -> None:
-    """Read one unit: header, files, rows."""
+    """Read one unit: its header, its files and its rows."""
     reader.limit = len(reader.data)
     length, offset = reader.number("I"), "I"
     if length == _LONG_UNIT:
@@ -172,7 +178,7 @@ def _joined(folder: str, name: str) -> str:
 
 
 def _old_files(reader: _Reader) -> list[str]:
-    """Return the files of a unit before DWARF 5; the first is number 1."""
+    """Read the files of a unit of DWARF 2 to 4, where the first file has the number 1."""
     folders = [""]  # the one of the compilation, from which names are given
     while folder := reader.string():
         folders.append(folder)
@@ -192,7 +198,7 @@ def _old_file(reader: _Reader, name: str, folders: Sequence[str]) -> str:
 
 
 def _files(reader: _Reader, offset: str) -> list[str]:
-    """Return the files of a unit of DWARF 5; the first is number 0."""
+    """Read the files of a unit of DWARF 5, where the first file has the number 0."""
     folders = [name for name, _ in _entries(reader, offset)]
     names = []
     for name, folder in _entries(reader, offset):
@@ -203,7 +209,10 @@ def _files(reader: _Reader, offset: str) -> list[str]:
 
 
 def _entries(reader: _Reader, offset: str) -> list[tuple[str, int]]:
-    """Return a table of folders or files: names, and numbers of folders."""
+    """Read a DWARF 5 table of folders or files.
+
+    Return (name, number of its folder) for each entry.
+    """
     pairs = [(reader.uleb(), reader.uleb()) for _ in range(reader.number("B"))]
     count = reader.uleb()
     if count > reader.limit - reader.place or (count and not pairs):
@@ -231,7 +240,10 @@ _MD5_BYTES = 16
 
 
 def _form(reader: _Reader, form: int, offset: str) -> str | int | None:
-    """Return a value in one of the forms that names and their attributes have."""
+    """Read a value in one of the forms that names and their attributes use.
+
+    Return None if it is skipped.
+    """
     if form == dwarf.FORM_STRING:
         return reader.string()
     if form in reader.strings:
@@ -255,7 +267,7 @@ def _form(reader: _Reader, form: int, offset: str) -> str | int | None:
 
 @dataclass(slots=True)
 class _Machine:
-    """The parameters of the opcodes, from a unit's header."""
+    """The parameters of the line-number opcodes, from a unit's header."""
 
     step: int  # bytes that an address advance counts
     line_base: int
@@ -266,7 +278,7 @@ class _Machine:
 
 
 def _rows(reader: _Reader, machine: _Machine) -> None:
-    """Run the opcodes up to the unit's end; the sequences go to the reader."""
+    """Execute the line-number opcodes up to the unit's end; add the sequences to the reader."""
     first = len(machine.operands) + 1
     special = [
         (
@@ -327,7 +339,7 @@ def _rows(reader: _Reader, machine: _Machine) -> None:
 
 
 def _extended(reader: _Reader, machine: _Machine) -> tuple[int, int]:
-    """Return an extended opcode, and its operand if that is an address."""
+    """Read an extended opcode. Return it with its operand if that is an address, else with 0."""
     length = reader.uleb()
     start = reader.place
     reader.skip(length)

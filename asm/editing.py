@@ -1,8 +1,8 @@
-"""What an editor asks of a source: its mistakes, the meaning of a word, words to complete.
+"""What an editor needs to know of a source: its mistakes, explanations of words, completions.
 
-A `Document` is one text at one moment. Lines and columns count from 1, as in diagnostics. The
-answers come from the tables and from a run of the assembler over the text. Nothing here knows an
-editor or a protocol.
+A `Document` is the text at one moment. Lines and columns count from 1, as in diagnostics. The
+results come from the tables and from a run of the assembler over the text. This module depends on
+no editor and no protocol.
 """
 
 from __future__ import annotations
@@ -54,8 +54,11 @@ class Hover:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A word that may stand here. `kind`: instruction, directive, macro, register, word, operand,
-    symbol, constant, core, device."""
+    """A completion: a word that may be written at the cursor.
+
+    `kind` is one of instruction, directive, macro, register, word, operand, symbol, constant, core
+    and device.
+    """
 
     word: str
     kind: str
@@ -65,7 +68,7 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A line of the outline. `kind`: part, code, data, tensor, constant, macro."""
+    """An entry of the outline. `kind` is one of part, code, data, tensor, constant and macro."""
 
     name: str
     kind: str
@@ -76,7 +79,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Document:
-    """A source in an editor; its files are read below `folder` and `include_dirs`."""
+    """A source text in an editor. It may read files below `folder` and `include_dirs`."""
 
     text: str
     name: str
@@ -87,10 +90,10 @@ class Document:
 
     @cached_property
     def assembly(self) -> AssemblyState:
-        """The state of a run of the assembler over this text.
+        """The state after a run of the assembler over this text.
 
-        Expansions have smaller bounds than in a run for a program. `watch` is called again and
-        again; what it raises ends the run.
+        The limits for expansions are lower than in a normal run. The run calls `watch` repeatedly;
+        an exception that `watch` raises ends the run.
         """
         source = Source(self.text, self.name, self.folder)
         return analyse(
@@ -102,12 +105,12 @@ class Document:
         ).state
 
     def forget(self) -> None:
-        """Drop the run of the assembler; the next question starts another one."""
+        """Drop the result of the assembler, so that the next query assembles the text again."""
         self.__dict__.pop("assembly", None)
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """All errors and warnings."""
+        """All errors and warnings of the text."""
         return self.assembly.report.diagnostics()
 
     @cached_property
@@ -125,13 +128,16 @@ class Document:
         return sum(len(text) + 1 for text in lines[: line - 1]) + column - 1
 
     def core_at(self, line: int) -> Core | None:
-        """Return the core whose part the line is in; None before the first part."""
+        """Return the core whose part contains the line; None before the first part."""
         names = _PART.findall(self.text, 0, self._offset(line, 1))
         cores = {core.name: core for core in registry.cores()}
         return cores.get(names[-1]) if names else None
 
     def _statement_at(self, line: int, column: int) -> tuple[LogicalLine | None, int]:
-        """Return the statement at a place, and the place's offset in it; None in comments."""
+        """Return the statement at a position, and the position's offset in it.
+
+        Return (None, 0) in comments.
+        """
         offset = self._offset(line, column)
         for item in logical_lines(self._source, lambda _offset: None):
             if item.start > offset:
@@ -141,7 +147,10 @@ class Document:
         return None, 0
 
     def _word_at(self, line: int, column: int) -> tuple[str, Span, str, int] | None:
-        """Return the word at a place, its span, its statement's text and its offset in that."""
+        """Return (word, span, statement text, offset in that text) of the word at a position.
+
+        Return None if there is no word.
+        """
         statement, offset = self._statement_at(line, column)
         if statement is None:
             return None
@@ -155,7 +164,10 @@ class Document:
     # --- go to definition ---
 
     def definition(self, line: int, column: int) -> Span | None:
-        """Return the place where the symbol, local label, macro or file at a place is defined."""
+        """Return where the symbol, local label, macro or file at a position is defined.
+
+        Return None if unknown.
+        """
         place = self._word_at(line, column)
         if place is None:
             return None
@@ -191,15 +203,15 @@ class Document:
 
     @cached_property
     def _macros(self) -> Mapping[str, Macro]:
-        """All macros, by their names in small letters."""
+        """All macros, by their names in lower case."""
         return {macro.name.lower(): macro for macro in self.assembly.macros}
 
     def _macro(self, word: str) -> Macro | None:
-        """Return the macro that a word calls, unless it is a directive."""
+        """Return the macro that a word calls; None if there is none or the word is a directive."""
         return None if word in DIRECTIVE_NAMES else self._macros.get(word.lower())
 
     def _parameters(self, line: int) -> Sequence[str]:
-        """The parameters of the macro that a line is in, or the name of its repetition's value."""
+        """Return the parameter names of the macros and repetitions whose bodies have the line."""
         bodies: list[list[str]] = []
         for text in self.text.split("\n")[: line - 1]:
             begins, ends = _BODY.match(text), _BODY_END.match(text)
@@ -214,7 +226,7 @@ class Document:
     # --- hover ---
 
     def hover(self, line: int, column: int) -> Hover | None:
-        """Return the meaning of the word at a place; None if it has none."""
+        """Return an explanation of the word at a position; None if there is none."""
         place = self._word_at(line, column)
         if place is None:
             return None
@@ -263,7 +275,7 @@ class Document:
     # --- completion ---
 
     def suggestions(self, line: int, column: int) -> list[Suggestion]:
-        """Return the words that may stand at a place, best first."""
+        """Return the words that may be written at a position, the most likely kinds first."""
         start = self._offset(line, 1)
         before = self.text[start : start + column - 1]
         statement = _LABELS.sub("", re.split(r";", before)[-1].lstrip(), count=1)
@@ -300,14 +312,17 @@ class Document:
     # --- layout ---
 
     def format_text(self) -> str:
-        """Return the text in the one layout; unchanged if a statement would change with it."""
+        """Return the formatted text.
+
+        If formatting would change a statement, return the text unchanged.
+        """
         text = format_text(self.text)
         return text if same_tokens(self.text, text) else self.text
 
     # --- outline ---
 
     def outline(self) -> list[Entry]:
-        """The symbols and macros that the source defines; those of a part are its children."""
+        """Return the outline of the source: its symbols and macros, grouped by `.core` part."""
         parts = [
             (self._source.locate(match.start(1))[0], match[1], match.span(1))
             for match in _PART.finditer(self.text)
@@ -322,7 +337,7 @@ class Document:
         return entries
 
     def _defined(self) -> Iterator[Entry]:
-        """Yield the symbols and macros of the source itself, without includes and expansions."""
+        """Yield the symbols and macros that the text defines, except in includes and expansions."""
         names = self.assembly.symbols
         for symbol in self._scope.symbols.values():
             if explanations.is_written(symbol) and symbol.line.source.text == self.text:
@@ -337,14 +352,14 @@ AnyDirective = Directive | PartDirective | TextDirective | CoreDirective
 
 
 def directives(core: Core | None) -> Mapping[str, AnyDirective]:
-    """Return the directives that the parts of a core take, by name; None: those of every part."""
+    """Return the directives that parts of `core` accept, by name; None: those of every part."""
     own = {row.name: row for row in core.directives} if core is not None else {}
     common = {name: row for name, row in DIRECTIVES.items() if name != "="}
     return {**common, **TEXT_DIRECTIVES, **own}
 
 
 def _head(text: str) -> str:
-    """Return the mnemonic or directive of a statement."""
+    """Return the mnemonic or directive of a statement; empty if it has none."""
     match = _HEAD.match(text)
     return match[1] if match else ""
 
@@ -354,7 +369,7 @@ def _by_line(span: Span) -> tuple[int, int]:
 
 
 def _operand_words(rows: Iterable[Row]) -> Iterator[Suggestion]:
-    """Yield the words that operands take, and `name=` of the operands that may be named."""
+    """Yield the words that operands accept, and `name=` for the operands that may be named."""
     seen = set()
     for operand in explanations.operands(rows):
         for word in operand.kind.words():

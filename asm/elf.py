@@ -1,8 +1,8 @@
-"""ELF executables: a `Program` to bytes and back.
+"""Converts a `Program` to an ELF executable and back.
 
-Ours are ELF32, little-endian, RISC-V, with a section for each part, symbols with sizes,
-`.note.macaw` (`asm/elf_note.py`) and line information (`asm/dwarf.py`). `read` also takes
-freestanding RV32 executables of other tools. The same program gives the same bytes.
+The file is ELF32, little-endian, RISC-V. It has one section for each part, symbols with sizes,
+`.note.macaw` (`asm/elf_note.py`) and line information (`asm/dwarf.py`). `read` also accepts
+freestanding RV32 executables of other tools. Equal programs give equal bytes.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ _SYMBOL_KINDS = {"notype": elf.STT_NOTYPE, "object": elf.STT_OBJECT, "func": elf
 
 
 def write(program: Program, *, lines: bool = True) -> bytes:
-    """The ELF file of `program`, with its lines or without. Raises `ElfError` if none can hold it.
+    """Return the ELF file of `program`, with or without line information.
 
-    In file order: header, program headers, sections (each congruent to its address modulo its
-    alignment), note, line information, symbols, strings, section headers.
+    File order: header, program headers, sections (each at an offset congruent to its address modulo
+    its alignment), note, line information, symbols, strings, section headers. Raises `ElfError` if
+    no file can represent the program.
     """
     _check(program)
     loaded = [section for section in program.sections if section.size]
@@ -91,7 +92,7 @@ def write(program: Program, *, lines: bool = True) -> bytes:
 
 
 class _Body:
-    """The file after its first headers, and the names of its sections."""
+    """The file's contents after the header and program headers, and its section names."""
 
     def __init__(self, start: int) -> None:
         self._start = start
@@ -99,7 +100,7 @@ class _Body:
         self.names = Strings()
 
     def add(self, data: bytes, align: int) -> int:
-        """Return the file offset, a multiple of `align`, at which `data` are put."""
+        """Append `data` at a multiple of `align` and return its file offset."""
         place = self._start + len(self._data)
         offset = place + -place % align
         if data:  # zeros that take no room need no padding either
@@ -118,7 +119,7 @@ class _Body:
         info: int = 0,
         entry_size: int = 0,
     ) -> None:
-        """Add a section that is not loaded."""
+        """Append a section that the loader does not load, and its header."""
         headers.append(
             SectionHeader(
                 self.names.add(name),
@@ -154,7 +155,7 @@ def _section_header(section: Section, offset: int, names: Strings) -> SectionHea
 
 
 def _add_symbols(body: _Body, headers: list[SectionHeader], program: Program) -> None:
-    """Add the symbol table and its strings. Program has sorted the local symbols to the front."""
+    """Append the symbol table and its strings. `Program` has already sorted local symbols first."""
     numbers = {section.name: place for place, section in enumerate(program.sections, 1)}
     strings = Strings()
     table = bytearray(elf.SYMBOL.pack(0, 0, 0, 0, 0, 0))
@@ -183,7 +184,7 @@ def _add_symbols(body: _Body, headers: list[SectionHeader], program: Program) ->
 
 
 def _check(program: Program) -> None:
-    """Raise `ElfError` for a program that no file can hold, or that `read` would refuse."""
+    """Raise `ElfError` if no ELF file can represent the program, or if `read` would reject it."""
     names = [section.name for section in program.sections]
     if len(set(names)) != len(names) or elf_note.SECTION in names or "" in names:
         raise ElfError(f"two sections have the same name: {', '.join(names)}")

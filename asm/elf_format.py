@@ -1,4 +1,4 @@
-"""The records of an ELF32 little-endian file, as the System V ABI lays them out."""
+"""The records of an ELF32 little-endian file, as the System V ABI defines them."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ _LONGEST = 300  # characters of an error; what a file names can be as long as it
 
 
 class ElfError(MacawError, ValueError):
-    """A file is no executable that we can read, or a program fits no file."""
+    """A file is not an executable that Macaw can read, or no ELF file can represent a program."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}...")
 
 
 class FileHeader(NamedTuple):
-    """Elf32_Ehdr."""
+    """The file header, Elf32_Ehdr."""
 
     magic: bytes
     file_class: int
@@ -69,7 +69,7 @@ class FileHeader(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """Elf32_Phdr."""
+    """A program header, Elf32_Phdr."""
 
     kind: int
     offset: int
@@ -82,7 +82,7 @@ class Segment(NamedTuple):
 
 
 class SectionHeader(NamedTuple):
-    """Elf32_Shdr."""
+    """A section header, Elf32_Shdr."""
 
     name: int
     kind: int
@@ -97,7 +97,7 @@ class SectionHeader(NamedTuple):
 
 
 class SymbolEntry(NamedTuple):
-    """Elf32_Sym."""
+    """A symbol table entry, Elf32_Sym."""
 
     name: int
     value: int
@@ -108,24 +108,27 @@ class SymbolEntry(NamedTuple):
 
     @property
     def binding(self) -> int:
-        """STB_*."""
+        """The symbol's binding, an STB_* constant."""
         return self.info >> 4
 
     @property
     def kind(self) -> int:
-        """STT_*."""
+        """The symbol's type, an STT_* constant."""
         return self.info & 15
 
 
 class Strings:
-    """A string table that grows; equal strings share one place in it."""
+    """A string table under construction; equal strings are stored once."""
 
     def __init__(self) -> None:
         self._places: dict[str, int] = {"": 0}
         self._data = bytearray(b"\0")
 
     def add(self, text: str) -> int:
-        """Return the offset of `text`. Raises `ElfError` if no table can hold it."""
+        """Add `text` if it is new and return its offset.
+
+        Raises `ElfError` for a text that a string table cannot represent.
+        """
         if text not in self._places:
             if "\0" in text:
                 raise ElfError(f"the name {text!r} holds a zero byte")
@@ -134,12 +137,15 @@ class Strings:
         return self._places[text]
 
     def bytes(self) -> bytes:
-        """Return the table as bytes."""
+        """Return the string table as bytes."""
         return bytes(self._data)
 
 
 def string_at(table: bytes, offset: int, what: str) -> str:
-    """The string at `offset` of a string table. Raises `ElfError` with the name of its owner."""
+    """Return the string at `offset` of a string table.
+
+    `what` names the owner in the message of `ElfError`.
+    """
     if not 0 <= offset < len(table):
         raise ElfError(
             f"the name of {what} is at {offset:#x} of a string table of {len(table):#x} bytes"
@@ -154,12 +160,12 @@ def string_at(table: bytes, offset: int, what: str) -> str:
 
 
 def whole(value: Any, low: int, high: int) -> bool:
-    """Return whether `value` is an integer (and no bool) from `low` to `high`."""
+    """Return whether `value` is an integer (not a bool) from `low` to `high`."""
     return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
 
 
 def section_bytes(data: bytes, header: SectionHeader, what: str) -> bytes:
-    """Return the bytes of a section in the file. Raises `ElfError`."""
+    """Return the file's bytes of a section. Raises `ElfError` if they exceed the file."""
     if header.offset + header.size > len(data):
         raise ElfError(
             f"{what}: {header.size:#x} bytes at offset {header.offset:#x}"

@@ -1,9 +1,9 @@
-"""`.note.macaw`: what ELF has no place for, as JSON.
+"""Reads and writes `.note.macaw`, which stores as JSON what ELF has no field for.
 
-The description is a UTF-8 JSON object: `version`, `device` (name), `config` (the complete effective
-configuration as TOML), `tensors` (name, direction, dtype, shape, address, at; in the order of the
-source), `parts` (section, core, index; one for each section that is a core's) and, if there are
-any, `hints` (core, name, memory, address, rows, cols).
+The note's description is a UTF-8 JSON object: `version`, `device` (name), `config` (the complete
+effective configuration as TOML), `tensors` (name, direction, dtype, shape, address, at; in source
+order), `parts` (section, core, index; one for each section of a core) and optionally `hints` (core,
+name, memory, address, rows, cols).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MAX_DIMENSIONS = 32  # NumPy's own limit
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """The contents of the description. `parts`: (core, index) by section name."""
+    """The contents of the note. `parts` gives (core, index) by section name."""
 
     version: int
     device: str
@@ -41,7 +41,7 @@ def _padded(data: bytes) -> bytes:
 
 
 def write(program: Program) -> bytes:
-    """Return the bytes of the note section."""
+    """Return the bytes of the note section for a program."""
     description: dict[str, Any] = {
         "version": program.note_version or NOTE_VERSION,  # a foreign executable gets ours
         "device": program.device,
@@ -76,7 +76,10 @@ def write(program: Program) -> bytes:
 
 
 def read(data: bytes) -> Note | None:
-    """Return our note in the bytes of a note section; None if there is none. Raises `ElfError`."""
+    """Return Macaw's note from the bytes of a note section; None if there is none.
+
+    Raises `ElfError`.
+    """
     place = 0
     while place < len(data):
         if place + NOTE_HEADER.size > len(data):
@@ -147,7 +150,7 @@ def _hint(item: Any) -> Hint:
 
 
 def _member(item: Any, what: str, name: str, kind: Any) -> Any:
-    """Return the member `name` of a JSON object, of type `kind`."""
+    """Return the member `name` of a JSON object. Raises `ElfError` unless its type is `kind`."""
     if not isinstance(item, dict) or name not in item:
         raise ElfError(f"{SECTION}: {what} has no {name}")
     value = item[name]

@@ -1,7 +1,7 @@
-"""Reads ELF executables: ours in full, freestanding RV32 ones of other tools as far as possible.
+"""Reads ELF executables: Macaw's completely, freestanding RV32 ones as far as possible.
 
-Nothing in the file is trusted: every offset, size, count, link and string is checked before it is
-used, and an error says where in the file it is.
+It trusts nothing in the file: it checks every offset, size, count, link and string before use. An
+error reports where in the file it is.
 """
 
 from __future__ import annotations
@@ -40,7 +40,10 @@ _REFUSED_KINDS = {
 
 
 def read(data: bytes) -> Program:
-    """The program in an ELF executable. Raises `ElfError` that says what is wrong, and where."""
+    """Return the program in an ELF executable.
+
+    Raises `ElfError`, which reports what is wrong and where in the file.
+    """
     header = _header(data)
     segments = tuple(
         Segment(*record)
@@ -98,12 +101,12 @@ def read(data: bytes) -> Program:
 
 
 def base_core() -> str:
-    """Return the core for executables that name none: the first one that fetches instructions."""
+    """Return the core for executables that name none: the first core that fetches instructions."""
     return next(name for name in registry.names() if registry.core(name).executable)
 
 
 def check_overlaps(sections: Iterable[Section]) -> None:
-    """Raise `ElfError` if two sections share an address, or a load address."""
+    """Raise `ElfError` if two sections overlap in their addresses or in their load addresses."""
 
     def check(what: str, place: Callable[[Section], int]) -> None:
         ordered = sorted((item for item in sections if item.size), key=place)
@@ -119,7 +122,7 @@ def check_overlaps(sections: Iterable[Section]) -> None:
 
 
 def check_tensors(tensors: Iterable[Tensor], sections: Iterable[Section]) -> None:
-    """Raise `ElfError` unless every tensor with `at=` lies in the section of that memory."""
+    """Raise `ElfError` unless each tensor lies in its section, which its `at` determines."""
     inside = {section.name: section for section in sections}
     for tensor in tensors:
         section = inside.get(tensor.section)
@@ -130,7 +133,7 @@ def check_tensors(tensors: Iterable[Tensor], sections: Iterable[Section]) -> Non
 
 
 def check_core(section: str, core: str) -> None:
-    """Raise `ElfError` if there is no core of that name."""
+    """Raise `ElfError` if `core`, which the section names, does not exist."""
     try:
         registry.core(core)
     except registry.UnknownCoreError as error:
@@ -178,7 +181,7 @@ def _header(data: bytes) -> FileHeader:
 def _records(
     data: bytes, what: str, layout: struct.Struct, start: int, count: int, size: int
 ) -> Iterator[tuple[int, ...]]:
-    """Yield the `count` records of a table of program headers or section headers."""
+    """Yield the `count` records of a table in the file (program headers or section headers)."""
     if count == 0:
         return
     if count > _MOST_HEADERS:
@@ -198,7 +201,7 @@ def _records(
 def _check_amount(
     data: bytes, segments: tuple[Segment, ...], headers: tuple[SectionHeader, ...]
 ) -> None:
-    """Refuse a file that loads the same bytes so often that they would fill the memory."""
+    """Raise `ElfError` if a file loads the same bytes so often that they would fill the memory."""
     loaded = sum(segment.file_size for segment in segments if segment.kind == elf.PT_LOAD)
     total = sum(
         header.size
@@ -248,7 +251,7 @@ def _sections(
     *,
     ours: bool,
 ) -> dict[int, Section]:
-    """Return the sections that are loaded, by their number in the file."""
+    """Return the sections that the loader loads, by their number in the file."""
     result: dict[int, Section] = {}
     for number, header in enumerate(headers):
         if not header.flags & elf.SHF_ALLOC or header.kind == elf.SHT_NULL:
@@ -297,7 +300,7 @@ def _foreign_flags(flags: int) -> str:
 
 
 def _with_parts(sections: dict[int, Section], note: Note) -> dict[int, Section]:
-    """`sections` with the cores that the note names for them."""
+    """Return `sections` with the cores and indices that the note assigns to them."""
     names = {section.name for section in sections.values()}
     for name, (core, _) in note.parts.items():
         if name not in names:
@@ -321,7 +324,7 @@ def _lines(
     *,
     ours: bool,
 ) -> LineTable:
-    """Return the source lines. Those of another tool's file are left out if they cannot be read."""
+    """Return the line table. Unreadable line information of another tool's file is ignored."""
     debug: dict[str, bytes] = {}
     try:
         for name, header in zip(names, headers, strict=True):

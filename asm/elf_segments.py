@@ -1,4 +1,4 @@
-"""Segments of an ELF executable: which are valid, and the sections that they imply."""
+"""Checks the segments of an ELF executable, and derives sections where the file has none."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from macaw.asm.program import Section
 
 
 def check(data: bytes, number: int, segment: Segment) -> None:
-    """Refuse a segment that cannot be loaded. Raises `ElfError`."""
+    """Raise `ElfError` for a segment that cannot be loaded."""
     what = f"segment {number}"
     if segment.kind in (elf.PT_DYNAMIC, elf.PT_INTERP):
         raise ElfError("the file is dynamically linked; link it with -static -nostdlib")
@@ -37,7 +37,7 @@ def check(data: bytes, number: int, segment: Segment) -> None:
 
 
 def load_distance(header: SectionHeader, segments: tuple[Segment, ...], what: str) -> int:
-    """Return the difference of a section's load address and its address, by its segment."""
+    """Return the load address of a section minus its address, according to its segment."""
     if header.size == 0:
         return 0
     for segment in segments:
@@ -58,9 +58,10 @@ def load_distance(header: SectionHeader, segments: tuple[Segment, ...], what: st
 def with_bare(
     data: bytes, sections: dict[int, Section], segments: tuple[Segment, ...]
 ) -> dict[int, Section]:
-    """`sections`, and a section for each piece of a segment that has none, as in a stripped file.
+    """Return `sections` plus a section for each piece of a segment that no section covers.
 
-    Bytes between sections count only if they are not all zero; otherwise they are padding.
+    Stripped files have such pieces. Bytes between sections count only if they are not all zero;
+    otherwise they are padding.
     """
     result = dict(sections)
     covered = sorted((item.address, item.end) for item in sections.values())
@@ -94,7 +95,7 @@ def with_bare(
 
 
 def _gaps(start: int, end: int, covered: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield the parts of `start` to `end` that none of the sorted ranges covers."""
+    """Yield the parts of the range `start` to `end` that none of the sorted ranges covers."""
     for low, high in covered:
         if high <= start or low >= end:
             continue

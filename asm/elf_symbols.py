@@ -1,4 +1,4 @@
-"""The symbol table of an ELF executable."""
+"""Reads the symbol table of an ELF executable."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def read(
     *,
     ours: bool,
 ) -> Iterator[Symbol]:
-    """Yield the symbols of loaded addresses and numbers. Raises `ElfError`."""
+    """Yield the symbols that are numbers or addresses of loaded sections. Raises `ElfError`."""
     tables = [number for number, header in enumerate(headers) if header.kind == elf.SHT_SYMTAB]
     if len(tables) > 1:
         raise ElfError(f"{len(tables)} symbol tables; one is the most")
@@ -53,7 +53,7 @@ def _symbol(
     *,
     ours: bool,
 ) -> Symbol | None:
-    """Return one symbol; None if it is no name of a loaded address or a number."""
+    """Return the symbol of a table entry; None if it is neither a loaded address nor a number."""
     name = string_at(strings, entry.name, f"symbol {place}")
     what = f"symbol {place} ({name if name.isprintable() else ascii(name)})"
     if entry.section != elf.SHN_ABS and (

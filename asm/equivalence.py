@@ -1,4 +1,4 @@
-"""Whether a formatted source means the same: by its tokens, and by the bytes that it gives."""
+"""Checks that formatting has not changed a source's meaning: its tokens, and its program."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LOOSE_AFTER = {",", "=", ":", ")", "]"}  # nor one before these
 
 
 def same_tokens(before: str, after: str) -> bool:
-    """Return whether the statements of two texts differ only in blanks that separate nothing."""
+    """Return whether two texts have the same statements, apart from blanks without meaning."""
     pairs = zip_longest(_lines(before), _lines(after))
     return all(
         one is not None and other is not None and _tokens(one) == _tokens(other)
@@ -24,7 +24,10 @@ def same_tokens(before: str, after: str) -> bool:
 
 
 def same_program(source: Source, after: str) -> bool | None:
-    """Whether both texts give the same program; None if `source` cannot be assembled alone."""
+    """Return whether both texts assemble to the same program.
+
+    Return None if `source` alone does not assemble.
+    """
     try:
         program = assemble(source)
     except AssemblyError:
@@ -40,7 +43,7 @@ def _lines(text: str) -> list[LogicalLine]:
 
 
 def _tokens(line: LogicalLine) -> list[tuple[str, bool]]:
-    """Return the tokens, each with whether a blank before it matters."""
+    """Return (token, whether the blank before it matters) for each token of a line."""
     tokens: list[tuple[str, bool]] = []
     before, blank = "", False
     for token in TOKEN.finditer(line.text):

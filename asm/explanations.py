@@ -1,4 +1,4 @@
-"""What an editor shows of symbols, macros and operands: their places and meanings."""
+"""The texts that an editor shows for symbols, macros and operands, and where they are defined."""
 
 from __future__ import annotations
 
@@ -19,17 +19,23 @@ _MOST_LINES = 12  # of a macro that are shown
 
 
 def place(symbol: Definition) -> Span:
-    """The place of a symbol's definition; for one from an expansion, the line that it expands."""
+    """Return the span of a symbol's definition.
+
+    If an expansion defines it, return the span of the call or directive that is expanded.
+    """
     return _in_a_file(symbol.line, symbol.start, symbol.end)
 
 
 def macro_place(macro: Macro) -> Span:
-    """The place of a macro's definition; for one from an expansion, the line that it expands."""
+    """Return the span of the name in a macro's definition.
+
+    If an expansion defines it, return the span of the call or directive that is expanded.
+    """
     return _in_a_file(macro.line, macro.start, macro.end)
 
 
 def _in_a_file(line: LogicalLine, start: int, end: int) -> Span:
-    """Return the place of a piece of a line in a file; of an expansion, that of the call."""
+    """Return the span of a piece of a line; for an expansion, the span of the outermost call."""
     while isinstance(line.source, ExpandedText) and line.source.caller is not None:
         caller = line.source.caller
         line, start, end = caller.line, caller.start, caller.end
@@ -37,12 +43,12 @@ def _in_a_file(line: LogicalLine, start: int, end: int) -> Span:
 
 
 def is_written(symbol: Definition) -> bool:
-    """Return whether the symbol's line has its name; the line of a `-D` has not."""
+    """Return whether the symbol's name is in its source line. A symbol of `-D` has no such line."""
     return symbol.line.text[symbol.start : symbol.end] == symbol.name
 
 
 def macro_text(macro: Macro) -> str:
-    """Return a macro's `.macro` line and first lines, in Markdown."""
+    """Return a macro's `.macro` line and its first lines, in Markdown."""
     lines = [line.text for line in macro.body.lines] if macro.body is not None else []
     body = [f"        {line}" for line in lines[:_MOST_LINES]]
     if len(lines) > _MOST_LINES:
@@ -51,7 +57,7 @@ def macro_text(macro: Macro) -> str:
 
 
 def kind(symbol: Definition, names: ProgramSymbols) -> str:
-    """Return what a symbol is in the outline: constant, code, data or tensor."""
+    """Return the symbol's kind for the outline: constant, code, data or tensor."""
     if not symbol.is_label:
         return "constant"
     datum = names.datum(symbol)
@@ -61,7 +67,7 @@ def kind(symbol: Definition, names: ProgramSymbols) -> str:
 
 
 def value(symbol: Definition, names: ProgramSymbols) -> str:
-    """Return the value of a symbol, in one line."""
+    """Return a description of a symbol's value in one line."""
     if isinstance(symbol.value, int):
         return f"{symbol.value} ({symbol.value & 0xFFFF_FFFF_FFFF_FFFF:#x})"
     if not isinstance(symbol.value, Address) or not isinstance(symbol.value.area, Area):
@@ -77,7 +83,7 @@ def value(symbol: Definition, names: ProgramSymbols) -> str:
 
 
 def code(text: str, language: str = "macaw") -> str:
-    """Return a block of code in Markdown."""
+    """Return a code block in Markdown."""
     return f"```{language}\n{text.rstrip()}\n```"
 
 
@@ -92,7 +98,10 @@ def operands(rows: Iterable[Row]) -> Iterator[Operand | PseudoOperand]:
 
 
 def operand_text(word: str, rows: Iterable[Row], named: bool) -> str | None:
-    """Return the meaning of an operand's name, or of a word that it takes; None if it has none."""
+    """Return the meaning of an operand's name or of a word that an operand accepts.
+
+    Return None if unknown.
+    """
     for operand in operands(rows):
         if named and operand.name == word:
             return f"**{word}**: {operand.kind.describe()}"

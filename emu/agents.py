@@ -97,7 +97,7 @@ class Agent(ABC):
 
     @abstractmethod
     def write_register(self, name: str, value: int, time: int) -> None:
-        """Set a writable memory-mapped register. Raises `Fault` for a value that it cannot have."""
+        """Set the memory-mapped register `name` to `value` in cycle `time`. Raises `Fault`."""
 
     def aligned(self, time: int) -> int:
         """Return the first cycle of this agent's clock that is not before `time`."""

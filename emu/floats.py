@@ -1,7 +1,7 @@
-"""Arithmetic of host values, fp16 or fp32: each result is rounded once.
+"""Arithmetic of host values, which are fp16 or fp32 numbers: each result is rounded once.
 
-All functions take and return arrays of one host type, of any shape. NaN has one form: positive,
-quiet, no other bit set. (docs/numbers-nnp.md, "Host format".)
+All functions take and return arrays of one host type and of any shape. A NaN in a result always has
+the same bits: positive, quiet, no other bit set. (docs/numbers-nnp.md, "Host format".)
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ HOST = {"fp16": np.float16, "fp32": np.float32}
 
 @cache
 def _all_wide() -> NDArray[np.float32]:
-    """Return every number of fp16 in binary32, by its bits."""
+    """Return an array of 65536 numbers: every fp16 number as binary32, indexed by its bits."""
     with np.errstate(invalid="ignore"):
         wide = np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(np.float32)
     wide.flags.writeable = False
@@ -28,14 +28,17 @@ def _all_wide() -> NDArray[np.float32]:
 
 
 def widened(values: Host) -> NDArray[np.float32]:
-    """Return host values in binary32, by a table, which is several times as fast."""
+    """Return host values as binary32.
+
+    fp16 values are looked up in a table, which is several times as fast as a conversion.
+    """
     if values.dtype == np.float16:
         return _all_wide().take(np.ascontiguousarray(values).view(np.uint16))
     return values.astype(np.float32, copy=False)
 
 
 def _integers(values: Host) -> NDArray[np.signedinteger[Any]]:
-    """Return the bits as signed integers."""
+    """Return the bits of host values as signed integers of the same size."""
     return np.ascontiguousarray(values).view(f"i{values.dtype.itemsize}")
 
 
@@ -45,15 +48,16 @@ def _nans(bits: NDArray[np.signedinteger[Any]], dtype: DTypeLike) -> NDArray[np.
 
 
 def _one_nan(values: Host) -> Host:
-    """Replace each NaN by the one form, in place; return the array."""
+    """Replace each NaN by the standard NaN, in place; return the array."""
     values[_nans(_integers(values), values.dtype)] = np.nan
     return values
 
 
 def _rounded(operation: np.ufunc, left: Host, right: Host) -> Host:
-    """Return a sum, difference or product in binary32, converted to the host type.
+    """Return the result of an operation in binary32, converted to the host type.
 
-    For fp16 this equals one rounding: binary32 has more than twice as many digits.
+    `operation` is a sum, difference or product. For fp16 the two roundings give the same as one,
+    because binary32 has more than twice as many digits.
     """
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         exact = operation(widened(left), widened(right))
@@ -61,12 +65,16 @@ def _rounded(operation: np.ufunc, left: Host, right: Host) -> Host:
 
 
 def add(left: Host, right: Host) -> Host:
-    """Return the sum, rounded once."""
+    """Return `left` + `right`, rounded once."""
     return _rounded(np.add, left, right)
 
 
 def tree_sum(terms: Host) -> Host:
-    """Return the sum along the last axis, a power of two: adjacent pairs, each sum rounded."""
+    """Return the sum along the last axis, whose length is a power of two.
+
+    Adjacent pairs are added first, then adjacent pairs of these sums, and so on. Each sum is
+    rounded. The result has the shape of `terms` without the last axis.
+    """
     rounded = terms
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         while rounded.shape[-1] > 1:
@@ -82,12 +90,15 @@ def subtract(left: Host, right: Host) -> Host:
 
 
 def multiply(left: Host, right: Host) -> Host:
-    """Return the product, rounded once."""
+    """Return `left` * `right`, rounded once."""
     return _rounded(np.multiply, left, right)
 
 
 def maximum(left: Host, right: Host) -> Host:
-    """Return IEEE 754-2019 `maximum`: NaN if one is NaN; +0 is greater than -0."""
+    """Return the larger of two numbers as IEEE 754-2019 `maximum` defines it.
+
+    The result is NaN if one of them is NaN; +0 is greater than -0.
+    """
     x, y = _integers(left), _integers(right)
     failed = _nans(x, left.dtype) | _nans(y, left.dtype)
     # With all bits but the sign of negative numbers inverted, bits are ordered as numbers are.
@@ -102,7 +113,7 @@ def _ordered(bits: NDArray[np.signedinteger[Any]]) -> NDArray[np.signedinteger[A
 
 
 def relu(values: Host) -> Host:
-    """Return `maximum` of each element and +0."""
+    """Return the larger of each element and +0; NaN stays NaN."""
     bits = _integers(values)
     positive: Host = np.maximum(bits, 0).view(values.dtype)
     positive[_nans(bits, values.dtype)] = np.nan
@@ -110,15 +121,15 @@ def relu(values: Host) -> Host:
 
 
 def to_host(exact: NDArray[np.floating[Any]], dtype: DTypeLike) -> Host:
-    """Return values rounded once to the host type, infinity beyond its range."""
+    """Return values rounded once to the host type; infinity for values beyond its range."""
     with np.errstate(over="ignore", under="ignore"):
         return np.asarray(exact).astype(dtype)
 
 
 def round_fraction(value: Fraction, dtype: DTypeLike) -> np.floating[Any]:
-    """Return a positive fraction rounded once to a host number: half to even.
+    """Return a positive fraction rounded to a host number, ties to even; infinity if it is too large.
 
-    Infinity if it is too large. For the few values that no faster way decides.
+    This is slow; callers use it for the few values that binary64 cannot decide.
     """
     limits = np.finfo(np.dtype(dtype))
     # 2**(top - 1) < value < 2**(top + 1): one place too coarse is put right below.

@@ -1,4 +1,4 @@
-"""A core's own formats of numbers in memory, for the debugger."""
+"""Memory formats: a core's own number formats in memory, which the debugger shows decoded."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ Row = tuple[int, tuple[Any, ...]]  # byte in the unit at which it begins, cells
 
 
 class MemoryFormat(NamedTuple):
-    """A format: units of `size` bytes, each shown as rows of the table `columns`.
+    """A number format of a core, as the debugger shows it.
 
-    `rows` decodes a unit. It raises `ValueError` for bytes that are no such numbers.
+    The debugger cuts memory into pieces of `size` bytes. `rows` decodes one piece into rows of a
+    table with these `columns`, and raises `ValueError` for bytes that are no such numbers.
     """
 
     meaning: str

@@ -1,4 +1,4 @@
-"""Questions of debugger and profiler: what a core executes, what it holds, who could wake it."""
+"""Questions of debugger and profiler to a core: what it executes, what it has, who could wake it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from macaw.isa.model import Queue
 
 
 class Stall(NamedTuple):
-    """What a core does, or a part of it that has waits of its own: a block, a bus, a sequence."""
+    """What a core or one of its parts does or waits for.
+
+    A part has waits of its own: a block of an island, a bus, an instruction sequence.
+    """
 
     part: str = ""  # its name in the core; empty: the core as a whole
     on: str = ""  # what would end its wait; empty: it does not wait
@@ -31,7 +34,7 @@ class Stall(NamedTuple):
 
 
 class Inspectable(Agent):
-    """An agent that answers such questions; `sync` is called before each of them."""
+    """A core that answers questions of debugger and profiler, which call `sync` before each of them."""
 
     device: System
     shows_begun = False  # `current` is the instruction of the trace that began last
@@ -39,23 +42,24 @@ class Inspectable(Agent):
     def current(self) -> tuple[str, int | None]:
         """Return what the core executes: a text, and the address of the instruction.
 
-        The text is empty where the instruction says all. Before a cycle in which an instruction
-        of the trace begins it is that instruction; with `shows_begun`, in the next cycle.
+        The text is empty if the instruction alone says all. In a cycle in which an instruction
+        begins for the trace, the answer is that instruction. With `shows_begun` this answer comes
+        one cycle later.
         """
         return "", self.next_address
 
     def moment(self, address: int) -> object:
-        """Return what identifies the present arrival at the instruction at `address`."""
+        """Return a value that identifies the present arrival at the instruction at `address`."""
         return self.retired
 
     @property
     def next_addresses(self) -> tuple[int, ...]:
-        """The addresses of the instructions that begin next, and were not tried yet."""
+        """The addresses of the instructions that the core will try next and has not tried yet."""
         address = self.next_address
         return () if address is None or self.waiting is not None else (address,)
 
     def stalls(self) -> Sequence[Stall]:
-        """Return what the core does and waits for, and who could wake it; a record of each part.
+        """Return one record for each part of the core: what it does or waits for, and who could wake it.
 
         A core that waits at its own window waits for any other core.
         """
@@ -74,29 +78,32 @@ class Inspectable(Agent):
         return (Stall("", on, since, address, cores, (), until, False, doing),)
 
     def unit(self, units: tuple[int, ...]) -> Stall:
-        """Return what a unit does, by its index at each of the table's levels.
+        """Return what one unit of the core does.
 
-        A unit that has nothing to do has `ended`.
+        `units` has its index at each level of the core's table. An idle unit has `ended` set.
         """
         return self.stalls()[0]
 
     @property
     def boxes(self) -> Sequence[Box]:
-        """The block diagram of a unit of the deepest level."""
+        """The boxes of the block diagram of one unit of the deepest level; empty without a diagram."""
         return ()
 
     def entries(self, queue: Queue, units: tuple[int, ...]) -> Sequence[Any] | None:
-        """Return the entries of a queue of a unit, the head first; None: as the state has them."""
+        """Return the entries of a queue of a unit, the oldest first.
+
+        None means that the declared state already has them in this order.
+        """
         return None
 
     @property
     def formats(self) -> Mapping[str, MemoryFormat]:
-        """The core's own formats of numbers in memory, by name."""
+        """The core's own number formats in memory, by name."""
         return {}
 
     def not_numbers(self) -> Mapping[str, NDArray[np.bool_]]:
-        """Return which real numbers are NaN, where the types of registers do not say it.
+        """Return masks of the floating registers that are NaN where their own type cannot show that.
 
-        By a name for people; the first axes are the core's levels.
+        The keys are names for users. The first axes of each mask are the levels of the core.
         """
         return {}

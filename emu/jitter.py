@@ -1,11 +1,10 @@
-"""Noise of DRAM, so that two runs differ as two chips do: refresh, and other users of the memory.
+"""Noise in the timing of DRAM, so that two runs differ as two chips do.
 
-A DRAM is busy at times that depend on the seed and the cycle alone: with a refresh every
-jitter.refresh_interval cycles, whose phase the seed decides, and once in each
-jitter.others_interval cycles with other users, for a time that the seed decides, jitter.others
-cycles at most. A request that comes meanwhile starts after it; one that has started is not
-interrupted. So a request in the same cycle always gets the same answer, however a run is
-simulated, stopped or restored. [ours]
+A DRAM is busy with two things. A refresh comes every jitter.refresh_interval cycles; the seed
+decides its phase. Other users of the memory come once in each jitter.others_interval cycles, for at
+most jitter.others cycles; the seed decides when and for how long. A request that comes while the
+DRAM is busy starts afterwards; a request that has started is not interrupted. So the busy cycles
+depend on the seed alone, however a run is simulated, stopped or restored. [ours]
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ _ALL = (1 << 64) - 1
 
 
 def scramble(number: int) -> int:
-    """Return 64 bits that look random for a number (the finaliser of splitmix64)."""
+    """Return 64 bits that look random and depend on `number` (the finaliser of splitmix64)."""
     number = (number + 0x9E3779B97F4A7C15) & _ALL
     number = (number ^ number >> 30) * 0xBF58476D1CE4E5B9 & _ALL
     number = (number ^ number >> 27) * 0x94D049BB133111EB & _ALL
@@ -25,7 +24,10 @@ def scramble(number: int) -> int:
 
 
 class Jitter:
-    """The times in which one DRAM of a device is busy. `place` tells DRAMs of a device apart."""
+    """The cycles in which one DRAM is busy with noise.
+
+    `place` is the number of the DRAM within the device, so that each has noise of its own.
+    """
 
     def __init__(self, seed: int, place: int, config: Mapping[str, Any]) -> None:
         self.period = int(config["jitter.refresh_interval"])
@@ -37,13 +39,13 @@ class Jitter:
         self._known = -1, 0, 0  # a slot, the begin and end of its busy time
 
     def free(self, time: int, step: int = 1) -> int:
-        """Return the first free cycle of `time`, `time` + `step` and so on."""
+        """Return the first of the cycles `time`, `time` + `step`, ... in which the DRAM is free."""
         while (end := self._free_again(time)) > time:
             time += -(-(end - time) // step) * step
         return time
 
     def next(self, time: int, limit: int) -> int:
-        """Return the first busy cycle from `time` on, `limit` if there is none before it."""
+        """Return the first busy cycle from `time` on, or `limit` if none comes before it."""
         for begin, _ in self._refreshes(time):
             limit = min(limit, max(begin, time))
         for slot in range(time // self.slot, -(-limit // self.slot)):
@@ -53,12 +55,18 @@ class Jitter:
         return limit
 
     def _free_again(self, time: int) -> int:
-        """Return the end of what keeps the DRAM busy in cycle `time`; `time` if it is free."""
+        """Return the first cycle after the noise that makes the DRAM busy in cycle `time`.
+
+        It is `time` itself if the DRAM is free then.
+        """
         taken = (*self._refreshes(time), self._others(time // self.slot))
         return max((end for begin, end in taken if begin <= time < end), default=time)
 
     def _refreshes(self, time: int) -> list[tuple[int, int]]:
-        """Return begin and end of the refresh that ends after cycle `time`; [] without refresh."""
+        """Return begin and end of the first refresh that ends after cycle `time`.
+
+        The list is empty if the device has no refresh.
+        """
         if not self.refresh:
             return []
         count = (time - self._phase - self.refresh) // self.period + 1
@@ -66,7 +74,10 @@ class Jitter:
         return [(begin, begin + self.refresh)]
 
     def _others(self, slot: int) -> tuple[int, int]:
-        """Return begin and end of the time in a slot in which other users have the DRAM."""
+        """Return begin and end of the time for which other users occupy the DRAM in an interval.
+
+        `slot` numbers the intervals of jitter.others_interval cycles.
+        """
         known, begin, end = self._known
         if known != slot:
             random = scramble(self._seed + slot)

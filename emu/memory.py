@@ -1,4 +1,4 @@
-"""All memory of a device: the address space, the arbiter, the channel, and the ports into them."""
+"""The memory of a device as a whole: address space, arbiter, channel, and the ports of the cores."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from macaw.isa.memory_map import EXTERNAL
 
 
 class Memory(MemorySystem):
-    """All memory of a device, built from its configuration and from the units that cores add."""
+    """All memory of a device, built from its configuration and from the units that its cores add."""
 
     def __init__(self, clock: Clock, config: Mapping[str, Any], jitter: Jitter | None) -> None:
         super().__init__(
@@ -44,13 +44,13 @@ class Memory(MemorySystem):
     # Building
 
     def port(self, core: Requester) -> Port:
-        """Return a new port of `core`."""
+        """Make a new port of `core` and return it."""
         port = Port(self, core)
         self.ports.append(port)
         return port
 
     def build(self, agents: Sequence[Agent]) -> None:
-        """Set up units, ports and state; the device calls it once, with all its cores."""
+        """Create units, ports and state; the device calls this once, with all its cores."""
         self.agents = agents
         self.registers.agents = {agent.number: agent for agent in agents}
         fields = [
@@ -97,7 +97,7 @@ class Memory(MemorySystem):
     # State
 
     def reset(self) -> None:
-        """Set all bytes to zero and half 1 of each unit feeding; forget what is under way."""
+        """Set all bytes to zero, let half 1 of each unit feed, and drop pending requests and counts."""
         self.state.reset()
         self.feeding = [1] * len(self.users)
         self.banks.reset()
@@ -106,14 +106,14 @@ class Memory(MemorySystem):
             port.clear()
 
     def sync(self) -> None:
-        """Write what changes during a run into `self.state`."""
+        """Write into `self.state` what the memory system has in attributes during a run."""
         self.state.feeding = list(self.feeding)
         self.state.arbiter = self.banks.plain()
         self.state.free = self.channel.free
         self.state.traffic = [list(port.counts().values()) for port in self.ports]
 
     def reload(self) -> None:
-        """Take what changes during a run from `self.state`."""
+        """Set the attributes that `sync` writes from `self.state`."""
         self.feeding = list(self.state.feeding)
         self.banks.take(self.state.arbiter, self.ports)
         self.channel.free = self.state.free
@@ -124,18 +124,24 @@ class Memory(MemorySystem):
     # Access without time: the loader, the host program, the debugger
 
     def address(self, field: str, offset: int) -> int:
-        """Return the address of a byte of one of the memories, by its field of `state`."""
+        """Return the address of the byte at `offset` in the memory that is the field `field` of `state`."""
         return self.address_in(getattr(self.state, field), offset)
 
     def peek(self, address: int, length: int) -> bytes:
-        """Return bytes at `address`; costs no time. Raises `Fault` outside of memory."""
+        """Return `length` bytes at `address`, without a cost in time.
+
+        Raises `Fault` outside of memory.
+        """
         pages, offset = self.locate(address, length, "read")
         if pages.sleeper is not None:
             pages.sleeper.sync()
         return pages.read(offset, length)
 
     def poke(self, address: int, data: bytes) -> None:
-        """Replace bytes at `address`; costs no time. Raises `Fault` outside of memory."""
+        """Replace the bytes at `address`, without a cost in time.
+
+        Raises `Fault` outside of memory.
+        """
         pages, offset = self.locate(address, len(data), "write")
         if self.banks.exclusive:
             for agent in self.agents:
@@ -143,9 +149,10 @@ class Memory(MemorySystem):
         pages.write(offset, data)
 
     def spill(self, address: int, data: bytes) -> None:
-        """Write a record of a trace; costs no time and is not announced. Raises `Fault`.
+        """Write a trace record to `address`; this takes no time and is not announced.
 
-        It goes to external memory, or one of a core's own: the banks have no port for it.
+        The address must be in external memory or in a core's own memory, because the banks of
+        on-chip memory have no port for records. Raises `Fault` otherwise.
         """
         offset = address - EXTERNAL
         if 0 <= offset <= self.external_bytes - len(data):

@@ -1,8 +1,8 @@
-"""Arithmetic of fixed widths that NumPy has no name for: rounding shifts, saturation, wrapping.
+"""Fixed-width arithmetic that NumPy lacks: rounding shifts, saturation, wrapping.
 
-It imports nothing of the product, so that lowering and tests use the same functions as the cores.
-All functions take arrays (or scalars) of any shape and return new arrays; integers are signed, of
-at most 64 bits.
+The module imports nothing else of Macaw, so the lowering and the tests use the same functions as
+the cores. All functions take arrays (or scalars) of any shape and return new arrays. Integers are
+signed and have at most 64 bits.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ Numbers = NDArray[Any]
 
 
 def signed_range(bits: int) -> tuple[int, int]:
-    """Return the least and greatest number of `bits` bits in two's complement."""
+    """Return the least and the greatest two's-complement number of `bits` bits."""
     return -(1 << (bits - 1)), (1 << (bits - 1)) - 1
 
 
 def round_half_even_shift(values: ArrayLike, shift: int) -> NDArray[np.int64]:
-    """Return `values` / 2**shift, rounded to the nearest integer, a tie to the even one.
+    """Return `values` / 2**shift, rounded to the nearest integer, ties to the even one.
 
-    `shift` is 0 to 63; no step leaves 64 bits. (`spu requantise`, spec pe.md.)
+    `shift` is 0 to 63, else `ValueError`. No intermediate value needs more than 64 bits. (`spu
+    requantise`, spec pe.md.)
     """
     if not 0 <= shift <= 63:
         raise ValueError(f"a shift of {shift} is out of range, 0 to 63")
@@ -41,7 +42,7 @@ def round_half_even_shift(values: ArrayLike, shift: int) -> NDArray[np.int64]:
 
 
 def sigmoid(values: ArrayLike) -> NDArray[np.float64]:
-    """Return 1 / (1 + exp(-x)), computed so that no exponential overflows. NaN stays."""
+    """Return 1 / (1 + exp(-x)) without overflow of the exponential; NaN stays NaN."""
     x = np.asarray(values, np.float64)
     small = np.exp(-np.abs(x))
     return np.asarray(np.where(x >= 0, 1.0, small) / (1.0 + small))
@@ -50,10 +51,11 @@ def sigmoid(values: ArrayLike) -> NDArray[np.float64]:
 def fixed_point(
     curve: Callable[[NDArray[np.float64]], ArrayLike], values: ArrayLike, shift: int, bits: int
 ) -> NDArray[np.int64]:
-    """Return a curve into [-1, 1] of integers with `shift` fraction bits.
+    """Return `curve` of fixed-point integers that have `shift` fraction bits, as integers again.
 
-    The result has `bits` - 1 fraction bits, rounded half to even and saturated, so 1 becomes the
-    greatest number of `bits` bits. (`spu activation` of integers, docs/timing-pe.md.)
+    The curve's values are in [-1, 1]. The results have `bits` - 1 fraction bits. They are rounded
+    half to even and saturated, so 1 becomes the greatest number of `bits` bits. (`spu activation`
+    of integers, docs/timing-pe.md.)
     """
     x = np.ldexp(np.asarray(values).astype(np.float64), -shift)
     scaled = np.rint(np.ldexp(np.asarray(curve(x), np.float64), bits - 1))
@@ -61,42 +63,43 @@ def fixed_point(
 
 
 def saturate(values: ArrayLike, bits: int) -> NDArray[np.int64]:
-    """Return `values` clamped to signed numbers of `bits` bits."""
+    """Return `values` clamped to the range of signed numbers of `bits` bits."""
     low, high = signed_range(bits)
     return np.clip(np.asarray(values).astype(np.int64), low, high)
 
 
 def wrap(values: ArrayLike, bits: int) -> NDArray[np.int64]:
-    """Return the low `bits` bits of `values`, read as two's complement."""
+    """Return the low `bits` bits of `values`, read as two's-complement numbers."""
     unused = 64 - bits
     return np.asarray(np.asarray(values).astype(np.int64) << unused >> unused)
 
 
 def fits(values: ArrayLike, bits: int) -> Bools:
-    """Return where `values` are signed numbers of `bits` bits."""
+    """Return a mask of the `values` that fit into signed numbers of `bits` bits."""
     low, high = signed_range(bits)
     wide = np.asarray(values).astype(np.int64)
     return np.asarray((wide >= low) & (wide <= high))
 
 
 def sum_overflows(left: Numbers, right: Numbers, total: Numbers) -> Bools:
-    """Return where `total`, the wrapped sum of two signed integers of its width, is not the sum.
+    """Return a mask of the sums that overflowed.
 
-    A sum leaves the range if and only if both terms have one sign and it has the other.
+    `total` is `left` + `right`, wrapped to the width of these signed integers. A sum overflows if
+    and only if both terms have the same sign and the total has the other one.
     """
     return np.asarray(((left ^ total) & (right ^ total)) < 0)
 
 
 def float_sum_overflows(left: Numbers, right: Numbers, total: Numbers) -> Bools:
-    """Return where the floating `total` of two finite terms is not finite."""
+    """Return a mask of the sums `total` that are not finite although both terms are."""
     return np.asarray(~np.isfinite(total) & np.isfinite(left) & np.isfinite(right))
 
 
 def saturated_sum(left: Numbers, right: Numbers) -> Numbers:
-    """Return the sum of two arrays of one type, clamped to the type's finite range.
+    """Return the sum of two arrays of one type, clamped to the finite range of that type.
 
-    Integers are clamped to the type's ends. A floating sum of finite terms becomes
-    at most the greatest finite number; infinities and NaN that come in stay.
+    Integers are clamped to the least and greatest value of their type. A floating sum of finite
+    terms is clamped to the greatest finite number. Infinities and NaN in the terms stay.
     """
     if left.dtype.kind == "f":
         with np.errstate(over="ignore", invalid="ignore"):
@@ -112,9 +115,9 @@ def saturated_sum(left: Numbers, right: Numbers) -> Numbers:
 
 
 def saturate_float(values: ArrayLike, dtype: DTypeLike) -> Numbers:
-    """Return floating `values` rounded (half to even) to the narrower `dtype`, finite and clamped.
+    """Return `values` rounded half to even to the narrower `dtype`, clamped to its finite range.
 
-    Infinities clamp too; NaN stays.
+    Infinities are clamped, too; NaN stays NaN.
     """
     narrow = np.dtype(dtype)
     greatest = float(np.finfo(narrow).max)

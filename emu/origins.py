@@ -1,7 +1,8 @@
-"""Origins: the steps that made values, which a core records for the debugger (`Core.remember`).
+"""Origins: the steps that made values, which a core records for the debugger's `why`.
 
-The debugger numbers all announcements of a run; these numbers order origins. A core without
-origins of its own only shows which instruction it executed.
+`Core.remember` starts the recording. The debugger numbers all announcements of a run, and these
+numbers order the origins. For a core that records no origins the debugger shows only which
+instruction it executed.
 """
 
 from __future__ import annotations
@@ -12,16 +13,17 @@ from typing import Any, NamedTuple
 
 
 class Place(NamedTuple):
-    """A part of a field of a core's declared state: bytes of an array, items of a list."""
+    """A piece of a field of a core's declared state: some bytes of an array, or items of a list."""
 
     field: str
     first: int = 0
     size: int = 0  # 0: all
 
     def items(self, size: int, whole: int) -> Iterator[tuple[int, tuple[int, int]]]:
-        """Yield the items of `size` bytes that lie in it: number, (first byte in it, bytes).
+        """Yield the items of `size` bytes that overlap this piece.
 
-        The field has `whole` bytes.
+        Each is given as its number in the field, and the range (first byte relative to the piece,
+        length). The whole field has `whole` bytes.
         """
         end = self.first + (self.size or whole)
         for number in range(self.first // size, -(-end // size)):
@@ -29,7 +31,7 @@ class Place(NamedTuple):
 
 
 class WindowPart(NamedTuple):
-    """Bytes of an access to a window; `number` is that of its announcement."""
+    """Some bytes of an access to a window; `number` is the number of the access's announcement."""
 
     number: int
     first: int
@@ -37,7 +39,7 @@ class WindowPart(NamedTuple):
 
 
 class Source(NamedTuple):
-    """A value from which another one was computed."""
+    """A value that a step used to compute another value."""
 
     what: str  # "weight", "activation", "rs1", ...
     number: int  # of an announcement: the value is the one before it
@@ -52,7 +54,10 @@ class Source(NamedTuple):
 
 @dataclass
 class Origin:
-    """A step that made a value: an instruction or a part of one, and its sources."""
+    """A step that made a value, with the values that it used.
+
+    The step is an instruction, a part of an instruction, or a transfer.
+    """
 
     number: int  # of the announcements before it
     time: int  # -1: unknown
@@ -69,7 +74,7 @@ OnMove = Callable[[str, int, int, int], None]  # "read" or "write", time, addres
 
 
 class Origins:
-    """The origins that one core records. `number()` is the number of announcements so far."""
+    """The record of all origins of one core; `number()` returns the announcements so far."""
 
     fields: frozenset[str] = frozenset()  # of the state, whose `makers` it knows
     # Of these, queues: cells never written count as empty, for what was there was moved out.
@@ -83,26 +88,29 @@ class Origins:
 
     @property
     def step_count(self) -> int:
-        """The number of recorded steps that are no announcements."""
+        """The number of recorded steps that were not announced."""
         return 0
 
     def observe(self, kind: str, time: int, values: dict[str, Any]) -> None:
-        """Record an announcement of the core when it comes; it has the number `number()`."""
+        """Record an announcement of the core while it is made; its number is `number()`."""
 
     def writers(self, number: int, address: int, size: int) -> Iterator[Origin]:
-        """Yield the steps that made the bytes which the core wrote, as announced by that number."""
+        """Yield the steps that made the `size` bytes which the core wrote to `address`.
+
+        `number` is the number of the announcement of that write.
+        """
         return iter(())
 
     def outgoing(self, part: WindowPart) -> Iterator[Origin]:
-        """Yield the steps that made bytes which left a window of the core."""
+        """Yield the steps that made the bytes which other cores read from a window of this core."""
         return iter(())
 
     def display_name(self, place: Place) -> str:
-        """Return a name for a part of the state, empty if the field's name will do."""
+        """Return a name for users of a piece of the state; empty if the field's own name is enough."""
         return ""
 
     def makers(self, place: Place, before: int) -> Iterator[Origin]:
-        """Yield the steps that made a part of the state, before the announcement of that number."""
+        """Yield the steps that made a piece of the state, as it was before announcement `before`."""
         return iter(())
 
 

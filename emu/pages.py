@@ -1,4 +1,4 @@
-"""A memory's bytes in pages, so that a snapshot copies only what was written since the last one."""
+"""The bytes of a memory, divided into pages, so that a snapshot copies only pages written since."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _ZEROS = bytes(PAGE)
 
 
 class AddressBudget:
-    """The address space of this process that memories of devices occupy.
+    """The allocator of all device memories; it limits the address space that dead devices occupy.
 
-    Cores, ports and memory of a device refer to each other, so Python frees a dead device only in
-    its search for reference cycles. The number of objects triggers that search, not their bytes;
-    this class triggers it by bytes.
+    Cores, ports and memory of a device refer to each other. So Python frees a dead device only when
+    it searches for reference cycles. It starts that search by the number of objects, not by their
+    bytes. This class starts it by bytes.
     """
 
     MOST = 2 << 30  # bytes of memories, living or dead, before a search for dead ones
@@ -38,10 +38,11 @@ class AddressBudget:
         self._limit = self.MOST
 
     def allocate(self, size: int) -> NDArray[np.uint8]:
-        """Return `size` zero bytes; untouched pages take no memory. Raises `DeviceError`.
+        """Return an array of `size` zero bytes; pages that are never touched take no memory.
 
-        `np.zeros` would not do: after some large blocks were freed the C library takes new ones
-        from its heap and clears them, so that a tenth device would take all of its memories.
+        Raises `DeviceError` without address space. `np.zeros` would not do: after some large blocks
+        were freed, the C library takes new ones from its heap and clears them. Then a tenth device
+        would really occupy all of its memories.
         """
         if self.bytes + size > self._limit:
             self._search()
@@ -64,7 +65,7 @@ class AddressBudget:
         self.bytes -= size
 
     def _search(self) -> None:
-        """Free dead devices; the next search comes when living ones have twice the bytes of now."""
+        """Free dead devices, and start the next search when the bytes in use have doubled."""
         gc.collect()
         self._limit = max(self.MOST, 2 * self.bytes)
 
@@ -73,26 +74,25 @@ ADDRESS_BUDGET = AddressBudget()  # one a process, as the address space is
 
 
 class Sleeper(Protocol):
-    """A core that skips acts without a visible effect, and does them before one is visible."""
+    """A core that skips acts as long as no other core can see their effects, and does them then."""
 
     def note_use(self, time: int) -> None:
-        """Do the acts before cycle `time`, in which another core uses what the sleeper uses."""
+        """Do the skipped acts before cycle `time`, because another core uses the same memory then."""
 
     def interrupt(self, time: int) -> None:
-        """As `note_use`; afterwards the sleeper acts in each of its cycles again."""
+        """Do the skipped acts before cycle `time`, and skip no more from then on."""
 
     def sync(self) -> None:
-        """Do the acts before the device's present."""
+        """Do all skipped acts before the device's present."""
 
 
 class Pages:
-    """`size` bytes, zero at first; untouched pages take no memory.
+    """The bytes of one memory, zero at first; pages that are never touched take no memory.
 
-    `bytes`, `halves` and `words` are views of the same little-endian memory for
-    the hot paths of an engine. A writer through a view must execute, for each page
-    written, `if marks[page] != WRITTEN: touch(page)`, unless the mark is SHARED and `watched`
-    is 0 for each word (of 4 bytes) that was written. No method checks an offset:
-    `Memory.locate` and the ports do.
+    `bytes`, `halves` and `words` are views of the same little-endian memory, for the hot paths of
+    an engine. A writer through a view must execute `if marks[page] != WRITTEN: touch(page)` for
+    each page that it wrote. It may omit this if the mark is SHARED and `watched` is 0 for each
+    4-byte word that it wrote. No method here checks an offset: `Memory.locate` and the ports do.
     """
 
     def __init__(self, size: int) -> None:
@@ -113,11 +113,11 @@ class Pages:
         self.sleeper: Sleeper | None = None  # a core that has yet to write here
 
     def read(self, offset: int, length: int) -> bytes:
-        """Return a copy of `length` bytes."""
+        """Return a copy of the `length` bytes at `offset`."""
         return self.bytes[offset : offset + length].tobytes()
 
     def write(self, offset: int, data: bytes | bytearray | memoryview) -> None:
-        """Replace bytes from `offset` on."""
+        """Replace the bytes from `offset` on."""
         length = len(data)
         if not length:
             return
@@ -125,7 +125,10 @@ class Pages:
         self._mark(offset, length)
 
     def mark_rows(self, offset: int, length: int, rows: int, stride: int) -> None:
-        """Note that `length` bytes of each row were written through a view."""
+        """Record that `rows` rows of `length` bytes were written through a view.
+
+        Each row begins `stride` bytes after the row before it.
+        """
         if abs(stride) <= PAGE:
             low = min(offset, offset + (rows - 1) * stride)
             self._mark(low, (rows - 1) * abs(stride) + length)
@@ -134,7 +137,10 @@ class Pages:
             self._mark(offset + row * stride, length)
 
     def mark_at(self, offsets: NDArray[np.int64], length: int) -> None:
-        """Note that `length` bytes, at most a page, at each offset were written through a view."""
+        """Record that `length` bytes at each of the offsets were written through a view.
+
+        `length` is at most a page.
+        """
         ends = offsets + (length - 1)
         for page in {*(offsets >> SHIFT).tolist(), *(ends >> SHIFT).tolist()}:
             if self.marks[page] != WRITTEN:
@@ -148,7 +154,7 @@ class Pages:
             page += 1
 
     def _note(self, page: int, start: int, end: int) -> None:
-        """Note that bytes of a page are written; call its watchers if one of them is watched."""
+        """Record that bytes `start` to `end` of a page were written; call watchers if one was watched."""
         first, last = page << _WORDS, page + 1 << _WORDS
         if page in self._watched_pages and not any(
             self.watched[max(first, start >> 2) : min(last, end + 3 >> 2)]
@@ -159,7 +165,7 @@ class Pages:
             self.touch(page)
 
     def touch(self, page: int) -> None:
-        """Note that a page is written anywhere; call its watchers if words of it are watched."""
+        """Record that a page was written, at whatever offsets; call its watchers if it has watched words."""
         self.marks[page] = WRITTEN
         self._written.add(page)
         if page in self._watched_pages:
@@ -169,15 +175,18 @@ class Pages:
                 forget(page)
 
     def is_written(self, page: int) -> bool:
-        """Return whether a page was written since the last snapshot."""
+        """Return whether the page was written since the last snapshot."""
         return page in self._written
 
     def on_change(self, forget: Callable[[int], None]) -> None:
-        """Call `forget(page)` when watched bytes of a page change; its watches end then."""
+        """Register a function that is called with the page number when watched bytes of a page change.
+
+        The watches of that page end with the call.
+        """
         self._watchers.append(forget)
 
     def watch(self, offset: int, length: int) -> None:
-        """Watch bytes of one page, of which something was derived (decoded instructions)."""
+        """Watch bytes of one page, because something was derived from them, such as decoded instructions."""
         page = offset >> SHIFT
         self._watched_pages.add(page)
         first, end = offset >> 2, offset + length + 3 >> 2
@@ -185,7 +194,7 @@ class Pages:
         self.marks[page] = SHARED if page in self._written else 0
 
     def is_watched(self, offset: int = 0, end: int | None = None) -> bool:
-        """Return whether words of the pages from one offset to another are watched."""
+        """Return whether any page from byte `offset` to byte `end` has watched words."""
         first, last = offset >> SHIFT, (self.size if end is None else end) - 1 >> SHIFT
         return any(first <= page <= last for page in self._watched_pages)
 
@@ -194,7 +203,10 @@ class Pages:
         self._replace({})
 
     def snapshot(self) -> dict[int, bytes]:
-        """Return the contents of pages that are not all zero, by number; snapshots share them."""
+        """Return the contents of all pages that are not all zero, by page number.
+
+        Snapshots share the contents of unchanged pages.
+        """
         for page in self._written:
             start = page << SHIFT
             data = self.bytes[start : start + PAGE].tobytes()
@@ -209,7 +221,7 @@ class Pages:
         return dict(self._saved)
 
     def restore(self, snapshot: Mapping[int, bytes]) -> None:
-        """Restore a result of `snapshot`, of this memory or another of the same size."""
+        """Restore a result of `snapshot` of this memory, or of another one of the same size."""
         self._replace(snapshot)
 
     def _replace(self, contents: Mapping[int, bytes]) -> None:
@@ -227,7 +239,7 @@ class Pages:
         self._saved = dict(contents)
 
     def digest(self) -> bytes:
-        """Return a hash of the contents, 32 bytes."""
+        """Return a hash of the contents: 32 bytes."""
         whole = blake2b(digest_size=32)
         for page, data in sorted(self.snapshot().items()):
             if page not in self._digests:
@@ -239,7 +251,10 @@ class Pages:
 def differences(
     old: Mapping[int, bytes], new: Mapping[int, bytes]
 ) -> list[tuple[int, bytes, bytes]]:
-    """Return the runs of bytes that differ between two snapshots: (offset, old, new), ascending."""
+    """Return the runs of bytes that differ between two snapshots, in ascending order.
+
+    Each run is a triple: offset, old bytes, new bytes.
+    """
     runs: list[tuple[int, bytes, bytes]] = []
     for page in sorted(old.keys() | new.keys()):
         before, after = old.get(page, _ZEROS), new.get(page, _ZEROS)

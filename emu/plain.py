@@ -1,8 +1,8 @@
-"""Plain values, which `object` fields of a state may have, as bytes and as copies.
+"""Plain values: those that `object` fields of a state may have. They can be copied and packed.
 
-Plain are None, bool, int, float, str, bytes, NumPy arrays and scalars of numbers,
-and tuples, lists and dicts (keys: str or int) of plain values. Equal values have equal bytes;
-a dict's order counts.
+None, bool, int, float, str, bytes, and NumPy arrays and scalars of numbers are plain. So are
+tuples, lists and dicts (with keys that are str or int) of plain values. Equal values give equal
+bytes; the order of a dict's keys matters.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 
 class PlainError(ValueError):
-    """A value that is not plain, or bytes that encode no plain value."""
+    """A value that is not plain, or bytes that do not encode a plain value."""
 
 
 _CONSTANTS = {None: b"n", True: b"t", False: b"f"}
@@ -23,7 +23,7 @@ _DEPTH = 64  # nested containers at most
 
 
 def copy(value: Any) -> Any:
-    """Return a copy; lists, dicts and arrays in it are new."""
+    """Return a copy of a plain value; lists, dicts and arrays inside it are copied, too."""
     if isinstance(value, list):
         return [item if type(item) in _FIXED else copy(item) for item in value]
     if isinstance(value, tuple):
@@ -34,7 +34,7 @@ def copy(value: Any) -> Any:
 
 
 def pack(value: Any) -> bytes:
-    """Return the bytes of a plain value. Raises `PlainError`."""
+    """Return a plain value as bytes. Raises `PlainError` for any other value."""
     pieces: list[bytes] = []
     _pack(value, pieces, 0)
     return b"".join(pieces)
@@ -77,7 +77,7 @@ def _sized(out: list[bytes], tag: bytes, data: bytes) -> None:
 
 
 def unpack(data: bytes) -> Any:
-    """Return the value that bytes encode. Raises `PlainError`."""
+    """Return the value that `pack` encoded as these bytes. Raises `PlainError`."""
     reader = _Reader(data)
     value = reader.value(0)
     if reader.place != len(data):

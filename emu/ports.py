@@ -1,4 +1,4 @@
-"""Ports: the only way from a core to memory during a run. They know time, contention and width."""
+"""Ports: a core's only access to memory during a run, with its time, contention and width."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from macaw.emu.windows import Window
 
 
 class MemorySystem(AddressSpace):
-    """What ports work on: the memories, and what decides when an access is ready."""
+    """What ports need: the memories, and the circuits that decide when an access is ready."""
 
     banks: Banks
     channel: Channel
@@ -24,25 +24,24 @@ class MemorySystem(AddressSpace):
 
 
 class Port(Endpoint):
-    """A core's connection to memory: one request at a time, answered in order.
+    """A core's connection to memory: it has one request at a time, answered in order.
 
-    A core that reads and writes in one cycle (a row's bus and its return bus)
-    takes two. The argument `time` is always the cycle in which the core acts, `core.time`.
-    Results named `ready` are cycles from which the core may use the result; they are not aligned
-    to its divider.
+    A core that reads and writes in the same cycle takes two ports (a row: its bus and its return
+    bus). The argument `time` is always the cycle in which the core acts, `core.time`. Results named
+    `ready` are the first cycle in which the core may use the result. They are not aligned to the
+    core's divider.
 
-    | memory | read is ready | write is ready |
-    |---|---|---|
-    | on-chip | grant + mem.onchip_latency | grant + 1 |
-    | local | time + mem.onchip_latency | time + 1 |
-    | external | start + mem.external_latency + beats | the same |
-    | a core's own | time + mem.onchip_latency, or what the core says | time + 1, or the same |
-    | registers, windows | time + mem.onchip_latency | time + 1 |
+    | memory | read is ready | write is ready | |---|---|---| | on-chip | grant + mem.onchip_latency
+    | grant + 1 | | local | time + mem.onchip_latency | time + 1 | | external | start +
+    mem.external_latency + beats | the same | | a core's own | time + mem.onchip_latency, or as the
+    core says | time + 1, or as the core says | | registers, windows | time + mem.onchip_latency |
+    time + 1 |
 
-    The arbiter grants a request for on-chip memory at the end of a cycle: that of the request, or
-    a later one if another request has one of the banks. An access to external memory starts when
-    the channel is free and occupies it for its beats, the runs of mem.external_width aligned
-    bytes that it touches; it reads or changes the bytes at `time`.
+    The arbiter grants a request for on-chip memory at the end of the cycle of the request. If
+    another request has one of the banks, the grant comes in a later cycle. An access to external
+    memory starts when the channel is free. It occupies the channel for its beats: the number of
+    aligned runs of mem.external_width bytes that it touches. It reads or changes the bytes at
+    `time`.
     """
 
     __slots__ = ("memory",)
@@ -53,17 +52,17 @@ class Port(Endpoint):
 
     @property
     def busy(self) -> bool:
-        """Whether a beat of this port waits for its grant."""
+        """Whether a beat that this port requested waits for its grant."""
         return self.memory.banks.pending(self)
 
     # For cores that work on single values (cp, vc)
 
     def load(self, time: int, address: int, size: int) -> tuple[int, int] | None:
-        """Read `size` (1, 2, 4, 8) bytes as an unsigned number: (value, ready).
+        """Read `size` (1, 2, 4, 8) bytes at `address` as an unsigned number.
 
-        None if the address is on-chip: then a beat was requested, and `core.granted`
-        gets the bytes. Raises `Fault`: misaligned or out-of-range access; `WindowNotReady` if a
-        window has fewer bytes.
+        Returns (value, ready). For an on-chip address it only requests a beat and returns None;
+        `core.granted` gets the bytes. Raises `Fault` (misaligned or out-of-range access), and
+        `WindowNotReady` if a window has fewer bytes.
         """
         self._check_alignment("load", address, size)
         if address >> REGION_SHIFT == ONCHIP:
@@ -81,7 +80,10 @@ class Port(Endpoint):
         return int.from_bytes(data, "little"), ready
 
     def store(self, time: int, address: int, size: int, value: int) -> int | None:
-        """Write the low `size` bytes of `value`: ready; None and errors as of `load`."""
+        """Write the low `size` bytes of `value` to `address`; return the cycle in which that is ready.
+
+        For an on-chip address it only requests a beat and returns None. Errors are those of `load`.
+        """
         self._check_alignment("store", address, size)
         data = (value & (1 << 8 * size) - 1).to_bytes(size, "little")
         if address >> REGION_SHIFT == ONCHIP:
@@ -107,42 +109,50 @@ class Port(Endpoint):
     # For cores that move many bytes
 
     def beat(self, time: int, ranges: Sequence[Range], data: bytes | None = None) -> None:
-        """Request bytes of one half of one on-chip unit; `core.granted` takes the answer.
+        """Request bytes of one half of one on-chip unit; the answer comes through `core.granted`.
 
-        Reads all `ranges` in their order, or writes `data`, which has their length together.
-        All banks are used in the same cycle; a request that needs two words of one bank is split,
-        in order, into pieces that take a cycle each, and answered when the last piece is granted
-        (the bytes move then). The port must be free. Raises `Fault`: out-of-range access.
+        Without `data` the request reads all `ranges` (address, bytes) in their order. With `data`
+        it writes them; their lengths add up to that of `data`. All banks are used in the same
+        cycle. A request that needs two words of one bank is split, in order, into pieces of one
+        cycle each. The bytes move, and the answer comes, when the last piece is granted. The port
+        must be free. Raises `Fault` (out-of-range access).
         """
         self.memory.banks.post(self, time, ranges, data)
 
     def window(self, address: int, length: int) -> Window | None:
-        """Return the window in which all these bytes lie, None if there is none.
+        """Return the window that contains all these bytes, or None.
 
-        After an access to a window the core returns to the clock: another core may act earlier.
+        After an access to a window the core must return from `advance`: another core may act
+        earlier.
         """
         if address >> REGION_SHIFT not in self.memory.windowed:
             return None
         return self.memory.window(address, length)
 
     def pull(self, window: Window, time: int, address: int, length: int) -> tuple[bytes, int]:
-        """Read bytes that the window has (`Window.room`): (bytes, ready)."""
+        """Read `length` bytes from a window that has that many (`Window.room`).
+
+        Returns the bytes, and the cycle in which they are ready.
+        """
         if self.core.listeners:
             self.core.announce("read", address=address, size=length)
         data = window.core.pull(window.row.name, length, time)
         return data, time + self.memory.onchip_latency
 
     def push(self, window: Window, time: int, address: int, data: bytes) -> int:
-        """Write bytes for which the window has room (`Window.room`): ready."""
+        """Write bytes to a window that has room for them (`Window.room`).
+
+        Returns the cycle in which the write is ready.
+        """
         if self.core.listeners:
             self.core.announce("write", address=address, size=len(data))
         window.core.push(window.row.name, data, time)
         return time + 1
 
     def read(self, time: int, address: int, length: int, what: str = "read") -> tuple[bytes, int]:
-        """Read local, external or a core's own memory: (bytes, ready).
+        """Read `length` bytes of local memory, external memory or a core's own memory.
 
-        Raises `Fault`, `WindowNotReady`.
+        Returns the bytes, and the cycle in which they are ready. Raises `Fault`, `WindowNotReady`.
         """
         pages, offset = self.memory.locate(address, length, what)
         inside = pages is not self.memory.external
@@ -163,7 +173,10 @@ class Port(Endpoint):
         return pages.read(offset, length), ready
 
     def write(self, time: int, address: int, data: bytes, what: str = "write") -> int:
-        """Write local, external or a core's memory: ready. Raises `Fault`, `WindowNotReady`."""
+        """Write bytes to local memory, external memory or a core's own memory.
+
+        Returns the cycle in which the write is ready. Raises `Fault`, `WindowNotReady`.
+        """
         length = len(data)
         pages, offset = self.memory.locate(address, length, what)
         inside = pages is not self.memory.external
@@ -192,12 +205,12 @@ class Port(Endpoint):
         return ready
 
     def _announce(self, of: str, begin: int, until: int, count: int) -> None:
-        """Announce traffic of external memory, by its name in `macaw.isa.common.TRAFFIC`."""
+        """Announce beats of external memory; `of` is their name in `macaw.isa.common.TRAFFIC`."""
         if count:
             self.core.announce("beats", of=of, begin=begin, until=until, count=count)
 
     def _ready_inside(self, pages: Pages, time: int, offset: int, length: int, writes: bool) -> int:
-        """Return when an access to local or a core's own memory is ready.
+        """Return the cycle in which an access to local memory or a core's own memory is ready.
 
         Raises `WindowNotReady`.
         """

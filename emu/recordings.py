@@ -1,4 +1,4 @@
-"""Register groups of a trace block: their declared state, recordings and counters."""
+"""The data of a trace block: its declared state, its counters, and the records under way."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ Place = tuple[int, int, int]
 
 
 def _place(occurrence: str) -> Place:
-    """Return the registers of an occurrence: its count, first begin and last end (-1: none)."""
+    """Return which registers of a group an occurrence uses: its count, first begin and last end.
+
+    A number is -1 if the group has no such register.
+    """
     found = {row.takes: place for place, row in enumerate(GROUP) if row.of == occurrence}
     return found["count"], found.get("first", -1), found.get("last", -1)
 
@@ -30,7 +33,7 @@ _CLIPPED = tuple(row.takes == "count" for row in GROUP)
 
 
 def fields(config: Mapping[str, Any]) -> tuple[StateField, ...]:
-    """Return the rows of the declared state of a block."""
+    """Return the rows that declare the state of one trace block."""
     groups = int(config["trace.groups"])
     return (
         *(StateField(row.name, "int", meaning=row.meaning) for row in PARAMETERS),
@@ -49,7 +52,7 @@ def fields(config: Mapping[str, Any]) -> tuple[StateField, ...]:
 
 @dataclass(slots=True)
 class Recording:
-    """A group's run of instructions while it is recorded."""
+    """The run of instructions that a register group records at present."""
 
     group: int
     counters: list[int]  # of the group
@@ -61,20 +64,23 @@ class Recording:
     work: Spans | None = None  # cycles in which the array works
 
     def plain(self) -> tuple[Any, ...]:
-        """Return the recording without group and counters as a plain value."""
+        """Return the recording as a plain value, without its group and counters."""
         work = None if self.work is None else self.work.plain()
         return self.loop, self.first, self.stop, self.starts, self.ends, work
 
     @classmethod
     def from_plain(cls, group: int, counters: list[int], value: tuple[Any, ...]) -> Recording:
-        """Return the recording that `plain` has encoded."""
+        """Return the recording from the plain value that `plain` returned."""
         loop, first, stop, starts, ends, spans = value
         work = None if spans is None else Spans(spans)
         return cls(group, counters, loop, first, stop, starts, ends, work)
 
 
 def register_values(counters: Sequence[int]) -> Sequence[int]:
-    """Return the counters of a group as its registers show them, 32 bits each."""
+    """Return the counters of a group as its 32-bit registers show them.
+
+    A count that is too large becomes the greatest number; a time keeps its low 32 bits.
+    """
     if max(counters) <= ALL:
         return counters
     return [
@@ -84,7 +90,10 @@ def register_values(counters: Sequence[int]) -> Sequence[int]:
 
 
 def add(counters: list[int], taken: Place, begin: int, end: int, count: int) -> None:
-    """Add an occurrence to the counters of a group; times are relative to the timer's start."""
+    """Add `count` occurrences from `begin` to `end` to the counters of a group.
+
+    `taken` says which counters (`TAKEN`). Times are cycles since the timer's start.
+    """
     counted, first, last = taken
     if first >= 0:
         if begin < counters[first] or not counters[counted]:

@@ -1,4 +1,4 @@
-"""Memory-mapped registers: those that every core has, of its trace block, and of its own table."""
+"""Memory-mapped registers: those that every core has, and those of its trace block and its table."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _TRACE = {row.address: row.name for row in trace.mapped()}
 
 
 class MappedRegisters:
-    """Reads and writes the registers of all cores by address."""
+    """The memory-mapped registers of all cores, which programs read and write by address."""
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
         self.agents: Mapping[int, Agent] = {}  # by number
 
     def read(self, address: int, size: int, time: int) -> int:
-        """Return the word at `address` at cycle `time`. Raises `Fault`."""
+        """Return the 32-bit register at `address` as it is at cycle `time`. Raises `Fault`."""
         number, offset = address - REGISTERS >> CORE_SHIFT, address & (1 << CORE_SHIFT) - 1
         core = self.agents.get(number)
         row = _COMMON.get(offset)
@@ -44,7 +44,7 @@ class MappedRegisters:
         return cycles >> (32 if row.name == "cyclesh" else 0) & 0xFFFF_FFFF
 
     def write(self, address: int, size: int, value: int, time: int) -> None:
-        """Set the register at `address` at cycle `time`. Raises `Fault`."""
+        """Set the 32-bit register at `address` at cycle `time`. Raises `Fault`."""
         core = self.agents.get(address - REGISTERS >> CORE_SHIFT)
         offset = address & (1 << CORE_SHIFT) - 1
         if core is None or size != 4 or offset in _COMMON:
@@ -59,7 +59,7 @@ class MappedRegisters:
         core.write_register(row.name, value, time)
 
     def _own(self, what: str, address: int) -> SpecialRegister:
-        """Return the row of a register that only its core has. Raises `Fault`."""
+        """Return the row of the register at `address` in the table of its core. Raises `Fault`."""
         core = self.agents[address - REGISTERS >> CORE_SHIFT]
         offset = address & (1 << CORE_SHIFT) - 1
         for row in core.table.registers:
@@ -68,7 +68,7 @@ class MappedRegisters:
         raise self._no_register(what, address, 4)
 
     def _no_register(self, what: str, address: int, size: int) -> Fault:
-        """Return the fault of an access that no register takes."""
+        """Return the fault for an access at which no register can be read or written."""
         number, offset = address - REGISTERS >> CORE_SHIFT, address & (1 << CORE_SHIFT) - 1
         core = self.agents.get(number)
         row = _COMMON.get(offset & ~3)

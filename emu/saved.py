@@ -1,4 +1,4 @@
-"""A device's state as a file: the state of each part, and the configuration of the device."""
+"""Saved devices: the file format for the state of all parts of a device and its configuration."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from macaw.emu.state import Snapshot, State, StateError, read_arrays, write_arra
 
 
 def write(path: str | Path, machine: Mapping[str, Any], states: Mapping[str, State]) -> None:
-    """Write the states by name to an `.npz` file. Raises `OSError`."""
+    """Write the configuration `machine` and the states by name to an `.npz` file.
+
+    Raises `OSError`.
+    """
     arrays = {"config": np.frombuffer(plain.pack(dict(machine)), np.uint8)}
     for name, state in states.items():
         arrays |= state.arrays(f"{name}/")
@@ -23,7 +26,7 @@ def write(path: str | Path, machine: Mapping[str, Any], states: Mapping[str, Sta
 def read(
     path: str | Path, machine: Mapping[str, Any], states: Mapping[str, State]
 ) -> dict[str, Snapshot]:
-    """Return the snapshots of the states that such a file contains; nothing is changed.
+    """Return a snapshot of each state in a file that `write` made. The states themselves stay.
 
     Raises `StateError` (no such file, another configuration, another format).
     """

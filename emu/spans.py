@@ -1,4 +1,4 @@
-"""Sets of cycles, added as stretches in any order; each cycle counts once."""
+"""Sets of cycles: stretches may be added in any order, and each cycle counts once."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ Span = tuple[int, int]  # its first cycle, and the first one after it
 
 
 class Spans:
-    """A set of cycles, as stretches that do not touch each other."""
+    """A set of cycles, kept as ascending stretches that neither overlap nor touch."""
 
     def __init__(self, spans: Sequence[Span] = ()) -> None:
         self.begins = [begin for begin, _ in spans] if spans else []
         self.ends = [end for _, end in spans] if spans else []
 
     def plain(self) -> list[Span]:
-        """Return a plain value that is the argument of a copy."""
+        """Return the stretches as a plain value, from which `Spans` can be made again."""
         return list(zip(self.begins, self.ends, strict=True))
 
     def add(self, begin: int, end: int) -> int:
-        """Add a stretch of at least one cycle; return how many of its cycles are new."""
+        """Add the cycles from `begin` to before `end`, at least one; return how many were not in the set."""
         begins, ends = self.begins, self.ends
         if not ends or begin > ends[-1]:
             begins.append(begin)
@@ -42,7 +42,7 @@ class Spans:
         return high - low - known
 
     def add_all(self, begins: Sequence[int], ends: Sequence[int]) -> int:
-        """Add stretches; return how many cycles are new."""
+        """Add several stretches; return how many of their cycles were not in the set."""
         if len(begins) <= _FEW:
             return sum(self.add(*span) for span in zip(begins, ends, strict=True))
         known = sum(self.ends) - sum(self.begins)
@@ -56,6 +56,9 @@ class Spans:
         return sum(self.ends) - sum(self.begins) - known
 
     def forget(self, before: int) -> None:
-        """Forget stretches that end before `before`: later ones begin there or after."""
+        """Remove the stretches that end before cycle `before`.
+
+        The caller promises that no later stretch begins earlier.
+        """
         past = bisect_left(self.ends, before)
         del self.begins[:past], self.ends[:past]

@@ -1,4 +1,4 @@
-"""The area of memory that a trace block spills its records to."""
+"""The spill area: the region of memory to which a trace block writes its records."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ _PACK = Struct(f"<{len(RECORD.members)}I").pack  # all members are u32
 
 
 class Spill:
-    """Writes records one after the other, while there is room.
+    """A spill area, to which records are written one after the other while there is room.
 
-    `state` has the rows of `macaw.emu.recordings.fields`; `write` is the side band to memory.
+    `state` has the rows of `macaw.emu.recordings.fields`; `write` writes bytes to memory without
+    time.
     """
 
     def __init__(self, state: State, write: Write) -> None:
@@ -25,14 +26,15 @@ class Spill:
         self._write = write
 
     def empty(self) -> None:
-        """Continue at the area's begin."""
+        """Start again at the beginning of the area, and clear the count of lost records."""
         state = self._state
         state.trace_next, state.trace_lost, state.trace_status = state.trace_spill, 0, 0
 
     def take(self, head: tuple[int, ...], counters: Sequence[int]) -> None:
-        """Write a record: `head` is core, group, loop, first instruction, number of instructions.
+        """Write a record; count it as lost if the area has no room.
 
-        Raises `Fault` if the area is no memory.
+        `head` is core, group, loop, first instruction, number of instructions. Raises `Fault` if
+        the area is not in memory.
         """
         state = self._state
         place, end = state.trace_next, state.trace_spill_end

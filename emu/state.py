@@ -1,4 +1,4 @@
-"""Declared state: rows from which snapshot, restore, difference, hash and save all derive."""
+"""Declared state: rows of fields, from which snapshot, restore, difference, hash and save follow."""
 
 from __future__ import annotations
 
@@ -20,20 +20,19 @@ Snapshot = dict[str, Any]
 
 
 class StateError(MacawError, ValueError):
-    """A state that does not fit its rows: a wrong value, or a file of another format."""
+    """A state that does not fit its rows: a wrong value, or a file in another format."""
 
 
 @dataclass(frozen=True)
 class StateField:
-    """A row of a state.
+    """A row that declares one field of a state.
 
-    `dtype` is the type of the value, which is the attribute `name` of the state:
+    The state has the value as the attribute `name`. `dtype` is its type:
 
-    - `int`, `bool` without a shape: a Python number of any size;
-    - `object`: any plain value (`macaw.emu.plain`), small;
-    - `memory`: `macaw.emu.pages.Pages` of `shape[0]` bytes;
-    - else a NumPy type (`int32`, `uint8`, `float16`, `bool`): an array of `shape`; it is
-      changed in place, never replaced.
+    - `int`, `bool` without a shape: a Python number of any size; - `object`: any small plain value
+    (`macaw.emu.plain`); - `memory`: `macaw.emu.pages.Pages` of `shape[0]` bytes; - else a NumPy
+    type (`int32`, `uint8`, `float16`, `bool`): an array of `shape`, which is changed in place and
+    never replaced.
     """
 
     name: str
@@ -48,12 +47,15 @@ class StateField:
 
     @property
     def scalar(self) -> bool:
-        """Whether the value is a Python number."""
+        """Whether the value is a single Python number."""
         return self.dtype in ("int", "bool") and self.shape == ()
 
 
 class Change(NamedTuple):
-    """A difference between two states; `at` is an element's index, or a memory's byte offset."""
+    """One value that differs between two states.
+
+    `at` is the index of an array's element, or the byte offset in a memory.
+    """
 
     field: str
     at: tuple[int, ...]
@@ -62,7 +64,10 @@ class Change(NamedTuple):
 
 
 class State:
-    """Values of some rows, as attributes. A subclass may annotate them for the type checker."""
+    """The values of declared fields, as attributes.
+
+    A subclass may annotate the attributes for the type checker.
+    """
 
     fields: tuple[StateField, ...]
 
@@ -72,7 +77,10 @@ class State:
         self.add(fields)
 
     def add(self, fields: Iterable[StateField]) -> None:
-        """Declare more rows; their fields get the initial values."""
+        """Declare more fields and give them their initial values.
+
+        Raises `StateError` if a name is declared twice.
+        """
         added = tuple(fields)
         names = [row.name for row in (*self.fields, *added)]
         if len(set(names)) != len(names):
@@ -114,7 +122,7 @@ class State:
                 array[...] = 0 if row.initial is None else row.initial
 
     def snapshot(self) -> Snapshot:
-        """Return a copy of every field's value, by name. It never changes."""
+        """Return a copy of all values by field name; it never changes."""
         return {row.name: self._copy(row) for row in self.fields}
 
     def _copy(self, row: StateField) -> Any:
@@ -133,7 +141,7 @@ class State:
         return copy
 
     def _check(self, row: StateField, value: Any) -> None:
-        """Raise `StateError` unless the field may have the value."""
+        """Raise `StateError` unless the value has the declared type and shape of the field."""
         if row.scalar:
             right = type(value) is (int if row.dtype == "int" else bool)
         elif row.dtype == "object":
@@ -149,9 +157,10 @@ class State:
             raise StateError(f"field {row.name}: {_text(value)} is no {row.dtype}{shape}")
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
-        """Set all fields to those of a snapshot; arrays change in place, so views stay valid.
+        """Set all fields to the values of a snapshot.
 
-        Raises `StateError` if it is of other rows.
+        Arrays change in place, so views of them stay valid. Raises `StateError` if the snapshot has
+        other fields.
         """
         if set(snapshot) != {row.name for row in self.fields}:
             raise StateError("the snapshot has other fields than this state")
@@ -169,7 +178,7 @@ class State:
                 getattr(self, row.name)[...] = value
 
     def diff(self, earlier: Mapping[str, Any]) -> list[Change]:
-        """Return the changes since the snapshot `earlier`, in the order of the rows."""
+        """Return the changes since the snapshot `earlier`, in the order of the fields."""
         changes: list[Change] = []
         for row in self.fields:
             old, new = earlier[row.name], self._copy(row)
@@ -190,7 +199,7 @@ class State:
         return changes
 
     def hash(self) -> str:
-        """Return a hash of every field's value, in the order of the rows, in hexadecimal."""
+        """Return a hash of all values, in hexadecimal."""
         whole = blake2b(digest_size=16)
         for row in self.fields:
             value = getattr(self, row.name)
@@ -206,7 +215,7 @@ class State:
         return whole.hexdigest()
 
     def arrays(self, prefix: str = "") -> dict[str, np.ndarray[Any, Any]]:
-        """Return the state as arrays for an `.npz` file, names starting with `prefix`."""
+        """Return the state as arrays for an `.npz` file, by names that start with `prefix`."""
         found: dict[str, np.ndarray[Any, Any]] = {}
         for row in self.fields:
             value, name = getattr(self, row.name), prefix + row.name
@@ -222,7 +231,7 @@ class State:
         return found
 
     def from_arrays(self, arrays: Mapping[str, np.ndarray[Any, Any]], prefix: str = "") -> Snapshot:
-        """Return the snapshot that such arrays contain. Raises `StateError`."""
+        """Return the snapshot that `arrays` returned as these arrays. Raises `StateError`."""
         found: Snapshot = {}
         for row in self.fields:
             name = prefix + row.name
@@ -243,16 +252,16 @@ class State:
         return found
 
     def save(self, path: str | Path) -> None:
-        """Write an `.npz` file; nothing in it is pickled."""
+        """Write the state to an `.npz` file, without pickled objects."""
         write_arrays(path, self.arrays("state/"))
 
     def load(self, path: str | Path) -> None:
-        """Set all fields to those of a file that `save` wrote. Raises `StateError`."""
+        """Set all fields from a file that `save` wrote. Raises `StateError`."""
         self.restore(self.from_arrays(read_arrays(path), "state/"))
 
 
 def write_arrays(path: str | Path, arrays: Mapping[str, np.ndarray[Any, Any]]) -> None:
-    """Write arrays by name to an `.npz` file; equal values give equal bytes. Raises `OSError`."""
+    """Write arrays by name to an `.npz` file; equal arrays give equal bytes. Raises `OSError`."""
     with Path(path).open("wb") as file:
         np.savez_compressed(file, allow_pickle=False, **dict(arrays))
 
@@ -272,7 +281,10 @@ def read_arrays(path: str | Path) -> dict[str, np.ndarray[Any, Any]]:
 def _pages(
     numbers: np.ndarray[Any, Any], data: np.ndarray[Any, Any], size: int
 ) -> dict[int, bytes]:
-    """Return a memory's snapshot from page numbers and the bytes of these pages."""
+    """Return the snapshot of a memory of `size` bytes from the numbers and bytes of its pages.
+
+    Raises `StateError` if they do not fit each other.
+    """
     pages = numbers.ravel().tolist()
     blob = data.tobytes()
     last = (size - 1) // PAGE
@@ -289,7 +301,7 @@ def _bits(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def _same(copy: np.ndarray[Any, Any], value: np.ndarray[Any, Any]) -> bool:
-    """Return whether two contiguous arrays of one type and shape have the same bits."""
+    """Return whether two contiguous arrays of the same type and shape have the same bits."""
     kind = np.uint64 if copy.nbytes % 8 == 0 else np.uint8
     return bool((copy.reshape(-1).view(kind) == value.reshape(-1).view(kind)).all())
 

@@ -1,4 +1,4 @@
-"""The system: what a core knows of the device around it, and the services that it may call."""
+"""The system: what a core sees of the device around it, and the services that it may call."""
 
 from __future__ import annotations
 
@@ -16,64 +16,65 @@ T = TypeVar("T")
 
 
 class Startable(Agent):
-    """An agent that runs a program of its own."""
+    """A core that another core can start on a program of its own."""
 
     @abstractmethod
     def start(self, entry: int, time: int) -> None:
-        """Start at the address `entry` at cycle `time`: set `running` and `self.time` (>= time).
+        """Start at the address `entry` in cycle `time`: set `running`, and `self.time` to at least `time`.
 
-        It is idle. Raises `Fault`.
+        The system calls this only while the core is idle. Raises `Fault`.
         """
 
 
 class Dispatchable(Agent):
-    """An agent that runs packet lists of its on-chip unit."""
+    """A core that runs packet lists from its on-chip unit: a row of the array."""
 
     confined = True  # while it runs, its own ports to that unit are all that it reaches
 
     @abstractmethod
     def dispatch(self, offset: int, time: int) -> None:
-        """Run the list at `offset` in the feeding half of its unit, from cycle `time` on.
+        """Run the list at `offset` of the unit's feeding half, from cycle `time` on.
 
-        It is idle. Raises `Fault`.
+        The system calls this only while the core is idle. Raises `Fault`.
         """
 
 
 class Operable(Agent):
-    """An agent that executes operations which other cores send to its memory."""
+    """A core that executes operations which other cores send to an address in its memory."""
 
     @abstractmethod
     def operate(self, memory: str, offset: int, number: int, mask: int, time: int) -> int:
-        """Execute the operation `number`, sent at cycle `time`: the cycle of its command.
+        """Execute an operation that was sent in cycle `time`; return the cycle of its command.
 
-        It is sent to the byte at `offset` of a memory of this agent; `mask` says which units
-        execute it, 0: the one to which the byte belongs. Raises `Fault`, `WindowNotReady`.
+        `number` is the operation, sent to the byte at `offset` of this core's `memory`. `mask` says
+        which units execute it; 0 means the unit to which the byte belongs. Raises `Fault`,
+        `WindowNotReady`.
         """
 
 
 class Copier(Protocol):
-    """The core that moves memory, as the one that commands it sees it."""
+    """The dma, as the core that commands transfers sees it."""
 
     number: int
 
     def submit(self, time: int, address: int, by: Agent) -> int | None:
-        """Queue the transfer described at `address`: its ticket, or None if the queue is full.
+        """Queue the transfer that is described at `address`; return its ticket, None if the queue is full.
 
-        Raises `Fault` for a description that cannot be read or rows outside of memory.
+        Raises `Fault` if the description cannot be read or if its rows are outside of memory.
         """
 
     def finished(self, ticket: int) -> bool:
-        """Return whether the transfer with this ticket is done; 0: whether all are.
+        """Return whether the transfer with this ticket is done; for ticket 0, whether all are done.
 
         Raises `Fault` (bad mask) for a ticket that was never issued.
         """
 
 
 class System(Clock):
-    """The clock, the memory and the other cores, as a core uses them.
+    """The clock, the memory and the other cores, as one core sees them.
 
-    `engine` is the name of the simulation engine (`macaw.emu.engines.ENGINES`), `jitter` the seed
-    of noise in the timing of DRAM, None without noise.
+    `engine` is the name of the simulation engine (`macaw.emu.engines.ENGINES`). `jitter` is the
+    seed of noise in the timing of DRAM, or None without noise.
     """
 
     order: Sequence[Agent]  # by number
@@ -91,25 +92,32 @@ class System(Clock):
         self.memory = Memory(self, config, self.jitter_of(0))
 
     def select(self, engines: Mapping[str, T]) -> T:
-        """Return the one of a core's engines, by name, that this device simulates with."""
+        """Return the item of `engines` for the engine that simulates this device.
+
+        `engines` has the classes of one core, by engine name.
+        """
         return engines[self.engine]
 
     def jitter_of(self, place: int) -> Jitter | None:
-        """Return the noise of a DRAM: 0 is external memory, a core's own has the core's number."""
+        """Return the noise of one DRAM, or None if the device has no jitter.
+
+        `place` is 0 for external memory; for a core's own memory it is the core's number.
+        """
         return None if self.jitter is None else Jitter(self.jitter, place, self.config)
 
     @property
     def acting(self) -> Agent | None:
-        """The core that acts now, or has acted last; None: the arbiter of on-chip memory."""
+        """The core that acts now or acted last; None if that is the arbiter of on-chip memory."""
         return self.by_number.get(self.turn)
 
     # Services that cores call in their own `advance`. Those that return a mask return the cores
     # to wait for; then nothing was done.
 
     def swap(self, mask: int) -> int:
-        """Exchange ping and pong of the units in `mask`, unless cores run on them: their mask.
+        """Exchange ping and pong of the units in `mask`, unless a core runs on one of them.
 
-        Raises `Fault` (bad mask).
+        Returns the mask of those running cores, for which the caller has to wait; 0 if the swap was
+        done. Raises `Fault` (bad mask).
         """
         users = self._users(mask, "mem.swap")
         busy = _running(users.values())
@@ -122,10 +130,11 @@ class System(Clock):
         return busy
 
     def dispatch(self, mask: int, offset: int, time: int) -> int:
-        """Let the cores of the units in `mask` run a list, unless some of them run: their mask.
+        """Start a packet list in the cores of the units in `mask`, unless one of these cores runs.
 
-        The list is at `offset` of the feeding half; an address in the half will do. Raises `Fault`
-        (bad mask; out-of-range access; or a fault of the core's `dispatch`).
+        The list is at `offset` of each feeding half; the high bits of a full address are dropped.
+        Returns the mask of the running cores, for which the caller has to wait; 0 if the lists were
+        started. Raises `Fault` (bad mask; out-of-range access; a fault of the core's `dispatch`).
         """
         users = self._users(mask, "dispatch")
         offset &= (1 << HALF_SHIFT) - 1
@@ -147,7 +156,11 @@ class System(Clock):
         return busy
 
     def start(self, number: int, entry: int, time: int) -> int:
-        """Start the core `number` at `entry`, unless it runs: its mask. Raises `Fault`."""
+        """Start the core `number` at the address `entry`, unless it runs.
+
+        Returns its mask if it runs, so that the caller waits for it; 0 if it was started. Raises
+        `Fault`.
+        """
         core = self.by_number.get(number)
         if core is None:
             raise self._no_core(f"core.start of core {number}", number)
@@ -161,10 +174,10 @@ class System(Clock):
         return 0
 
     def operate(self, number: int, address: int, mask: int, time: int) -> int:
-        """Send an operation to the core that owns the memory at an address: its command's cycle.
+        """Send operation `number` to the core that owns the memory at `address`.
 
-        `mask` is that of `Operable.operate`. Raises `Fault`; `WindowNotReady` if it has to be sent
-        again.
+        Returns the cycle of the operation's command. `mask` is explained at `Operable.operate`.
+        Raises `Fault`, and `WindowNotReady` if the caller has to send it again.
         """
         pages, offset = self.memory.locate(address, 1, "an operation")
         keeper = self.memory.keepers.get(pages)
@@ -181,7 +194,10 @@ class System(Clock):
         return core.operate(name, offset, number, mask, time)
 
     def busy(self, mask: int) -> int:
-        """Return those cores of `mask` (bit = core number) that run. Raises `Fault` (bad mask)."""
+        """Return the mask of the cores in `mask` that run (bit = core number).
+
+        Raises `Fault` (bad mask).
+        """
         known = sum(1 << number for number in self.by_number)
         if mask & ~known:
             missing = (mask & ~known).bit_length() - 1
@@ -189,9 +205,9 @@ class System(Clock):
         return mask & _running(self.order)
 
     def changed(self, core: Agent, time: int) -> None:
-        """Wake the cores that wait for `core`, which ended something in cycle `time`.
+        """Wake the cores that wait for `core`, which finished something in cycle `time`.
 
-        They try again in the next cycle.
+        They try their instruction again in the next cycle of their clocks.
         """
         self.last_change = max(self.last_change, time)
         bit = 1 << core.number
@@ -201,7 +217,7 @@ class System(Clock):
                 other.time = other.aligned(time + 1)
 
     def _users(self, mask: int, what: str) -> dict[int, Agent]:
-        """Return the cores of the units in a mask, by unit."""
+        """Return the cores of the units in a mask, by unit number. Raises `Fault` (bad mask)."""
         users = self.memory.users
         if mask >> len(users):
             raise Fault(
@@ -218,9 +234,9 @@ class System(Clock):
 
 
 def _running(cores: Iterable[Agent]) -> int:
-    """Return the mask of those cores that run."""
+    """Return the mask of those of the cores that run."""
     return sum(1 << core.number for core in cores if core.running)
 
 
 def _discard(data: bytes) -> None:
-    """Take output of a program that nothing reads."""
+    """Ignore output of a program for which no one has set a function."""

@@ -1,7 +1,8 @@
-"""Tallies: what a core with one instruction at a time does between two borders of its trace.
+"""Tallies: counts that a core with one instruction at a time collects for its trace block.
 
-Between the instructions at which a register group opens or closes, all open groups count the same.
-So a core may count by itself and give its block the sum (`macaw.emu.trace.TraceBlock.absorb`).
+Between two instructions at which a register group opens or closes, all open groups count the same.
+So the core may count by itself and give the sum to its trace block at the end
+(`macaw.emu.trace.TraceBlock.absorb`).
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ PLACES = tuple(TAKEN.values())
 
 
 class Tally:
-    """Counts and times as a register group has them; times are of the device's clock.
+    """Counts and times of some instructions, in the form of a register group's counters.
 
-    `begin` is the begin of the first instruction, `NEVER` if none has begun; `until` their latest
-    end. `values` has the occurrences, by the places of `macaw.isa.trace.GROUP`.
+    Times are device cycles. `begin` is the begin of the first instruction, `NEVER` if none has
+    begun; `until` is the latest end. `values` is indexed like `macaw.isa.trace.GROUP`.
     """
 
     __slots__ = ("begin", "until", "values")
@@ -32,17 +33,20 @@ class Tally:
         self.values = [0] * COUNTERS
 
     def begin_instruction(self, time: int) -> None:
-        """Begin an instruction, after those that were counted before."""
+        """Count the begin of an instruction at cycle `time`; callers do this in order."""
         if self.begin < 0:
             self.begin = time
 
     def end_instruction(self, until: int) -> None:
-        """End an instruction at cycle `until`."""
+        """Count the end of an instruction; `until` is the first cycle after it."""
         if until > self.until:
             self.until = until
 
     def count_occurrence(self, place: int, time: int, until: int, count: int) -> None:
-        """Count an occurrence from cycle `time` to `until`; begins never decrease."""
+        """Count `count` occurrences from cycle `time` to `until`.
+
+        `place` is the index of the occurrence in `TAKEN`. Callers pass ascending `time`.
+        """
         counted, first, last = PLACES[place]
         values = self.values
         if first >= 0:
@@ -53,7 +57,10 @@ class Tally:
         values[counted] += count
 
     def counters(self, origin: int) -> list[int]:
-        """Return the counters of a new group after `add_to`; an instruction has started."""
+        """Return the counters that a new group has after this tally is added.
+
+        At least one instruction must have begun. Times in the result are relative to `origin`.
+        """
         if origin:
             found = [0] * COUNTERS
             self.add_to(found, origin, True)
@@ -65,7 +72,7 @@ class Tally:
     def add_to(self, counters: list[int], origin: int, is_first: bool) -> None:
         """Add the tally to the counters of a group, whose times are relative to `origin`.
 
-        `is_first` says that no instruction of its record has begun before the tally.
+        `is_first` says that the group had no instruction before those of the tally.
         """
         if is_first and self.begin >= 0:
             counters[BEGIN] = self.begin - origin

@@ -1,4 +1,4 @@
-"""A program's named tensors as arrays, and their bytes in memory."""
+"""Named tensors of a program: conversion between arrays and the bytes in memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from macaw.emu.faults import DeviceError
 
 
 def find(program: Program | None, name: str) -> Tensor:
-    """Return the tensor of that name. Raises `DeviceError`."""
+    """Return the program's tensor of this name. Raises `DeviceError`."""
     if program is None:
         raise DeviceError("no program is loaded")
     try:
@@ -27,9 +27,9 @@ def find(program: Program | None, name: str) -> Tensor:
 
 
 def bytes_of(tensor: Tensor, array: object) -> bytes:
-    """Return the bytes of an array, little-endian, the last axis fastest.
+    """Return an array as the little-endian bytes of a tensor, the last axis fastest.
 
-    Raises `DeviceError` unless dtype and shape are the declared ones.
+    Raises `DeviceError` unless the array has the tensor's declared dtype and shape.
     """
     values = np.asarray(array)
     wanted = np.dtype(tensor.dtype)
@@ -44,7 +44,7 @@ def bytes_of(tensor: Tensor, array: object) -> bytes:
 
 
 def array_of(tensor: Tensor, data: bytes) -> NDArray[Any]:
-    """Return a tensor's bytes as an array of its declared dtype and shape."""
+    """Return the bytes of a tensor as an array of its declared dtype and shape."""
     dtype = np.dtype(tensor.dtype)
     return np.frombuffer(data, dtype.newbyteorder("<")).astype(dtype).reshape(tensor.shape)
 

@@ -1,29 +1,26 @@
-"""The trace block of a core: which register group records what, and where records go (seed 001).
+"""The trace block of a core: it records what runs of instructions do and how long (seed 001).
 
 A block knows no core. The core calls `begin` and `end` for instructions, `count_occurrence` for
-their occurrences, `mark` for markers; all times are device cycles. Recording costs no cycle;
-records reach memory by a side band.
+their occurrences, and `mark` for markers. All times are device cycles. Recording costs no cycle;
+records are written to memory without using a port.
 
-The seed leaves open, and here it is so:
+The seed leaves the following open, and Macaw decides:
 
 - Instructions are numbered from 0 in the order in which they begin. A marker has a number, too, if
-  it is an instruction of its core (markers of the array and of nnp are not).
-- A group records one run of instructions at a time. In auto mode a run whose first instruction
-  begins while the group still records is left out (this happens only if the runs of a group
-  overlap, `trace_num` > `trace_overhead`, or if instructions do).
-- A record ends when the last of its instructions has ended; later effects of an instruction are
-  in no record.
-- A core that knows in advance when an instruction will end (vc, when it issues) reports the end
-  then, and the group is free from then on.
-- What an instruction waits for before it can begin is not part of it: it begins with the try that
-  succeeds.
-- Times are of the device's clock; an end is the first cycle that is free again. The time of
-  something that never occurred is 0, and its count is 0.
-- In mark mode markers are not recorded themselves. `trace_begin` of a group that still records
-  ends that record first; `trace_end` of a group that does not record has no effect.
-- Records go to external memory or a core's own memory; a record for on-chip memory is a fault.
-- A record is spilled as a whole, or not at all when the area has no room for it: then the flag is
-  set, and nothing in the area changes until the program sets the area again.
+it is an instruction of its core (markers of the array and of nnp are not). - A group records one
+run of instructions at a time. In auto mode it leaves out a run whose first instruction begins while
+the group still records. This happens only if the runs of a group overlap (`trace_num` >
+`trace_overhead`), or if instructions do. - A record ends when the last of its instructions has
+ended; later effects of an instruction are in no record. - A core that knows in advance when an
+instruction will end (vc, when it issues) reports the end then. From that moment the group is free.
+- The time that an instruction waits before it can begin is not part of it: it begins with the try
+that succeeds. - Times are of the device's clock; an end is the first cycle after the last one used.
+For something that never occurred, time and count are 0. - In mark mode markers are not recorded
+themselves. `trace_begin` of a group that still records ends that record first. `trace_end` of a
+group that does not record has no effect. - Records are written to external memory or to a core's
+own memory; a record for on-chip memory is a fault. - A record is written as a whole, or not at all
+when the area has no room for it. In the second case a flag is set, and nothing in the area changes
+until the program sets the area again.
 """
 
 from __future__ import annotations
@@ -48,16 +45,16 @@ BEFORE = -1  # of a begin: it was reported before
 
 
 class TraceBlock(Groups):
-    """Register groups, configuration and trigger circuit of one core.
+    """The trace block of one core: its register groups, parameters and trigger circuit.
 
-    A core that executes one instruction after the other may report tallies between the borders
-    `open_at` and `close_at` only: `absorb`, then `close` and `open` at a border.
+    A core that executes one instruction after the other may report only at the instructions
+    `open_at` and `close_at`. There it calls `absorb` with its tally, then `close` and `open`.
     """
 
     # The timer
 
     def start(self, time: int) -> None:
-        """Start the timer: times count from `time`, instructions from 0."""
+        """Start the timer in cycle `time`, and number instructions from 0."""
         self.stop()
         self.state.trace_origin = time
         self.state.trace_counting = True
@@ -65,7 +62,10 @@ class TraceBlock(Groups):
         self._update()
 
     def stop(self) -> None:
-        """End all records and clear the timer: the traced program has ended. Raises `Fault`."""
+        """End all records and clear the timer, because the traced program has ended.
+
+        Raises `Fault`.
+        """
         self._open_lazy()
         for recording in self._active:
             self._finish(recording)
@@ -76,9 +76,9 @@ class TraceBlock(Groups):
     # Reports of the core
 
     def begin(self, time: int, number: int | None = None) -> int:
-        """Begin an instruction at cycle `time`; return its number.
+        """Report that an instruction begins at cycle `time`; return its number.
 
-        A core that has not reported the instructions before it passes `number` (None: the next).
+        A core that has not reported all earlier instructions passes the `number` itself.
         """
         if number is None:
             number = self.executed
@@ -93,7 +93,7 @@ class TraceBlock(Groups):
         return number
 
     def end(self, time: int, number: int) -> None:
-        """End the instruction of that number; `time` is the first cycle after it."""
+        """Report that instruction `number` has ended; `time` is the first cycle after it."""
         self.report(number, (), time)
 
     def report(
@@ -103,10 +103,11 @@ class TraceBlock(Groups):
         until: int = 0,
         begin: int = BEFORE,
     ) -> None:
-        """Report what an instruction uses (arguments of `count_occurrence`), and its begin and end.
+        """Report the uses of an instruction, and possibly its begin and end.
 
-        It begins at cycle `begin`, unless that was reported `BEFORE`, and ends at `until` (0: not
-        yet).
+        Each use has the first four arguments of `count_occurrence`. `begin` is the cycle in which
+        the instruction begins, or `BEFORE` if that was reported. `until` is the first cycle after
+        it, or 0 if it has not ended.
         """
         origin = self.state.trace_origin
         if begin != BEFORE:
@@ -148,10 +149,10 @@ class TraceBlock(Groups):
         count: int = 1,
         number: int | None = None,
     ) -> None:
-        """Count an occurrence (`macaw.isa.trace.OCCURRENCES`) `count` times.
+        """Count the occurrence `what` (`macaw.isa.trace.OCCURRENCES`) `count` times.
 
-        It lasts from cycle `time` to `until`, the first cycle after it (None: `time` + 1).
-        `number` is the instruction that causes it (None: the one that began last).
+        It lasts from cycle `time` to before `until` (None: `time` + 1). `number` is the instruction
+        that causes it (None: the one that began last).
         """
         if number is None:
             number = self.executed - 1
@@ -162,13 +163,13 @@ class TraceBlock(Groups):
                 add(recording.counters, TAKEN[what], time - origin, end, count)
 
     def records(self, number: int) -> bool:
-        """Return whether a group records the instruction of that number."""
+        """Return whether any group records the instruction `number`."""
         return any(x.first <= number < x.stop for x in self._active)
 
     def count_work(self, begins: Sequence[int], ends: Sequence[int], number: int) -> None:
-        """Count the cycles in which the array works for an instruction, as stretches.
+        """Count the cycles in which the array works for instruction `number`, given as stretches.
 
-        For cores whose instructions overlap: a group counts each cycle once.
+        This is for cores whose instructions overlap: a group counts each cycle only once.
         """
         for recording in self._active:
             if recording.first <= number < recording.stop:
@@ -177,15 +178,20 @@ class TraceBlock(Groups):
                 recording.counters[ARRAY] += recording.work.add_all(begins, ends)
 
     def forget(self, before: int) -> None:
-        """Forget work before this cycle: no stretch to come begins earlier."""
+        """Drop stretches of work that end before cycle `before`.
+
+        The caller promises that no later stretch begins earlier.
+        """
         for recording in self._active:
             if recording.work is not None:
                 recording.work.forget(before)
 
     def mark(self, begins: bool, group: int, time: int, until: int, numbered: bool = True) -> None:
-        """Execute a marker of `group` from cycle `time` to `until`. Raises `Fault` (bad mask).
+        """Execute a marker of group `group`, from cycle `time` to `until`.
 
-        `numbered` says whether it is an instruction; in auto mode it has no other effect.
+        `begins` distinguishes `trace_begin` from `trace_end`. `numbered` says whether the marker is
+        an instruction. In auto mode a marker only counts as an instruction. Raises `Fault` (bad
+        mask).
         """
         self.check(group)
         self._open_lazy()
@@ -208,7 +214,7 @@ class TraceBlock(Groups):
     # Reports of a core that executes one instruction after the other
 
     def pass_border(self, tally: Tally, number: int) -> None:
-        """Pass a border before this instruction: `absorb`, then `close` and `open`."""
+        """Add the tally, then close and open the groups whose border is before instruction `number`."""
         self.absorb(tally, number)
         if number >= self.close_at:
             self.close(number)
@@ -216,9 +222,9 @@ class TraceBlock(Groups):
             self.open(number)
 
     def absorb(self, tally: Tally, executed: int, flying: int = 0) -> None:
-        """Add the tally since the last call to all open groups, and clear it.
+        """Add the tally since the last call to all open groups, then clear it.
 
-        `executed` instructions have begun so far; the last `flying` of them have not ended.
+        `executed` instructions have begun so far; the last `flying` of them have not ended yet.
         """
         origin = self.state.trace_origin
         if self._lazy is not None:

@@ -1,7 +1,8 @@
-"""The register groups of a trace block: which of them record, from which instruction to which.
+"""The register groups of a trace block: which of them record, and which instructions.
 
-If a core reports a run of instructions as a whole, from border to border, its record is written at
-once: `open` only notes the groups, and makes a `Recording` of them when reports come otherwise.
+A core may report a run of instructions as a whole, from one border to the next. Then the block
+writes the record at once: `open` only notes the groups. The block makes a `Recording` of noted
+groups only if a report comes in another way.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from macaw.isa.trace import AUTO
 
 
 class Groups(Registers):
-    """Opens and closes register groups, by numbers of instructions.
+    """The part of a trace block that opens and closes register groups at instruction numbers.
 
-    `state` is declared (rows: `fields`), the block's own or its core's. During a run the block has
-    counters and recordings in attributes: `sync` writes them to the state, `reload` takes
-    them from there. `on` says whether the core has to report anything.
+    `state` is the declared state (rows: `fields`), the block's own or its core's. During a run the
+    block has counters and recordings in attributes: `sync` writes them into the state, `reload`
+    reads them from there. `on` says whether the core has to report anything.
 
-    A group opens with instruction `open_at` at the earliest, and closes when all before
-    `close_at` have ended.
+    The next group opens at instruction `open_at` or later. The next one closes when all
+    instructions before `close_at` have ended.
     """
 
     executed: int  # instructions that have begun, as far as the core has reported
@@ -39,10 +40,10 @@ class Groups(Registers):
         state: State | None = None,
         changed: Callable[[], None] = lambda: None,
     ) -> None:
-        """`core` and `name` are those of the core; `write` is the side band to memory.
+        """Make the groups of the core with this number and name.
 
-        `state` is a state with the rows `fields(config)`, the core's (None: one of its own);
-        `changed` is called when `on` has changed.
+        `write` writes bytes to memory without time. `state` is the core's state, which has the rows
+        `fields(config)`; None makes a state of its own. `changed` is called when `on` has changed.
         """
         self.core = core
         self.name = name
@@ -59,7 +60,7 @@ class Groups(Registers):
         self.reload()
 
     def _settle_rest(self) -> None:
-        """Find the next border after the trigger has fired."""
+        """Compute the next border after the trigger has fired."""
         self.open_at = self._trigger.next
         if self.open_at == ENDLESS and not self.active:
             self._settle()
@@ -69,7 +70,7 @@ class Groups(Registers):
         return bool(self._active) or self._lazy is not None
 
     def _update(self) -> None:
-        """Aim the trigger anew: parameters or the timer have changed."""
+        """Set the trigger again after parameters or the timer have changed."""
         state = self.state
         waits = self.recording and state.trace_counting
         if waits and state.trace_mode == AUTO and state.trace_num:
@@ -79,7 +80,7 @@ class Groups(Registers):
         self._settle()
 
     def _settle(self) -> None:
-        """Find the next borders, and set `on`."""
+        """Compute the next borders and `on`."""
         self._active = [recording for recording in self.recordings if recording is not None]
         self.open_at = self._trigger.next
         self.close_at = min((recording.stop for recording in self._active), default=ENDLESS)
@@ -91,7 +92,7 @@ class Groups(Registers):
     # State
 
     def reset(self) -> None:
-        """Go to the state after reset: mark mode, every register 0, the timer at rest."""
+        """Set the state after reset: mark mode, all registers 0, the timer stopped."""
         self.state.reset()
         self.reload()
 
@@ -103,7 +104,7 @@ class Groups(Registers):
         self.state.trace_recordings = [None if x is None else x.plain() for x in self.recordings]
 
     def reload(self) -> None:
-        """Take counters and recordings from `self.state`."""
+        """Set counters and recordings from `self.state`."""
         self._lazy = None
         self.executed: int = self.state.trace_executed
         self.counters: list[list[int]] = self.state.trace_counters.tolist()
@@ -116,7 +117,7 @@ class Groups(Registers):
     # Opening and closing
 
     def open(self, number: int) -> None:
-        """Open the groups of which a run begins with the next instruction, of this number."""
+        """Open the groups whose run begins with the next instruction, which has this number."""
         if self._active or self._lazy is not None:
             self._open_lazy()
             self._fire(number)
@@ -133,20 +134,20 @@ class Groups(Registers):
             self._settle_rest()
 
     def _open_lazy(self) -> None:
-        """Make recordings of the groups that `open` has only noted."""
+        """Make recordings of the groups that `open` has only noted so far."""
         if self._lazy is not None:
             (number, fired), self._lazy = self._lazy, None
             for group, loop in fired:
                 self._open(group, loop, number, number + self.state.trace_num)
 
     def close(self, number: int) -> None:
-        """End the records whose instructions all come before this number and have ended."""
+        """End the records whose instructions have lower numbers than this and have all ended."""
         for recording in self._active:
             if recording.stop <= number:
                 self._finish(recording)
 
     def _fire(self, number: int) -> None:
-        """Open every group of which a run begins with this instruction (auto mode)."""
+        """Open each group whose run begins with instruction `number` (auto mode)."""
         trigger = self._trigger
         if trigger.next < number:
             trigger.aim(number)
@@ -158,7 +159,7 @@ class Groups(Registers):
         self._settle_rest()
 
     def _record(self, found: list[int]) -> None:
-        """Spill records of all noted groups, with these counters."""
+        """Write a record with these counters for each noted group."""
         if self._lazy is not None:
             (number, fired), self._lazy = self._lazy, None
             self.close_at = ENDLESS
@@ -170,7 +171,7 @@ class Groups(Registers):
                 self._area.take(head, counters)
 
     def _open(self, group: int, loop: int, first: int, stop: int) -> None:
-        """Clear a group and let it record."""
+        """Clear a group's counters and let it record instructions `first` to before `stop`."""
         self.counters[group] = counters = [0] * COUNTERS
         self.recordings[group] = recording = Recording(group, counters, loop, first, stop)
         if not self._active or self._active[-1].group < group:
@@ -180,18 +181,18 @@ class Groups(Registers):
             self._settle()
 
     def _cut(self) -> None:
-        """Let no group record further instructions; those that have started are recorded."""
+        """Stop all groups from recording instructions that have not started yet."""
         for recording in self._active:
             recording.stop = min(recording.stop, self.executed)
             self._close(recording)
 
     def _close(self, recording: Recording) -> None:
-        """End a record if its last instruction has ended."""
+        """End a record if the last of its instructions has ended."""
         if self.executed >= recording.stop and recording.ends == recording.starts:
             self._finish(recording)
 
     def _finish(self, recording: Recording) -> None:
-        """Spill a record that is complete. Raises `Fault`: no record can go there."""
+        """Write a complete record to memory. Raises `Fault` if the spill area is not in memory."""
         self.recordings[recording.group] = None
         if len(self._active) > 2 or self.open_at == ENDLESS:
             self._settle()

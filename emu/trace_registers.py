@@ -1,4 +1,4 @@
-"""The registers of a trace block, as programs and tools see them (`macaw.isa.trace`)."""
+"""The registers of a trace block, as programs and tools read and write them (`macaw.isa.trace`)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PARAMETERS = {row.name: row for row in PARAMETERS}
 
 
 class Registers(ABC):
-    """Reads all registers, writes parameters."""
+    """The part of a trace block that reads all its registers and writes its parameters."""
 
     name: str  # of the core
     state: State  # with the rows of `macaw.emu.recordings.fields`
@@ -29,14 +29,14 @@ class Registers(ABC):
     @property
     @abstractmethod
     def active(self) -> bool:
-        """Whether a group records."""
+        """Whether any register group records."""
 
     @abstractmethod
     def set(self, name: str, value: int) -> None:
-        """Set a parameter to a valid value."""
+        """Set a parameter to a value that was checked."""
 
     def check(self, group: int) -> None:
-        """Raise `Fault` (bad mask) unless there is such a group."""
+        """Raise `Fault` (bad mask) unless the block has the register group `group`."""
         if group >= self.groups:
             raise Fault(
                 "bad mask",
@@ -45,10 +45,10 @@ class Registers(ABC):
             )
 
     def read(self, name: str) -> int:
-        """Return the value of a register, 32 bits, by its name in `macaw.isa.trace`.
+        """Return the 32-bit value of a register, by its name in `macaw.isa.trace`.
 
-        Of times the low 32 bits; counts saturate. Raises `Fault` (out-of-range access) for a group
-        that this block does not have.
+        A time is its low 32 bits; a count saturates. Raises `Fault` (out-of-range access) for a
+        group that this block does not have.
         """
         if name in _PARAMETERS:
             active = RECORDING if name == "trace_status" and self.active else 0
@@ -60,7 +60,7 @@ class Registers(ABC):
         return register_values(self.counters[group])[place]
 
     def write(self, name: str, value: int) -> None:
-        """Set a parameter. Raises `Fault` for a read-only one or a value that it cannot have."""
+        """Set a parameter. Raises `Fault` if it is read-only or may not have the value."""
         row = _PARAMETERS.get(name)
         if row is None or row.access != "rw":
             text = f"{name} of the trace block of {self.name} is read-only"

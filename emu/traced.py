@@ -1,11 +1,11 @@
-"""What a core tells its trace block, and how its registers are read and written.
+"""Traced cores: what a core reports to its trace block, and how programs reach the block's registers.
 
-Every core has a trace block, `trace`, with registers (docs/isa/trace.md); it is part of the core's
-state. While `tracing`, the core tells it of its instructions (`begin`, `end`) and their
-occurrences; at other times the block needs nothing, and does not count instructions either:
-`start_count` says how many there were. Ports report the accesses that they see, those of the
-instruction that began last or of number `port.instruction`. A core may tell all of it later, up
-to its `sync`: a fast engine does, and the dma, which adds up the uses of a transfer.
+Every core has a trace block, `trace`, which is part of its state. Its registers are described in
+docs/isa/trace.md. While `tracing` is set, the core reports its instructions (`begin`, `end`) and
+their occurrences. At other times it reports nothing, and the block does not count instructions;
+`start_count` gives their number. Ports report the accesses that they see. These belong to the
+instruction `port.instruction`, or to the one that began last. A core may report late, but not later
+than its `sync`. Fast engines do so, and the dma, which adds up the uses of a transfer.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from macaw.emu.agents import Agent
 
 
 class Units(NamedTuple):
-    """The compute units of a core, as the formulas of seed 001 have them."""
+    """The sizes of a core's compute units, as the formulas of seed 001 use them."""
 
     of_array: int  # c: units of the array
     width: int  # p: bytes of data that a unit takes in a use at most
@@ -27,17 +27,20 @@ class Units(NamedTuple):
 
 
 class Traced(Agent):
-    """An agent with a trace block."""
+    """A core with a trace block."""
 
     numbers_markers = True  # a marker is an instruction, with a number in the trace
 
     @property
     @abstractmethod
     def start_count(self) -> int:
-        """Instructions that the core has started since reset, as `macaw.isa.trace` counts."""
+        """The number of instructions that the core has started since reset, for the trace.
+
+        `macaw.isa.trace` says which instructions count.
+        """
 
     def units(self) -> Units:
-        """Return the compute units whose uses are the occurrences "unit" and "array"."""
+        """Return the sizes of the units whose uses are the occurrences "unit" and "array"."""
         return Units(1, 4, store=4)
 
     def count_occurrence(
@@ -47,13 +50,14 @@ class Traced(Agent):
         self.trace.count_occurrence(what, time, until, count, number)
 
     def trace_changed(self) -> None:
-        """Learn that `tracing` is another than before."""
+        """React to a change of `tracing`."""
         return
 
     def mark(self, begins: bool, group: int, time: int, until: int) -> None:
-        """Execute a marker of `group` from `time` to `until`. Raises `Fault` (bad mask).
+        """Execute a marker of register group `group`, from cycle `time` to `until`.
 
-        `start_count` does not count it yet.
+        `begins` distinguishes `trace_begin` from `trace_end`. `start_count` must not count the
+        marker yet. Raises `Fault` (bad mask).
         """
         self.trace.executed = self.start_count
         self.trace.mark(begins, group, time, until, self.numbers_markers)

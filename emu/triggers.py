@@ -1,4 +1,4 @@
-"""The trigger circuit of a trace block: when groups begin to record in auto mode."""
+"""The trigger circuit of a trace block: it decides in auto mode when register groups start to record."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ ENDLESS = 1 << 62  # a number that no instruction has
 
 
 class Trigger:
-    """The instruction with which each group begins to record next, `ENDLESS` if there is none.
+    """The number of the instruction with which each group starts to record next, or `ENDLESS`.
 
-    `next` is the least of all groups. `state` has the rows of `macaw.emu.recordings.fields`.
+    `next` is the least of these numbers. `state` has the rows of `macaw.emu.recordings.fields`.
     """
 
     def __init__(self, state: State, groups: int) -> None:
@@ -20,12 +20,12 @@ class Trigger:
         self.next = ENDLESS
 
     def rest(self) -> None:
-        """Let no group begin."""
+        """Let no group start to record."""
         self._starts = [ENDLESS] * len(self._starts)
         self.next = ENDLESS
 
     def aim(self, number: int) -> None:
-        """Compute from the parameters what begins with this instruction or a later one."""
+        """Compute from the parameters where each group starts, at instruction `number` or later."""
         state = self._state
         overhead, loops = state.trace_overhead, state.trace_loops
         for group in range(len(self._starts)):
@@ -38,7 +38,7 @@ class Trigger:
         self.next = min(self._starts)
 
     def fire(self) -> tuple[int, int]:
-        """Return a group that begins with instruction `next`, and its loop; aim it anew."""
+        """Return a group that starts with instruction `next`, and its loop; compute its next start."""
         state, starts, number = self._state, self._starts, self.next
         group = starts.index(number)
         loop = self._loops[group]

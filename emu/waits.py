@@ -1,4 +1,4 @@
-"""What a core waits for, and since when."""
+"""Waits as data: what a core waits for, and since when."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ NEVER = 1 << 62  # the time of a core that waits or idles
 
 
 class Waiting(NamedTuple):
-    """What a core waits for: the deadlock report and `why-stalled` are made of it."""
+    """What a core waits for; the deadlock report and the command `why-stalled` show it."""
 
     on: str  # what would end it, in the program's words: `dma.wait 3`, `a read of unit 0`
     since: int  # the cycle in which it began

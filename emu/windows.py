@@ -1,6 +1,7 @@
-"""Windows: address ranges through which a core takes or gives bytes; a requester may have to wait.
+"""Windows: address ranges through which a core takes or gives a stream of bytes.
 
-The bytes pass in the order of the accesses; an address only says which window is meant.
+The bytes pass in the order of the accesses, whatever their addresses within the window. A requester
+may have to wait.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ from macaw.isa.model import Window as Row
 
 
 class WindowNotReady(Exception):
-    """A window cannot let bytes pass yet, or a memory cannot be accessed yet.
+    """A window that cannot take or give bytes yet, or a memory that cannot be accessed yet.
 
-    The requester tries again when one of `cores` (a mask) has changed, or in cycle `time` at the
-    latest (NEVER: no such cycle is known). `Core.postpone` does so. If `ordered`, no later access
-    may overtake this one.
+    The requester tries again when one of `cores` (a mask) has changed, or at the latest in cycle
+    `time` (NEVER: no such cycle is known). `Waiter.postpone` does so. If `ordered` is set, no later
+    access of the requester may overtake this one.
     """
 
     def __init__(self, on: str, cores: int, time: int, ordered: bool = False) -> None:
@@ -29,31 +30,31 @@ class WindowNotReady(Exception):
 
 
 class Windowed(Agent):
-    """An agent with windows, which are rows of its table (`macaw.isa.model.Window`).
+    """A core with windows, which are rows of its table (`macaw.isa.model.Window`).
 
-    It calls `changed` of the device when it took or gave bytes. While it waits for its own window
-    it sets its time in `push` or `pull`.
+    It calls `changed` of the device after it took or gave bytes. If it waits for its own window,
+    its `push` or `pull` sets `self.time`.
     """
 
     @abstractmethod
     def window_room(self, window: str, time: int, wanted: int) -> tuple[int, int]:
-        """Return how many bytes may pass the window of this name at cycle `time`.
+        """Return how many bytes may pass a window at cycle `time`, and when `wanted` bytes may pass.
 
-        If these are fewer than `wanted`, the second number is the first cycle in which so many
-        may pass (NEVER: not before the core announces a change); it is after `time`.
+        The second number matters only if the first is less than `wanted`. It is a later cycle, or
+        NEVER if that depends on a change which the core will announce.
         """
 
     @abstractmethod
     def push(self, window: str, data: bytes, time: int) -> None:
-        """Take bytes that came through a window, at most as many as it has room for at `time`."""
+        """Take bytes that arrive through a window; the window has room for them at `time`."""
 
     @abstractmethod
     def pull(self, window: str, length: int, time: int) -> bytes:
-        """Give bytes through a window, at most as many as it has at `time`."""
+        """Return `length` bytes that leave through a window; the window has that many at `time`."""
 
 
 class Window:
-    """A window of a core of a device."""
+    """A window of one core in the memory map."""
 
     def __init__(self, row: Row, core: Windowed) -> None:
         instance = core.number - core.table.number
@@ -63,9 +64,9 @@ class Window:
         self.end = self.start + row.size
 
     def room(self, time: int, address: int, what: str) -> int:
-        """Return how many bytes may pass at cycle `time`, at least 1.
+        """Return how many bytes may pass the window at cycle `time`: 1 or more.
 
-        Raises `WindowNotReady`, `Fault`.
+        Raises `WindowNotReady` if none may pass, and `Fault` if `what` is in the wrong direction.
         """
         self._check(address, what)
         count, again = self.core.window_room(self.row.name, time, 1)
@@ -75,7 +76,10 @@ class Window:
         raise WindowNotReady(f"{wanted} {self.name}", 1 << self.core.number, again)
 
     def whole(self, time: int, address: int, size: int, what: str) -> None:
-        """Raise `WindowNotReady` unless `size` bytes may pass at cycle `time`. Raises `Fault`."""
+        """Raise `WindowNotReady` unless `size` bytes may pass the window at cycle `time`.
+
+        Raises `Fault` if `what` is in the wrong direction.
+        """
         self._check(address, what)
         count, again = self.core.window_room(self.row.name, time, size)
         if count < size:
@@ -85,11 +89,11 @@ class Window:
 
     @property
     def name(self) -> str:
-        """The window's name and its core's: `netin of nnp`."""
+        """The name of the window and its core, such as `netin of nnp`."""
         return f"{self.row.name} of {self.core.name}"
 
     def _check(self, address: int, what: str) -> None:
-        """Raise `Fault` if bytes do not pass in the direction of the access."""
+        """Raise `Fault` if the window does not take or give bytes as the access `what` wants."""
         direction = "in" if what in ("store", "write") else "out"
         if direction != self.row.direction:
             does = "takes bytes" if self.row.direction == "in" else "gives bytes"

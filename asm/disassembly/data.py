@@ -1,4 +1,4 @@
-"""Bytes as data directives."""
+"""Prints bytes as data directives."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _RUN = re.compile(rb"\0{%d,}" % _ZEROS)
 
 
 def section_lines(section: Section, labels: Labels, *, words: bool = True) -> list[str]:
-    """Return a whole section as data, with its labels."""
+    """Return the source lines of a whole section as data, with its labels."""
     places = [section.address, *labels.addresses(), section.end]
     cuts = sorted({place for place in places if section.address <= place <= section.end})
     lines = labels.first()
@@ -32,7 +32,10 @@ def section_lines(section: Section, labels: Labels, *, words: bool = True) -> li
 
 
 def chunk(data: bytes, address: int, *, words: bool) -> list[str]:
-    """The directives for the bytes between two labels: `.word` if `words` and they are aligned."""
+    """Return the directives for the bytes between two labels.
+
+    With `words`, use `.word` or `.half` where address and length are aligned.
+    """
     strings = _strings(data)
     if strings:
         return strings
@@ -69,7 +72,7 @@ def _rows(name: str, numbers: list[str], width: int) -> list[str]:
 
 
 def _strings(data: bytes) -> list[str]:
-    """Return the bytes as `.asciz` and `.ascii` lines; no lines if they are not all text."""
+    """Return the bytes as `.asciz` and `.ascii` lines; no lines if some bytes are not text."""
     lines, place = [], 0
     while (match := _STRING.match(data, place)) is not None:
         lines.append(directive(f".asciz {_quote(match[0][:-1])}"))

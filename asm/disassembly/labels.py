@@ -1,4 +1,4 @@
-"""The names of addresses: the program's symbols, and new labels for jump targets."""
+"""Names addresses for the disassembler: the program's symbols, and new labels for jump targets."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ INDENT = " " * columns.STATEMENT
 
 
 def default_kind(section: Section | None) -> str:
-    """Return the kind of a symbol without a `.type`."""
+    """Return the kind that a symbol of the section has without a `.type` directive."""
     if section is None:
         return "notype"
     return "func" if section.flags == "ax" else "object"
 
 
 def directive(text: str) -> str:
-    """Return a directive's line."""
+    """Return a directive as a source line, in columns."""
     return INDENT + columns.statement(text)
 
 
 def in_body(text: str) -> str:
-    """Return the line of an instruction in the body of a directive."""
+    """Return an instruction inside of a directive's body (such as `.seq`) as a source line."""
     return " " * columns.BODY + columns.statement(text, columns.BODY)
 
 
 class Names:
-    """A name for each symbol: unique, and one that the grammar takes."""
+    """Gives each symbol a unique name that the grammar accepts."""
 
     def __init__(self, symbols: Iterable[Symbol]) -> None:
         self._names: dict[Symbol, str] = {}
@@ -43,7 +43,7 @@ class Names:
             self._names[symbol] = self._free(symbol.name)
 
     def _free(self, original: str) -> str:
-        """Return a name like `original` that no label has; a note says where it differs."""
+        """Return an unused name similar to `original`. If it differs, add a note about it."""
         name = original
         if not _NAME.fullmatch(name):
             name = re.sub(r"[^A-Za-z0-9_.$]|^\.?[0-9]", "_", name)
@@ -58,16 +58,19 @@ class Names:
         return name
 
     def of(self, symbol: Symbol) -> str:
-        """Return the name of a symbol of the program."""
+        """Return the printed name of a symbol of the program."""
         return self._names[symbol]
 
     def local(self, address: int) -> str:
-        """Return a new name for an address, which the assembler keeps out of the symbol table."""
+        """Return a new name for an address.
+
+        The assembler does not put such names in the symbol table.
+        """
         return self._free(f".L{address:x}")
 
 
 class Labels:
-    """The names in one section, and the lines that define them."""
+    """The names of addresses in one section, and the source lines that define these names."""
 
     def __init__(self, section: Section, program: Program, names: Names) -> None:
         self._section = section
@@ -86,7 +89,7 @@ class Labels:
         self._values = sorted(self._symbols)
 
     def make(self, address: int) -> None:
-        """Give `address` a label if it has none."""
+        """Give `address` a new label if it has no name."""
         if address not in self._symbols and address not in self._made:
             self._made[address] = self._names.local(address)
 
@@ -97,11 +100,14 @@ class Labels:
         return self._made.get(address)
 
     def symbols_at(self, address: int) -> tuple[Symbol, ...]:
-        """Return the program's symbols of exactly this address."""
+        """Return the program's symbols whose value is exactly this address."""
         return tuple(self._symbols.get(address, ()))
 
     def covering(self, address: int) -> str | None:
-        """`name` or `name + 4`, of the nearest symbol before `address` if its bytes reach it."""
+        """Return the symbol whose bytes include `address`, as `name` or `name + 4`.
+
+        Return None if none does.
+        """
         place = bisect_right(self._values, address) - 1
         if place < 0:
             return None
@@ -116,7 +122,10 @@ class Labels:
         return sorted({*self._symbols, *self._made})
 
     def first(self) -> list[str]:
-        """The lines before the section's contents: its symbols whose values lie outside of it."""
+        """Return the lines that define the section's symbols with values outside of the section.
+
+        They come before the section's contents.
+        """
         lines = []
         for symbol in self._outside:
             lines += self._about(symbol, size=0)
@@ -125,9 +134,9 @@ class Labels:
         return lines
 
     def lines(self, address: int, reach: int = 1) -> list[str]:
-        """Return the lines that define the names from `address` to before `address + reach`.
+        """Return the lines that define the names of the `reach` bytes from `address` on.
 
-        A name inside of an instruction is set from the address before it.
+        A name for a byte inside of an instruction is set relative to the instruction's address.
         """
         lines = []
         for place in range(address, address + reach):
@@ -141,11 +150,15 @@ class Labels:
         return lines
 
     def about(self, symbol: Symbol, size: int | None = None) -> list[str]:
-        """Return the lines that a symbol needs besides its definition, which gives it `size`."""
+        """Return the `.global`, `.type` and `.size` lines that a symbol needs.
+
+        `size` is the size in bytes that its definition gives it, by default its natural size. Lines
+        that would change nothing are left out.
+        """
         return self._about(symbol, self._sizes[symbol.name, symbol.value] if size is None else size)
 
     def derived(self, symbol: Symbol, base: int) -> list[str]:
-        """Return the lines that define a symbol by the name of an address before it."""
+        """Return the lines that define a symbol relative to the name of a lower address, `base`."""
         name = f"{self.at(base)} + {symbol.value - base}"
         return [*self.about(symbol), directive(f".set {self._names.of(symbol)}, {name}")]
 
@@ -161,7 +174,7 @@ class Labels:
 
 
 def numbers(program: Program, names: Names) -> list[str]:
-    """Return the lines that define symbols which are numbers."""
+    """Return the lines that define the symbols that are plain numbers."""
     lines = []
     for symbol in program.symbols:
         if symbol.section is None:

@@ -1,7 +1,8 @@
-"""The bytes of a program as they lie in memory, with what they are: `macaw dis --raw`.
+"""Dumps the bytes of a program with their meaning, for `macaw dis --raw`.
 
-Nothing is invented: instructions are printed as encoded, addresses are numbers, names stand in
-comments. What is no instruction or record of a core is printed as bytes and characters.
+Instructions are printed as encoded, without pseudo-instructions. Addresses are numbers; names
+appear only in comments. Bytes that are no instruction or record are printed in hexadecimal and as
+text.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def dump(
     tables: Mapping[str, Core],
     labels: Mapping[str, Labels],
 ) -> str:
-    """Return the text of the sections."""
+    """Return the dump of the sections. `tables` are by core, `labels` by section name."""
 
     def name(address: int) -> str | None:
         place = program.symbol_at(address)
@@ -61,7 +62,7 @@ def _heading(section: Section) -> str:
 
 
 def _names(labels: Labels, address: int, reach: int = 1) -> list[str]:
-    """Return the lines of the names from `address` to before `address + reach`."""
+    """Return the lines that show the names of the `reach` bytes from `address` on."""
     return [
         line
         for place in range(address, address + reach)
@@ -107,7 +108,7 @@ def _code(section: Section, core: Core, labels: Labels, name: Naming) -> list[st
 def _records(
     section: Section, labels: Labels, records: Iterable[Record], name: Naming
 ) -> list[str]:
-    """Return the lines of a part that is not fetched: its records, and all other bytes."""
+    """Return the lines of a part that is not fetched as instructions: records, other bytes."""
     lines, end = [], section.address
     for record in records:
         lines += _data(section, labels, end, record.address)
@@ -124,7 +125,10 @@ def _records(
 
 
 def _data(section: Section, labels: Labels, start: int, end: int) -> list[str]:
-    """Lines of bytes as hexadecimal numbers and characters; a run of zeros is one `...`."""
+    """Return the bytes from `start` to `end` as lines of hexadecimal numbers and characters.
+
+    A run of zeros becomes one line `...`.
+    """
     inside = [place for place in labels.addresses() if start <= place < end]
     lines: list[str] = []
     for low, high in pairwise(sorted({start, *inside, end})):
@@ -134,7 +138,7 @@ def _data(section: Section, labels: Labels, start: int, end: int) -> list[str]:
 
 
 def _rows(section: Section, low: int, high: int) -> Iterator[str]:
-    """Yield the lines of the bytes from `low` to `high`; two or more lines of zeros become one."""
+    """Yield the lines of the bytes from `low` to `high`; several lines of zeros become one."""
     zeros: list[str] = []
     for place in range(low, high, _ROW):
         data = section.data[place - section.address : min(place + _ROW, high) - section.address]
@@ -154,5 +158,5 @@ def _shorten(zeros: list[str]) -> list[str]:
 
 
 def _groups(data: bytes) -> str:
-    """Hexadecimal numbers in groups of four bytes, in the order of memory."""
+    """Return the bytes as hexadecimal numbers in groups of four, in memory order."""
     return data.hex(" ", -4)

@@ -1,1 +1,1 @@
-"""Colours for editors, made from the tables: a TextMate grammar, Vim files, a Pygments lexer."""
+"""Generates syntax colouring from the tables: TextMate grammar, Vim files, Pygments lexer."""

@@ -1,7 +1,7 @@
-"""A Pygments lexer: `pygmentize -l macaw`, Sphinx, and our own listings on a terminal.
+"""A Pygments lexer for Macaw assembly, for `pygmentize -l macaw`, Sphinx and our listings.
 
-It follows the source from statement to statement and knows the core of each part, so that a word
-gets the colour of what it means there.
+It tracks statements and the core of each part, so that each word gets the colour of its meaning
+there.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ _PLAIN = {
 
 
 class MacawLexer(Lexer):
-    """Assembly of Macaw. The option `core` names the core of an extract that has no `.core`."""
+    """The Pygments lexer. The option `core` names the core of an excerpt without a `.core` line."""
 
     name = "Macaw assembly"
     aliases: ClassVar[list[str]] = ["macaw"]
@@ -89,18 +89,18 @@ class MacawLexer(Lexer):
         self.core: str | None = options.get("core")
 
     def get_tokens_unprocessed(self, text: str) -> Iterator[Token]:
-        """Offset, type and text of each token; together they are `text`."""
+        """Yield (offset, type, text) for each token; the token texts together are `text`."""
         return _Scan(text, self.core).tokens()
 
     @staticmethod
     def analyse_text(text: str) -> float:
-        """How likely a text is Macaw's, from 0 to 1: whether it has parts of our cores."""
+        """Return the likelihood that a text is Macaw assembly: 0.9 with a `.core` line, else 0."""
         cores = "|".join(words.every())
         return 0.9 if re.search(rf"^\s*\.core\s+({cores})\b", text, re.MULTILINE) else 0.0
 
 
 class _Scan:
-    """One pass over a text."""
+    """One pass over a text that yields its tokens."""
 
     def __init__(self, text: str, core: str | None) -> None:
         self.text, self.core = text, core
@@ -117,7 +117,7 @@ class _Scan:
                 at = token[0] + len(token[2])
 
     def _next(self, at: int) -> Iterator[Token]:
-        """Yield the next token or tokens."""
+        """Yield the token or tokens that begin at offset `at`."""
         char = self.text[at]
         if char in "\n;":
             self.head, self.depth, self.indices, self.named = None, 0, 0, ""
@@ -133,7 +133,7 @@ class _Scan:
             yield self._operand(at)
 
     def _begin(self, at: int) -> Iterator[Token]:
-        """Yield a label, or the first word of a statement."""
+        """Yield the tokens of a label or of the first word of a statement."""
         if label := _LABEL.match(self.text, at):
             yield at, LABEL, label[1]
             if label[2]:
@@ -186,7 +186,7 @@ class _Scan:
         return at, _PLAIN[kind], word
 
     def _bracket(self, mark: str) -> None:
-        """Count brackets, to find the end of an operand."""
+        """Track the depth of brackets, to find the end of an operand."""
         self.depth += (mark in "([") - (mark in ")]")
         self.indices += (mark == "[") - (mark == "]")
         if mark == "," and self.depth <= 0:

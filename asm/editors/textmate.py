@@ -1,4 +1,4 @@
-"""A TextMate grammar, and the Visual Studio Code extension with it."""
+"""Generates a TextMate grammar and the Visual Studio Code extension that contains it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LABEL = "entity.name.function.label"
 
 
 def grammar() -> Mapping[str, Any]:
-    """Return the grammar as JSON data: statements by their first word, with operands in them."""
+    """Return the grammar as JSON data. It recognises each statement by its first word."""
     return {
         "$schema": "https://raw.githubusercontent.com/martinring/tmlanguage/master/tmlanguage.json",
         "name": "Macaw assembly",
@@ -33,7 +33,7 @@ def grammar() -> Mapping[str, Any]:
 
 
 def _rule(match: str, *scopes: str) -> dict[str, Any]:
-    """Return a pattern whose groups have these scopes; with one scope the whole match has it."""
+    """Return a pattern that gives each group its scope; a single scope is for the whole match."""
     if len(scopes) == 1:
         return {"match": match, "name": f"{scopes[0]}.macaw"}
     captures = {str(place): {"name": f"{scope}.macaw"} for place, scope in enumerate(scopes, 1)}
@@ -41,7 +41,7 @@ def _rule(match: str, *scopes: str) -> dict[str, Any]:
 
 
 def _statement(begin: str, scope: str) -> dict[str, Any]:
-    """Return a statement from its first word to its end, which no comment is."""
+    """Return a pattern for a statement, from its first word to its end; comments are excluded."""
     return {
         "begin": begin,
         "beginCaptures": {"1": {"name": f"{scope}.macaw"}},
@@ -51,7 +51,7 @@ def _statement(begin: str, scope: str) -> dict[str, Any]:
 
 
 def _heads() -> list[dict[str, Any]]:
-    """Return the first words of statements."""
+    """Return the patterns for the statements, by their first words."""
     mnemonics = [
         _statement(_one_of(core.mnemonics), f"keyword.mnemonic.{name}")
         for name, core in words.every().items()
@@ -68,7 +68,7 @@ def _heads() -> list[dict[str, Any]]:
 
 
 def _move() -> dict[str, Any]:
-    """Return an instruction that is written as a move: registers, places in brackets, functions."""
+    """Return a pattern for an instruction written as a move, such as `rz <- rop * iosa[4]`."""
     operand = {"include": "#operand"}
     return {
         **_statement(rf"({_NAME})(?=(?:[ \t]*\[[^\]]*\])?[ \t]*{columns.ARROW})", _REGISTER),
@@ -120,7 +120,7 @@ def _word(names: frozenset[str]) -> str:
 
 
 def files() -> Mapping[str, str]:
-    """Return the extension's files by their path in its folder."""
+    """Return the extension's files, by their paths in its folder."""
     package = {
         "name": "macaw",
         "displayName": "Macaw assembly",

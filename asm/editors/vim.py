@@ -1,4 +1,4 @@
-"""Files for Vim and Neovim: how to recognise our sources, and their syntax."""
+"""Generates files for Vim and Neovim: file type detection and syntax."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LOOK = {
 
 
 def files() -> Mapping[str, str]:
-    """Return the text of each file by its path below ~/.vim."""
+    """Return the texts of the files, by their paths below ~/.vim."""
     return {
         "ftdetect/macaw.vim": _detect(),
         "ftplugin/macaw.vim": _plugin(),
@@ -127,7 +127,7 @@ def _alternatives() -> str:
 
 
 def _keywords(group: str, names: Iterable[str]) -> list[str]:
-    """Return the lines that make words keywords inside of other items."""
+    """Return the Vim lines that define words as keywords that only occur inside of other items."""
     start = f"syntax keyword macaw{group} contained "
     text = " ".join(sorted(names))
     return [start + line for line in textwrap.wrap(text, 100 - len(start), break_on_hyphens=False)]

@@ -1,4 +1,4 @@
-"""The words of the language and the patterns of its tokens, for every editor."""
+"""The words of the language and the patterns of its tokens, for all editor files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PLACES = ("all", "compress")  # words of packets that no kind knows
 
 @dataclass(frozen=True)
 class CoreWords:
-    """The words of the parts of one core."""
+    """The words that may occur in the parts of one core."""
 
     mnemonics: frozenset[str]
     directives: frozenset[str]
@@ -36,7 +36,7 @@ def _kind_words(kinds: Iterable[Kind | None]) -> frozenset[str]:
 
 @cache
 def of_core(core: Core) -> CoreWords:
-    """Return the words of a core's parts."""
+    """Return the words that may occur in the parts of a core."""
     registers = {name for file in core.files for names in file.names for name in names}
     registers |= {special.name for special in core.specials}
     records = _kind_words(member.kind for item in core.structures for member in item.members)
@@ -62,19 +62,19 @@ def of_core(core: Core) -> CoreWords:
 
 @cache
 def every() -> Mapping[str, CoreWords]:
-    """Return the words of each core by its name."""
+    """Return the words of all cores, by core name."""
     return {core.name: of_core(core) for core in registry.cores()}
 
 
 @cache
 def directives() -> frozenset[str]:
-    """Return the directives that every part takes, without `=`."""
+    """Return the names of the directives that every part accepts, except `=`."""
     return frozenset(row.name for row in reference.directives() if row.name.startswith("."))
 
 
 @cache
 def of_directive() -> Mapping[str, frozenset[str]]:
-    """Return the words that may follow a directive, for directives that take one of some words."""
+    """Return the fixed words that may follow a directive, by directive name."""
     result = {
         row.name: frozenset(DTYPE_SIZES)
         for row in reference.directives()
@@ -88,7 +88,7 @@ def of_directive() -> Mapping[str, frozenset[str]]:
 
 @cache
 def operand_words() -> frozenset[str]:
-    """Return every word that an operand may be, without registers."""
+    """Return all words that operands accept, except registers."""
     words: set[str] = set()
     for core in every().values():
         words |= core.records.union(*core.of_mnemonic.values())
@@ -97,13 +97,13 @@ def operand_words() -> frozenset[str]:
 
 @cache
 def registers() -> frozenset[str]:
-    """Return every register of every core."""
+    """Return the names of all registers of all cores."""
     return frozenset(name for core in every().values() for name in core.registers)
 
 
 @cache
 def terminal(name: str) -> str:
-    """Return the regular expression of a terminal of the grammar."""
+    """Return the regular expression of a terminal in the grammar."""
     text = (files("macaw.asm") / "grammar.lark").read_text("utf-8")
     match = re.search(rf"^{name}(?:\.\d+)?:\s*/(.*)/\s*$", text, re.MULTILINE)
     assert match is not None, name
@@ -111,5 +111,5 @@ def terminal(name: str) -> str:
 
 
 def alternatives(words: Iterable[str]) -> str:
-    """Return the words as a regular expression, longer ones first."""
+    """Return a regular expression that matches one of the words; longer words are tried first."""
     return "|".join(map(re.escape, sorted(words, key=lambda word: (-len(word), word))))

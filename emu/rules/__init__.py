@@ -1,5 +1,5 @@
-"""Timing rules that the emulator follows and the lowering predicts with.
+"""Timing rules that the emulator follows and that the lowering uses for its predictions.
 
-Functions and frozen records over numbers that the caller holds: nothing here has state, knows a
+They are functions and frozen records over the caller's numbers. Nothing here has state, knows a
 core or a device, or imports anything but `macaw.isa`.
 """

@@ -1,6 +1,6 @@
-"""The timing rules of an island's circuits: operations, repeats, buffers, the end of a block.
+"""Timing rules of an island's circuits: operations, repeats, buffers and the end of a block.
 
-Times are device cycles; a circuit acts at multiples of its island's divider, `step`.
+Times are device cycles. A circuit acts only at multiples of `step`, the divider of its island.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from macaw.isa.fim_islands import Abilities
 
 
 class Latency(NamedTuple):
-    """Cycles of the island's clock from an operation to the next one, and to its result.
+    """The latency of an operation, in cycles of the island's clock.
 
-    `products` of the ALU's lanes take `passes` cycles.
+    `busy` is the time until the next operation may start, `result` the time until the result is
+    ready. The operation computes `products` products, for which the ALU's lanes need `passes`
+    cycles.
     """
 
     busy: int
@@ -28,7 +30,7 @@ class Latency(NamedTuple):
 
 @dataclass(frozen=True)
 class AluTimings:
-    """What the latency of an island's ALU depends on."""
+    """The settings that determine the latency of an island's ALU."""
 
     functions: tuple[int, ...]  # cycles, by a function's number
     tree: int  # cycles of a level of the adder tree
@@ -36,12 +38,12 @@ class AluTimings:
 
     @classmethod
     def of(cls, config: Mapping[str, Any], able: Abilities) -> AluTimings:
-        """Return the timings of an island with these abilities."""
+        """Return the timings of an island that has these abilities."""
         functions = tuple(int(config[f"fim.alu.{name}"]) for name in FUNCTION_NAMES)
         return cls(functions, int(config["fim.alu.tree"]), able.lanes)
 
     def latency(self, function: int, arrangement: int, form: int, accumulates: bool) -> Latency:
-        """Return the latency of an operation; the numbers are those of `mmr`."""
+        """Return the latency of an operation; the arguments are the fields of the instruction `mmr`."""
         work = ARRANGEMENTS[arrangement].work(FORMATS[form].lanes)
         passes = -(-work.products // self.lanes)
         last_sum = self.functions[FUNCTION_NAMES.index("add")] if accumulates else 0
@@ -50,7 +52,10 @@ class AluTimings:
 
 
 def operation_start(operation: Operation, time: int, alu_free: int, rz_ready: int) -> int:
-    """Return when an operation may start if its registers are there at `time`."""
+    """Return the first cycle in which an operation may start.
+
+    Its registers are ready at `time`, the ALU is free at `alu_free`, Rz is ready at `rz_ready`.
+    """
     if operation.computes and alu_free > time:
         time = alu_free
     if operation.left == RZ and rz_ready > time:
@@ -59,19 +64,20 @@ def operation_start(operation: Operation, time: int, alu_free: int, rz_ready: in
 
 
 def repeat_period(operation: Operation, busy: int, t_ccdl: int, step: int) -> tuple[int, int]:
-    """Return the cycles between repeats of an operation: those of the circuit alone, and all.
+    """Return the cycles between two repeats of an operation: for the circuit alone, and in all.
 
-    `busy` is the ALU's, in the island's clock.
+    `busy` is the time for which the ALU is busy, in cycles of the island's clock; the results are
+    device cycles.
     """
     circuit = step * busy if operation.computes else step
     return circuit, max(circuit, align_up(t_ccdl, step)) if operation.has_column else circuit
 
 
 def columns_stored(start: int, end: int, arrivals: Sequence[int], count: int) -> int | None:
-    """Return the cycle from which on `count` columns of a buffer lie before its end pointer.
+    """Return the cycle from which `count` columns at the start of a buffer are stored.
 
-    `arrivals` has the cycles in which the last columns before `end` are stored, the earliest first.
-    None: fewer columns have been pushed.
+    `start` and `end` are the buffer's pointers. `arrivals` has the cycles in which the last columns
+    before `end` are stored, the earliest first. None means that fewer columns have been pushed.
     """
     later = end - start - count  # columns after these
     if later < 0:
@@ -80,15 +86,16 @@ def columns_stored(start: int, end: int, arrivals: Sequence[int], count: int) ->
 
 
 def all_stored(arrivals: Sequence[int]) -> int:
-    """Return the cycle from which on all pushed columns of a buffer are stored."""
+    """Return the cycle from which all pushed columns of a buffer are stored."""
     return arrivals[-1] if arrivals else 0
 
 
 def pointer_start(part: str, arrivals: Sequence[int], write_ends: Iterable[int]) -> int:
-    """Return the cycle from which on an `mmr` may move a pointer of a buffer (seed 004 ¶48-50).
+    """Return the first cycle in which an `mmr` may move a pointer of a buffer (seed 004 ¶48-50).
 
-    `low` and `end` move once all pushed columns are stored. `end` moves once the block's own
-    writes have ended, too (`write_ends`): it declares that these columns are there.
+    `low` and `end` may move once all pushed columns are stored. To move `end` declares that the
+    columns before it are stored. So `end` also waits until the block's own writes have ended
+    (`write_ends`).
     """
     if part not in ("low", "end"):
         return 0
@@ -96,5 +103,5 @@ def pointer_start(part: str, arrivals: Sequence[int], write_ends: Iterable[int])
 
 
 def block_end(rz_ready: int, push_end: int, pull_end: int, write_ends: Iterable[int]) -> int:
-    """Return the cycle from which on a block may end: all its results and columns are there."""
+    """Return the first cycle in which a block may end: all its results and columns are stored."""
     return max(rz_ready, push_end, pull_end, *write_ends)

@@ -1,8 +1,8 @@
-"""The timing rules of a bank and its channel: the earliest cycle of a command (seed 004 ¶45-47).
+"""Timing rules of a DRAM bank and its channel: the earliest cycle of a command (seed 004 ¶45-47).
 
-Times are device cycles (of tCK). Each function takes the times of earlier commands and gives
-bounds, the longest of which holds; who asks for several banks in lock-step passes the latest time
-of them. A time before reset is `PAST`.
+Times are device cycles (of tCK). Each function takes the times of earlier commands and returns
+bounds; the command must satisfy all of them, so the latest one counts. For several banks in
+lock-step a caller passes the latest time of any of them. A time before reset is `PAST`.
 """
 
 from __future__ import annotations
@@ -42,24 +42,24 @@ class Timings:
         return cls(**timings(config))
 
     def data_end(self, time: int, writes: bool) -> int:
-        """Return the first cycle after the data of a column command issued at `time`."""
+        """Return the first cycle after the data of a column command that is issued at `time`."""
         return time + (self.wl if writes else self.rl) + self.burst
 
     @property
     def channel_period(self) -> int:
-        """The cycles between consecutive columns of one bank on the channel."""
+        """The cycles between two consecutive columns of one bank on the channel."""
         return max(self.t_ccdl, self.burst)
 
 
 def align_up(time: int, step: int) -> int:
-    """Return the first multiple of `step` from `time` on."""
+    """Return the first multiple of `step` that is not less than `time`."""
     return -(-time // step) * step
 
 
 def activate_bounds(
     timings: Timings, last_precharge: int, last_activation: int
 ) -> tuple[Bound, ...]:
-    """Return the bounds of an activation after the bank's last precharge and activation."""
+    """Return the bounds of an activation, from the bank's last precharge and last activation."""
     return (last_precharge + timings.t_rp, "t_rp"), (last_activation + timings.t_rc, "t_rc")
 
 
@@ -71,7 +71,10 @@ def precharge_bounds(timings: Timings, last_activation: int, write_end: int) -> 
 def column_bounds(
     timings: Timings, writes: bool, last_activation: int, column: int
 ) -> tuple[Bound, ...]:
-    """Return the bounds that a bank sets a column command; `column` is its last one."""
+    """Return the bounds that a bank sets for a column command.
+
+    `column` is the time of the bank's last column command.
+    """
     delay = timings.t_rcdwr if writes else timings.t_rcdrd
     return (last_activation + delay, "t_rcd"), (column + timings.t_ccdl, "t_ccd")
 
@@ -84,11 +87,11 @@ def channel_bounds(
     columns: Sequence[int],
     data: tuple[int, int],
 ) -> tuple[Bound, ...]:
-    """Return the bounds that the channel sets a column command of a bank.
+    """Return the bounds that the channel sets for a column command of a bank.
 
-    `columns` has, by bank group, the last column command on the channel; `data` is the first cycle
-    after the last data on it, and the rank whose data these were. Where ranks share one bus of
-    commands (DIMM), tCCD holds within a rank only, because ranks are different chips.
+    `columns` has the time of the last column command of each bank group. `data` is the first cycle
+    after the last data on the channel, and the rank of these data. If ranks share one command bus
+    (DIMM), tCCD applies only within a rank, because ranks are different chips.
     """
     group, rank = bank // geometry.group_banks, geometry.rank(bank)
     others = [*columns[:group], *columns[group + 1 :]]

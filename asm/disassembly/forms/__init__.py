@@ -1,7 +1,7 @@
-"""What a core's disassembly needs beyond its rows: one module a core or base.
+"""Prints what a core's part contains besides table rows: one module for each core or base.
 
-It reverses `asm/forms`. The modules are separate because those of the assembler load the grammar,
-which disassembling does not need.
+They are the inverse of `asm/forms`. They are separate modules because those of the assembler load
+the grammar, which the disassembler does not need.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Naming = Callable[[int], str | None]  # the name of an address, if it has one
 
 
 class Record(NamedTuple):
-    """A record of a part that is not fetched as instructions."""
+    """A record (packet, segment, sequence, ...) in a part that is not fetched as instructions."""
 
     address: int
     size: int  # bytes
@@ -30,36 +30,48 @@ class Record(NamedTuple):
 
 
 class PartPrinter:
-    """Prints a section of a core's part. This base suits a core that has nothing but words."""
+    """Prints a section of a core's part.
+
+    This base class suits cores whose sections are plain words.
+    """
 
     def part(self, program: Program, section: Section, labels: Labels) -> list[str] | None:
-        """The lines of a part that is not fetched; None if directives cannot give its bytes."""
+        """Return the source lines of a part that the core does not fetch as instructions.
+
+        None: directives cannot produce its bytes, and the caller prints data.
+        """
         return None
 
     def records(self, section: Section, labels: Labels) -> Iterator[Record]:
-        """Yield the records of a part that is not fetched, in the order of their addresses."""
+        """Yield the records of a part that is not fetched as instructions, by address."""
         return iter(())
 
     def open(self, program: Program, section: Section) -> None:
-        """Prepare for a section of instructions."""
+        """Prepare to print a section of instructions."""
 
     def line(self, instruction: Decoded, address: int) -> str | None:
-        """The whole line of an instruction that is not written as its row says; None: it is."""
+        """Return the source line of an instruction if it differs from the syntax of its table row.
+
+        None: it does not, and the caller prints the row's syntax.
+        """
         return None
 
     def target_of(self, instruction: Decoded, address: int) -> int | None:
-        """Return the address that an instruction completes without naming it, if any.
+        """Return the address that the instruction computes together with an earlier one.
 
-        The caller passes the instructions in the order of their addresses.
+        Return None if none. The caller passes the instructions in the order of their addresses.
         """
         return None
 
     def forget(self) -> None:
-        """Forget what earlier instructions did: code may jump to the next one."""
+        """Forget the effects of earlier instructions, because a jump may lead to the next one."""
 
 
 def printer_of(core: str) -> PartPrinter:
-    """A new printer for the core: `PRINTER` of its module or of its base's, else `PartPrinter`."""
+    """Return a new printer for a core.
+
+    Its class is `PRINTER` of the core's module or of its base's module, else `PartPrinter`.
+    """
     for name in registry.form_modules(core):
         if find_spec(f"{__name__}.{name}") is not None:
             result = import_module(f"{__name__}.{name}").PRINTER()

@@ -1,7 +1,7 @@
-"""A fim part as source: blocks with their banks, operations as moves, named values.
+"""Prints a fim part as source: blocks with their banks, operations as moves, named values.
 
-A word that breaks a rule of `macaw.isa.fim_check` is printed as a number, because source may not
-break it. If the blocks or loops are wrong, all words are numbers.
+A word that breaks a rule of `macaw.isa.fim_check` is printed as a number, because the assembler
+would refuse its source form. If blocks or loops are wrong, all words are printed as numbers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ALONE = ("act", "fim", "mmr")  # a broken rule about these concerns one word on
 
 
 class FimPrinter(PartPrinter):
-    """Prints a part of an island."""
+    """Prints the part of an island."""
 
     def __init__(self) -> None:
         self._broken = False  # blocks or loops
@@ -76,7 +76,7 @@ class FimPrinter(PartPrinter):
         return put(codec.describe(instruction)) if self._inside else None
 
     def _move(self, values: Mapping[str, int], address: int) -> str:
-        """Return the operation as a move; empty if it cannot be written as one."""
+        """Return the operation written as a move; empty if no move means the same."""
         column, step, count = values["col"], values["inc"], values["repeat"]
         if count == 1 and step == 0:
             columns = str(column)
@@ -89,14 +89,14 @@ class FimPrinter(PartPrinter):
 
 
 def _check(program: Program, island: int) -> Check:
-    """Return the rules for the program's device. Raises `ConfigError`."""
+    """Return a rule checker with the limits of the program's device. Raises `ConfigError`."""
     device = config.parse(program.config_toml)
     memory = geometry(device)
     return Check(memory.banks, memory.rows, abilities(device, island))
 
 
 def _instructions(section: Section) -> Iterator[tuple[Decoded, int]]:
-    """Yield the instructions of a section with their addresses, without other words."""
+    """Yield (instruction, address) for each valid instruction of a section; skip other words."""
     whole = len(section.data) // _WORD * _WORD
     address = section.address
     for (word,) in struct.iter_unpack("<I", section.data[:whole]):
@@ -106,9 +106,10 @@ def _instructions(section: Section) -> Iterator[tuple[Decoded, int]]:
 
 
 def _ambiguous(section: Section) -> Iterator[int]:
-    """Yield the addresses of operations in a loop before its first `mmr op`.
+    """Yield the addresses of operations whose function differs between the rounds of a loop.
 
-    In later rounds the `mmr op` at the end of the loop's body decides what they mean.
+    They come before the first `mmr op` of a loop's body. From the second round on, the last `mmr
+    op` of the body sets their function.
     """
     loops: list[tuple[int, list[int], bool]] = []  # passes, operations, whether op has been set
     for instruction, address in _instructions(section):
@@ -128,7 +129,7 @@ def _ambiguous(section: Section) -> Iterator[int]:
 
 
 def _ranges(mask: int) -> str:
-    """Return the banks of a mask as `.block` writes them."""
+    """Return the banks of a mask in the syntax of `.block`, for example `0-3`."""
     ranges, bank = [], 0
     while mask >> bank:
         if mask >> bank & 1:
@@ -141,7 +142,7 @@ def _ranges(mask: int) -> str:
 
 
 def _register(instruction: Decoded) -> str:
-    """Return the operands of an `mmr`, with the name of its value or the address of its column."""
+    """Return an `mmr` instruction as text, with its value's name or its column's address."""
     row = REGISTERS[instruction.values["register"]]
     value = instruction.values["value"]
     text = str(value)

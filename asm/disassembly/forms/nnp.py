@@ -1,4 +1,4 @@
-"""Source of an nnp part; chains that the assembler would refuse are printed as data."""
+"""Prints an nnp part as source; chains that the assembler would refuse are printed as data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WORD = 4  # bytes of an instruction
 
 
 class NnpPrinter(PartPrinter):
-    """Prints the instructions of nnp; those of a chain that breaks a rule are data."""
+    """Prints the instructions of nnp. A chain that breaks a rule is printed as data."""
 
     def __init__(self) -> None:
         self._refused: dict[int, str] = {}  # why, by address

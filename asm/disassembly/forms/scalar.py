@@ -1,4 +1,4 @@
-"""Addresses that two instructions of the scalar base make together."""
+"""Finds the addresses that pairs of scalar instructions (`lui` or `auipc` first) compute."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ _TOP = 1 << 32
 
 
 class ScalarPrinter(PartPrinter):
-    """Follows `lui` and `auipc` to the instruction that completes the address.
+    """Tracks the values of `lui` and `auipc` up to the instruction that completes the address.
 
-    It follows straight code only.
+    A branch, a jump or a label ends the tracking.
     """
 
     def __init__(self) -> None:

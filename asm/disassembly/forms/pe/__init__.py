@@ -1,8 +1,7 @@
-"""Source of a pe part from its image: packet lists, sequences, data.
+"""Prints the image of a row of the PE array as source: packet lists, sequences, data.
 
-Every list and sequence is encoded again as it is read; the part is printed with directives only if
-they give the image's bytes (`asm/forms/pe` is the other direction). `image` reads, `records` is for
-`macaw dis --raw`.
+Directives are printed only if they produce the same bytes: `image` encodes every list and sequence
+again and compares. `records` serves `macaw dis --raw`. The other direction is `asm/forms/pe`.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from macaw.isa.model import Structure
 
 
 class PePrinter(PartPrinter):
-    """Prints the image of a row."""
+    """Prints the image of one row of the PE array."""
 
     def part(self, program: Program, section: Section, labels: Labels) -> list[str] | None:
         if section.nobits:
@@ -47,12 +46,15 @@ class PePrinter(PartPrinter):
 
 
 def _alignment(section: Section) -> list[str]:
-    """Return an alignment directive for the image, if its alignment is not the usual one."""
+    """Return an alignment directive for the image; no lines if its alignment is the usual one."""
     return [directive(f".balign {section.align}")] if section.align > pe.SLOT_ALIGN else []
 
 
 class _Row(NamedTuple):
-    """The counts of a row's device; if the program does not say, the greatest possible ones."""
+    """The sizes of a row on the program's device.
+
+    If the program names no device, they are the greatest possible sizes.
+    """
 
     clusters: int
     pes: int  # of all clusters
@@ -110,7 +112,10 @@ def _lines(image: Image, section: Section, labels: Labels, row: _Row) -> list[st
 
 
 def _symbol_lines(address: int, labels: Labels, size: int) -> list[str]:
-    """The lines of a symbol that a directive defines with `size`, the first at its address."""
+    """Return the `.global`, `.type` and `.size` lines of the first symbol at `address`, if any.
+
+    The directive that follows defines the symbol itself, with `size` bytes.
+    """
     symbols = labels.symbols_at(address)[:1]
     return [line for symbol in symbols for line in labels.about(symbol, size)]
 
@@ -138,7 +143,10 @@ _IN_SEQ = ("state", "pipeline", "activation", "reduction", "shift", "window", "p
 
 
 def _record_text(kind: Structure, record: Mapping[str, int], sequence: Sequence) -> str:
-    """`.step mac[0].base, inner=1, outer=2`; the number counts instructions of that mnemonic."""
+    """Return a record as a directive, for example `.step mac[0].base, inner=1, outer=2`.
+
+    The number in brackets counts the instructions of that mnemonic in the sequence.
+    """
     instruction = sequence.instructions[record["instruction"]]
     row, before = instruction.row, sequence.instructions[: record["instruction"]]
     number = sum(other.row is row for other in before)
@@ -169,7 +177,7 @@ def _packet_text(packet: Packet, start: int, labels: Labels, row: _Row) -> str:
 
 
 def _exe_text(segments: tuple[Mapping[str, int], ...], out: Mapping[str, int], row: _Row) -> str:
-    """Return the operands of an exe after its flags, all of them written out."""
+    """Return the operands of an exe packet that follow its flags, with no option left out."""
     text = ""
     ends = [segment["offset"] + segment["length"] for segment in segments]
     if max(*ends, out["offset"], 0) > row.half or out["pes"] > row.pes:

@@ -1,6 +1,6 @@
-"""The contents of a row's image: packet lists, then sequences, then data.
+"""Decodes the image of a row: packet lists, then sequences, then data.
 
-`read` takes bytes apart; `image_bytes` puts them together as the directives would.
+`read` decodes the bytes; `image_bytes` encodes the result again, as the directives would.
 """
 
 from __future__ import annotations
@@ -16,11 +16,14 @@ from macaw.isa.model import Structure
 
 
 class Unlike(Exception):
-    """The bytes are not what the directives would give."""
+    """The bytes differ from those that directives can produce."""
 
 
 class Packet(NamedTuple):
-    """A packet of a list. `out` only if the command is an exe."""
+    """A packet of a list.
+
+    Only exe packets have `out`. `offset` and `end` count bytes in the image.
+    """
 
     offset: int
     command: codec.Decoded
@@ -32,7 +35,7 @@ class Packet(NamedTuple):
 
 @dataclass(frozen=True)
 class Sequence:
-    """A sequence in the image; `size` bytes."""
+    """An instruction sequence of `size` bytes at `offset` in the image."""
 
     offset: int
     size: int
@@ -42,7 +45,7 @@ class Sequence:
 
 
 class Image(NamedTuple):
-    """The contents of an image; its data begin at offset `data`."""
+    """The contents of an image. The data begin at the byte offset `data`."""
 
     lists: tuple[tuple[int, tuple[Packet, ...]], ...]  # offset and packets
     sequences: tuple[Sequence, ...]
@@ -58,7 +61,10 @@ def align_up(offset: int, align: int) -> int:
 
 
 def read(section: Section, labels: Labels) -> Image:
-    """Return the contents of an image. Raises `Unlike` and the codec's errors."""
+    """Return the contents of an image.
+
+    Raises `Unlike`, `StructureError` or `DecodeError` for bytes that directives cannot produce.
+    """
     data, start = section.data, section.address
     lists: list[tuple[int, tuple[Packet, ...]]] = []
     offsets: set[int] = set()  # offsets of the sequences that configs carry
@@ -85,12 +91,12 @@ def read(section: Section, labels: Labels) -> Image:
 
 
 def config_segments(packet: Packet) -> tuple[Mapping[str, int], ...]:
-    """Return the segments of a config packet: its sequence."""
+    """Return the segments of a config packet (they name its sequence); none for an exe packet."""
     return packet.segments if packet.out is None else ()
 
 
 def _read_list(data: bytes, place: int) -> tuple[tuple[Packet, ...], int]:
-    """Return the packets from `place` on, and the offset after the end mark."""
+    """Return the packets of the list at offset `place`, and the offset after its end mark."""
     packets: list[Packet] = []
     while True:
         if place >= len(data):
@@ -103,7 +109,7 @@ def _read_list(data: bytes, place: int) -> tuple[tuple[Packet, ...], int]:
 
 
 def read_packet(data: bytes, place: int) -> tuple[Packet, int]:
-    """Return the packet at `place`, and the offset after it. Raises as `read`."""
+    """Return the packet at offset `place`, and the offset after it. Raises as `read`."""
     head = codec.unpack(pe.PACKET, data, place)
     command = codec.decode(pe.CORE, head["command"], pe.COMMAND_BITS, place)
     end = place + pe.PACKET.size
@@ -126,10 +132,10 @@ def read_packet(data: bytes, place: int) -> tuple[Packet, int]:
 def _read_sequences(
     data: bytes, end: int, offsets: set[int], labels: Labels, start: int
 ) -> tuple[list[Sequence], int]:
-    """Return the sequences after the lists, which end at `end`, and the offset of their own end.
+    """Return the sequences that follow the lists, and the offset after the last one.
 
-    All sequences that a config carries must be among them. After those, what has a label and can be
-    read as a sequence is one.
+    The lists end at offset `end`. `offsets` are those of the sequences that configs carry; they
+    must all be found. After these, further sequences count only if they have a label.
     """
     sequences: list[Sequence] = []
     last = max(offsets, default=-1)
@@ -151,7 +157,7 @@ def _read_sequences(
 
 
 def read_sequence(data: bytes, place: int) -> Sequence:
-    """Return the sequence at `place`. Raises as `read`."""
+    """Return the sequence at offset `place`. Raises as `read`."""
     header = codec.unpack(pe.SEQUENCE, data, place)
     end = place + pe.SEQUENCE.size
     records, instructions = [], []
@@ -179,7 +185,7 @@ def read_sequence(data: bytes, place: int) -> Sequence:
 
 
 def image_bytes(image: Image) -> bytes:
-    """Return the bytes that the directives give for lists and sequences, up to the data."""
+    """Return the bytes of lists and sequences as the directives produce them, up to the data."""
     data = bytearray()
     for offset, packets in image.lists:
         data += bytes(offset - len(data))

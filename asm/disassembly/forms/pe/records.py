@@ -1,4 +1,4 @@
-"""The records of a row's image one by one, for `macaw dis --raw`."""
+"""Decodes the records of a row's image one by one, for `macaw dis --raw`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ _ERRORS = (Unlike, codec.StructureError, codec.DecodeError)
 
 
 def records(section: Section, labels: Labels) -> Iterator[Record]:
-    """The packets at the image's begin, then the sequences that packets or labels point to."""
+    """Yield the records of the packets at the start of the image, then those of the sequences.
+
+    Sequences are found by the offsets in config packets and by labels.
+    """
     data, start = section.data, section.address
     offsets: set[int] = set()
     place = end = 0
@@ -58,7 +61,11 @@ def records(section: Section, labels: Labels) -> Iterator[Record]:
 
 
 def _sequences(section: Section, labels: Labels, end: int, offsets: set[int]) -> Iterator[Record]:
-    """The sequences from `end` on: those that packets carry, and those with a label that follow."""
+    """Yield the records of the sequences at or after offset `end`.
+
+    `offsets` are those that config packets name. Sequences that follow directly count if they have
+    a label.
+    """
     data, start = section.data, section.address
     for offset in sorted({address - start for address in labels.addresses()} | offsets):
         follows = offset == align_up(end, pe.SEQUENCE_ALIGN)
@@ -86,7 +93,7 @@ def _text(structure: Structure, values: Mapping[str, int]) -> str:
 
 
 def _members(structure: Structure, values: Mapping[str, int], but: tuple[str, ...] = ()) -> str:
-    """Return the members as `name=value`, without reserved ones and those of `but`."""
+    """Return the members as `name=value`, except reserved members and the names in `but`."""
     members = [
         x for x in structure.members if x.name not in but and not x.name.startswith("reserved")
     ]
