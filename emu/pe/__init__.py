@@ -1,4 +1,4 @@
-"""The sparse PE array (seed 000, ¶84-¶131): one core a row, `pe[0]`, `pe[1]`, ..."""
+"""The sparse PE array (seed 000, ¶84-¶131). Each row of it is one core: `pe[0]`, `pe[1]`, ..."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ENGINES: dict[str, type[Row]] = {"fast": FastRow, "reference": ReferenceRow}
 
 
 def build(device: System) -> list[Core]:
-    """The rows of `device`, each with the on-chip unit that feeds it."""
+    """Return the row cores of `device`, and give each row the on-chip unit that feeds it."""
     engine = device.select(ENGINES)
     rows: list[Core] = []
     for number in range(int(device.config["pe.rows"])):

@@ -1,4 +1,7 @@
-"""The arithmetic of a PE: multiplier 5066, adder 5061, special functions 510, stores."""
+"""Calculates what a PE calculates: products (5066), sums (5061), special functions (510), stores.
+
+Numbers in brackets are the boxes of seed 000, Fig. 5.
+"""
 
 from __future__ import annotations
 
@@ -26,11 +29,11 @@ Bools = NDArray[np.bool_]
 
 
 class Adder:
-    """Products and sums in the accumulator's type.
+    """The multiplier and the adder of a PE, for sums of type `sum_type`.
 
-    `overflow` (pe.overflow) says what a sum past the range becomes. Integers are exact. Floating
-    products and sums are each rounded to the sum's type; `wrap` then means IEEE infinities,
-    `saturate` the greatest finite number.
+    `overflow` is the setting `pe.overflow`: what happens to a sum outside the type's range. Integer
+    results are exact. Floating products and sums are each rounded to `sum_type`; `wrap` then gives
+    IEEE infinities, `saturate` the greatest finite number.
     """
 
     def __init__(self, sum_type: str, overflow: str) -> None:
@@ -39,8 +42,9 @@ class Adder:
         self.overflow = overflow
 
     def product(self, left: Values, right: Values) -> tuple[Values, Bools | None]:
-        """Products in the sum's type, and which of them left its range; None if none did or it is
-        no fault.
+        """Return the products in the sum's type, and a mask of the products that overflow.
+
+        The mask is None if no product overflows, or if `overflow` is not "fault".
         """
         if not self.floating:
             return np.multiply(left, right, dtype=self.dtype), None
@@ -55,7 +59,10 @@ class Adder:
         return product, overflow
 
     def total(self, left: Values, right: Values) -> tuple[Values, Bools | None]:
-        """Sums, and which of them left the range; None if none did or it is no fault."""
+        """Return the sums, and a mask of the sums that overflow.
+
+        The mask is None if no sum overflows, or if `overflow` is not "fault".
+        """
         total: Values = left + right
         if self.overflow == "wrap":
             return total, None
@@ -76,15 +83,16 @@ _CURVES: dict[str, Callable[[Values], Values]] = {"sigmoid": sigmoid, "tanh": np
 
 
 def relu(values: Values) -> Values:
-    """The greater of each value and 0; NaN stays NaN."""
+    """Return the maximum of each value and 0; NaN stays NaN."""
     return np.asarray(np.maximum(values, values.dtype.type(0)))
 
 
 def activated(values: Values, activation: int, shift: int, value_type: str) -> Values:
-    """Apply an activation, an index in isa.pe.ACTIVATIONS. The result has the type of `values`.
+    """Apply an activation function, given by its index in isa.pe.ACTIVATIONS.
 
-    Activations in isa.pe.FIXED_POINT take integers as fixed-point numbers with `shift` fraction
-    bits. Their results have as many fraction bits as `value_type` has bits besides its sign.
+    The result has the type of `values`. Functions in isa.pe.FIXED_POINT take integers as
+    fixed-point numbers with `shift` fraction bits. Their results use all bits of `value_type`
+    except the sign as fraction bits.
     """
     name = ACTIVATIONS[activation]
     if name == "none":
@@ -99,7 +107,7 @@ def activated(values: Values, activation: int, shift: int, value_type: str) -> V
 
 
 def requantise(values: Values, shift: int, value_type: str) -> Values:
-    """Values / 2**shift in the range and precision of `value_type`.
+    """Return values / 2**shift in the range and precision of `value_type`.
 
     The result has the type of `values`. Integers are rounded half to even, then saturated. Floating
     values are scaled exactly, then rounded.
@@ -112,12 +120,15 @@ def requantise(values: Values, shift: int, value_type: str) -> Values:
 
 
 def memory_type(element: str) -> np.dtype[Any]:
-    """The NumPy type of an element of the array in memory, little-endian."""
+    """Return the little-endian NumPy type in which memory stores an `element` of the array."""
     return np.dtype(DTYPES[element]).newbyteorder("<")
 
 
 def in_memory(values: Values, element: str) -> tuple[Values, Bools]:
-    """Results as little-endian `element`s in memory, and which of them do not fit."""
+    """Convert results to the little-endian type in which memory stores an `element`.
+
+    Return the converted values, and a mask of the values that do not fit this type.
+    """
     dtype = memory_type(element)
     if values.dtype.kind == "f":
         with np.errstate(over="ignore"):

@@ -1,10 +1,9 @@
 """Load balancing between neighbours: the rules that both engines share.
 
-At the end of a balanced mac, owners get the sums that their neighbours made.
-
-The left neighbour has added the loads that it got to its helper accumulator. The owner sends its
-own sum to the adder of the left PE through selectors 516 and 520, and gets the total back (seed
-000 ¶101-102). It takes one cycle.
+During a balanced mac, a PE adds the loads that its right neighbour gave it to a helper accumulator.
+At the end of the mac, each owner gets these sums back: it sends its own sum to the adder of the
+left PE through selectors 516 and 520, and receives the total (seed 000 ¶101-102). This takes one
+cycle.
 """
 
 from __future__ import annotations
@@ -25,9 +24,10 @@ Mask = NDArray[np.bool_]
 
 
 def hand_over(state: State, adder: Adder, clusters: Mask) -> Mask:
-    """Complete the sums of all owners in `clusters` (clusters,).
+    """Add the helper sums to the sums of their owners, in the clusters of the mask `clusters`.
 
-    Gives the PEs that take part, (clusters, PEs). Raises `Fault` (accumulator overflow).
+    `clusters` has shape (clusters,). Return a mask of shape (clusters, PEs): the PEs that give or
+    receive a sum. Raises `Fault` (accumulator overflow).
     """
     owners = (state.given > 0) & clusters[:, None]
     taking_part = participants(owners)
@@ -54,7 +54,10 @@ def hand_over(state: State, adder: Adder, clusters: Mask) -> Mask:
 
 
 def participants(loads_given: NDArray[Any]) -> Mask:
-    """Which PEs give or get a sum, if PEs gave `given` loads away, (..., PEs)."""
+    """Return a mask of the PEs that give or receive a sum, of the same shape as `loads_given`.
+
+    `loads_given`, of shape (..., PEs), is the number of loads that each PE gave away.
+    """
     owners = loads_given > 0
     owners[..., :-1] |= owners[..., 1:].copy()
     return np.asarray(owners)

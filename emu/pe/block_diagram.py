@@ -1,7 +1,7 @@
-"""The boxes of seed 000, Fig. 5a and 5b, of one PE: what each holds or passes on now.
+"""Shows one PE as the boxes of seed 000, Fig. 5a and 5b: what each box contains or passes on now.
 
-Most boxes are rows of the declared state. Selectors, adder and multiplier hold nothing; what they
-pass on is computed from the state.
+Most boxes are fields of the declared state. Selectors, adder and multiplier store nothing; what
+they pass on is computed from the state.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ Values = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Box:
-    """A box of the figures.
+    """One box of the figures.
 
-    `look` gives its contents by name, for a PE (context of the row, cluster, PE).
+    `look` returns the contents of the box by name; its arguments are the row, the cluster and the
+    PE.
     """
 
     number: str
@@ -41,7 +42,7 @@ def _load(word: int) -> dict[str, int | bool]:
 
 
 def _loads(row: RowContext, name: str, c: int, p: int) -> list[dict[str, int | bool]]:
-    """The loads of a queue in order, the head first."""
+    """Return the loads in the load queue `name` of a PE, from the head on."""
     state = row.state
     queue, head = getattr(state, name)[c, p], int(getattr(state, f"{name}_head")[c, p])
     count = int(getattr(state, f"{name}_count")[c, p])
@@ -86,7 +87,7 @@ def _comparator(row: RowContext, c: int, p: int) -> Values:
 
 
 def _selected(row: RowContext, c: int, p: int) -> tuple[Any, Any] | None:
-    """The weight and the activation of the load at the head of load queue 2."""
+    """Return the weight and the activation of the load at the head of load queue 2, or None."""
     loads = _loads(row, "q2", c, p)
     if not loads:
         return None
@@ -161,7 +162,7 @@ def _balancer(row: RowContext, c: int, p: int) -> Values:
 
 
 def _neighbour(row: RowContext, c: int, p: int) -> Values:
-    """The sum that the right neighbour hands over in the next cycle."""
+    """Return the sum that the right neighbour hands over in the next cycle, or None."""
     state = row.state
     right = p + 1
     hands = right < row.shape.pes and bool(state.handing[c]) and bool(state.given[c, right])
@@ -198,7 +199,7 @@ ENTRIES = {"weights": ("503", "entries"), "q1": ("518", "loads"), "q2": ("519", 
 
 
 def block_diagram(row: RowContext) -> Sequence[figures.Box]:
-    """The boxes of a row's PEs."""
+    """Return the boxes that every PE of a row has."""
 
     def looked(box: Box, units: tuple[int, ...]) -> Values:
         cluster, pe = units
@@ -208,7 +209,7 @@ def block_diagram(row: RowContext) -> Sequence[figures.Box]:
 
 
 def entries_of(row: RowContext, queue: str, cluster: int, pe: int) -> Sequence[Any] | None:
-    """The entries of a queue of a PE in order, the head first; None if its places have no order."""
+    """Return the entries in a queue of a PE, from the head on; None if the queue has no head."""
     if queue not in ENTRIES:
         return None
     number, name = ENTRIES[queue]

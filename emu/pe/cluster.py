@@ -1,4 +1,6 @@
-"""One cluster of a row: its part of the declared state, and what follows from it."""
+"""One cluster of a row: access to its part of the declared state, and what follows from that
+state.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ from macaw.isa.pe import BLOCKS, INSTRUCTION_BYTES
 
 
 class Cluster:
-    """The state of cluster `number` of a row."""
+    """The cluster with number `number` of a row."""
 
     def __init__(self, state: State, shape: Shape, number: int) -> None:
         self.state, self.shape, self.number = state, shape, number
@@ -39,25 +41,29 @@ class Cluster:
 
     @property
     def runs(self) -> list[Run]:
-        """Running buffers, in the order of their packets."""
+        """The runs of this cluster that are not over, in the order of their packets."""
         runs: list[Run] = self.state.runs[self.number]
         return runs
 
     @property
     def units(self) -> list[int]:
-        """By unit (`state.UNITS`), the buffer that holds it, or `FREE`."""
+        """For each unit of `state.UNITS` the instruction buffer that occupies it, or `FREE`."""
         units: list[int] = self.state.units[self.number]
         return units
 
     def run_of(self, buffer: int) -> Run | None:
-        """The run of an instruction buffer."""
+        """Return the run of an instruction buffer, or None."""
         for run in self.runs:
             if run["buffer"] == buffer:
                 return run
         return None
 
     def run_for(self, packet: Packet) -> Run:
-        """The run of an exe's packet, which may be in a buffer that the exe's buffer triggered."""
+        """Return the run that an exe packet started.
+
+        It may meanwhile be in another buffer, which the buffer of the exe triggered. Raises
+        `LookupError` if the packet has no run here.
+        """
         order = packet["order"]
         for run in self.runs:
             if run["order"] == order:
@@ -65,12 +71,12 @@ class Cluster:
         raise LookupError(order)
 
     def taker(self, packet: Packet, segment: int) -> tuple[Run, Op]:
-        """The run and its ld that takes a segment of the packet on the bus."""
+        """Return the run and the ld step that takes a segment of the packet on the bus."""
         run = self.run_for(packet)
         return run, next(op for op in run["ops"] if segment in op["segments"])
 
     def storing(self) -> Op | None:
-        """The store at work, if it has beats left."""
+        """Return the store that is being executed, or None if there is none with beats left."""
         buffer = self.state.units[self.number][STORE]
         if buffer == FREE:
             return None
@@ -83,7 +89,9 @@ class Cluster:
         return None
 
     def remove_store_beat(self, cycle: int) -> None:
-        """A beat of the store at work was written in `cycle`; with the last one the store ends."""
+        """Remove the beat that the current store wrote in `cycle`. The store ends with its last
+        beat.
+        """
         op = self.storing()
         assert op is not None  # its beat was written
         op["beats"].pop(0)
@@ -92,7 +100,9 @@ class Cluster:
             self.wake(cycle + 1)
 
     def may_still_write(self, order: int, segment: Segment) -> bool:
-        """Whether a run of a packet before `order` has yet to store into bytes of a segment."""
+        """Return whether a run of a packet before number `order` may still write bytes of
+        `segment`.
+        """
         low, high = segment["offset"], segment["offset"] + segment["length"]
         for run in self.runs:
             span = run["span"]
@@ -106,23 +116,29 @@ class Cluster:
     # Instructions
 
     def buffer(self, number: int) -> InstructionBuffer:
-        """The contents of an instruction buffer."""
+        """Return the contents of instruction buffer `number`."""
         return buffer_of(self.state, self.number, number)
 
     def chain(self, number: int) -> list[int]:
-        """A buffer and those that it triggers one after the other, as far as configured."""
+        """Return the numbers of a buffer and of the buffers that it triggers, in that order.
+
+        The chain ends at a buffer that triggers nothing, or before one that is already in the
+        chain.
+        """
         chain = [number]
         while (then := self.buffer(chain[-1]).then) is not None and then not in chain:
             chain.append(then)
         return chain
 
     def address(self, run: Run, op: Op) -> int:
-        """The address of an instruction, without the half bit."""
+        """Return the memory address of a step's instruction, without the half bit."""
         origin = int(self.state.origins[self.number, run["buffer"]])
         return self.shape.address(origin + INSTRUCTION_BYTES * op["place"])
 
     def running_address(self, unit: int) -> int | None:
-        """The address of the instruction that a unit works on."""
+        """Return the address of the instruction that a unit executes, or None if the unit is
+        free.
+        """
         run = self.run_of(self.units[unit])
         if run is None:
             return None
@@ -130,7 +146,10 @@ class Cluster:
         return next((self.address(run, op) for op in ops), None)
 
     def operands(self, run: Run, op: Op) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The two operands of each PE (PEs,), from register file 605 or implied."""
+        """Return the two operands of a step, each of shape (PEs,).
+
+        They are entries of register file 605, or implied by the step.
+        """
         pes = self.shape.pes
         if op["implied"] is not None:
             first, second = op["implied"]
@@ -140,7 +159,10 @@ class Cluster:
         return first_entry, entries[1]
 
     def activation_limits(self, base: NDArray[Any]) -> NDArray[Any]:
-        """Where the activations end that each PE has loaded without a gap from `base` (PEs,) on."""
+        """Return, for each PE, the element at which its loaded activations end.
+
+        `base` and the result have shape (PEs,). All elements from `base` up to this end are loaded.
+        """
         size, pes = self.shape.input_block, np.arange(self.shape.pes)
         loaded = self.state.block_loaded[self.number]
         partial = (loaded < size) & (np.arange(BLOCKS) >= (base // size)[:, None])
@@ -150,7 +172,10 @@ class Cluster:
         return limits
 
     def set_reads(self, run: Run) -> None:
-        """Set which input blocks the run's macs read, which the indices of its weights decide."""
+        """Set which blocks of the input buffer the macs of a run read.
+
+        They follow from the greatest index of the run's weights.
+        """
         for op in run["ops"]:
             if op["unit"] == MAC and op["state"] == WAITING and run["reach"] >= 0:
                 base = op["base"]
@@ -161,18 +186,21 @@ class Cluster:
     # Time
 
     def wake(self, cycle: int) -> None:
-        """Let the control unit act in `cycle` at the latest."""
+        """Let the control unit act no later than in `cycle`."""
         due = self.state.due
         due[self.number] = min(due[self.number], cycle)
 
     def set_activity(self, activity: int, cycle: int) -> None:
-        """From `cycle` on the PEs idle, wait or compute: IDLE, BUSY or COMPUTING."""
+        """Record what the PEs do from `cycle` on: IDLE, BUSY or COMPUTING."""
         self.count_to(cycle)
         self.state.doing[self.number] = activity
         self.state.computing[self.number] = activity == COMPUTING
 
     def count_to(self, cycle: int) -> None:
-        """Count the cycles before `cycle`. Those of a mac at work the data path counts."""
+        """Add the cycles before `cycle` to the counters of idle or waiting cycles.
+
+        Cycles in which a mac executes are not counted here: the data path counts them.
+        """
         state, c = self.state, self.number
         cycles = cycle - int(state.doing_since[c])
         if state.doing[c] == IDLE:

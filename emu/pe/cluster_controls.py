@@ -1,7 +1,7 @@
-"""The control units of all clusters of a row, as the row and its bus use them.
+"""The control units of all clusters of a row, with the calls that the row and its bus make.
 
-These are the calls that the engines share. The fast engine extends them where clusters go in
-lockstep, and falls back to the calls here, cycle by cycle, for everything else.
+Both engines share these calls. The fast engine overrides them for clusters that go in lockstep. For
+everything else it uses the calls here, cycle by cycle.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from macaw.emu.waits import NEVER
 
 
 class ClusterControls:
-    """The control units, `units`, by cluster."""
+    """The control units of a row: `units` has one for each cluster."""
 
     def __init__(self, units: RowUnits) -> None:
         self.context = units.context
@@ -29,7 +29,7 @@ class ClusterControls:
     # The row's calls
 
     def act(self, now: int) -> bool:
-        """Let the control units that are due in cycle `now` act. Gives whether any did.
+        """Let the control units that are due in cycle `now` act. Return whether any did.
 
         Raises `Fault`.
         """
@@ -45,7 +45,10 @@ class ClusterControls:
         return acted
 
     def parse(self) -> bool:
-        """A cycle of the parsers; whether one of them ended. Clusters with equal input share it."""
+        """Simulate one cycle of the parsers. Return whether one of them finished its sequence.
+
+        Clusters whose parsers have equal input are parsed once, together.
+        """
         parsers = self.state.parsers
         if not any(parsers):
             return False
@@ -59,21 +62,25 @@ class ClusterControls:
         return any_ended
 
     def oldest_mac(self, now: int) -> int:
-        """The first cycle, up to `now`, of the macs that the trace does not contain yet."""
+        """Return the first cycle of the macs that are not yet reported to the trace, at most
+        `now`.
+        """
         return self.units[0].units.trace.oldest_mac(now)
 
     def next_event(self, now: int) -> int:
-        """The first cycle after `now`, beside those in `due`, in which a cluster acts, or NEVER."""
+        """Return the next cycle after `now` in which a cluster acts without an entry in `due`, or
+        NEVER.
+        """
         return NEVER
 
     # The bus's calls
 
     def accepts(self, packet: Packet) -> bool:
-        """Whether the packet's buffer is free in all its clusters."""
+        """Return whether the packet's buffer is free in all clusters of the packet."""
         return all(self.units[cluster].has_free_buffer(packet) for cluster in packet["clusters"])
 
     def open(self, packet: Packet, address: int) -> None:
-        """Reserve the buffer of an exe's packet in its clusters. Raises `Fault`."""
+        """Reserve the buffer of an exe packet in all clusters of the packet. Raises `Fault`."""
         units = [self.units[cluster] for cluster in packet["clusters"]]
         equal = units[0].lifecycle.equal_clusters(packet["clusters"], packet["buffer"])
         for unit, same in zip(units, equal, strict=True):
@@ -81,30 +88,38 @@ class ClusterControls:
             unit.open(packet, address, before)
 
     def may_still_write(self, order: int, segment: Segment) -> bool:
-        """Whether a run of a packet before `order` has yet to store into bytes of a segment."""
+        """Return whether a run of a packet before number `order` may still write bytes of
+        `segment`.
+        """
         return any(cluster.may_still_write(order, segment) for cluster in self.clusters)
 
     def can_take(self, packet: Packet, segment: int) -> bool:
-        """Whether all clusters can take a segment of the packet on the bus."""
+        """Return whether all clusters of the packet on the bus can take one of its segments."""
         return all(self.units[cluster].can_take(packet, segment) for cluster in packet["clusters"])
 
     def begin_segment(self, packet: Packet) -> None:
-        """The first bytes of a segment are on the bus."""
+        """Occupy the loaders, because the first bytes of a segment are on the bus."""
         for cluster in packet["clusters"]:
             self.units[cluster].begin_segment(packet)
 
     def first_beat(self, packet: Packet, segment: int, cycle: int) -> None:
-        """The first beat of a segment was on the bus in `cycle`."""
+        """React to the first beat of a segment, which was on the bus in `cycle`."""
         for cluster in packet["clusters"]:
             self.units[cluster].first_beat(packet, segment, cycle)
 
     def last_beat(self, packet: Packet, segment: int, cycle: int) -> None:
-        """The last beat of a segment was on the bus in `cycle`; its contents are in place."""
+        """React to the last beat of a segment, which was on the bus in `cycle`.
+
+        The contents of the segment are already in the PEs.
+        """
         for cluster in packet["clusters"]:
             self.units[cluster].last_beat(packet, segment, cycle)
 
     def targets(self, packet: Packet, segment: int) -> NDArray[np.int32]:
-        """Where the ld of each cluster puts a dense segment, (clusters, PEs)."""
+        """Return where the PEs put a dense segment: element addresses of shape (clusters, PEs).
+
+        The first axis counts the clusters of the packet.
+        """
         targets = []
         for cluster in packet["clusters"]:
             run, op = self.clusters[cluster].taker(packet, segment)

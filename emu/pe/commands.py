@@ -1,4 +1,4 @@
-"""What each row of `macaw.isa.pe.COMMANDS` requires of its packet."""
+"""Defines what each command of `macaw.isa.pe.COMMANDS` requires of its packet."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from macaw.isa.pe import PAYLOADS, SEGMENT_TYPES, SEQUENCE_ALIGN
 
 @dataclass(frozen=True)
 class Command:
-    """The properties of a command."""
+    """The properties of one command."""
 
     rule: str = "{} has no segments"  # `macaw.isa.pe.PAYLOADS` in words
     takes_buffer: bool = False  # it reserves its instruction buffer
@@ -19,7 +19,7 @@ class Command:
     loads: bool = False  # its payload is for the data loading units 502
 
     def check(self, packet: Packet, where: int) -> None:
-        """Raise `Fault`, at the address `where`, unless the packet has the command's segments."""
+        """Raise `Fault` at the address `where` unless the packet's segments suit the command."""
         types = [segment["type"] for segment in packet["segments"]]
         if not PAYLOADS[packet["mnemonic"]].fits(types):
             names = ", ".join(SEGMENT_TYPES[kind] for kind in types) or "none"
@@ -41,5 +41,5 @@ COMMANDS = {
 
 
 def command_of(packet: Packet) -> Command:
-    """The command of a packet."""
+    """Return the command of a packet."""
     return COMMANDS[packet["mnemonic"]]

@@ -1,4 +1,6 @@
-"""What the units of a row share: its state, its clusters, its memory, and who observes it."""
+"""The data that the units of a row share: state, clusters, memory, and the core with its
+listeners.
+"""
 
 from __future__ import annotations
 

@@ -2,9 +2,9 @@
 
 An exe starts a *run* of an instruction buffer. The steps of a run start in the order of the
 sequence. A step starts when its unit is free and no earlier step still uses what it needs. Earlier
-steps are those before it in its run, and all steps of runs of earlier packets. Two steps conflict
-if they share an accumulator, an output-queue block, or an input-buffer block that one of them
-fills. So results do not depend on which buffers run at the same time.
+steps are the steps before it in its run, and all steps of runs of earlier packets. Two steps
+conflict if they share an accumulator, an output-queue block, or an input-buffer block that one of
+them fills. So results do not depend on which buffers run at the same time.
 """
 
 from __future__ import annotations
@@ -62,7 +62,9 @@ class ControlUnit:
     # Selector 603: packets
 
     def has_free_buffer(self, packet: Packet) -> bool:
-        """Whether the buffers that a packet needs, and the parser if it needs that, are free."""
+        """Return whether the buffers of a packet are free, and also the parser if the packet needs
+        it.
+        """
         buffers = {packet["buffer"]}
         parser = self.state.parsers[self.cluster.number]
         if parser is None and not self.cluster.runs:
@@ -77,9 +79,10 @@ class ControlUnit:
         return not any(buffers.intersection((run["buffer"], *run["chain"])) for run in runs)
 
     def open(self, packet: Packet, address: int, before: ControlUnit | None = None) -> None:
-        """Reserve the buffer for the run of a packet whose first beat goes now. Raises `Fault`.
+        """Create the run of a packet whose first beat is sent now; this reserves its buffer.
 
-        `before` is a control unit that has just done so with equal buffers.
+        `before` is the control unit of another cluster with equal buffers that has just opened the
+        packet, or None. Raises `Fault`.
         """
         if before is None:
             self.cluster.runs.append(self.lifecycle.open(packet, address))
@@ -87,7 +90,7 @@ class ControlUnit:
             self.cluster.runs.append(self.lifecycle.open_like(before.lifecycle, packet, address))
 
     def activate(self, packet: Packet, cycle: int) -> None:
-        """The command byte of a run's packet was on the bus in `cycle`: the run may start."""
+        """React to the command byte of an exe packet, on the bus in `cycle`: its run may start."""
         run = self.cluster.run_for(packet)
         run["live"] = True
         run["issue_at"] = [timing.first_start(cycle)] * len(LANES)
@@ -102,10 +105,11 @@ class ControlUnit:
     # Segments on the bus
 
     def can_take(self, packet: Packet, segment: int) -> bool:
-        """Whether the bus may send the first bytes of a segment. Raises `Fault` if it never may.
+        """Return whether the bus may send the first bytes of a segment.
 
-        The ld of the segment must be the next one and have all it needs. Earlier lds may still be
-        at work if the bus has sent all their segments.
+        The ld of the segment must be the next step of its run, or follow only lds whose segments
+        the bus has already sent. All that the ld needs must be free. Raises `Fault` if the bus may
+        never send it.
         """
         run = self.cluster.run_for(packet)
         if segment >= run["taken"]:
@@ -124,18 +128,21 @@ class ControlUnit:
         return self.units.loading.has_room(self.cluster.number, run, op, packet, segment)
 
     def begin_segment(self, packet: Packet) -> None:
-        """The first bytes of a segment are on the bus: its run holds the loader."""
+        """Let the run occupy the loader, because the first bytes of its segment are on the bus."""
         self.cluster.units[LOADER] = self.cluster.run_for(packet)["buffer"]
 
     def first_beat(self, packet: Packet, segment: int, cycle: int) -> None:
-        """The first beat of a segment was on the bus in `cycle`."""
+        """React to the first beat of a segment, which was on the bus in `cycle`."""
         run, op = self.cluster.taker(packet, segment)
         self.cluster.units[LOADER] = run["buffer"]
         op["first"] = min(op["first"], cycle)
         self.cluster.wake(cycle + 1)
 
     def last_beat(self, packet: Packet, segment: int, cycle: int) -> None:
-        """The last beat of a segment was on the bus in `cycle`; its contents are in place."""
+        """React to the last beat of a segment, which was on the bus in `cycle`.
+
+        The contents of the segment are already in the PEs.
+        """
         run, op = self.cluster.taker(packet, segment)
         self.cluster.units[LOADER] = FREE
         self.cluster.wake(cycle + 1)
@@ -151,7 +158,7 @@ class ControlUnit:
     # Operation unit 607
 
     def step(self, now: int) -> None:
-        """End the steps that ended before cycle `now`, and start those that can start.
+        """End the steps whose last cycle was before `now`, and start the steps that can start now.
 
         Raises `Fault`.
         """
@@ -199,7 +206,7 @@ class ControlUnit:
     def _issue(self, run: Run, lane: int, now: int) -> int:
         """Start the next step of a lane if it can start.
 
-        Gives the next cycle in which to try, or NEVER.
+        Return the next cycle in which to try again, or NEVER.
         """
         for op in run["ops"]:
             if op["state"] == WAITING and op["lane"] == lane:
@@ -244,7 +251,9 @@ class ControlUnit:
         return now + 1
 
     def _in_order(self, run: Run, op: Op) -> bool:
-        """Whether the steps before `op` that its unit must wait for are done (pe.md, Timing)."""
+        """Return whether the earlier steps that the unit of `op` must wait for are done (pe.md,
+        Timing).
+        """
         for other in run["ops"]:
             if other is op:
                 break
@@ -253,7 +262,7 @@ class ControlUnit:
         return op["unit"] != MAC or not run["has_weights"] or self.lifecycle.heads_queue(run)
 
     def _conflict(self, run: Run, op: Op) -> bool:
-        """Whether an earlier step still uses something that `op` needs."""
+        """Return whether an earlier step still uses something that `op` needs."""
         for other_run in self.cluster.runs:
             for other in other_run["ops"]:
                 if other is op:
@@ -274,8 +283,10 @@ class ControlUnit:
         return False
 
     def _conflict_ahead(self, op: Op, run: Run, other: Run) -> bool:
-        """Whether later iterations of an earlier run, or the buffers that it triggers, need what
-        `op` needs.
+        """Return whether the run `other` will later use something that `op` needs.
+
+        `other` belongs to an earlier packet. Its later iterations count, and the buffers that it
+        triggers.
         """
         ahead = other["ahead"]
         if ahead is None:
@@ -292,7 +303,7 @@ class ControlUnit:
         )
 
     def end_mac(self, now: int) -> None:
-        """The last PE of the cluster finished its mac in cycle `now`."""
+        """End the current mac; its last PE finished in cycle `now`."""
         run = self.cluster.run_of(self.cluster.units[MAC])
         assert run is not None  # a run holds the unit
         op = next(op for op in run["ops"] if op["unit"] == MAC and op["state"] == RUNNING)
@@ -308,7 +319,7 @@ def _buffer(run: Run) -> int:
 
 
 def _overlap(run: Run, other: Run) -> bool:
-    """Whether the stores of two different runs may touch the same bytes."""
+    """Return whether the stores of two different runs may write the same bytes."""
     span, other_span = run["span"], other["span"]
     if run is other or span is None or other_span is None:
         return False

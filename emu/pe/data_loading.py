@@ -1,7 +1,8 @@
-"""The data loading unit 502 of the PEs: segments of an exe into queues, buffers and accumulators.
+"""The data loading unit 502: writes the segments of an exe to queues, buffers and accumulators.
 
-Weights come as index + value, one record (count, entries) a slice. Activations are dense; this unit
-makes their bitmask (seed 000 ¶90-91). A segment is written to the PEs when its last byte has come.
+Weights come as index + value, one record (count, entries) for each slice. Activations are dense;
+this unit makes their bitmask (seed 000 ¶90-91). A segment is written to the PEs when its last byte
+has arrived.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ Entries = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]
 
 
 class DataLoading:
-    """Moves the bytes of segments to the PEs of a row."""
+    """The data loading units of all PEs of a row."""
 
     def __init__(self, context: RowContext, queues: OutputQueues) -> None:
         self.context, self.state, self.shape = context, context.state, context.shape
@@ -44,10 +45,10 @@ class DataLoading:
     # Before the first beat
 
     def has_room(self, cluster: int, run: Run, op: Op, packet: Packet, segment: int) -> bool:
-        """Whether the weight queues of a cluster have room for a segment.
+        """Return whether the weight queues of a cluster have room for a segment.
 
-        Segments of other types fit always. Raises `Fault` if they never will: the entries of one
-        run are more than a queue holds.
+        There is always room for segments other than weights. Raises `Fault` if the weights of the
+        run can never fit, because they are more entries than a queue holds.
         """
         described = packet["segments"][segment]
         if described["type"] != WEIGHTS:
@@ -65,7 +66,9 @@ class DataLoading:
     def _entry_counts(
         self, cluster: int, run: Run, packet: Packet, segment: int
     ) -> NDArray[np.int64]:
-        """Entries that a segment of weights brings to each PE of a cluster, (PEs,)."""
+        """Return the number of entries that a segment of weights brings to each PE, of shape
+        (PEs,).
+        """
         described, known = packet["segments"][segment], packet["entries"]
         if self._sliding(cluster, run):
             size = np.dtype(self.shape.value_type).itemsize
@@ -79,8 +82,9 @@ class DataLoading:
         return np.array(known[segment])[slices_of(self.shape, cluster, packet, segment)]
 
     def packed_bytes(self, packet: Packet, segment: int) -> int:
-        """The bytes of a compressed segment as index + value, with the present contents of the
-        unit.
+        """Return the bytes of a compressed segment as index + value.
+
+        They are computed from the present contents of the unit.
         """
         counts, _ = self._compressed(packet, segment)
         return int(counts.size * WEIGHTS_RECORD.size + counts.sum() * self.entry.itemsize)
@@ -88,7 +92,11 @@ class DataLoading:
     def _compressed(
         self, packet: Packet, segment: int, data: bytes | None = None
     ) -> tuple[NDArray[np.int64], NDArray[Any]]:
-        """The number of entries of each slice of a dense segment, and all as index + value."""
+        """Compress a dense segment. Return the number of entries of each slice, and all entries.
+
+        An entry is index + value. `data` are the bytes of the segment; None reads them from the
+        unit.
+        """
         described = packet["segments"][segment]
         if data is None:
             data = self.context.memory.peek(described["offset"], described["length"])
@@ -100,7 +108,7 @@ class DataLoading:
         return np.bincount(which, minlength=values.shape[0]), entries
 
     def _sliding(self, cluster: int, run: Run) -> bool:
-        """Whether a run's weight queue is a sliding window of dense data."""
+        """Return whether a run's weight queue is a sliding window of dense data."""
         return bool(self.state.headers[cluster, run["buffer"], _STATE] == WINDOW)
 
     def _overflow(self, cluster: int, run: Run, op: Op, entries: NDArray[np.int64]) -> Fault:
@@ -118,7 +126,7 @@ class DataLoading:
     def fill_queues(self, packet: Packet, segment: int, data: bytes) -> None:
         """Append a segment of weights to the weight queues 503. Raises `Fault`.
 
-        In sliding windows the data are dense.
+        For a sliding window the data are dense.
         """
         groups: dict[bool, list[tuple[int, Run, Op]]] = {}
         for cluster in packet["clusters"]:
@@ -131,7 +139,10 @@ class DataLoading:
     def fill_dense(
         self, packet: Packet, segment: int, data: bytes, starts: NDArray[np.int32]
     ) -> None:
-        """Write activations or partial sums to `starts` (clusters, PEs). Raises `Fault`."""
+        """Write activations or partial sums to the PEs. Raises `Fault`.
+
+        `starts`, of shape (clusters, PEs), says for each PE at which element its slice begins.
+        """
         kind = packet["segments"][segment]["type"]
         dense_type = self.shape.value_type if kind == ACTIVATIONS_SEGMENT else self.shape.sum_type
         little = np.dtype(dense_type).newbyteorder("<")
@@ -156,7 +167,10 @@ class DataLoading:
     # Weights
 
     def _records(self, data: bytes, packet: Packet, segment: int) -> Records:
-        """The start and the number of entries of each record. Raises `Fault`."""
+        """Return the start byte and the number of entries of each weights record. Raises `Fault`.
+
+        A slice without a record counts as an empty record.
+        """
         count = self._count(packet, segment)
         records, end = records_of(data, self.entry.itemsize)
         if len(records) > count:
@@ -172,7 +186,9 @@ class DataLoading:
         return Fault(kind, message, {"packet": packet["address"]}, address=address)
 
     def _sparse_entries(self, data: bytes, packet: Packet, segment: int) -> Entries:
-        """By slice the first entry and the number of entries; all entries in order."""
+        """Return three arrays: the first entry of each slice, its number of entries, and all
+        entries.
+        """
         if packet["segments"][segment]["compress"]:
             counts, entries = self._compressed(packet, segment, data)
             return np.cumsum(counts) - counts, counts, entries
@@ -184,8 +200,8 @@ class DataLoading:
         return np.cumsum(counts) - counts, counts, entries
 
     def _dense_entries(self, data: bytes, packet: Packet, segment: int) -> Entries:
-        """By slice the first entry and the number of entries of dense data; an entry's index is set
-        later.
+        """Return the same as `_sparse_entries`, for dense data. Each mac sets the indices when it
+        starts.
         """
         values = np.frombuffer(data, self.entry["value"])
         slices_ = self._count(packet, segment)
@@ -242,9 +258,10 @@ class DataLoading:
     # Activations
 
     def _fill_activations(self, cluster: int, start: NDArray[Any], values: NDArray[Any]) -> None:
-        """Write the input buffers 504 of a cluster, `values` (PEs, elements), and their bitmasks.
+        """Write activations `values` (PEs, elements) to the input buffers 504 of a cluster.
 
-        A load fills whole blocks: elements of the last block after its end become not loaded.
+        Their bitmasks are set too. A load fills whole blocks: in its last block, elements after its
+        end become not loaded.
         """
         state, size = self.state, self.shape.input_block
         elements, pes = values.shape[1], np.arange(self.shape.pes)[:, None]
@@ -261,8 +278,9 @@ class DataLoading:
         loaded[filled] = np.minimum(end - block * size, size)[filled]
 
     def _fill_all(self, packet: Packet, segment: int, first: int, values: NDArray[Any]) -> None:
-        """Write the input buffers of all clusters of the packet at once, if all PEs start at
-        `first`.
+        """Write the input buffers of all clusters of the packet together.
+
+        All PEs write from the same element `first` on.
         """
         state, size, clusters = self.state, self.shape.input_block, packet["clusters"]
         if first % size:
@@ -279,14 +297,18 @@ class DataLoading:
         state.block_loaded[where, :, block_end // size - 1] -= block_end - end
 
     def _by_owner(self, values: NDArray[Any], packet: Packet, segment: int) -> NDArray[Any]:
-        """Slices of a segment as an array that broadcasts to (clusters, PEs, elements)."""
+        """Return the slices of a segment as an array that broadcasts to (clusters, PEs,
+        elements).
+        """
         mode = packet["segments"][segment]["mode"]
         if mode == BY_CLUSTER:
             return values[:, None]
         return values.reshape(-1, self.shape.pes, values.shape[1]) if mode == SLICED else values
 
     def _check_joins(self, cluster: int, starts: NDArray[Any]) -> None:
-        """Check that a load that starts inside a block continues it. Raises `Fault`."""
+        """Raise `Fault` if a load starts inside a block whose elements before it are not all
+        loaded.
+        """
         block, inside = np.divmod(starts, self.shape.input_block)
         gaps = inside > self.state.block_loaded[cluster, np.arange(self.shape.pes), block]
         if gaps.any():
@@ -313,11 +335,10 @@ class DataLoading:
             self._add(cluster, number, values[:, number])
 
     def psums_from_queue(self, cluster: int, start: NDArray[Any]) -> None:
-        """Add the four elements of a block of the output queue to accumulators 0 to 3, where
-        written.
+        """Add the first four elements of an output-queue block to accumulators 0 to 3.
 
-        `start` (PEs,) is the first place of each PE. Raises `Fault` if nothing was written, or a
-        sum overflows.
+        `start` (PEs,) is the first place of each PE. Elements that were never written are left out.
+        Raises `Fault` if none was written, or if a sum overflows.
         """
         state, pes = self.state, np.arange(self.shape.pes)
         places = start[:, None] + np.arange(ACCUMULATORS)

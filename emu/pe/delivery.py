@@ -1,4 +1,6 @@
-"""Delivery: what the packets of each command do in clusters and trace when they are on the bus."""
+"""Delivers packets: what the packets of each command do in clusters and trace as the bus sends
+them.
+"""
 
 from __future__ import annotations
 
@@ -10,23 +12,26 @@ from macaw.emu.pe.state import Packet
 
 
 class Delivery:
-    """Delivers the packets of a command that needs nothing from the clusters."""
+    """The delivery of one command's packets. This base class does nothing with them."""
 
     def __init__(self, controls: ClusterControls, units: RowUnits) -> None:
         self.controls, self.units = controls, units
 
     def open(self, packet: Packet, address: int, now: int) -> None:
-        """Reserve the clusters' buffer: the first beat goes in cycle `now`. Raises `Fault`."""
+        """Reserve what the packet needs; its first beat is sent in cycle `now`. Raises `Fault`."""
 
     def activate(self, packet: Packet, cycle: int) -> None:
-        """The command byte was on the bus in `cycle`. Raises `Fault`."""
+        """React to the command byte, which was on the bus in `cycle`. Raises `Fault`."""
 
     def can_send(self, packet: Packet, number: int) -> bool:
-        """Whether the first bytes of a segment may go."""
+        """Return whether the bus may send the first bytes of a segment."""
         return True
 
     def deliver(self, packet: Packet, number: int, piece: bytes, last: bool, cycle: int) -> None:
-        """Bytes of a segment were on the bus in `cycle`, the last ones or not. Raises `Fault`."""
+        """Take bytes of a segment that were on the bus in `cycle`. Raises `Fault`.
+
+        `last` says whether the segment ends with these bytes.
+        """
 
 
 class ConfigDelivery(Delivery):
@@ -42,7 +47,7 @@ class ConfigDelivery(Delivery):
 
 
 class ExeDelivery(Delivery):
-    """Opens a run in each cluster, whose lds take the segments."""
+    """Delivers the segments of an exe: opens a run in each cluster, whose lds take the segments."""
 
     def open(self, packet: Packet, address: int, now: int) -> None:
         self.units.trace.begin(packet, now)
@@ -53,13 +58,15 @@ class ExeDelivery(Delivery):
             self.controls.units[cluster].activate(packet, cycle)
 
     def can_send(self, packet: Packet, number: int) -> bool:
-        """Whether no run has yet to write the bytes, and all clusters can take them."""
+        """Return whether all clusters can take the segment and no run may still write its bytes."""
         if self.controls.may_still_write(packet["order"], packet["segments"][number]):
             return False
         return self.controls.can_take(packet, number)
 
     def deliver(self, packet: Packet, number: int, piece: bytes, last: bool, cycle: int) -> None:
-        """Collect the bytes of a segment; the last ones bring them all to the PEs."""
+        """Collect the bytes of a segment, and write the whole segment to the PEs after its last
+        byte.
+        """
         if not packet["sent"]:
             self.controls.first_beat(packet, number, cycle)
         packet["chunks"].append(piece)
@@ -75,7 +82,7 @@ class ExeDelivery(Delivery):
 
 
 class MarkerDelivery(Delivery):
-    """Delivers markers to the trace block of the row; each costs its beat."""
+    """Delivers markers to the trace block of the row. Each marker costs one beat."""
 
     def activate(self, packet: Packet, cycle: int) -> None:
         try:

@@ -1,8 +1,8 @@
 """The distribution unit 601 of a row: it sends packets from the unit's feeding half over the bus.
 
 Command and data travel together (seed 000 ¶109): a packet is one stream of its command byte and the
-bytes of its segments, `dist.bus_bytes` a beat. A beat goes when all clusters that receive it can
-take it.
+bytes of its segments, `dist.bus_bytes` in each beat. The unit sends a beat when all clusters that
+receive it can take it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from macaw.isa.pe import COMMAND_BYTES, END_OF_LIST
 
 
 class Distribution:
-    """The bus of a row and the packet on it."""
+    """The bus of a row, with the packet that is on it."""
 
     def __init__(self, controls: ClusterControls, units: RowUnits) -> None:
         self.controls, self.units, self.context = controls, units, units.context
@@ -30,9 +30,9 @@ class Distribution:
     # The list
 
     def fetch(self) -> None:
-        """Take the next packet of the list to the bus, if there is one. Raises `Fault`.
+        """Put the next packet of the list on the bus if the bus has none. Raises `Fault`.
 
-        The unit reads packets ahead of the bus, through a path of its own.
+        The unit reads packets ahead of the bus through a path of its own, so this costs no beat.
         """
         state = self.state
         if state.packet is not None or state.next_packet < 0:
@@ -73,7 +73,7 @@ class Distribution:
             beat["data"] = b""  # the command byte alone, which came with the packet's header
 
     def _open(self, packet: Packet, now: int) -> bool:
-        """Whether the packet has its buffers; reserves them if all are free."""
+        """Reserve the packet's buffers if all are free. Return whether the packet has them."""
         command = command_of(packet)
         if packet["opened"] or not command.takes_buffer:
             return True
@@ -85,11 +85,14 @@ class Distribution:
         return True
 
     def can_send(self, packet: Packet, number: int) -> bool:
-        """Whether the first bytes of a segment may go now."""
+        """Return whether the bus may send the first bytes of a segment now."""
         return self.deliveries[packet["mnemonic"]].can_send(packet, number)
 
     def _next_beat(self, packet: Packet, now: int) -> tuple[Beat, list[tuple[int, int]]]:
-        """The beat that may go now, and the ranges (offset, bytes) of the half that it needs."""
+        """Return the beat that can be sent now, and the ranges of the half that it reads.
+
+        A range is (offset, bytes).
+        """
         command = not packet["commanded"]
         carried = COMMAND_BYTES if command else 0
         beat = Beat(cycle=now, command=command, carried=carried, pieces=[], data=None)
@@ -114,10 +117,11 @@ class Distribution:
         return beat, ranges
 
     def _bytes(self, packet: Packet, number: int) -> int:
-        """The bytes of a segment on the bus; those of a compressed segment are index + value.
+        """Return the number of bytes of a segment on the bus.
 
-        The compressor takes at most a bus width of dense bytes a cycle, and gives at most as many.
-        So it needs the cycles of the longer of the two.
+        A compressed segment is sent as index + value. The compressor reads at most one bus width of
+        dense bytes in a cycle, and sends at most one. So a compressed segment takes the cycles of
+        the longer of its two forms.
         """
         segment, packed = packet["segments"][number], packet["packed"]
         if not segment["compress"]:
@@ -127,7 +131,9 @@ class Distribution:
         return packed[number]
 
     def claims_loader(self, cluster: int, buffer: int) -> bool:
-        """Whether a segment for a lower buffer of `cluster` could begin now."""
+        """Return whether a segment for `buffer` of `cluster`, or for a lower buffer, could begin
+        now.
+        """
         packet = self.state.packet
         if packet is None or not packet["opened"]:
             return False
@@ -175,7 +181,7 @@ class Distribution:
         state.bus_free = beat["cycle"] + 1
 
     def stalled_on(self) -> str:
-        """What the bus waits for, for people."""
+        """Return a description of what the bus waits for, shown to users."""
         packet = self.state.packet
         if packet is None:
             return "its instructions"
@@ -183,5 +189,5 @@ class Distribution:
 
     @property
     def is_done(self) -> bool:
-        """Whether the list is over and everything of it has been on the bus."""
+        """Whether the list is over and all of it has been on the bus."""
         return self.state.packet is None and self.state.next_packet < 0

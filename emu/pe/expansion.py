@@ -1,8 +1,8 @@
-"""Expansion of an iteration of a sequence into the steps that the operation unit 607 starts.
+"""Expands one iteration of a sequence into the steps that the operation unit 607 starts.
 
-Each instruction gives a step. Flags and loopback add steps without an instruction: a sequence
-without spu moves its accumulators out, streamed results are written without st, and results that
-stay are not moved at all (spec pe.md, table of shift and last).
+Each instruction becomes a step. The flags of the exe and the loopback add steps without an
+instruction, or leave steps out (spec pe.md, table of shift and last). A sequence without spu moves
+its accumulators out, streamed results are written without st, and results that stay are not moved.
 """
 
 from __future__ import annotations
@@ -45,12 +45,13 @@ INDEX_END = 1 << 16  # indices of a slice
 
 
 class Expansion:
-    """The steps of an iteration, `ops`, for given flags, segments and results. Raises `Fault`.
+    """The steps (`ops`) of one iteration for the given flags, segments and results.
 
-    `operands` are PE 0's entries of the instructions in the register file (instructions, 2).
-    `clusters` is the number of clusters that share the packet, `next_segment` the first of its
-    segments that earlier iterations did not take. The `last` iteration must take all that are left.
-    `address` is that of the first instruction; a fault has the address of its instruction.
+    `operands`, of shape (instructions, 2), are PE 0's entries in the register file. `clusters` is
+    the number of clusters that share the packet. `next_segment` is the first segment of the packet
+    that earlier iterations did not take. The `last` iteration must take all remaining segments.
+    `address` is the address of the first instruction. Raises `Fault` with the address of the
+    instruction at fault.
     """
 
     def __init__(
@@ -133,7 +134,7 @@ class Expansion:
         )
 
     def _check_range(self, place: int, row: Decoded) -> None:
-        """Raise `Fault` if a step of the scalar unit has moved an operand out of its buffer."""
+        """Raise `Fault` if loopbacks have moved an operand of an instruction out of its buffer."""
         for entry, (low, end) in enumerate(self._ranges(row)):
             for operand in self._span(place, entry):
                 if end and not low <= operand < end:
@@ -144,12 +145,15 @@ class Expansion:
                     raise self._fault(place, "index out of range", message)
 
     def _span(self, place: int, entry: int) -> tuple[int, int]:
-        """The least and the greatest value of an operand among the PEs."""
+        """Return the least and the greatest value of an operand among the PEs."""
         value = self.operands[place][entry]
         return widened((value, value), self.strides[place][entry], self.shape.pes)
 
     def _ranges(self, row: Decoded) -> tuple[tuple[int, int], tuple[int, int]]:
-        """The legal ranges of the two operands, ends excluded; (0, 0) if there is no operand."""
+        """Return the legal ranges (first, end) of the two operands.
+
+        The end is excluded. The range (0, 0) means that the instruction has no such operand.
+        """
         inputs, outputs = (0, self.shape.input_buffer), (0, self.shape.output_queue)
         unit = UNIT_OF[row.row.mnemonic]
         if unit == MAC:
@@ -165,13 +169,15 @@ class Expansion:
         return outputs, ((0, SCALARS) if self._to_scalar(row) else outputs)
 
     def _to_scalar(self, row: Decoded) -> bool:
-        """Whether an spu is a reduction into the scalar unit."""
+        """Return whether an spu is a reduction into the scalar unit."""
         return row.values["function"] == REDUCE and self.header["reduction"] in SCALAR_REDUCTIONS
 
     # ld
 
     def _load(self, place: int, row: Decoded) -> Op:
-        """An ld with the segments that it takes: lds take segments in order (pe.md)."""
+        """Return the step of an ld with the segments that it takes: lds take segments in order
+        (pe.md).
+        """
         destination = row.values["destination"]
         if destination == LD_PSUMS:
             start, high = self._span(place, 0)
@@ -212,7 +218,10 @@ class Expansion:
         return make_op(place, "ld", LOADER, function=destination, writes=writes, segments=segments)
 
     def _check_dense(self, place: int) -> None:
-        """Check weights that come dense, for a window or the compressor. Raises `Fault`."""
+        """Raise `Fault` if weights that come as dense data do not suit the sequence.
+
+        Weights come dense for a sliding window or for the compressor.
+        """
         sliding = STATES[self.header["state"]] == "sw"
         compress = self.segments[self.next_segment]["compress"]
         if sliding and compress:
@@ -228,9 +237,9 @@ class Expansion:
                 raise self._fault(place, "index out of range", message)
 
     def _wants(self, kind: int) -> bool:
-        """Whether an ld takes a segment.
+        """Return whether an ld takes a segment of the type `kind`.
 
-        After the first iteration it does only if the type is right.
+        In the first iteration it always does; later only if the next segment has this type.
         """
         return self.first or self._next_type() == kind
 
@@ -242,7 +251,7 @@ class Expansion:
         )
 
     def _take(self, place: int, kind: int) -> int:
-        """The number of the next segment, which must be of the type `kind`. Raises `Fault`."""
+        """Take the next segment and return its number. Raises `Fault` unless its type is `kind`."""
         if self._next_type() != kind:
             what = "is no segment left"
             if self.next_segment < len(self.segments):
@@ -253,7 +262,10 @@ class Expansion:
         return self.next_segment - 1
 
     def _elements(self, place: int, dtype: str) -> int:
-        """The elements that each PE gets of the next, dense segment. Raises `Fault`."""
+        """Return the number of elements of the next segment for each PE. Raises `Fault`.
+
+        The segment is dense.
+        """
         segment = self.segments[self.next_segment]
         size = np.dtype(dtype).itemsize
         count = slices(self.shape, segment["mode"], self.clusters)
@@ -267,7 +279,9 @@ class Expansion:
         return elements
 
     def _input_blocks(self, place: int) -> int:
-        """The mask of the blocks that the next activations fill. Raises `Fault`."""
+        """Return the mask of the blocks that the next segment of activations fills. Raises
+        `Fault`.
+        """
         elements = self._elements(place, self.shape.value_type)
         start, high = self._span(place, 0)
         end = high + elements
@@ -282,7 +296,7 @@ class Expansion:
     # Results
 
     def _move_all(self, place: int) -> None:
-        """Add the moves of a sequence without spu: accumulator a to block a (pe.md)."""
+        """Add the moves of a sequence without spu: accumulator a moves to block a (pe.md)."""
         accumulators = {op["sums"].bit_length() - 1 for op in self.ops if op["unit"] == MAC}
         for number in sorted(accumulators):
             target = number * self.shape.output_block
@@ -301,7 +315,10 @@ class Expansion:
             )
 
     def _special(self, place: int, row: Decoded) -> list[Op]:
-        """The steps of an spu. Raw partial sums bypass the SFU and go where st expects results."""
+        """Return the steps of an spu.
+
+        Raw partial sums are moved past the SFU to the places where st expects results.
+        """
         function = row.values["function"]
         source, target = self.operands[place]
         raw = self.raw and place > self.last_mac
@@ -355,9 +372,10 @@ class Expansion:
         return make_op(place, "store", STORE, blocks=self._output_blocks(place, 0))
 
     def _output_blocks(self, place: int, entry: int, results: int = 0) -> int:
-        """The mask of the output-queue blocks of `results` places from an operand on.
+        """Return the mask of the output-queue blocks that an operand of an instruction covers.
 
-        Raises `Fault`.
+        They contain `results` consecutive places of each PE (0: the results of the exe), from the
+        operand `entry` on. Raises `Fault`.
         """
         return self._blocks_of(place, self._span(place, entry), results)
 
@@ -373,7 +391,7 @@ class Expansion:
         return block_mask(start, end, self.shape.output_block)
 
     def _add_streams(self) -> None:
-        """Add a store after each step whose results no later step reads (shift and last)."""
+        """Add a store after each step whose results no later step reads (flags shift and last)."""
         ops: list[Op] = []
         for at, op in enumerate(self.ops):
             ops.append(op)
@@ -400,7 +418,9 @@ class Expansion:
         self.ops = ops
 
     def _target(self, op: Op) -> tuple[int, int]:
-        """The place in PE 0's output queue that a step writes, and its stride over the PEs."""
+        """Return the place in PE 0's output queue that a step writes, and its stride over
+        the PEs.
+        """
         if op["implied"]:
             return op["implied"][1], 0
         return self.operands[op["place"]][1], self.strides[op["place"]][1]

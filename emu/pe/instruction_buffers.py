@@ -1,8 +1,8 @@
-"""The contents of instruction buffers, and what they may use.
+"""The contents of instruction buffers, and what their sequences may use.
 
-A buffer holds header, instructions, operands and their steps. The scalar unit 604 changes operands
-by fixed steps at each loopback (seed 000 ¶104, ¶112), so an operand's value in any iteration
-follows from its first one.
+A buffer contains a header, instructions, operands and the steps of the operands. The scalar unit
+604 changes operands by fixed steps at each loopback (seed 000 ¶104, ¶112). So the value of an
+operand in any iteration follows from its first value.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Pairs = list[list[int]]  # by instruction: its two operands
 
 @dataclass(frozen=True)
 class InstructionBuffer:
-    """A configured instruction buffer of a cluster when nothing runs in it."""
+    """The configured contents of one instruction buffer, as they are before a run."""
 
     header: dict[str, int]
     words: list[int]
@@ -40,21 +40,24 @@ class InstructionBuffer:
 
     @property
     def rows(self) -> list[Decoded]:
-        """The instructions."""
+        """The decoded instructions."""
         return [decoded(word) for word in self.words]
 
     @property
     def iterations(self) -> int:
-        """How often the sequence runs."""
+        """The number of iterations of the sequence."""
         return self.header["inner"] * self.header["outer"]
 
     @property
     def then(self) -> int | None:
-        """The buffer that it triggers, or None."""
+        """The number of the buffer that this buffer triggers, or None."""
         return self.header["then"] - THEN if self.header["then"] else None
 
     def operands(self, initial: Pairs, iteration: int) -> Pairs:
-        """PE 0's operands in an iteration: a step each time, another at each inner loop."""
+        """Return PE 0's operands in an iteration: for each instruction its two operands.
+
+        Each iteration adds the inner step, each completed inner loop the outer step.
+        """
         outer = iteration // self.header["inner"]
         return [
             [
@@ -65,7 +68,11 @@ class InstructionBuffer:
         ]
 
     def ranges(self, initial: Pairs, pes: int) -> list[list[tuple[int, int]]]:
-        """The least and the greatest value of each operand over all iterations and `pes` PEs."""
+        """Return the least and the greatest value of each operand in all iterations and PEs.
+
+        The result has a list for each instruction with one (least, greatest) pair for each operand.
+        `pes` is the number of PEs of a cluster.
+        """
         inner = self.header["inner"]
         corners = [
             self.operands(initial, n)
@@ -81,14 +88,17 @@ class InstructionBuffer:
 
 
 def widened(span: tuple[int, int], stride: int, pes: int) -> tuple[int, int]:
-    """The least and the greatest value among `pes` PEs of an operand that has a range in PE 0."""
+    """Return the least and the greatest value of an operand over `pes` PEs.
+
+    `span` is its range in PE 0; each PE adds `stride` to the operand of the PE before it.
+    """
     reach = stride * (pes - 1)
     return span[0] + min(reach, 0), span[1] + max(reach, 0)
 
 
 @lru_cache(maxsize=256)
 def _buffer(header: bytes, words: bytes, steps: bytes, strides: bytes) -> InstructionBuffer:
-    """The buffer of some bytes of the state.
+    """Build the contents of a buffer from the bytes of its rows of the state.
 
     The cache helps because most clusters have equal buffers.
     """
@@ -104,7 +114,9 @@ def _buffer(header: bytes, words: bytes, steps: bytes, strides: bytes) -> Instru
 
 
 def buffer_of(state: State, cluster: int, number: int) -> InstructionBuffer:
-    """The contents of an instruction buffer; count 0: nothing is configured."""
+    """Return the contents of an instruction buffer. Its header has count 0 if it is not
+    configured.
+    """
     return _buffer(
         state.headers[cluster, number].tobytes(),
         state.words[cluster, number].tobytes(),
@@ -114,14 +126,17 @@ def buffer_of(state: State, cluster: int, number: int) -> InstructionBuffer:
 
 
 def initial_operands(state: State, cluster: int, number: int) -> Pairs:
-    """PE 0's operands of a buffer as the register file has them."""
+    """Return the operands of PE 0 for a buffer as the register file has them now."""
     count = int(state.headers[cluster, number, MEMBERS.index("count")])
     pairs: Pairs = state.registers[cluster, number, :count, :, 0].tolist()
     return pairs
 
 
 def uses(shape: Shape, buffer: InstructionBuffer, initial: Pairs, results: int) -> Ahead:
-    """What the iterations of a buffer may use at most, if each store takes `results` of a PE."""
+    """Return the accumulators, blocks and stores that the iterations of a buffer may use at most.
+
+    `results` is the number of results of each PE that one store takes.
+    """
     ahead = Ahead(sums=0, blocks=0, low=shape.input_buffer, high=-1, stores=False)
     rows = buffer.rows
     units = [UNIT_OF[row.row.mnemonic] for row in rows]
@@ -151,7 +166,7 @@ def uses(shape: Shape, buffer: InstructionBuffer, initial: Pairs, results: int) 
 
 
 def union(first: Ahead | None, second: Ahead) -> Ahead:
-    """What either may use."""
+    """Return everything that `first` or `second` may use."""
     if first is None:
         return second
     return Ahead(
@@ -173,9 +188,10 @@ def _blocks(shape: Shape, span: tuple[int, int], count: int) -> int:
 
 
 def accesses(word: int, sums: int, implied: bool) -> dict[str, int]:
-    """Masks of the accumulators that a step `reads` and `writes`, of those that it uses (`sums`).
+    """Return masks of the accumulators that a step `reads` and `writes`.
 
-    Steps that flags imply only read accumulators.
+    `sums` is the mask of all accumulators that the step uses. Steps that flags imply (`implied`)
+    only read accumulators.
     """
     reads, writes = touched(CORE, decoded(word))
     return {"reads": sums if reads else 0, "writes": sums if writes and not implied else 0}

@@ -1,7 +1,7 @@
-"""Loads: the numbers in the load queues, each of which names a weight and an activation.
+"""The format of loads: the numbers in the load queues that each name a weight and an activation.
 
 A load is weight place << 16 | input index. `FROM_NEIGHBOUR` marks a load that the right neighbour
-gave to this PE; weight and activation are then those of the neighbour.
+gave to this PE; weight and activation are then in the memories of the neighbour.
 """
 
 from __future__ import annotations

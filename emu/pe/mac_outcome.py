@@ -1,4 +1,4 @@
-"""What a mac leaves in its PEs, one record for both engines, and its counters."""
+"""Records what a mac did in its PEs, and adds it to the state and the counters for both engines."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Counts = NDArray[Any] | int  # integers, an element a PE, or the same for all
 
 @dataclass
 class MacOutcome:
-    """What a mac, or some of its cycles, did in some PEs; arrays of one shape.
+    """What a mac, or some of its cycles, did in some PEs, as arrays of one common shape.
 
-    A counter of PEs that macs change is a row of `macaw.isa.pe.PE_COUNTERS` and a line of
-    `counters` or `peaks` here: both engines make these records, and only `add_to` counts.
+    Both engines make these records, and only `add_to` counts. To add a counter that macs change,
+    add a row to `macaw.isa.pe.PE_COUNTERS` and a line to `counters` or `peaks` here.
     """
 
     products: NDArray[Any]  # loads that the MAC took
@@ -37,7 +37,7 @@ class MacOutcome:
     q2_most: Counts | None = None
 
     def counters(self) -> Mapping[str, Counts]:
-        """What is added to each counter, by its name."""
+        """Return, for each counter by name, what the mac adds to it."""
         return {
             "macs": self.products,
             "cycles_mac": self.products,
@@ -57,14 +57,20 @@ class MacOutcome:
         return idle if isinstance(self.handing_cycles, int) else idle - self.handing_cycles
 
     def peaks(self, pes: PeArrays) -> Mapping[str, Counts]:
-        """What each high-water mark is at least, by its name, once `pes` holds the outcome."""
+        """Return, for each high-water mark by name, a value that it must at least have.
+
+        `pes` must already contain the outcome.
+        """
         return {
             "q1_high": pes.q1_count if self.q1_most is None else self.q1_most,
             "q2_high": pes.q2_count if self.q2_most is None else self.q2_most,
         }
 
     def add_to(self, pes: PeArrays) -> None:
-        """Write it to comparators, queues (but not the loads in them) and counters of `pes`."""
+        """Write the outcome to the comparators, queues and counters of `pes`.
+
+        The loads in the queues are not written.
+        """
         shape = pes.shape
         pes.mac_left -= self.weights_examined
         pes.mac_next += self.weights_examined
@@ -90,17 +96,17 @@ class MacOutcome:
             np.maximum(pes.counters[name], most, out=pes.counters[name])
 
     def part(self, where: Any) -> MacOutcome:
-        """The outcome of some elements of the arrays."""
+        """Return the outcome of the elements that the index `where` selects."""
         return replace(self, **{name: value[where] for name, value in self._arrays().items()})
 
     def reshape(self, shape: tuple[int, ...]) -> MacOutcome:
-        """The same outcome as arrays of another shape."""
+        """Return the same outcome with arrays of another shape."""
         arrays = self._arrays().items()
         return replace(self, **{name: value.reshape(shape) for name, value in arrays})
 
     @classmethod
     def concatenate(cls, parts: Sequence[MacOutcome]) -> MacOutcome:
-        """Outcomes one after the other along the first axis; all have the same fields."""
+        """Join outcomes along the first axis. All must have the same fields."""
         arrays = [part._arrays() for part in parts]
         names = arrays[0]
         return replace(
@@ -108,7 +114,7 @@ class MacOutcome:
         )
 
     def total(self) -> MacOutcome:
-        """The outcome of consecutive macs, the first axis of the arrays, together."""
+        """Add up consecutive macs. The first axis of the arrays counts the macs and disappears."""
         sums = {name: value.sum(axis=0) for name, value in self._arrays().items()}
         peaks = {name: self._arrays()[name].max(axis=0) for name in ("q1_most", "q2_most")}
         return replace(self, **(sums | peaks))

@@ -1,8 +1,8 @@
-"""The operands of each row of `macaw.isa.pe.INSTRUCTIONS` as register-file entries.
+"""Computes the register-file entries of the operands of each row of `macaw.isa.pe.INSTRUCTIONS`.
 
-The function of a row has the mnemonic's name. From the sequence's header, the word and its fields
-it computes the two entries, (base or src, acc or dst). Blocks become element addresses (seed 000
-¶106; spec pe.md, Sequences). Raises `Fault`, at the instruction's `address`.
+Each row has a function with the name of its mnemonic. From the sequence's header, the word and its
+fields the function computes the two entries: (base, acc) or (src, dst). Blocks become element
+addresses (seed 000 ¶106; spec pe.md, Sequences). Raises `Fault` at the instruction's `address`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Meaning = Callable[[Shape, Values, int, Values, int], Entries]
 
 
 def meaning(row: Instruction) -> Meaning:
-    """The function of a row."""
+    """Return the function that computes the operands of a row."""
     function: Meaning = globals()[row.mnemonic]
     return function
 

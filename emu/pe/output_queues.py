@@ -1,4 +1,6 @@
-"""Output queues 513 of a row (seed 000 ¶96-97)."""
+"""The output queues 513 of a row (seed 000 ¶96-97): moving results, and which places have
+results.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +27,10 @@ class OutputQueues:
     def mark_written(
         self, cluster: int, starts: NDArray[Any], count: int, pes: Pes = EVERY_PE
     ) -> None:
-        """Mark `count` places of `pes` from `starts` (PEs,) on as written, the rest of the last
-        block as not.
+        """Mark `count` places of each PE in `pes` as written.
+
+        `starts`, of shape (PEs,), is the first place of each PE. The places after them in the last
+        block are marked as not written.
         """
         size = self.shape.output_block
         written = self.state.output_written[cluster]
@@ -43,10 +47,10 @@ class OutputQueues:
     def holders(
         self, cluster: int, starts: NDArray[Any], count: int, what: str
     ) -> NDArray[np.intp]:
-        """The PEs whose `count` results from `starts` on were written; the other PEs hold none of
-        them.
+        """Return the numbers of the PEs that have results in all of `count` places.
 
-        Raises `Fault` if no PE holds them, or if one holds only some.
+        `starts`, of shape (PEs,), is the first place of each PE. Raises `Fault` if no PE has
+        results there, or if a PE has only some of them.
         """
         places = starts[:, None] + np.arange(count)
         written = self.state.output_written[cluster, self.pes[:, None], places]
@@ -66,10 +70,10 @@ class OutputQueues:
         return np.flatnonzero(complete)
 
     def move(self, cluster: int, source: NDArray[Any], target: NDArray[Any]) -> None:
-        """Move an accumulator of each PE through buffer 508 to the output queue, and clear it
-        (nonsf).
+        """Move one accumulator of each PE through buffer 508 to the output queue (nonsf).
 
-        `source` is the accumulator of each PE, `target` the place, (PEs,).
+        The accumulator is cleared. `source` is the accumulator of each PE and `target` its place in
+        the queue, both of shape (PEs,).
         """
         state = self.state
         value = state.accumulators[cluster, self.pes, source]
@@ -80,9 +84,9 @@ class OutputQueues:
         self.mark_written(cluster, target, 1)
 
     def bypass(self, cluster: int, source: NDArray[Any], target: NDArray[Any], count: int) -> None:
-        """Move `count` raw partial sums a PE past the SFU, by selectors 514 and 515.
+        """Copy `count` raw partial sums of each PE past the SFU, through selectors 514 and 515.
 
-        Raises `Fault`.
+        `source` and `target`, of shape (PEs,), are the first places. Raises `Fault`.
         """
         pes = self.holders(cluster, source, count, "spu")
         output, places = self.state.output[cluster], np.arange(count)

@@ -1,4 +1,4 @@
-"""Packets of a list, as the distribution unit 601 reads them from the unit."""
+"""Reads the packets of a list from the memory unit, for the distribution unit 601."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ from macaw.isa.pe import (
 
 
 class PacketReader:
-    """Reads the packets of a row."""
+    """Reads and decodes the packets of one row."""
 
     def __init__(self, memory: UnitMemory, shape: Shape) -> None:
         self.memory, self.shape = memory, shape
 
     def read(self, address: int, order: int) -> tuple[Packet, int]:
-        """The packet at an offset of the half, and the offset after it. Raises `Fault`.
+        """Return the packet at an offset of the half, and the offset after the packet.
 
-        `order` numbers packets. What the command requires is not checked yet.
+        `order` is the number of the packet. What its command requires is not checked here. Raises
+        `Fault`.
         """
         where = self.shape.address(address)
         if address % PACKET_ALIGN:

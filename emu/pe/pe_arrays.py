@@ -1,4 +1,6 @@
-"""Flat views of the declared state of PEs: what the engines compute a mac from and write it to."""
+"""Flat views of the state of PEs, from which the engines compute macs and to which they
+write them.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +18,11 @@ Ints = NDArray[np.int64]
 
 
 class PeArrays:
-    """Views of the state of all PEs of a row, or of those in `part`; nothing is copied.
+    """Views of the state of all PEs of a row, or of the PEs in the slice `part`. Nothing is copied.
 
-    Memories of PEs (queues, buffers, accumulators) are flat arrays of the whole row. `weight_row`,
-    `input_row`, `q1_row`, `q2_row` and `sum_row` (PEs,) say where the part of each PE begins. All
-    other arrays have one element a PE.
+    The memories of the PEs (queues, buffers, accumulators) are flat arrays of the whole row.
+    `weight_row`, `input_row`, `q1_row`, `q2_row` and `sum_row`, of shape (PEs,), give the index at
+    which the memory of each PE begins. All other arrays have one element for each PE.
     """
 
     def __init__(self, state: State, shape: Shape, part: slice = slice(None)) -> None:
@@ -50,7 +52,7 @@ class PeArrays:
 
     @cached_property
     def clusters(self) -> list[PeArrays]:
-        """The same views by cluster."""
+        """The views of each cluster, one `PeArrays` for each."""
         pes = self.shape.pes
         ranges = (slice(first, first + pes) for first in range(0, self.pes.size, pes))
         return [PeArrays(self.state, self.shape, part) for part in ranges]
@@ -63,10 +65,11 @@ class PeArrays:
         limit: NDArray[Any],
         balance: bool,
     ) -> None:
-        """Start a mac in `cluster`: base, accumulator and end of the activations, each (PEs,).
+        """Set the state of a cluster to the start of a mac.
 
-        The mac examines entries from the head of the weight queue on; `mac_left` already holds
-        their number.
+        `base`, `total` (the accumulator) and `limit` (the end of the activations) have shape
+        (PEs,). The mac examines entries from the head of the weight queue on; the caller has set
+        their number, `mac_left`.
         """
         state = self.state
         state.mac_next[cluster] = state.weight_head[cluster]
@@ -77,7 +80,7 @@ class PeArrays:
         state.balancing[cluster] = balance
 
     def clear_free_places(self) -> None:
-        """Set the places of the load queues that hold no load to 0."""
+        """Set the places of the load queues that contain no load to 0."""
         queues = (
             (self.q1, self.q1_head, self.q1_count, self.shape.load_queue_1),
             (self.q2, self.q2_head, self.q2_count, self.shape.load_queue_2),
@@ -87,9 +90,10 @@ class PeArrays:
             places[(np.arange(depth) - head[:, None]) % depth >= count[:, None]] = 0
 
     def append_loads(self, queue: int, loads: Ints, first: Ints, count: Ints) -> None:
-        """Put `count` loads a PE, `loads` from `first` on, at the tail of queue 1 or 2.
+        """Append `count` loads of each PE to the tail of load queue 1 or 2.
 
-        More loads than the queue holds may have passed through it: only the last ones are stored.
+        The loads of a PE are those of its row of `loads` from index `first` on. They may be more
+        than the queue holds, if most have already left it: only the last ones are stored.
         """
         if queue == 1:
             places, row, tail = self.q1, self.q1_row, self.q1_head + self.q1_count

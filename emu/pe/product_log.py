@@ -1,7 +1,7 @@
-"""What accumulators were made of: products and partial sums, while provenance is recorded.
+"""Logs, while provenance is recorded, the products and partial sums that accumulators were made of.
 
-Each product has its two numbers, the addresses from which they came, and the mac. A product that a
-neighbour makes counts for the accumulator of its owner.
+The log has for each product its two numbers, the addresses from which they came, and the mac. A
+product that a neighbour makes counts for the accumulator of the load's owner.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ COLUMNS = 7
 
 
 class ProductLog:
-    """The products of a row. Accumulators are numbered through all PEs."""
+    """The products of one row. Accumulators have numbers that count through all PEs of the row."""
 
     def __init__(self, item: int) -> None:
         self.item = item  # bytes of a number
@@ -31,28 +31,36 @@ class ProductLog:
         self._added: dict[int, list[Source]] = {}  # by accumulator: partial sums
 
     def add_products(self, rows: NDArray[np.int64], values: NDArray[Any]) -> None:
-        """Add the products of a cycle: `rows` (columns, products), numbers (2, products)."""
+        """Add the products of one cycle.
+
+        `rows` has shape (columns, products), with the columns of this module. `values` are the
+        numbers that are multiplied, of shape (2, products).
+        """
         self._parts.append((rows, values))
         self.count += rows.shape[1]
 
     def add_psum(self, total: int, source: Source) -> None:
-        """Add a partial sum to an accumulator."""
+        """Add a partial sum to accumulator `total`."""
         self._added.setdefault(total, []).append(source)
 
     def take(self, total: int) -> Callable[[], Iterator[Source]]:
-        """The sources of an accumulator, which is cleared."""
+        """Return a function that yields the sources of accumulator `total`, and clear the
+        accumulator.
+        """
         begin, end = self._first.get(total, 0), self.count
         added = self._added.pop(total, [])
         self._first[total] = end
         return partial(self._sources, total, begin, end, added)
 
     def sources_in(self, total: int) -> list[Source]:
-        """The sources of an accumulator."""
+        """Return the sources of accumulator `total`."""
         begin, added = self._first.get(total, 0), self._added.get(total, [])
         return list(self._sources(total, begin, self.count, added))
 
     def _products(self, total: int, begin: int, end: int) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The products of an accumulator among products `begin` to `end`: rows and numbers."""
+        """Return the products of an accumulator among products `begin` to `end` - 1: rows and
+        numbers.
+        """
         if len(self._parts) > 1:
             rows, values = zip(*self._parts, strict=True)
             self._parts = [(np.concatenate(rows, 1), np.concatenate(values, 1))]
@@ -71,7 +79,7 @@ class ProductLog:
             yield self.product(row, pair)
 
     def product(self, row: list[int], pair: list[Any]) -> Source:
-        """The product of a row of the log and its two numbers."""
+        """Return the product that a row of the log and its two numbers describe, as a source."""
         parts = []
         for name, at, value in zip(
             ("weight", "activation"), (WEIGHT, ACTIVATION), pair, strict=True

@@ -1,6 +1,6 @@
-"""Where the results of a row come from: recording and questions, for the reference engine.
+"""Records where the results of a row come from, and answers questions about it (reference engine).
 
-The records are those of `provenance_records`; `provenance_labels` answers for single values.
+`provenance_records` declares the records; `provenance_labels` finds the origins of single values.
 """
 
 from __future__ import annotations
@@ -62,7 +62,11 @@ class RowProvenance(ProvenanceRecords):
         self, packet: Packet, segment: int, data: bytes, sliding: bool,
         places: NDArray[Any], entries: NDArray[Any],
     ) -> None:  # fmt: skip
-        """Entries `entries` of a segment went to `places` of the weight queues of all PEs."""
+        """Record where a segment of weights was put.
+
+        Number i of `entries` is the index of an entry in the segment. That entry went to number i
+        of `places`, which counts through the weight queues of all PEs.
+        """
         entry = entry_type(self.shape.value_type)
         size = entry["value"].itemsize
         if sliding:
@@ -88,7 +92,11 @@ class RowProvenance(ProvenanceRecords):
     def record_dense(
         self, packet: Packet, segment: int, values: NDArray[Any], starts: NDArray[np.int32]
     ) -> None:
-        """Activations or partial sums, (slices, elements), went to `starts` (clusters, PEs)."""
+        """Record where a segment of activations or partial sums was put.
+
+        `values` has shape (slices, elements). `starts`, of shape (clusters, PEs), says at which
+        element the slice of each PE begins.
+        """
         size = values.dtype.itemsize
         kind = packet["segments"][segment]["type"]
         if kind != ACTIVATIONS_SEGMENT:
@@ -126,7 +134,7 @@ class RowProvenance(ProvenanceRecords):
     # What configures
 
     def begin_config(self, cluster: int, buffer: int) -> None:
-        """The packet on the bus configures a buffer."""
+        """Record that the packet on the bus begins to configure a buffer."""
         packet = self.state.packet
         at = self.shape.address(packet["address"])
         origin = Origin(self.number(), self.core.time, packet["mnemonic"], at)
@@ -135,7 +143,7 @@ class RowProvenance(ProvenanceRecords):
             self.scalars.pop((cluster, buffer, number), None)
 
     def end_config(self, clusters: Sequence[int], buffer: int, offset: int) -> None:
-        """The sequence at an offset of the half is now in a buffer."""
+        """Record that a buffer now contains the sequence at `offset` of the half."""
         for cluster in clusters:
             origin, _ = self.configs[cluster, buffer]
             origin = Origin(self.number(), self.core.time, origin.what, origin.address)
@@ -143,8 +151,9 @@ class RowProvenance(ProvenanceRecords):
             self.configs[cluster, buffer] = origin, base + offset
 
     def _settings(self, cluster: Cluster, run: Run, op: Op) -> Iterator[Source]:
-        """The members of a sequence's header that an spu function uses, and the config that set
-        them.
+        """Yield the members of a sequence's header that an spu function uses.
+
+        Each source names the config that set the member.
         """
         key = cluster.number, run["buffer"]
         origin, base = self.configs.get(key, (None, 0))
@@ -165,7 +174,10 @@ class RowProvenance(ProvenanceRecords):
     # What is multiplied
 
     def add_products(self, multiplies: NDArray[Any], load: NDArray[Any]) -> None:
-        """The PEs in `multiplies` (PEs,) multiply the operands of `load` (PEs,)."""
+        """Record the products that the PEs in the mask `multiplies` (PEs,) make now.
+
+        `load`, of shape (PEs,), is the load of each PE.
+        """
         data = self.arrays
         pes = np.flatnonzero(multiplies)
         owner = pes + (load[pes] >= FROM_NEIGHBOUR)
@@ -245,7 +257,10 @@ class RowProvenance(ProvenanceRecords):
     def _parts(
         self, cluster: Cluster, run: Run, op: Op, places: list[int], count: int
     ) -> dict[int, Source]:
-        """By PE the value that an spu takes; PEs without a written result are left out."""
+        """Return, for each PE number, the value that an spu takes from it.
+
+        PEs without a written result are left out.
+        """
         c, parts = cluster.number, {}
         if op["chained"] < 0:
             is_written = self.state.output_written[c]
@@ -261,12 +276,12 @@ class RowProvenance(ProvenanceRecords):
         return parts
 
     def _to_scalars(self, cluster: Cluster, run: Run) -> bool:
-        """Whether the reductions of a run's sequence go to the scalar unit."""
+        """Return whether the reductions of a run's sequence go to the scalar unit."""
         header = self.state.headers[cluster.number, run["buffer"]]
         return int(header[MEMBERS.index("reduction")]) in SCALAR_REDUCTIONS
 
     def end_reduction(self, cluster: int, values: Sequence[Any]) -> None:
-        """A reduction has ended with these results."""
+        """Record the results with which a reduction has ended."""
         for origin, value in zip(self.reductions.pop(cluster, ()), values, strict=True):
             origin.value = value.item()
 
@@ -315,7 +330,8 @@ class RowProvenance(ProvenanceRecords):
         yield from sorted(origins, key=lambda item: item.part or (0, 0))
 
     def makers(self, place: Place, before: int) -> Iterator[Origin]:
-        """What made some of the present state; `before` is ignored, because only the present is
-        recorded.
+        """Yield what made some of the present state.
+
+        `before` is ignored, because only the present is recorded.
         """
         yield from provenance_labels.origins_of(self, place)

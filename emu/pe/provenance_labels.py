@@ -1,4 +1,6 @@
-"""Labels: which instruction made each value in registers and queues of a row, from what."""
+"""Labels: finds, for each value in registers and queues of a row, which instruction made it from
+what.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ Look = Callable[[ProvenanceRecords, str, Index], Origin | None]
 
 
 def origins_of(records: ProvenanceRecords, place: Place) -> Iterator[Origin]:
-    """The origin of each element of a place that holds something."""
+    """Yield the origin of each element of a place that contains a recorded value."""
     values = getattr(records.state, place.field)
     for element, part in place.items(values.itemsize, values.nbytes):
         index = tuple(int(x) for x in np.unravel_index(element, values.shape))
@@ -30,7 +32,7 @@ def origins_of(records: ProvenanceRecords, place: Place) -> Iterator[Origin]:
 
 
 def _accumulator(records: ProvenanceRecords, name: str, index: Index) -> Origin | None:
-    """The products and partial sums since the accumulator was moved out."""
+    """Return the origin of an accumulator: its products and partial sums since it was moved out."""
     sources = records.products.sources_in(records.flat(*index))
     if not sources:
         return None
@@ -48,7 +50,7 @@ def _output(records: ProvenanceRecords, name: str, index: Index) -> Origin | Non
 
 
 def _load(records: ProvenanceRecords, name: str, index: Index) -> Origin | None:
-    """A load in a queue: its weight and its activation."""
+    """Return the origin of a load in a load queue: its weight and its activation."""
     state, (cluster, pe, place) = records.state, index
     depth = getattr(state, name).shape[-1]
     head, count = getattr(state, f"{name}_head"), getattr(state, f"{name}_count")
@@ -64,7 +66,9 @@ def _load(records: ProvenanceRecords, name: str, index: Index) -> Origin | None:
 
 
 def _entry(records: ProvenanceRecords, name: str, index: Index) -> Origin | None:
-    """An entry of a weight queue or input buffer: the segment that brought it."""
+    """Return the origin of an entry of a weight queue or input buffer: the segment that
+    brought it.
+    """
     state, (cluster, pe, place) = records.state, index
     what = "weight" if name.startswith("weight") else "activation"
     if what == "weight":
@@ -85,7 +89,7 @@ def _entry(records: ProvenanceRecords, name: str, index: Index) -> Origin | None
 
 
 def _scalar(records: ProvenanceRecords, name: str, index: Index) -> Origin | None:
-    """An accumulator of the scalar unit."""
+    """Return the origin of an accumulator of the scalar unit."""
     reductions = records.scalars.get((index[0], index[1], index[2]), [])
     if not reductions:
         return None
@@ -95,7 +99,7 @@ def _scalar(records: ProvenanceRecords, name: str, index: Index) -> Origin | Non
 
 
 def _config(records: ProvenanceRecords, name: str, index: Index) -> Origin | None:
-    """A member of a sequence's header or a word: the config that brought it."""
+    """Return the origin of a word or of a header's member: the config that brought it."""
     config, base = records.configs.get((index[0], index[1]), (None, 0))
     if config is None:
         return None

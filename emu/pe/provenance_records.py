@@ -1,7 +1,7 @@
-"""The records of a row's provenance: shadows of its queues, buffers, sums and output queues.
+"""The records of a row's provenance, kept beside its queues, buffers, sums and output queues.
 
-Every entry of a weight queue or an input buffer has the address from which it came, every
-accumulator the products that went into it, every place of an output queue the step that wrote it.
+Each entry of a weight queue or an input buffer has the address from which it came. Each accumulator
+has the products that were added to it. Each place of an output queue has the step that wrote it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Key = tuple[int, int, int]  # cluster, PE, place of the output queue
 
 
 class ProvenanceRecords(Origins):
-    """The records of one row. `number()` counts the announcements so far."""
+    """The records of one row. `number()` returns the number of announcements so far."""
 
     def __init__(
         self,
@@ -52,14 +52,17 @@ class ProvenanceRecords(Origins):
         self.scalars: dict[Key, list[Origin]] = {}  # by cluster, buffer, accumulator of 604
 
     def flat(self, cluster: int, pe: int, accumulator: int) -> int:
-        """The number of an accumulator among all of the row."""
+        """Return the number of an accumulator, counted through all PEs of the row."""
         width = self.state.accumulators.shape[-1]
         return (cluster * self.shape.pes + pe) * int(width) + accumulator
 
     def loads(
         self, owner: NDArray[Any], load: NDArray[Any]
     ) -> tuple[NDArray[np.int64], NDArray[Any]]:
-        """Rows for the product log (columns, loads) of some loads, and their numbers (2, loads)."""
+        """Return the rows of some loads for the product log, and the numbers that the loads name.
+
+        `owner` and `load` have shape (loads,), the rows (columns, loads), the numbers (2, loads).
+        """
         arrays = self.arrays
         weight = arrays.weight_row[owner] + (load >> PLACE_SHIFT & INDEX_MASK)
         activation = arrays.input_row[owner] + (load & INDEX_MASK)
@@ -71,5 +74,5 @@ class ProvenanceRecords(Origins):
         return rows, np.array([arrays.weight_value[weight], arrays.activations[activation]])
 
     def reduction_sources(self, reductions: list[Origin]) -> list[Source]:
-        """The reductions that an accumulator of the scalar unit combines."""
+        """Return reductions as the sources that an accumulator of the scalar unit combines."""
         return [Source("reduced", x.number, None, None, x, x.value) for x in reductions]

@@ -1,4 +1,6 @@
-"""The return bus of a row: the beats of stores, one a cycle, clusters in turn."""
+"""The return bus of a row: it writes the beats of stores, one in a cycle, and clusters take
+turns.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +10,14 @@ from macaw.emu.pe.state import FREE, STORE
 
 
 class ReturnBus:
-    """The return bus of a row."""
+    """The return bus of one row."""
 
     def __init__(self, context: RowContext, trace: RowTrace) -> None:
         self.context, self.state, self.shape = context, context.state, context.shape
         self.trace = trace
 
     def cycle(self) -> None:
-        """Request the next beat, if no beat is under way: one beat a cycle, clusters in turn."""
+        """Request the next beat of a store, if no beat is under way. The clusters take turns."""
         state = self.state
         if state.returning != FREE or all(units[STORE] == FREE for units in state.units):
             return
@@ -35,7 +37,7 @@ class ReturnBus:
                 return
 
     def take_in(self) -> None:
-        """Count the beat that was written, and end its store with the last one."""
+        """Count the beat that was written, and end its store if it was the last beat."""
         state = self.state
         if state.returning == FREE or state.returned == FREE:
             return

@@ -1,4 +1,4 @@
-"""A row of the PE array: the parts that both engines have, and the order of a cycle."""
+"""A row of the PE array as a core: the parts that both engines share, and the phases of a cycle."""
 
 from __future__ import annotations
 
@@ -37,21 +37,23 @@ class Macs(Protocol):
     """The macs of all PEs of a row, as an engine simulates them."""
 
     def cycle(self, now: int) -> None:
-        """The PEs' turn in cycle `now`. Raises `Fault`."""
+        """Simulate cycle `now` of the PEs. Raises `Fault`."""
 
     @property
     def needs_next_cycle(self) -> bool:
         """Whether the PEs must be simulated in the next cycle."""
 
     def next_end(self) -> int:
-        """The cycle in which the first mac ends that needs no simulation until then, or NEVER."""
+        """Return the first cycle in which a mac ends that needs no simulation until then, or
+        NEVER.
+        """
 
 
 class Row(Core, Dispatchable):
     """A row of the array. Its engines are `reference.ReferenceRow` and `fast.FastRow`.
 
-    Times inside are cycles of the row's clock, device cycles divided by `pe.divider`. An engine
-    makes `special`, `controls` and `macs`, and passes them to `assemble`.
+    Times inside are cycles of the row's clock: device cycles divided by `pe.divider`. An engine
+    creates `special`, `controls` and `macs`, then calls `assemble`.
     """
 
     numbers_markers = False
@@ -73,7 +75,7 @@ class Row(Core, Dispatchable):
         self.queues = OutputQueues(self.state, self.shape)
 
     def assemble(self, units: RowUnits) -> None:
-        """Connect the units, once the engine has made `special`, `controls` and `macs`."""
+        """Connect the units. The engine has created `special`, `controls` and `macs` before."""
         self.trace_reports = units.trace
         self.return_bus = ReturnBus(self.context, units.trace)
         self.bus = Distribution(self.controls, units)
@@ -85,7 +87,11 @@ class Row(Core, Dispatchable):
 
     @property
     def next_address(self) -> int | None:
-        """The oldest run's first instruction that is not done, or the packet on the bus."""
+        """The address of the instruction or packet that the row executes next, or None.
+
+        It is the first instruction of the oldest run that is not done. Without runs it is the
+        packet on the bus, or the next one of the list.
+        """
         for cluster in self.context.clusters:
             for run in cluster.runs:
                 for op in run["ops"]:
@@ -99,12 +105,15 @@ class Row(Core, Dispatchable):
         return self.shape.address(next_packet if packet is None else packet["address"])
 
     def current(self) -> tuple[str, int | None]:
-        """The exe that began last; the packet on the bus may be an earlier or a later one."""
+        """Return "" and the address of the exe that began last, or None if no exe has begun.
+
+        The packet on the bus may be an earlier or a later one.
+        """
         latest = self.state.latest
         return "", None if latest < 0 else self.shape.address(latest)
 
     def remember(self, number: Callable[[], int]) -> Origins:
-        """See `Core.remember`."""
+        """Start to record provenance; see `Core.remember`."""
         context = self.context
         context.provenance = RowProvenance(
             self, context.clusters, context.arrays, self.memory, number
@@ -113,7 +122,7 @@ class Row(Core, Dispatchable):
         return context.provenance
 
     def stalls(self) -> Sequence[Stall]:
-        """What the bus and the runs of the clusters do or wait for."""
+        """Return what the bus and the runs of the clusters do or wait for."""
         stalls = tuple(self.stall_report.stalls()) if self.running else ()
         return stalls or super().stalls()
 
@@ -123,15 +132,17 @@ class Row(Core, Dispatchable):
         return block_diagram(self.context)
 
     def entries(self, queue: Queue, units: tuple[int, ...]) -> Sequence[Any] | None:
-        """The entries of a queue, decoded as in the boxes; see `Inspectable.entries`."""
+        """Return the entries of a queue, decoded as in the boxes; see `Inspectable.entries`."""
         return entries_of(self.context, queue.name, *units)
 
     def unit(self, units: tuple[int, ...]) -> Stall:
-        """What a cluster or a PE does or waits for."""
+        """Return what a cluster or a PE does or waits for."""
         return self.stall_report.unit(*units)
 
     def dispatch(self, offset: int, time: int) -> None:
-        """Begin the packet list at `offset` of the feeding half."""
+        """Start the packet list at `offset` of the feeding half. `time` is the device cycle of the
+        dispatch.
+        """
         memory_latency = self.device.memory.onchip_latency
         first = timing.first_cycle(time, self.dispatch_latency, memory_latency, self.divider)
         state = self.state
@@ -143,7 +154,10 @@ class Row(Core, Dispatchable):
         self.bus_may_act = True
 
     def advance(self, limit: int) -> Stop | None:
-        """Simulate cycles before `limit`, up to the first that asks for memory or ends the list."""
+        """Simulate cycles before device cycle `limit`.
+
+        Stop after the first cycle that requests memory or ends the list.
+        """
         self.proceed()
         with np.errstate(over="ignore", invalid="ignore"):
             while self.time < limit:
@@ -153,9 +167,10 @@ class Row(Core, Dispatchable):
         return None
 
     def granted(self, port: Endpoint, data: bytes, time: int, ready: int) -> None:
-        """A beat was on the bus, or on the return bus, in the cycle of `time`.
+        """React to a beat of the bus or the return bus, which memory granted at `time`.
 
-        The unit reads ahead by mem.onchip_latency, so the bus does not wait for it (`ready`).
+        The unit reads `mem.onchip_latency` cycles ahead, so the bus does not wait until `ready`.
+        Both times are device cycles.
         """
         cycle = time // self.divider
         if port is self.memory.read_port:
@@ -166,7 +181,10 @@ class Row(Core, Dispatchable):
         self.time = min(self.time, self.aligned(time + 1))
 
     def counters(self) -> dict[str, int]:
-        """The table's counters: of PEs the sum over the row, of high-water marks the greatest."""
+        """Return the counters of the table by name.
+
+        A counter of PEs is the sum over the row, a high-water mark the maximum over the row.
+        """
         self.count_cycles()
         counters = {row.name: int(getattr(self.state, row.name)) for row in ROW_COUNTERS}
         for row in PE_COUNTERS:
@@ -181,30 +199,33 @@ class Row(Core, Dispatchable):
         self.context.arrays.clear_free_places()
 
     def reload(self) -> None:
-        """See `Core.reload`: reload the trace reports too, and let the bus act again."""
+        """Continue from the declared state, also in the trace reports; see `Core.reload`."""
         super().reload()
         self.trace_reports.reload()
         self.bus_may_act = True
 
     @property
     def start_count(self) -> int:
-        """Exes that have begun."""
+        """The number of exes that have begun."""
         return int(self.state.begun)
 
     def units(self) -> Units:
-        """The MACs of the row; each takes a weight and an activation."""
+        """Return the MACs of the row as compute units; each takes one weight and one activation."""
         width = 2 * np.dtype(self.shape.value_type).itemsize
         return Units(self.shape.clusters * self.shape.pes, width)
 
     def trace_changed(self) -> None:
-        """Clear what the state holds for a trace, if it records nothing now."""
+        """Clear what the state holds for the trace if nothing is recorded now."""
         if not self.tracing:
             self.state.macs_before[...] = 0
 
     # A cycle
 
     def cycle(self, now: int) -> None:
-        """Simulate cycle `now`, in which every unit uses the state at its start. Raises `Fault`."""
+        """Simulate cycle `now`. Raises `Fault`.
+
+        Every unit uses the state at the start of the cycle.
+        """
         state = self.state
         state.reached = now + 1
         if state.beat is not None:
@@ -227,7 +248,9 @@ class Row(Core, Dispatchable):
         self.schedule(now)
 
     def schedule(self, now: int) -> None:
-        """Set the time of the next cycle in which something can change."""
+        """Set `time` to the next cycle in which something can change. `now` is the current
+        cycle.
+        """
         state = self.state
         beat = state.beat
         if (
@@ -250,7 +273,7 @@ class Row(Core, Dispatchable):
             self.wait(self.bus.stalled_on())
 
     def _end(self, now: int) -> None:
-        """End the list; the cycle before `now` is the last one that counts."""
+        """End the list. The cycle before `now` is the last that is counted."""
         self.state.reached = now
         self.count_cycles()
         self.running = False
@@ -258,7 +281,7 @@ class Row(Core, Dispatchable):
         self.time = NEVER
 
     def count_cycles(self) -> None:
-        """Count the cycles up to the last simulated one."""
+        """Count all simulated cycles that are not counted yet."""
         state = self.state
         if not self.running or state.reached <= state.counted_to:
             return

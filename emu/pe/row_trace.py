@@ -1,9 +1,9 @@
-"""What a row reports to its trace block. An instruction of it is an exe, from first beat to end.
+"""Reports the work of a row to its trace block. An instruction of the trace is an exe.
 
-The compute units are the MACs of its PEs; a use is a product added. They work from the first cycle
-of a mac to its last one. The array, which is the whole row, works in every cycle in which some
-cluster has a mac at work. Both are reported when a mac has ended, so a record that is read while a
-mac is at work does not contain it.
+An exe lasts from its first beat to its end. The compute units are the MACs of the PEs; each product
+is one use of a unit. The units work from the first cycle of a mac to its last. The array, which is
+the whole row, works in every cycle in which some cluster executes a mac. Both are reported when a
+mac has ended. So a record that is read during a mac does not contain that mac.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ Ints = NDArray[np.int64]
 
 
 class RowTrace:
-    """The reports of a row. The trace counts device cycles; times here are cycles of the row."""
+    """The reports of one row. Times here are cycles of the row; the trace block gets device
+    cycles.
+    """
 
     def __init__(self, context: RowContext) -> None:
         self.context, self.core, self.state = context, context.core, context.state
@@ -28,7 +30,7 @@ class RowTrace:
     # Exes
 
     def begin(self, packet: Packet, now: int) -> None:
-        """The first beat of an exe goes in cycle `now`."""
+        """Number an exe and report its start; its first beat is sent in cycle `now`."""
         packet["number"] = self.state.begun
         self.state.latest = packet["address"]
         self.state.begun += 1
@@ -36,13 +38,13 @@ class RowTrace:
             self.core.trace.begin(now * self.divider, packet["number"])
 
     def end_run(self, run: Run) -> None:
-        """A run ended; with the last run of an exe the exe ends too."""
+        """Note the end of a run. An exe ends with the last of its runs."""
         runs = (other for cluster in self.context.clusters for other in cluster.runs)
         if all(other["number"] != run["number"] for other in runs):
             self.ended_exes.append(run["number"])
 
     def end_exes(self, now: int, oldest: int) -> None:
-        """Report the exes that ended before cycle `now`: their records may go to memory now.
+        """Report the exes that ended before cycle `now`, so that their records can go to memory.
 
         `oldest` is the first cycle of the macs that are not reported yet.
         """
@@ -52,18 +54,21 @@ class RowTrace:
         self.core.trace.forget(oldest)
 
     def mark(self, packet: Packet, begins: bool, cycle: int) -> None:
-        """A marker was on the bus in `cycle`. Raises `Fault` (bad mask)."""
+        """Report a marker that was on the bus in `cycle`. Raises `Fault` (bad mask).
+
+        `begins` says whether the marker starts or ends a recorded stretch.
+        """
         time, until = cycle * self.divider, (cycle + 1) * self.divider
         self.core.mark(begins, packet["buffer"], time, until)
 
     # Macs
 
     def begin_mac(self, cluster: int) -> None:
-        """A mac begins in a cluster."""
+        """Note the start of a mac in a cluster."""
         self.state.macs_before[cluster] = self.state.macs[cluster].sum()
 
     def end_mac(self, cluster: int, run: Run, op: Op) -> None:
-        """A mac has ended."""
+        """Report a mac that has ended."""
         trace, divider, number = self.core.trace, self.divider, run["number"]
         begin, until = op["start"], op["end"] + 1
         uses = int(self.state.macs[cluster].sum() - self.state.macs_before[cluster])
@@ -73,9 +78,10 @@ class RowTrace:
         trace.count_work([begin], [until], number)
 
     def end_macs(self, number: int, begin: Ints, until: Ints, uses: Ints) -> None:
-        """Many macs of exe `number` have ended: arrays of one shape, an element a mac.
+        """Report many macs of exe `number` that have ended.
 
-        `until` is the cycle after the last one, `uses` the products.
+        The arrays have one element for each mac: the first cycle (`begin`), the cycle after the
+        last one (`until`) and the number of products (`uses`).
         """
         trace, divider = self.core.trace, self.divider
         has_uses = uses > 0
@@ -85,7 +91,9 @@ class RowTrace:
         trace.count_work(begin.reshape(-1).tolist(), until.reshape(-1).tolist(), number)
 
     def oldest_mac(self, now: int) -> int:
-        """The first cycle of the macs that are at work or may begin from `now` on."""
+        """Return the first cycle of the macs that are being executed, or `now` if there are
+        none.
+        """
         for cluster in self.context.clusters:
             if not self.state.computing[cluster.number]:
                 continue
@@ -98,13 +106,13 @@ class RowTrace:
     # Memory
 
     def storing(self, cluster: int) -> int:
-        """The number of the exe whose results a cluster stores, or `UNNUMBERED`."""
+        """Return the number of the exe whose results a cluster stores, or `UNNUMBERED`."""
         buffer = self.state.units[cluster][STORE]
         run = None if buffer == FREE else self.context.clusters[cluster].run_of(buffer)
         return UNNUMBERED if run is None else run["number"]
 
     def reload(self) -> None:
-        """Continue from the declared state: beats may be waiting for memory."""
+        """Continue from the declared state, in which beats may be waiting for memory."""
         packet, returning = self.state.packet, self.state.returning
         memory = self.context.memory
         memory.read_port.instruction = UNNUMBERED if packet is None else packet["number"]

@@ -1,4 +1,4 @@
-"""The units of a row that its clusters share, and its data."""
+"""Bundles the units that all clusters of a row share with the data of the row."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from macaw.emu.pe.stores import Stores
 
 
 class RowUnits:
-    """One of each. The engine chooses the special-function units."""
+    """The shared units of a row, one of each. The engine chooses the class of `special`."""
 
     def __init__(self, context: RowContext, queues: OutputQueues, special: SpecialUnits) -> None:
         self.context, self.queues, self.special = context, queues, special

@@ -1,8 +1,8 @@
-"""Runs of a cluster: how they open, loop back, trigger each other and end.
+"""The life of a run in a cluster: how it opens, loops back, triggers the next buffer and ends.
 
 A run executes an instruction buffer for an exe. Each instruction buffer has its own program
 counter, which loops implicitly, and buffers may trigger each other (seed 000 ¶104). At a loopback
-the state of the sequence (`fifo`, `rq`, `sw`) says which entries leave the weight queue 503
+the state of the sequence (`fifo`, `rq`, `sw`) determines which entries leave the weight queue 503
 (¶122-123).
 """
 
@@ -27,7 +27,7 @@ BUFFER_FIELDS = ("headers", "words", "steps", "strides", "origins", "registers")
 
 
 class RunLifecycle:
-    """The runs of one cluster."""
+    """Opens, loops and ends the runs of one cluster."""
 
     def __init__(self, cluster: Cluster, units: RowUnits) -> None:
         self.cluster, self.state, self.shape = cluster, cluster.state, cluster.shape
@@ -37,9 +37,9 @@ class RunLifecycle:
     # Opening
 
     def _checked_chain(self, number: int, address: int) -> list[int]:
-        """A buffer and those that it triggers.
+        """Return the numbers of a buffer and of the buffers that it triggers, in that order.
 
-        Raises `Fault` if one is empty or the chain has no end.
+        Raises `Fault` at `address` if one of them is empty or the chain has no end.
         """
         chain = self.cluster.chain(number)
         empty = next((buffer for buffer in chain if not self.cluster.buffer(buffer).words), None)
@@ -64,7 +64,10 @@ class RunLifecycle:
         return chain
 
     def open(self, packet: Packet, address: int) -> Run:
-        """Open a run for a packet whose first beat goes now. Raises `Fault`."""
+        """Return a new run for a packet whose first beat is sent now.
+
+        `address` is the address of the packet. Raises `Fault`.
+        """
         c, number = self.cluster.number, packet["buffer"]
         chain = self._checked_chain(number, address)
         out = packet["out"]
@@ -106,7 +109,10 @@ class RunLifecycle:
         return run
 
     def equal_clusters(self, clusters: list[int], number: int) -> list[bool]:
-        """Which of `clusters` have equal contents in a buffer and those it triggers."""
+        """Return, for each of `clusters`, whether its buffers are equal to those of this cluster.
+
+        The buffers are `number` and those that it triggers.
+        """
         chain = self.cluster.chain(number)
         equal = np.ones(len(clusters), np.bool_)
         for name in BUFFER_FIELDS:
@@ -116,7 +122,10 @@ class RunLifecycle:
         return [bool(same) for same in equal]
 
     def open_like(self, other: RunLifecycle, packet: Packet, address: int) -> Run:
-        """Open the same run as `other` has just opened with equal buffers. Raises `Fault`."""
+        """Return a copy of the run that `other` has just opened. Its cluster has equal buffers.
+
+        Raises `Fault`.
+        """
         model = other.cluster.run_for(packet)
         self.state.segment_entries[self.cluster.number, model["buffer"]] = 0
         self.store_count = other.store_count
@@ -132,7 +141,7 @@ class RunLifecycle:
         return run
 
     def _rewind(self, run: Run) -> None:
-        """Set a run to the start of its buffer."""
+        """Set a run to the first iteration of its buffer."""
         run["iteration"], run["looped"] = 0, False
         run["iterations"] = self.cluster.buffer(run["buffer"]).iterations
         run["initial"] = initial_operands(self.state, self.cluster.number, run["buffer"])
@@ -142,7 +151,7 @@ class RunLifecycle:
     def _expansion(
         self, run: Run, number: int, operands: Pairs, iteration: int, taken: int, last: bool
     ) -> Expansion:
-        """The steps of an iteration of a buffer. Raises `Fault`."""
+        """Return the steps of one iteration of buffer `number`. Raises `Fault`."""
         buffer = self.cluster.buffer(number)
         return Expansion(
             self.shape,
@@ -159,7 +168,7 @@ class RunLifecycle:
         )
 
     def expand(self, run: Run) -> None:
-        """Append the steps of the run's iteration. Raises `Fault`."""
+        """Append the steps of the present iteration to the run. Raises `Fault`."""
         iteration = run["iteration"]
         operands = self.cluster.buffer(run["buffer"]).operands(run["initial"], iteration)
         last = iteration + 1 == run["iterations"]
@@ -172,7 +181,7 @@ class RunLifecycle:
             run["ahead"] = None
 
     def _ahead(self, run: Run) -> Ahead | None:
-        """What later iterations and triggered buffers may use; None if there are none."""
+        """Return what later iterations and triggered buffers may use; None if there are none."""
         if run["iterations"] == 1 and not run["chain"]:
             return None
         ahead = None
@@ -183,7 +192,9 @@ class RunLifecycle:
         return ahead
 
     def _stores(self, run: Run, number: int) -> int:
-        """The number of stores, streams included, of all iterations of a buffer. Raises `Fault`."""
+        """Return the number of stores of all iterations of a buffer, streams included. Raises
+        `Fault`.
+        """
         if number == run["buffer"]:
             ops = run["ops"]
         else:  # of a later iteration, whose lds need no segments
@@ -196,10 +207,10 @@ class RunLifecycle:
     # The loopback
 
     def loop_back(self, run: Run) -> None:
-        """Go to the next iteration if the lds and macs of this one have ended. Raises `Fault`.
+        """Start the next iteration if the lds and macs of the present one have ended.
 
         Weights leave the queue as the state of the sequence says. After the last iteration no step
-        is added.
+        is added. Raises `Fault`.
         """
         if run["looped"] or (run["has_weights"] and not self.heads_queue(run)):
             return
@@ -237,12 +248,14 @@ class RunLifecycle:
         return entries
 
     def _hands_on(self, run: Run, state: int) -> bool:
-        """Whether the weights stay in the queue for the buffer that is triggered."""
+        """Return whether the weights stay in the queue for the buffer that is triggered next."""
         chain = run["chain"]
         return bool(chain) and self.cluster.buffer(chain[0]).header["state"] == state
 
     def _slide(self, run: Run, header: dict[str, int]) -> None:
-        """Move the window; at the end of an inner loop empty it. Raises `Fault`."""
+        """Move the sliding window; at the end of an inner loop drop the whole window. Raises
+        `Fault`.
+        """
         if not run["held"]:
             return
         ends_inner = (run["iteration"] + 1) % header["inner"] == 0
@@ -262,14 +275,14 @@ class RunLifecycle:
     def _leave_queue(
         self, run: Run, entries: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
     ) -> None:
-        """Remove `entries` (PEs,) from the heads of the weight queues."""
+        """Remove entries from the heads of the weight queues; `entries` (PEs,) is their number."""
         state, c = self.state, self.cluster.number
         state.weight_head[c] = (state.weight_head[c] + entries) % self.shape.weight_queue
         state.weight_count[c] -= entries
         state.segment_entries[c, run["buffer"]] = state.segment_entries[c, run["buffer"]] - entries
 
     def heads_queue(self, run: Run) -> bool:
-        """Whether the run's weights are the first in the weight queue."""
+        """Return whether the run's weights are the first in the weight queue."""
         for other in self.cluster.runs:
             if other["has_weights"]:
                 return other is run
@@ -278,11 +291,13 @@ class RunLifecycle:
     # The end
 
     def is_over(self, run: Run) -> bool:
-        """Whether nothing of a run is left to do."""
+        """Return whether all steps of a run are done and its last iteration has looped back."""
         return run["looped"] and all(op["state"] == DONE for op in run["ops"])
 
     def end_buffer(self, run: Run, now: int) -> None:
-        """End a run: its buffer is free from `now` on, and the next buffer of its chain starts."""
+        """End the run of a buffer, which is free from cycle `now` on. Start the next buffer of its
+        chain.
+        """
         runs, c = self.cluster.runs, self.cluster.number
         at = runs.index(run)
         if not run["chain"]:

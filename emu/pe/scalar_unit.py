@@ -1,7 +1,7 @@
-"""The scalar unit 604 of a cluster: operands of the next iteration, written back to 605.
+"""The scalar unit 604 of a cluster: it writes the operands of the next iteration to 605.
 
 Seed 000 ¶112: after the PEs have finished an instruction, stage SU computes its next operands and
-stage WB writes them to the register file.
+stage WB writes them to the register file 605.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class ScalarUnit:
         self.pes = np.arange(cluster.shape.pes)
 
     def schedule_write_back(self, run: Run, op: Op) -> None:
-        """An instruction of a run with four stages has ended: its SU and WB come next."""
+        """Schedule SU and WB of an instruction that has ended, in a run with four stages."""
         run["written_back"][op["place"]] = timing.write_back(op["end"])
         run["unwritten"].append((op["place"], op["iteration"]))
 
@@ -46,7 +46,10 @@ class ScalarUnit:
         run["unwritten"] = unwritten
 
     def next_start(self, run: Run, op: Op) -> int:
-        """The first cycle in which `op` may start, NEVER if its last issue has not ended."""
+        """Return the first cycle in which the operands of `op` allow it to start.
+
+        NEVER means that the same instruction of the iteration before has not ended.
+        """
         place = op["place"]
         for other in run["ops"]:
             if other is op:
@@ -57,19 +60,20 @@ class ScalarUnit:
         return 0 if write_back == NOT_WRITTEN else timing.next_start(write_back)
 
     def next_event(self, run: Run, now: int) -> int:
-        """The cycle of the next WB; after the last one, the next cycle if the run still waits for
-        it.
+        """Return the cycle of the next WB of a run, or NEVER.
+
+        After the last WB it is the next cycle, if the run still has to notice its end.
         """
         if run["unwritten"]:
             return min(run["written_back"][place] for place, _ in run["unwritten"])
         return NEVER if self.is_idle(run, now) else now + 1
 
     def is_idle(self, run: Run, now: int) -> bool:
-        """Whether the last WB of a run was before cycle `now`."""
+        """Return whether the last WB of a run was before cycle `now`."""
         return max(run["written_back"], default=NOT_WRITTEN) < now
 
     def has_operands(self, run: Run, op: Op) -> bool:
-        """Whether the operands of an ld are in the register file, so that its data may come."""
+        """Return whether the register file has the operands of an ld, so that its data may come."""
         return op["unit"] == NO_UNIT or not any(
             place == op["place"] for place, _ in run["unwritten"]
         )

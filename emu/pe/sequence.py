@@ -1,4 +1,4 @@
-"""Names, masks and slices that the units of a row share about sequences and their steps."""
+"""Defines names, masks and slices of sequences and their steps, which the units of a row share."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ UNIT_OF = {"mac": MAC, "ld": LOADER, "st": STORE, "spu": SFU}
 
 @lru_cache(maxsize=4096)
 def decoded(word: int) -> Decoded:
-    """The instruction of a sequence with this word. Raises `DecodeError`."""
+    """Return the instruction that a word of a sequence encodes. Raises `DecodeError`."""
     return decode(CORE, word, INSTRUCTION_BITS)
 
 
@@ -57,7 +57,7 @@ def make_op(
     writes: int = 0,
     segments: Sequence[int] = (),
 ) -> Op:
-    """A step of a run that has not started."""
+    """Return a step of a run that has not started; the arguments are fields of `Op`."""
     return Op(
         place=place,
         name=name,
@@ -86,19 +86,24 @@ def make_op(
 
 
 def block_mask(start: int, end: int, size: int) -> int:
-    """The mask of the blocks of `size` places that contain places `start` to `end` - 1."""
+    """Return the mask of the blocks that contain places `start` to `end` - 1.
+
+    A block has `size` places.
+    """
     if end <= start:
         return 0
     return (1 << (end - 1) // size + 1) - (1 << start // size)
 
 
 def takes_weights(op: Op) -> bool:
-    """Whether a step is an ld that takes weights."""
+    """Return whether a step is an ld that takes weights."""
     return op["unit"] == LOADER and op["function"] in (LD_WEIGHTS, LD_BOTH)
 
 
 def slices(shape: Shape, mode: int, clusters: int) -> int:
-    """The number of parts into which a segment of this mode is split among `clusters` clusters."""
+    """Return the number of slices into which a segment of this mode is split for `clusters`
+    clusters.
+    """
     if mode == BROADCAST:
         return 1
     if mode == SLICED:
@@ -107,7 +112,7 @@ def slices(shape: Shape, mode: int, clusters: int) -> int:
 
 
 def slices_of(shape: Shape, cluster: int, packet: Packet, segment: int) -> NDArray[np.intp]:
-    """Which slice of a segment each PE of a cluster gets, (PEs,)."""
+    """Return which slice of a segment each PE of a cluster gets, of shape (PEs,)."""
     mode, pes = packet["segments"][segment]["mode"], np.arange(shape.pes)
     rank = packet["clusters"].index(cluster)
     if mode == BROADCAST:

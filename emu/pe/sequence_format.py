@@ -1,4 +1,4 @@
-"""Sequences in memory: header, records of steps and strides, instructions; checked and decoded.
+"""Decodes and checks sequences in memory: header, records of steps and strides, instructions.
 
 Seed 000 ¶106.
 """
@@ -34,17 +34,17 @@ from macaw.isa.pe import (
 
 
 def instructions_offset(header: dict[str, int]) -> int:
-    """Bytes from a sequence's start to its first instruction."""
+    """Return the number of bytes from a sequence's start to its first instruction."""
     return SEQUENCE.size + RECORD_SIZE * header["records"]
 
 
 def sequence_length(header: dict[str, int]) -> int:
-    """Bytes of a sequence in memory."""
+    """Return the number of bytes of a sequence in memory."""
     return instructions_offset(header) + INSTRUCTION_BYTES * header["count"]
 
 
 def parse_header(data: bytes, address: int) -> dict[str, int]:
-    """The header at the start of a sequence. Raises `Fault` (malformed packet)."""
+    """Return the header at the start of a sequence. Raises `Fault` (malformed packet)."""
     try:
         header = unpack(SEQUENCE, data)
     except StructureError as error:
@@ -64,7 +64,10 @@ def parse_header(data: bytes, address: int) -> dict[str, int]:
 
 
 def raw_strides(data: bytes, header: dict[str, int]) -> NDArray[np.int64]:
-    """The strides over PEs and clusters, (instructions, operands, 2), not checked yet."""
+    """Return the strides of a sequence, of shape (instructions, operands, 2), without checks.
+
+    The last axis has the stride over PEs and the stride over clusters.
+    """
     strides = np.zeros((SEQUENCE_LENGTH, 2, 2), np.int64)
     for at in _records(header):
         if record_kind(data, at) is STRIDE:
@@ -78,17 +81,17 @@ def raw_strides(data: bytes, header: dict[str, int]) -> NDArray[np.int64]:
 
 
 def _records(header: dict[str, int]) -> range:
-    """The offsets of the records of a sequence."""
+    """Return the offsets of the records of a sequence."""
     return range(SEQUENCE.size, instructions_offset(header), RECORD_SIZE)
 
 
 def parse_records(
     data: bytes, header: dict[str, int], address: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Steps (instructions, operands, 2: inner, outer) and strides over PEs (instructions,
-    operands).
+    """Return the steps and the strides over PEs of a sequence. Raises `Fault`.
 
-    Raises `Fault`.
+    The steps have shape (instructions, operands, 2: inner, outer), the strides (instructions,
+    operands).
     """
     steps = np.zeros((SEQUENCE_LENGTH, 2, 2), np.int32)
     strides = np.zeros((SEQUENCE_LENGTH, 2), np.int32)
@@ -121,7 +124,10 @@ def parse_records(
 
 
 def _entries(data: bytes, header: dict[str, int], place: int, stepped: bool) -> Collection[int]:
-    """The operands of an instruction that a record of one kind may name."""
+    """Return the operands of an instruction that a step or a stride may name.
+
+    `stepped` selects steps, else strides. `place` is the number of the instruction.
+    """
     if place >= header["count"]:
         return ()
     at = instructions_offset(header) + INSTRUCTION_BYTES * place
@@ -134,7 +140,7 @@ def _entries(data: bytes, header: dict[str, int], place: int, stepped: bool) -> 
 def parse_instruction(
     shape: Shape, header: dict[str, int], word: int, address: int
 ) -> tuple[int, int]:
-    """The operands of an instruction as its register-file entries. Raises `Fault`."""
+    """Return the two operands of an instruction as register-file entries. Raises `Fault`."""
     try:
         instruction = decoded(word)
     except DecodeError as error:

@@ -1,8 +1,8 @@
 """The parser 606 of a cluster: it writes a sequence to an instruction buffer and the register file.
 
 Seed 000 ¶106: the sequence goes to the buffer that the command names. The operands of each
-instruction go to the register file, a value for each PE: the written operand plus its strides over
-PEs and clusters.
+instruction go to the register file, one value for each PE: the written operand plus its strides
+over PEs and clusters.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class SequenceParser:
         self.cluster = cluster
 
     def begin(self, buffer: int, segment: Segment) -> None:
-        """Take `buffer` and empty it; the bus is about to bring the sequence of `segment`."""
+        """Reserve and empty `buffer`, because the bus will bring the sequence of `segment` next."""
         if self.context.provenance is not None:
             self.context.provenance.begin_config(self.cluster, buffer)
         self.state.headers[self.cluster, buffer, _COUNT] = 0
@@ -49,14 +49,14 @@ class SequenceParser:
         )
 
     def append(self, data: bytes) -> None:
-        """Append bytes of the sequence."""
+        """Append bytes of the sequence that came over the bus."""
         self.state.parsers[self.cluster]["data"] += data
 
     def parse(self, clusters: list[int]) -> bool:
-        """Store the next instruction, if it has come. Gives whether it was the last one.
+        """Store the next instruction if its bytes have arrived. Return whether it was the last one.
 
-        Raises `Fault`. The parser stores one instruction a cycle, each at the earliest in the cycle
-        after its beat. `clusters` are all clusters whose parsers have the same input and progress.
+        The parser stores one instruction in a cycle, each no earlier than the cycle after its beat.
+        `clusters` are all clusters whose parsers have the same input and progress. Raises `Fault`.
         """
         parser, c = self.state.parsers[self.cluster], clusters
         data, buffer, parsed = parser["data"], parser["buffer"], parser["parsed"]

@@ -1,10 +1,10 @@
 """The special-function unit 510 of each cluster, and its control 509 (seed 000 ¶97).
 
-Once an instruction has started, the unit works by itself: `sfu.rate` results enter a cycle, and
-each leaves `sfu.latency` cycles later. In *chained* mode results come from its FIFO, which took the
-accumulators all at once. In *decoupled* mode they come from the output queues through selector 514.
-A token goes with each result and says which PE it belongs to. Results go in the order of their
-number, then of the PEs.
+Once an instruction has started, the unit works by itself: `sfu.rate` results enter in each cycle,
+and each leaves `sfu.latency` cycles later. In *chained* mode results come from the unit's FIFO,
+which took one accumulator of every PE when the instruction started. In *decoupled* mode they come
+from the output queues through selector 514. A token goes with each result and says which PE it
+belongs to. Results enter by their number in the queue, those with the same number by PE.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _ADDING = tuple(number for number, name in enumerate(REDUCTIONS) if name.endswit
 
 
 class SpecialUnits:
-    """The special-function units of a row."""
+    """The special-function units of a row, one for each cluster."""
 
     def __init__(self, context: RowContext, queues: OutputQueues) -> None:
         self.context, self.state, self.shape = context, context.state, context.shape
         self.queues = queues
 
     def begin(self, cluster: int, job: SfuJob) -> None:
-        """Start an instruction. Raises `Fault` if a result that it takes was never written."""
+        """Start an instruction. Raises `Fault` if one of its inputs was never written."""
         state, source = self.state, job["source"]
         if job["chained"] >= 0:
             accumulator = state.accumulators[cluster, :, job["chained"]]
@@ -45,7 +45,7 @@ class SpecialUnits:
         state.sfu_jobs[cluster] = job
 
     def cycle(self, now: int) -> None:
-        """Simulate a cycle of each unit at work. Raises `Fault`."""
+        """Simulate cycle `now` of each unit that executes an instruction. Raises `Fault`."""
         for cluster, job in enumerate(self.state.sfu_jobs):
             if job is not None:
                 self.cycle_of(cluster, job, now)
@@ -60,7 +60,7 @@ class SpecialUnits:
         self._leave(cluster, job, now - job["start"] - (self.shape.sfu_latency - 1))
 
     def _numbers(self, job: SfuJob, turn: int) -> NDArray[np.int64]:
-        """The numbers of the results that enter in the `turn`-th cycle."""
+        """Return the numbers of the results that enter in cycle `turn` of the instruction."""
         rate, total = self.shape.sfu_rate, job["count"] * len(job["pes"])
         return np.arange(turn * rate, min((turn + 1) * rate, total))
 
@@ -105,7 +105,7 @@ class SpecialUnits:
             self.finish(cluster, job)
 
     def _combine(self, cluster: int, job: SfuJob, result: int, value: Any) -> None:
-        """Combine a value of a reduction with those of the PEs before it. Raises `Fault`."""
+        """Combine one value of a reduction with those of the PEs before it. Raises `Fault`."""
         partial = job["partial"]
         if result == len(partial):
             partial.append(value)
@@ -126,7 +126,7 @@ class SpecialUnits:
         return total[0]
 
     def finish(self, cluster: int, job: SfuJob) -> None:
-        """End an instruction whose last result has left. Raises `Fault`."""
+        """End an instruction whose last result has left the unit. Raises `Fault`."""
         if self.context.core.listeners:
             self.context.core.announce("sfu", cluster=cluster, buffer=job["buffer"])
         state = self.state
@@ -143,8 +143,9 @@ class SpecialUnits:
             self.give_to_first(cluster, target, job["partial"])
 
     def give_to_first(self, cluster: int, target: int, values: list[Any]) -> None:
-        """Write results of the cluster as a whole to PE 0; the places of the other PEs become
-        empty.
+        """Write results of the whole cluster to PE 0.
+
+        The same places of the other PEs become empty.
         """
         state, count = self.state, len(values)
         state.output[cluster, 0, target : target + count] = values
@@ -153,7 +154,9 @@ class SpecialUnits:
         state.output_written[cluster, 1:, target : target + count] = False
 
     def _to_scalar_unit(self, cluster: int, job: SfuJob) -> None:
-        """Combine the results with accumulators of the scalar unit 604. Raises `Fault`."""
+        """Combine the results of a reduction with accumulators of the scalar unit 604. Raises
+        `Fault`.
+        """
         state, buffer = self.state, job["buffer"]
         sums, has_value = state.scalar_sums[cluster, buffer], state.scalar_held[cluster, buffer]
         for number, value in enumerate(job["partial"], job["target"][0]):

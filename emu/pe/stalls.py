@@ -1,4 +1,6 @@
-"""What the bus of a row and the runs of its clusters do or wait for, and who can end each wait."""
+"""Reports what the bus of a row and the runs of its clusters wait for, and who can end each
+wait.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +20,17 @@ _OTHERS = "the other PEs"
 
 
 class StallReport:
-    """Describes the stalls of a row."""
+    """Describes the stalls of one row."""
 
     def __init__(self, bus: Distribution) -> None:
         self.bus, self.context = bus, bus.context
         self.core, self.state, self.shape = bus.context.core, bus.state, bus.shape
 
     def stalls(self) -> Iterator[Stall]:
-        """The bus with its packet, then the runs: of equal runs of a packet only the last one."""
+        """Yield the stall of the bus, then the stalls of the runs.
+
+        Of equal runs of one packet, only the run that has progressed least is reported.
+        """
         if self.state.packet is not None:
             yield self._bus()
         names: set[str] = set()
@@ -36,9 +41,10 @@ class StallReport:
                 yield self._run(name, cluster, run)
 
     def unit(self, number: int, pe: int | None = None) -> Stall:
-        """What a cluster, or a PE of it, does: its oldest run that works, else its oldest run.
+        """Return what a cluster does, or what PE `pe` of the cluster does.
 
-        A PE that has nothing left of the mac at work waits for the others.
+        A cluster reports its oldest run that executes a step, else its oldest run. A PE that has
+        finished its part of the current mac waits for the other PEs.
         """
         cluster, state = self.context.clusters[number], self.state
         undone = [run for run in cluster.runs if any(op["state"] != DONE for op in run["ops"])]
@@ -57,7 +63,10 @@ class StallReport:
         return [(cluster, run) for cluster in self.context.clusters for run in cluster.runs]
 
     def _name(self, run: Run) -> str:
-        """`ib=0`, with the clusters if other clusters run the same buffer for another packet."""
+        """Return the name of a run, such as `ib=0`.
+
+        It also names the clusters if other clusters run the same buffer for another packet.
+        """
         runs = self._runs()
         numbers = [cluster.number for cluster, x in runs if x["order"] == run["order"]]
         is_ambiguous = any(
@@ -109,7 +118,7 @@ class StallReport:
         return Stall(name, on, NEVER, address, 0, parts, NEVER, False, note)
 
     def _reason(self, cluster: Cluster, run: Run, op: Op) -> tuple[str, Parts]:
-        """What a step that has not started waits for, and which runs could end that."""
+        """Return what a step waits for before it can start, and which runs could end this wait."""
         if not run["live"] or op["segments"]:
             what = f"segment {op['segments'][0]} of its packet" if op["segments"] else "its packet"
             return what, ((_BUS, None),)
@@ -122,7 +131,9 @@ class StallReport:
 
 
 def _progress(run: Run) -> tuple[int, int, int]:
-    """A key that sorts runs by packet; of one packet, the run that has done least comes first."""
+    """Return a sort key for runs: by packet, then by progress, the run that has done least
+    first.
+    """
     undone = (op["place"] for op in run["ops"] if op["state"] != DONE)
     return run["order"], run["iteration"], next(undone, len(run["ops"]))
 

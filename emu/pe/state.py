@@ -1,4 +1,4 @@
-"""The declared state of a row: its PEs, its cluster control units, its distribution unit.
+"""Declares the state of a row: its PEs, its cluster control units, its distribution unit.
 
 Arrays have the shape (clusters, PEs, ...). Runs, packets and other small irregular data are plain
 dicts, whose keys the typed dicts below declare. The numbers in the meanings are the boxes of seed
@@ -51,7 +51,7 @@ IDLE, BUSY, COMPUTING = range(3)
 
 @dataclass(frozen=True)
 class Shape:
-    """A row's dimensions, from the device configuration."""
+    """The dimensions and settings of a row, from the device configuration."""
 
     row: int
     divider: int  # device cycles to a cycle of the row
@@ -74,21 +74,21 @@ class Shape:
 
     @property
     def input_block(self) -> int:
-        """Elements of a block of the input buffer."""
+        """The number of elements in a block of the input buffer."""
         return self.input_buffer // BLOCKS
 
     @property
     def output_block(self) -> int:
-        """Elements of a block of the output queue."""
+        """The number of elements in a block of the output queue."""
         return self.output_queue // BLOCKS
 
     def address(self, offset: int) -> int:
-        """The address of an offset in the row's unit, without the half bit."""
+        """Return the memory address of an offset in the row's unit, without the half bit."""
         return UNITS_BASE + (self.row << UNIT_SHIFT) + offset
 
 
 def shape_of(config: Mapping[str, Any], row: int) -> Shape:
-    """The shape of row `row` in a device configuration."""
+    """Return the dimensions of row number `row` in a device configuration."""
     element = str(config["pe.element"])
     direct = config["pe.design"] == "5a"
     return Shape(
@@ -115,7 +115,7 @@ def shape_of(config: Mapping[str, Any], row: int) -> Shape:
 
 
 class Segment(TypedDict):
-    """A payload of a packet."""
+    """The description of one payload of a packet."""
 
     type: int  # place in macaw.isa.pe.SEGMENT_TYPES
     mode: int  # place in macaw.isa.pe.MODES
@@ -125,7 +125,7 @@ class Segment(TypedDict):
 
 
 class Out(TypedDict):
-    """Where the results of an exe go (`macaw.isa.pe.OUT`)."""
+    """Where the results of an exe are stored; the fields are those of `macaw.isa.pe.OUT`."""
 
     offset: int
     stride: int
@@ -136,7 +136,7 @@ class Out(TypedDict):
 
 
 class Packet(TypedDict):
-    """The packet that the distribution unit puts on the bus."""
+    """The packet that the distribution unit sends over the bus, with its progress."""
 
     address: int  # its offset in the half
     mnemonic: str  # of its command
@@ -158,7 +158,7 @@ class Packet(TypedDict):
 
 
 class Beat(TypedDict):
-    """A beat of the bus: the command byte or not, and pieces of segments."""
+    """One beat of the bus: pieces of segments, and the command byte if `command` is set."""
 
     cycle: int  # of its request; later, of its grant
     command: bool
@@ -168,7 +168,7 @@ class Beat(TypedDict):
 
 
 class Parser(TypedDict):
-    """The parser 606 of a cluster at work."""
+    """The progress of the parser 606 of a cluster while it stores a sequence."""
 
     buffer: int
     address: int  # offset of the sequence in the half
@@ -237,7 +237,7 @@ class Ahead(TypedDict):
 
 
 class Run(TypedDict):
-    """An execution of an instruction buffer, from its exe or trigger to its last instruction."""
+    """One execution of an instruction buffer, from its exe or trigger to its last instruction."""
 
     buffer: int
     order: int  # of its packet
@@ -266,7 +266,7 @@ class Run(TypedDict):
 
 
 def fields(shape: Shape) -> tuple[StateField, ...]:
-    """The rows of a row's state."""
+    """Return the declaration of a row's state: one `StateField` for each array or value."""
     c, k = shape.clusters, shape.pes
     pe = (c, k)
     head = "place of its first entry"

@@ -1,7 +1,7 @@
-"""What a step of a run does in the cycle in which it starts, and when it will end.
+"""Executes a step of a run in the cycle in which it starts, and predicts its end where it can.
 
-There is one function for each `Op.name`. The data path ends macs, the return bus ends stores, the
-last beat ends loads.
+Each `Op.name` has one function. Three kinds of steps end elsewhere: the data path ends macs, the
+return bus ends stores, the last beat ends loads.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _STATE, _WINDOW = MEMBERS.index("state"), MEMBERS.index("window")
 
 
 class StepExecution:
-    """The steps of one cluster."""
+    """Starts the steps of one cluster."""
 
     def __init__(self, cluster: Cluster, units: RowUnits) -> None:
         self.cluster, self.state, self.shape = cluster, cluster.state, cluster.shape
@@ -77,9 +77,10 @@ class StepExecution:
         self.context.arrays.start_mac(c, base, total, limit, balance)
 
     def _entries(self, run: Run) -> NDArray[Any]:
-        """The number of weight entries that the mac of each PE examines, (PEs,). Raises `Fault`.
+        """Return the number of weight entries that a mac examines in each PE, of shape (PEs,).
 
-        In a sliding window the index of an entry is its place in the window.
+        In a sliding window the index of each entry is set to its place in the window. Raises
+        `Fault`.
         """
         state, c = self.state, self.cluster.number
         entries: NDArray[Any] = state.segment_entries[c, run["buffer"]]

@@ -1,4 +1,4 @@
-"""Where the results of a store go in memory: their order by address, cut into beats."""
+"""Computes where the results of a store go in memory, and which of them each beat carries."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ Ranges = list[tuple[int, int]]  # offset in the half, bytes
 def store_layout(
     offset: int, stride: int, steps: tuple[int, int, int], writers: bytes, size: int, width: int
 ) -> tuple[NDArray[np.intp], tuple[Ranges, ...]]:
-    """The order of a store's elements by address, and the ranges of each beat.
+    """Return the order of a store's elements by address, and the ranges that each beat writes.
 
-    `steps` are the step, the elements stored before and the count of a PE; `writers` the indices of
-    the PEs that write, as bytes. The cache helps because rows that do the same have equal stores.
+    `steps` are the distance in bytes between results of a PE, the results that each PE has stored
+    before, and the results of each PE now. `writers` are the indices of the PEs that write, as
+    bytes of an array. `size` is the bytes of an element, `width` the bytes of a beat. Results are
+    cached, because rows that do the same have equal stores.
     """
     step, before, count = steps
     address = offset + np.frombuffer(writers, np.intp)[:, None] * stride
@@ -29,7 +31,7 @@ def store_layout(
 
 
 def _cut_evenly(addresses: NDArray[np.int64], size: int, width: int) -> list[Ranges]:
-    """The ranges of each beat if a beat holds a whole number of elements."""
+    """Return the ranges of each beat if a beat carries a whole number of elements."""
     a_beat = width // size
     begins = np.ones(addresses.size, np.bool_)
     begins[1:] = np.diff(addresses) != size
@@ -45,7 +47,7 @@ def _cut_evenly(addresses: NDArray[np.int64], size: int, width: int) -> list[Ran
 
 
 def _cut(addresses: list[int], size: int, width: int) -> list[Ranges]:
-    """The ranges of each beat if an element may continue in the next one."""
+    """Return the ranges of each beat if an element may continue in the next beat."""
     beats: list[Ranges] = []
     ranges: Ranges = []
     room = 0

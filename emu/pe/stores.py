@@ -1,4 +1,4 @@
-"""Stores: results of the output queues as beats of the return bus.
+"""Stores: turns results of the output queues into beats of the return bus.
 
 The out record of an exe gives the layout of results in memory (`macaw.isa.pe.OUT`).
 """
@@ -30,10 +30,10 @@ class Stores:
         self.queues = queues
 
     def span(self, cluster: int, out: Out, stores: int, address: int) -> tuple[int, int] | None:
-        """The bytes of the half that all stores of an exe may touch, (low, high); None if there are
-        no stores.
+        """Return the bytes of the half that the stores of an exe may write, or None.
 
-        Raises `Fault`, at the packet's `address`, if they do not fit the half.
+        The result is (low, high), where `high` is excluded. None means that nothing is stored.
+        Raises `Fault` at the packet's `address` if the results do not fit the half.
         """
         pes = self._writers(cluster, out)
         elements = stores * out["count"]
@@ -54,12 +54,14 @@ class Stores:
         return low, high
 
     def _writers(self, cluster: int, out: Out) -> NDArray[np.intp]:
-        """The PEs of a cluster that write, numbered in the row: below out.pes, or all."""
+        """Return the PEs of a cluster that write, as numbers in the row: those below out.pes, or
+        all.
+        """
         pes = cluster * self.shape.pes + np.arange(self.shape.pes)
         return pes[pes < out["pes"]] if out["pes"] else pes
 
     def beats(self, cluster: int, run: Run, source: NDArray[Any]) -> Beats:
-        """The beats of a store, full beats of elements in the order of their addresses.
+        """Return the beats of a store: all elements in the order of their addresses.
 
         Raises `Fault` if a place was never written or a result does not fit its element.
         """
@@ -98,9 +100,7 @@ class Stores:
         ]
 
     def _check_kind(self, cluster: int, element: str) -> None:
-        """Raise `Fault` unless integers are stored as integers, floating results as floating
-        elements.
-        """
+        """Raise `Fault` if integer results would be stored as floating elements, or the reverse."""
         floating = np.dtype(self.shape.sum_type).kind == "f"
         if floating != (memory_type(element).kind == "f"):
             raise Fault(

@@ -1,7 +1,7 @@
-"""When steps start and end around the PEs (spec pe.md, "Timing around the PEs").
+"""Computes when steps start and end around the PEs (spec pe.md, "Timing around the PEs").
 
 A cycle is a cycle of the row's clock. "Starts at s" means that s is the first cycle in which an
-instruction does something, "ends at e" that e is the last one; a step that waited for it starts at
+instruction does something, "ends at e" that e is the last one. A step that waited for it starts at
 e + 1 at the earliest. docs/timing-pe.md explains each rule.
 """
 
@@ -23,45 +23,52 @@ WB = 1  # writing operands back takes a cycle
 
 
 def first_cycle(dispatched: int, latency: int, memory_latency: int, divider: int) -> int:
-    """The cycle of the first beat, for a dispatch at the device's cycle `dispatched`.
+    """Return the cycle of the row in which a dispatched list sends its first beat.
 
-    Meanwhile the unit fetches the first packet, which takes at least the latency of memory.
+    `dispatched` is the device cycle of the dispatch. Meanwhile the unit fetches the first packet,
+    which takes at least the latency of memory.
     """
     return -(-(dispatched + max(latency, memory_latency)) // divider)
 
 
 def first_start(accepted: int) -> int:
-    """The start of a run's first instruction; its command byte was there at `accepted`."""
+    """Return the first start of a run's first instruction; the command byte came in `accepted`."""
     return accepted + ID + FO + 1
 
 
 def write_back(end: Cycles) -> Cycles:
-    """The cycle of WB of an instruction that ended at `end`, with four stages."""
+    """Return the cycle of WB of an instruction that ended at `end`, with four stages."""
     return end + SU + WB
 
 
 def next_start(write_back_cycle: Cycles) -> Cycles:
-    """The earliest next issue of an instruction: operands are fetched after WB."""
+    """Return the first cycle in which an instruction may start again: FO comes after its WB."""
     return write_back_cycle + FO + 1
 
 
 def ld_end(last_beat: int, start: int) -> int:
-    """The end of a load from the bus: the bitmask is made in the cycle after the last beat."""
+    """Return the end of a load from the bus. The bitmask is made in the cycle after the last
+    beat.
+    """
     return max(last_beat + 1, start)
 
 
 def psums_end(start: int) -> int:
-    """The end of a load of partial sums from the output queue: one element a cycle."""
+    """Return the end of a load of partial sums from the output queue: one element in each cycle."""
     return start + ACCUMULATORS - 1
 
 
 def move_end(start: Cycles, results: int) -> Cycles:
-    """The end of a move of results from accumulators, or past the SFU: one a cycle in each PE."""
+    """Return the end of a move of results from accumulators or past the SFU.
+
+    Each PE moves one result in a cycle.
+    """
     return start + results - 1
 
 
 def sfu_end(start: int, results: int, rate: int, latency: int) -> int:
-    """The end of a special function: `rate` of its `results` enter a cycle, each takes `latency`
-    cycles.
+    """Return the end of a special function.
+
+    `rate` of its `results` enter in each cycle; each result takes `latency` cycles.
     """
     return start - (-results // rate) - 1 + latency - 1

@@ -1,4 +1,4 @@
-"""The on-chip unit that feeds a row, as the row reads and writes it: its feeding half."""
+"""The memory of a row: reads and writes the feeding half of the on-chip unit that feeds it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Ranges = Sequence[tuple[int, int]]  # offset in the half, bytes
 
 
 class UnitMemory:
-    """The feeding half of unit `number`, through a port to read and one to write."""
+    """The feeding half of unit `number`, with one port for reading and one for writing."""
 
     def __init__(self, memory: Memory, core: Core, number: int, half_bytes: int) -> None:
         self.memory, self.core, self.number, self.half_bytes = memory, core, number, half_bytes
@@ -19,7 +19,7 @@ class UnitMemory:
 
     @property
     def base(self) -> int:
-        """The address of the half that feeds the row now."""
+        """The memory address of the half that feeds the row now."""
         return self.memory.feeding_address(self.number)
 
     @property
@@ -28,11 +28,11 @@ class UnitMemory:
         return self.read_port.busy or self.return_port.busy
 
     def peek(self, offset: int, length: int) -> bytes:
-        """Bytes of the half, read in no time. Raises `Fault`."""
+        """Return bytes of the half without an access that takes time. Raises `Fault`."""
         return self.memory.peek(self.base + offset, length)
 
     def read(self, ranges: Ranges, instruction: int) -> None:
-        """Request the bytes of a beat, for the exe `instruction` of the trace."""
+        """Request the bytes of a beat. `instruction` is the number of the exe in the trace."""
         base = self.base
         self.read_port.instruction = instruction
         self.read_port.beat(self.core.time, [(base + at, length) for at, length in ranges])

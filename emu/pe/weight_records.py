@@ -1,4 +1,4 @@
-"""Weights in memory: a segment has a record (count, entries) for each slice."""
+"""The format of weights in memory: a segment has one record (count, entries) for each slice."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Records = tuple[tuple[int, int], ...]  # of each record: where its entries begin
 
 
 def entry_type(value_type: str) -> np.dtype[Any]:
-    """The type of an entry in memory: index and value, the value a NumPy `value_type`."""
+    """Return the NumPy type of an entry in memory: an index, and a value of type `value_type`."""
     members = zip(ENTRY.offsets, codes(ENTRY), strict=True)
     layout = [(name, "<" + code) for name, code in members]
     layout.append(("value", np.dtype(value_type).newbyteorder("<").str))
@@ -24,10 +24,10 @@ def entry_type(value_type: str) -> np.dtype[Any]:
 
 @lru_cache(maxsize=8)
 def records_of(data: bytes, entry: int) -> tuple[Records, int]:
-    """The records of a segment of weights, and where the first incomplete one begins.
+    """Return the records of a segment of weights, and where the first incomplete one begins.
 
-    An entry has `entry` bytes. The cache helps because several rows or clusters often get the same
-    bytes.
+    An entry has `entry` bytes. Results are cached, because several rows or clusters often get the
+    same bytes.
     """
     records = []
     at, size, head = 0, len(data), WEIGHTS_RECORD.size

@@ -1,1 +1,3 @@
-"""The fast engine of a row: macs are planned, feeds go in bursts, equal clusters go in lockstep."""
+"""The fast engine of a row: it plans macs, combines beats, and simulates equal clusters
+together.
+"""

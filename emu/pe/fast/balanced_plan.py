@@ -1,9 +1,9 @@
-"""Plans of macs with `balance`, from a given cycle to their end.
+"""Plans macs with `balance`, from a given cycle to their end.
 
-The PEs of a cluster depend on each other, but clusters are independent. A new plan therefore knows
-only the earliest cycle in which its macs can end. When that cycle comes, `settle` counts the cycles
-of all open plans of all rows at once (`queue_occupancy`), even if they began at different times.
-The counts determine which PE took which loads, and hence the sums (`balanced_state`).
+The PEs of a cluster depend on each other, but clusters are independent. So a new plan knows only
+the earliest cycle in which its macs can end. When that cycle comes, `settle` simulates the load
+counts of all open plans of all rows together (`queue_occupancy`), even if they began at different
+times. The counts determine which PE took which loads, and hence the sums (`balanced_state`).
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _MOST = 1 << 22  # loads, and pairs of weights, that are settled at once
 
 
 class BalancedPlan(Plan):
-    """The macs with `balance` at work in `clusters`, from cycle `start` on. Raises `Unplannable`.
+    """The balanced macs that `clusters` execute, from cycle `start` on. Raises `Unplannable`.
 
-    Before it is settled, `ends` has the first cycle in which each cluster's mac may end.
+    Before the plan is settled, `ends` has the first cycle in which the mac of each cluster may end.
     """
 
     settlement: BalancedState | None = None  # its macs, and those of other plans
@@ -40,7 +40,10 @@ class BalancedPlan(Plan):
         self.size = int(self.total.sum() + self.hit.size)
 
     def _add_up(self) -> None:
-        """Set `macs`, with the product of each load, if no sum of any of them leaves the range."""
+        """Set `macs`, with the product of each load.
+
+        Raises `Unplannable` if a sum might leave its range.
+        """
         arrays, pes = self.arrays, self.pes
         if (self.q2_count > 1).any():
             raise Unplannable
@@ -71,7 +74,9 @@ class BalancedPlan(Plan):
             raise Unplannable
 
     def _in_range(self) -> bool:
-        """Whether no sum can leave the range, whichever PE adds what in whatever order."""
+        """Return whether no sum can leave its range, whichever PE adds which products in whatever
+        order.
+        """
         adder, macs = self.adder, self.macs
         if not adder.floating and adder.overflow == "wrap":
             return True
@@ -84,7 +89,11 @@ class BalancedPlan(Plan):
         return product * loads + own + helped < float(most) / 2
 
     def _time_queued(self) -> None:
-        """Set `end`: no mac ends before its comparators examined all and its MACs took all."""
+        """Set `end`, a lower bound on the last cycle of each mac.
+
+        A mac cannot end before its comparators have examined all entries and its MACs have taken
+        all loads.
+        """
         pes = self.shape.pes
         empty = (self.q1_count + self.q2_count).reshape(-1, pes).max(axis=1) == 0
         loads = -(-self.total.reshape(-1, pes).sum(axis=1) // pes)
@@ -94,12 +103,12 @@ class BalancedPlan(Plan):
         self.end = np.repeat(np.where(self.macs.handing, 0, last), pes)
 
     def first_end(self) -> int:
-        """The first cycle in which one of the macs ends, or may end."""
+        """Return the first cycle in which one of the macs ends or may end."""
         first: int = min(self.ends.values())
         return first
 
     def write(self, clusters: list[int], now: int) -> None:
-        """Bring the PEs of some of the clusters to the start of cycle `now`."""
+        """Write the state at the start of cycle `now` to the PEs of some of the plan's clusters."""
         cycles = now - self.start
         if not cycles:
             return
@@ -139,7 +148,9 @@ class BalancedPlan(Plan):
         arrays.helpers[self.helper[rows]] = state.helper_sums.after(columns, outcome.products)
 
     def _handing(self, cluster: int) -> int:
-        """The cycle of the plan in which a cluster hands sums over, -1: in none."""
+        """Return the cycle of the plan in which a cluster hands sums over, or -1 if it never
+        does.
+        """
         if self.settlement is None:
             return -1
         first = self.offset // self.shape.pes
@@ -147,7 +158,7 @@ class BalancedPlan(Plan):
 
 
 def settle(plans: Iterable[BalancedPlan]) -> None:
-    """Find the ends of the macs of plans, as many together as is reasonable."""
+    """Compute the ends of the macs of plans, as many plans together as memory reasonably allows."""
     group: list[BalancedPlan] = []
     size = 0
     for plan in plans:

@@ -1,8 +1,8 @@
-"""Loads and sums of balanced macs, derived from their counts (see `balanced_plan`).
+"""Derives loads and sums of balanced macs from their load counts (see `balanced_plan`).
 
-The number of loads that move in each cycle (`queue_occupancy`) gives the order in which loads enter
-and leave the queues. The loads of a PE form one sequence: its own, and between them those that its
-right neighbour gave it.
+The number of loads that move in each cycle (`queue_occupancy`) determines the order in which loads
+enter and leave the queues. The loads of a PE form one sequence: its own loads, and between them the
+loads that its right neighbour gave it.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class BalancedMacs:
-    """Macs of whole clusters in the cycle in which their plan starts; arrays (PEs,) unless said.
+    """Macs of whole clusters in the cycle in which their plan starts.
 
-    Loads of a PE are in the order in which they reach its MAC or its left neighbour: those in
-    queue 2, those in queue 1, then those that its comparator will find.
+    Arrays have shape (PEs,) unless noted. The loads of a PE are in the order in which they reach
+    its MAC or its left neighbour: first those in queue 2, then those in queue 1, then those that
+    its comparator will find.
     """
 
     shape: Shape
@@ -48,8 +49,9 @@ class BalancedMacs:
 class RunningSums:
     """The values of one accumulator of each PE after any number of its loads.
 
-    `values` are the products of all loads that the MACs take, PE after PE from `first` on;
-    `is_own` says which of them go to this accumulator.
+    `old` are the sums before the first load. `values` are the products of all loads that the MACs
+    take; those of a PE begin at its element of `first`. `is_own` says which of them are added to
+    this accumulator.
     """
 
     def __init__(self, old: NDArray[Any], values: NDArray[Any], first: Ints, is_own: Bools) -> None:
@@ -71,7 +73,7 @@ class RunningSums:
         self.running = np.add.accumulate(sums, axis=1)
 
     def after(self, columns: slice, count: Ints) -> NDArray[Any]:
-        """The sums of some PEs after each has taken so many loads."""
+        """Return the sums of the PEs in `columns` after each has taken `count` (PEs,) loads."""
         first = self.first[columns]
         if self.floating:
             number = self.number[first + count] - self.number[first]
@@ -81,11 +83,12 @@ class RunningSums:
 
 
 class BalancedState:
-    """The state of some macs, side by side, in any cycle up to their ends or up to `cycles`.
+    """The state of several macs in any cycle up to their ends, or up to cycle `cycles`.
 
-    `loads` holds the loads of each PE from `first` on: its own and those that it is given.
-    `mac_loads` holds those that its MAC takes, from `mac_first` on. If `cycles` is None, `ends` has
-    the last cycle of each cluster's mac, `handing` the cycle of handing over or -1.
+    `loads` has the loads of each PE from index `first` on: its own and those given to it.
+    `mac_loads` has the loads that its MAC takes, from index `mac_first` on. If `cycles` is None,
+    `ends` has the last cycle of each cluster's mac, and `handing` the cycle in which the cluster
+    hands sums over, or -1.
     """
 
     def __init__(self, macs: Sequence[BalancedMacs], cycles: int | None = None) -> None:
@@ -107,7 +110,7 @@ class BalancedState:
             self._find_ends(np.maximum(last, 0), joined("given_before"), joined("handing"))
 
     def _occupancy(self, macs: Sequence[BalancedMacs], loads: Ints, first: Ints) -> QueueOccupancy:
-        """The queues at the start."""
+        """Return the load queues of all PEs as they are when the macs start."""
         parts, begins, size = [], [], 0
         for part_macs in macs:
             hit = part_macs.hit.view(np.uint8)
@@ -133,7 +136,7 @@ class BalancedState:
         )
 
     def _place_loads(self, loads: Ints, products: NDArray[Any], total: Ints) -> NDArray[Any]:
-        """Set `loads` and `mac_loads`. Gives the products of `mac_loads`."""
+        """Set `loads` and `mac_loads`. Return the products of `mac_loads`."""
         counts, q2, queue_counts = self.counts, self.q2_count, self.q1_count + self.q2_count
         by_pe = np.ascontiguousarray(counts.gives[:, :-1].T)
         gift_counts = np.count_nonzero(by_pe, axis=1)
@@ -159,13 +162,15 @@ class BalancedState:
         return values[stays]
 
     def _find_ends(self, last: Ints, given_before: Ints, handing: Bools) -> None:
-        """Set `handing` and `ends` from the last cycle of the PEs, (clusters,)."""
+        """Set `handing` and `ends` from the last cycle in which PEs of each cluster work,
+        (clusters,).
+        """
         owing = (given_before + self.at_end.loads_given).reshape(-1, self.shape.pes).any(axis=1)
         self.handing = np.where(handing, 0, np.where(owing, last + 1, -1))
         self.ends = np.where(owing, self.handing, last)
 
     def outcome(self, columns: slice, cycles: int) -> MacOutcome:
-        """What some PEs have done after so many cycles, at least one."""
+        """Return what the PEs in `columns` have done after `cycles` cycles, at least one."""
         return self._progress(columns, cycles)[0]
 
     def _progress(self, columns: slice, cycles: int) -> tuple[MacOutcome, Ints]:
@@ -181,12 +186,12 @@ class BalancedState:
 def progress(
     counts: LoadCounts, first: Bools, entries_left: Ints, has_multiplied: Bools, pes: int
 ) -> tuple[MacOutcome, Ints]:
-    """What PEs have done in the cycles of `counts`, in clusters of `pes` PEs.
+    """Return what PEs have done in the cycles of `counts`, and the last busy cycle of each cluster.
 
     `first` says whose queue 2 held a load at the start, `entries_left` how many entries the
-    comparators had to examine, `has_multiplied` whose MAC had multiplied before. Also gives, by
-    cluster, the last cycle in which a PE of it has something to do, -1: none. The outcome has no
-    mac cycles and no handing cycles yet.
+    comparators had to examine, `has_multiplied` whose MAC had multiplied before. A cluster has
+    `pes` PEs. Its last busy cycle is -1 if it never has work. The caller sets mac cycles and
+    handing cycles in the outcome.
     """
     ready: Bools = np.concatenate([first[None], counts.moves[:-1]])  # a load is in queue 2
     is_busy: Bools = ready | (counts.q1_loads[:-1] > 0) | counts.examines

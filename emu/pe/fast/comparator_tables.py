@@ -1,8 +1,9 @@
-"""The index comparator 505 and its load queues as an automaton, for the fast engine.
+"""Tables of what index comparator 505 and its load queues do, seen as a finite automaton.
 
-When a PE examines its next two weights depends only on the number of loads in its queues and on how
-many of the previous two weights were effectual. Tables give, for each block of such pairs and each
-state, what happens; so a mac takes one look-up a block, for all PEs at once.
+When a PE examines its next two weights depends only on two things: the number of loads in its
+queues, and how many of the previous two weights were effectual. For each block of such pairs and
+each state, the tables say what happens. So a mac needs one look-up for each block, for all PEs at
+once.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ class Tables:
     """The effect of blocks of pairs, for given depths of the load queues.
 
     A state is q1 * 2 + q2: the loads in queue 1 and queue 2 (at most one) at the start of a cycle.
-    A row of the tables is block * states + state. The pairs of a block are the digits of its number
-    in base `OUTCOMES`, the first pair the most significant.
+    The row number in the tables is block * states + state. The pairs of a block are the digits of
+    its number in base `OUTCOMES`; the first pair is the most significant digit.
     """
 
     pairs: int  # of a block
@@ -41,7 +42,7 @@ class Tables:
 
 @lru_cache(maxsize=8)
 def tables(depth_1: int, depth_2: int) -> Tables:
-    """The tables for load queues of these depths."""
+    """Return the tables for load queues of `depth_1` and `depth_2` places."""
     states = 2 * (depth_1 + 1)
     pairs = _MOST_PAIRS
     while pairs > 1 and states * OUTCOMES**pairs > _MOST_ROWS:
@@ -75,7 +76,7 @@ def tables(depth_1: int, depth_2: int) -> Tables:
 
 
 def _move(state: int, depth_2: int) -> int:
-    """The state after a cycle in which the comparator does nothing."""
+    """Return the state after a cycle in which the comparator does nothing."""
     q1, q2 = divmod(state, 2)
     moves = int(q1 > 0 and q2 < depth_2)
     return (q1 - moves) * 2 + moves
@@ -89,7 +90,10 @@ def _drain(state: int, depth_2: int) -> int:
 
 
 def _single(depth_1: int, depth_2: int, states: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """By state and outcome of a pair: the state after its cycle, and the cycles that it waited."""
+    """Return two arrays (states, outcomes) for one pair: the next state, and the cycles of waiting.
+
+    The next state is the state after the cycle in which the pair is examined.
+    """
     next_state = np.zeros((states, OUTCOMES), np.int64)
     wait = np.zeros((states, OUTCOMES), np.int64)
     for number in range(states):

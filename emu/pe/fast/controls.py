@@ -1,4 +1,4 @@
-"""The control units of a row in the fast engine: clusters in lockstep are simulated as a group."""
+"""The control units of a row in the fast engine; clusters in lockstep are simulated as a group."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ from macaw.emu.waits import NEVER
 
 
 class LockstepControls(ClusterControls):
-    """Control units of which those in `group`, if there is one, are not simulated themselves."""
+    """The control units of a row. The clusters in `group`, if there is a group, have no turns of
+    their own.
+    """
 
     macs: PlannedMacs  # set by the row
 
@@ -35,7 +37,9 @@ class LockstepControls(ClusterControls):
     # The row's calls
 
     def act(self, now: int) -> bool:
-        """Let the group and the control units act in cycle `now`. Raises `Fault`."""
+        """Let the group and the control units act in cycle `now`. Return whether any did. Raises
+        `Fault`.
+        """
         acted = False
         core, due = self.context.core, self.state.due
         if self.group is not None:
@@ -54,16 +58,20 @@ class LockstepControls(ClusterControls):
         return acted
 
     def next_event(self, now: int) -> int:
-        """The first cycle after `now` in which the group must be simulated, or NEVER."""
+        """Return the first cycle after `now` in which the group must be simulated, or NEVER."""
         return NEVER if self.group is None else self.group.next_event(now)
 
     def oldest_mac(self, now: int) -> int:
-        """The first cycle, up to `now`, of the macs that the trace does not contain yet."""
+        """Return the first cycle of the macs that are not yet reported to the trace, at most
+        `now`.
+        """
         oldest = super().oldest_mac(now)
         return oldest if self.group is None else min(oldest, self.group.began)
 
     def split(self, now: int = NEVER) -> None:
-        """Split the group: in the middle of the present cycle, or at the start of cycle `now`."""
+        """Split the group, at the start of cycle `now` or, without `now`, in the middle of the
+        current cycle.
+        """
         group, self.group = self.group, None
         assert group is not None  # the caller has looked
         self.splits += 1
@@ -79,7 +87,7 @@ class LockstepControls(ClusterControls):
     # The bus's calls
 
     def accepts(self, packet: Packet) -> bool:
-        """Whether the packet's buffer is free in all its clusters."""
+        """Return whether the packet's buffer is free in all clusters of the packet."""
         if self.group is not None and not self.group.members.isdisjoint(packet["clusters"]):
             if self.group.keeps_out(packet):
                 return False
@@ -87,7 +95,9 @@ class LockstepControls(ClusterControls):
         return super().accepts(packet)
 
     def may_still_write(self, order: int, segment: Segment) -> bool:
-        """Whether a run of a packet before `order` has yet to store into bytes of a segment."""
+        """Return whether a run of a packet before number `order` may still write bytes of
+        `segment`.
+        """
         if self.group is not None:
             if order == self.group.order:
                 return False  # there are no others
@@ -95,13 +105,13 @@ class LockstepControls(ClusterControls):
         return super().may_still_write(order, segment)
 
     def can_take(self, packet: Packet, segment: int) -> bool:
-        """Whether all clusters can take a segment of the packet on the bus."""
+        """Return whether all clusters of the packet on the bus can take one of its segments."""
         if self.group is not None and self.group.takes(packet):
             return self.group.opens(segment) <= self.acted
         return super().can_take(packet, segment)
 
     def begin_segment(self, packet: Packet) -> None:
-        """The first bytes of a segment are on the bus."""
+        """Occupy the loaders, because the first bytes of a segment are on the bus."""
         if self.group is None or not self.group.takes(packet):
             super().begin_segment(packet)
             return
@@ -109,7 +119,7 @@ class LockstepControls(ClusterControls):
         self.group.bus_calls.append(call)
 
     def first_beat(self, packet: Packet, segment: int, cycle: int) -> None:
-        """The first beat of a segment was on the bus in `cycle`."""
+        """React to the first beat of a segment, which was on the bus in `cycle`."""
         group = self.group
         if group is None or not group.takes(packet):
             super().first_beat(packet, segment, cycle)
@@ -118,7 +128,10 @@ class LockstepControls(ClusterControls):
         self._extend(lambda: group.first_beat(segment, cycle))
 
     def last_beat(self, packet: Packet, segment: int, cycle: int) -> None:
-        """The last beat of a segment was on the bus in `cycle`; its contents are in place."""
+        """React to the last beat of a segment, which was on the bus in `cycle`.
+
+        The contents of the segment are already in the PEs.
+        """
         group = self.group
         if group is None or not group.takes(packet):
             super().last_beat(packet, segment, cycle)
@@ -130,14 +143,14 @@ class LockstepControls(ClusterControls):
         group.bus_calls.append(BusCall(self.acted, True, call))
 
     def _extend(self, extend: Callable[[], None]) -> None:
-        """Let the group compute times from what the bus brought; if it cannot, split it."""
+        """Let the group compute times from what the bus brought. Split the group if it cannot."""
         try:
             extend()
         except (Unplannable, Fault):
             self.split()
 
     def targets(self, packet: Packet, segment: int) -> NDArray[np.int32]:
-        """Where the ld of each cluster puts a dense segment, (clusters, PEs)."""
+        """Return where the PEs put a dense segment: element addresses of shape (clusters, PEs)."""
         if self.group is not None and self.group.takes(packet):
             shape = len(packet["clusters"]), self.shape.pes
             return np.full(shape, self.group.target(segment), np.int32)

@@ -1,7 +1,7 @@
-"""Feed bursts: beats in the middle of a segment, many at once.
+"""Feed bursts: delivers many beats from the middle of a segment at once.
 
-While no other core requests the half of the unit, one beat comes each cycle. Beats in the middle of
-a segment change only counts and the bytes that the packet has delivered so far.
+While no other core requests the half of the unit, one beat comes in each cycle. Beats in the middle
+of a segment change only counters and the bytes that the packet has delivered so far.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ _FEWEST = 2  # beats for which a burst saves time
 class FeedBurst:
     """Beats in the cycles `first` to `end` - 1, each as wide as the bus.
 
-    The beat before them is on the bus when they begin. The bus sends the one in cycle `end` itself.
+    When the burst starts, the beat before it is on the bus. The bus sends the beat of cycle `end`
+    itself.
     """
 
     half: int
@@ -30,7 +31,9 @@ class FeedBurst:
 
     @classmethod
     def after(cls, context: RowContext, cycle: int) -> FeedBurst | None:
-        """The burst after the beat that was granted in `cycle`, or None if it has too few beats."""
+        """Return the burst that follows the beat granted in `cycle`, or None if it has too few
+        beats.
+        """
         state, memory, width = context.state, context.memory.memory, context.shape.bus_bytes
         packet, beat, banks = state.packet, state.beat, memory.banks
         if len(beat["pieces"]) != 1 or not command_of(packet).loads:
@@ -51,7 +54,9 @@ class FeedBurst:
         return cls(half, offset + packet["sent"] + length, cycle + 1, cycle + 1 + count)
 
     def write(self, bus: Distribution, now: int) -> int:
-        """Bring bus and packet to the start of cycle `now`. Gives the beats before it."""
+        """Bring bus and packet to the start of cycle `now`. Return the number of beats
+        before it.
+        """
         beats = min(now, self.end) - self.first
         if beats <= 0:
             return 0

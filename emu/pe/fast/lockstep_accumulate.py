@@ -1,7 +1,7 @@
-"""Sums, results and counters of the macs of a lockstep group (`lockstep_group`).
+"""Computes sums, results and counters of the macs of a lockstep group (`lockstep_group`).
 
 While a cluster belongs to the group, the declared state of its PEs does not change. This module
-holds what that state will become, for all clusters at once, and writes it when a cluster leaves.
+keeps the future state of all clusters, and writes it to the declared state when a cluster leaves.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class LockstepMac:
-    """A mac of all clusters: number `at` of those computed together as `batch`."""
+    """One mac of all clusters: number `at` of the macs that were computed together as `batch`."""
 
     batch: ResidentMacs
     at: int
@@ -31,7 +31,7 @@ class LockstepMac:
 
 
 class LockstepAccumulator:
-    """Accumulators, output queues and counters of the PEs of `clusters`."""
+    """The accumulators, output queues and counters of the PEs of `clusters`."""
 
     def __init__(self, context: RowContext, clusters: list[int], weights: ResidentWeights) -> None:
         self.arrays, self.state, self.shape = context.arrays, context.state, context.shape
@@ -50,7 +50,7 @@ class LockstepAccumulator:
         self._total: MacOutcome | None = None
 
     def mac(self, mac: LockstepMac) -> None:
-        """Add the next mac. Raises `Unplannable` if its sums might leave the range."""
+        """Add the sums of the next mac. Raises `Unplannable` if they might leave the range."""
         old = self.accumulators[..., mac.accumulator]
         if self.adder.overflow != "wrap":
             greatest = max(abs(int(old.max())), abs(int(old.min())))
@@ -62,7 +62,9 @@ class LockstepAccumulator:
         self.macs.append(mac)
 
     def move(self, source: int, target: int) -> None:
-        """Move the next result out; see `OutputQueues.move`."""
+        """Move accumulator `source` to place `target` of the output queue; see
+        `OutputQueues.move`.
+        """
         values = self.accumulators[..., source]
         self.buffer[...] = values
         self.output[..., target] = values
@@ -75,7 +77,7 @@ class LockstepAccumulator:
     # Into the declared state
 
     def write(self, place: int) -> None:
-        """Write the state of the cluster at `place` of the group after all macs and moves."""
+        """Write the state of the group's cluster number `place` after all macs and moves."""
         state, c = self.state, self.clusters[place]
         state.accumulators[c] = self.accumulators[place]
         state.output[c] = self.output[place]
@@ -90,7 +92,7 @@ class LockstepAccumulator:
         self._end(place, self.macs[-1], self._total.part(place))
 
     def apply(self, place: int, number: int) -> None:
-        """Write the state of a cluster after one mac, which began in the declared state."""
+        """Write the state of a cluster after mac `number`, whose start is in the declared state."""
         mac = self.macs[number]
         accumulator = self.state.accumulators[self.clusters[place], :, mac.accumulator]
         accumulator += mac.batch.sums[mac.at, place]
@@ -111,13 +113,13 @@ class LockstepAccumulator:
         state.computing[c] = False
 
     def products(self) -> Ints:
-        """How many each mac has taken, (macs, clusters)."""
+        """Return how many products each mac has made, of shape (macs, clusters)."""
         batches = {id(mac.batch): mac.batch for mac in self.macs}
         sums = {key: batch.outcome.products.sum(axis=2) for key, batch in batches.items()}
         return np.array([sums[id(mac.batch)][mac.at] for mac in self.macs])
 
     def _all_macs(self) -> MacOutcome:
-        """The outcome of all macs, (clusters, PEs)."""
+        """Return the sum of the outcomes of all macs, of shape (clusters, PEs)."""
         parts: list[MacOutcome] = []
         for batch in {id(mac.batch): mac.batch for mac in self.macs}.values():
             numbers = [mac.at for mac in self.macs if mac.batch is batch]

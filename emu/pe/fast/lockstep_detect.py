@@ -20,11 +20,10 @@ _FEWEST = 2  # iterations for which a group saves time
 
 
 def lockstep_group(controls: ClusterControls, trace: RowTrace, now: int) -> LockstepGroup | None:
-    """A group of all clusters that run something, from cycle `now` on; None if they cannot form
-    one.
+    """Return a group of all clusters with runs, or None if they cannot form one in cycle `now`.
 
-    They must be about to begin the first mac of a loop over resident weights, and must not differ
-    in anything that the group computes once for all.
+    They must be about to begin the first mac of a loop over resident weights. They must not differ
+    in anything that the group computes once for all clusters.
     """
     context = controls.context
     state = context.state
@@ -44,7 +43,7 @@ def lockstep_group(controls: ClusterControls, trace: RowTrace, now: int) -> Lock
 
 
 def _starts_loop(context: RowContext, cluster: int, run: Run, now: int) -> bool:
-    """Whether a run is at the start of such a loop."""
+    """Return whether a run is about to begin the first mac of a loop over resident weights."""
     state = context.state
     if (
         run["iteration"] > 0
@@ -72,21 +71,23 @@ def _starts_loop(context: RowContext, cluster: int, run: Run, now: int) -> bool:
 
 
 def _ends(op: Op, now: int) -> bool:
-    """Whether a step is over in cycle `now`, even if the control unit has not noticed it yet."""
+    """Return whether a step is over in cycle `now`, even if the control unit has not noticed it
+    yet.
+    """
     return op["state"] == DONE or (op["state"] == RUNNING and op["end"] < now)
 
 
 def _common(run: Run) -> dict[str, Any]:
-    """A run without the parts that may differ between clusters."""
+    """Return a run without the parts that may differ between clusters of a group."""
     ops = [{**op, "reads": 0} for op in run["ops"]]
     return {**run, "span": None, "reach": 0, "ops": ops}
 
 
 def _are_equal(context: RowContext, clusters: list[int], buffer: int) -> bool:
-    """Whether all clusters are in the same state, and all PEs have equal operands and loaded
-    blocks.
+    """Return whether all clusters are in the same state, and all PEs have equal operands.
 
-    An ld with a stride may have loaded other blocks in other PEs.
+    All PEs must also have the same blocks loaded: an ld with a stride may have loaded others in
+    each PE.
     """
     state, lead = context.state, clusters[0]
     for name in ("units", "due"):

@@ -2,14 +2,14 @@
 
 Clusters that share a packet run the same steps; only the ends of their macs differ. While weights
 stay in the queues (state `rq`), the start of a step follows from the ends of earlier steps, by the
-rules of `control_unit` and `run_lifecycle`. Times here are arrays (clusters,). The group computes
-them as far ahead as the data that the bus has delivered allow.
+rules of `control_unit` and `run_lifecycle`. Times here are arrays of shape (clusters,). The group
+computes them as far ahead as the data that the bus has delivered allow.
 
-The declared state of the clusters stays as it was in the cycle in which the group formed. A cluster
-whose run is over leaves the group, and its state of that cycle is written. If the state is read
-earlier, or something happens that the group does not handle, the group splits: the control units of
-the remaining clusters repeat their cycles up to the present one (`lockstep_split`), so that the
-state is always theirs.
+The declared state of the clusters stays as it was in the cycle in which the group formed. When the
+run of a cluster is over, the cluster leaves the group, and its state of that cycle is written. If
+the state is read earlier, or something happens that the group does not handle, the group splits:
+the control units of the remaining clusters repeat their cycles up to the present one
+(`lockstep_split`). So the state is always what the control units would have computed.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _LOOKUPS = 1 << 20  # look-ups of the macs that are computed at once
 
 
 class BusCall(NamedTuple):
-    """A call of the bus to the control units, to be repeated if the group splits."""
+    """A call of the bus to the control units, recorded so that a split can repeat it."""
 
     cycle: int
     before_control: bool  # whether it comes before the control units act in that cycle
@@ -56,10 +56,10 @@ class BusCall(NamedTuple):
 
 
 class LockstepGroup:
-    """The clusters of `units`, whose runs are the same and start to multiply in cycle `now`.
+    """The clusters of `units`, whose runs are equal and start to multiply in cycle `now`.
 
-    Times are arrays (clusters,), in the order of `units`. `members` are the numbers of the clusters
-    that belong to the group now. Raises `Unplannable`, `Fault`.
+    Times are arrays of shape (clusters,), in the order of `units`. `members` are the numbers of the
+    clusters that belong to the group now. Raises `Unplannable`, `Fault`.
     """
 
     def __init__(
@@ -106,7 +106,9 @@ class LockstepGroup:
             self.state.due[cluster] = NEVER
 
     def _take(self, ops: Sequence[Op], known: Ints) -> None:
-        """Set the steps of an iteration, which `known` (clusters,) is the first cycle of."""
+        """Set the steps of an iteration. `known` (clusters,) is the first cycle of the
+        iteration.
+        """
         self.steps = [LockstepStep(op, known) for op in ops]
         for step in self.steps:
             op = step.op
@@ -120,7 +122,10 @@ class LockstepGroup:
             self.retired -= op["state"] == DONE and step.explicit
 
     def _reads(self, op: Op) -> list[int]:
-        """The mask of the input blocks that a step reads, by cluster; see `Cluster.set_reads`."""
+        """Return, for each cluster, the mask of the input blocks that a step reads.
+
+        See `Cluster.set_reads`.
+        """
         if op["unit"] != MAC:
             return [op["reads"]] * len(self.reaches)
         base, size, last = op["base"], self.shape.input_block, self.shape.input_buffer
@@ -131,7 +136,10 @@ class LockstepGroup:
         return [masks[reach] for reach in self.reaches]
 
     def _shares(self, op: Op, other: Op) -> NDArray[np.bool_] | bool:
-        """Whether two steps conflict, for all clusters or for each; see `ControlUnit`."""
+        """Return whether two steps conflict: one answer for all clusters, or an array of answers.
+
+        See `ControlUnit`.
+        """
         writes, other_writes = op["writes"], other["writes"]
         if op["sums"] & other["sums"] or op["blocks"] & other["blocks"] or writes & other_writes:
             return True
@@ -147,9 +155,9 @@ class LockstepGroup:
     # Times
 
     def extend(self) -> None:
-        """Compute times as far ahead as possible.
+        """Compute times of steps as far ahead as possible.
 
-        Raises `Unplannable`, `Fault`: the group must split.
+        Raises `Unplannable` or `Fault` if the group must split.
         """
         self._opens.clear()
         while self.run_end is None:
@@ -158,7 +166,7 @@ class LockstepGroup:
                 return
 
     def _start(self, step: LockstepStep) -> bool:
-        """Compute when a step starts and ends. Gives False if that is not known yet."""
+        """Compute when a step starts and ends. Return False if that is not known yet."""
         op = step.op
         bounds = [step.known, self.issue]
         if step.explicit and op["place"] in self.ends:
@@ -206,7 +214,9 @@ class LockstepGroup:
         return self.before + self.steps[: self.steps.index(step)]
 
     def _loop_back(self) -> bool:
-        """Go to the next iteration, or end the last one. Gives False if that is not known yet."""
+        """Start the next iteration, or end the run after the last one. Return False if its time is
+        not known.
+        """
         run = self.run
         times = []
         for step in self.steps:
@@ -230,7 +240,9 @@ class LockstepGroup:
         return True
 
     def _finish(self, last_loopback: Ints) -> None:
-        """Compute the end of the run: everything has ended and has been written back."""
+        """Compute the end of the run: every step has ended and every operand has been
+        written back.
+        """
         ends = [step.end + 1 for step in self.before + self.steps if step.end is not None]
         if self.long_pipeline:
             ends += [timing.write_back(end) + 1 for end in self.ends.values()]
@@ -254,7 +266,7 @@ class LockstepGroup:
         self._end(step, end)
 
     def _multiply(self, step: LockstepStep) -> None:
-        """Compute the next mac, and later ones with it if all activations have come."""
+        """Compute the next mac, together with later ones if all activations have arrived."""
         bases = [step.op["base"]]
         run, later_steps = self.run, self.steps[self.steps.index(step) + 1 :]
         if run["taken"] == len(run["segments"]) and all(x.op["last"] < NEVER for x in self._lds()):
@@ -277,7 +289,10 @@ class LockstepGroup:
         return [step for step in self.steps if step.op["segments"]]
 
     def _limit(self, base: int) -> Ints:
-        """By cluster, where the activations end that all PEs have loaded from `base` on."""
+        """Return, for each cluster, the element at which the loaded activations end.
+
+        All PEs have loaded the elements from `base` up to this end.
+        """
         if base not in self._limits:
             block_loaded = self.state.block_loaded[self.clusters]
             few = self.units[:1] if (block_loaded == block_loaded[0]).all() else self.units
@@ -289,21 +304,23 @@ class LockstepGroup:
     # The bus
 
     def takes(self, packet: Packet | None) -> bool:
-        """Whether a packet is the one that the group's runs belong to."""
+        """Return whether a packet is the one that started the group's runs."""
         return packet is not None and packet["order"] == self.order
 
     def keeps_out(self, packet: Packet) -> bool:
-        """Whether a packet needs a buffer that the group's runs use."""
+        """Return whether a packet needs a buffer that the group's runs use."""
         return packet["buffer"] in (self.run["buffer"], *self.run["chain"])
 
     def opens(self, segment: int) -> int:
-        """The cycle in which all clusters can take a segment, NEVER if it is not known yet."""
+        """Return the first cycle in which all clusters can take a segment, NEVER if it is not known
+        yet.
+        """
         if segment not in self._opens:
             self._opens[segment] = self._opening(segment)
         return self._opens[segment]
 
     def _opening(self, segment: int) -> int:
-        """Compute `opens`; see `ControlUnit.can_take`."""
+        """Compute the result of `opens`; see `ControlUnit.can_take`."""
         step = next((step for step in self.steps if segment in step.op["segments"]), None)
         if step is None:
             return NEVER
@@ -324,24 +341,27 @@ class LockstepGroup:
         return int(max(bound.max() for bound in bounds))
 
     def taker(self, segment: int) -> LockstepStep:
-        """The ld that takes a segment."""
+        """Return the ld step that takes a segment."""
         return next(step for step in self.steps if segment in step.op["segments"])
 
     def target(self, segment: int) -> int:
-        """The place where its ld puts a segment."""
+        """Return the element address to which the ld of a segment writes."""
         return self._operands(self.taker(segment).op)[0]
 
     def _operands(self, op: Op) -> list[int]:
         return self.buffer.operands(self.run["initial"], op["iteration"])[op["place"]]
 
     def first_beat(self, segment: int, cycle: int) -> None:
-        """The first beat of a segment was on the bus in `cycle`. Raises as `extend` does."""
+        """React to the first beat of a segment, on the bus in `cycle`. Raises as `extend` does."""
         op = self.taker(segment).op
         op["first"] = min(op["first"], cycle)
         self.extend()
 
     def last_beat(self, segment: int, cycle: int) -> None:
-        """The last beat was on the bus, and its contents are in place. Raises as `extend` does."""
+        """React to the last beat of a segment, on the bus in `cycle`. Raises as `extend` does.
+
+        The contents of the segment are already in the PEs.
+        """
         step = self.taker(segment)
         op = step.op
         op["received"] += 1
@@ -353,7 +373,7 @@ class LockstepGroup:
         self.extend()
 
     def next_event(self, now: int) -> int:
-        """The first cycle after `now` in which the row must simulate the group, or NEVER."""
+        """Return the first cycle after `now` in which the row must simulate the group, or NEVER."""
         cycle, packet = self._first, self.state.packet
         if self.takes(packet) and not packet["sent"]:
             opens = self.opens(packet["segment"])
@@ -363,7 +383,9 @@ class LockstepGroup:
     # The end
 
     def leave(self, now: int) -> None:
-        """Write the state of the clusters whose run is over in cycle `now`."""
+        """Write the state of the clusters whose run is over in cycle `now`, and remove them from
+        the group.
+        """
         if self.run_end is None or self._first > now:
             return
         self._first = NEVER
@@ -384,8 +406,9 @@ class LockstepGroup:
 
     @cached_property
     def _uses(self) -> tuple[Ints, Ints, Ints]:
-        """Of all macs, (macs, clusters): the first cycle, the cycle after the last one, the
-        products.
+        """The first cycle, the cycle after the last one and the products of all macs.
+
+        Each of the three arrays has shape (macs, clusters).
         """
         begin = np.array([start for start, _ in self.mac_times])
         until = np.array([end for _, end in self.mac_times]) + 1
@@ -416,8 +439,9 @@ class LockstepGroup:
 
     @cached_property
     def _ended_steps(self) -> list[EndedStep]:
-        """The steps that a run contains when it is over; some clusters may keep steps of the
-        iteration before.
+        """The steps that the run contains when it is over.
+
+        In some clusters steps of the iteration before belong to them.
         """
         last = self.steps[0].known
         steps = []

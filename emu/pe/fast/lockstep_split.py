@@ -1,8 +1,7 @@
-"""Splitting a lockstep group (`lockstep_group`) before its clusters are done.
+"""Splits a lockstep group (`lockstep_group`) before the runs of its clusters are over.
 
-The control units repeat their cycles from the one in which the group formed to the present one. The
-calls of the bus that were recorded meanwhile are made again, and the results of macs come from the
-group.
+The control units repeat their cycles, from the one in which the group formed to the present one.
+They get the recorded calls of the bus again, and the results of macs come from the group.
 """
 
 from __future__ import annotations
@@ -12,10 +11,11 @@ from macaw.emu.waits import NEVER
 
 
 def split(group: LockstepGroup, now: dict[int, int], computed: int) -> list[tuple[int, int]]:
-    """Bring the clusters that have not left to the start of a cycle, `now` by cluster.
+    """Bring the clusters that have not left the group to the start of cycle `now[cluster]`.
 
-    Their PEs have had the cycles before `computed`. Gives, for each cluster that multiplies then,
-    its number and the cycle in which its mac began; its PEs have the state of that cycle.
+    Their PEs have been simulated up to cycle `computed`, which is excluded. Return a pair for each
+    cluster that executes a mac then: its number and the cycle in which the mac began. Its PEs have
+    the state of that cycle.
     """
     members, group.members = sorted(group.members), set()
     multiplying = []
@@ -28,7 +28,9 @@ def split(group: LockstepGroup, now: dict[int, int], computed: int) -> list[tupl
 
 
 def _replay(group: LockstepGroup, place: int, now: int, computed: int) -> int:
-    """Repeat the cycles of a cluster. Gives how many of its macs are over then."""
+    """Repeat the cycles of a cluster up to `now`. Return how many of its macs have ended by
+    then.
+    """
     state, c, unit = group.state, group.clusters[place], group.units[place]
     state.due[c] = group.due[place]
     macs, calls = 0, list(group.bus_calls)

@@ -1,4 +1,4 @@
-"""Steps of a lockstep group (`lockstep_group`), with times by cluster."""
+"""The steps of a lockstep group (`lockstep_group`), with one start and one end for each cluster."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ STEPS = {"ld", "skip", "mac", "move"}  # that a group can execute
 
 @dataclass(eq=False)
 class LockstepStep:
-    """A step of all clusters, with the times when each starts and ends it, as far as known."""
+    """A step of all clusters, with the times when each cluster starts and ends it, as far as
+    known.
+    """
 
     op: Op
     known: Ints  # the first cycle of its iteration
@@ -26,12 +28,14 @@ class LockstepStep:
 
     @property
     def explicit(self) -> bool:
-        """Whether it is an instruction, not a step that flags imply."""
+        """Whether the step is an instruction, not a step that flags imply."""
         return self.op["implied"] is None
 
 
 class EndedStep(NamedTuple):
-    """A step that is over, by cluster: its times, what it read, whether it is still in the run."""
+    """A step that is over, with lists by cluster: times, blocks read, and whether the run still has
+    it.
+    """
 
     op: Op
     start: list[int]
@@ -41,17 +45,19 @@ class EndedStep(NamedTuple):
 
 
 def cycle_after(end: Ints, waits: NDArray[np.bool_] | bool) -> Ints:
-    """The cycle after an end for the clusters in `waits`, 0 for others."""
+    """Return the cycle after `end` for the clusters in `waits`, and 0 for the others."""
     return end + 1 if waits is True else np.where(waits, end + 1, 0)
 
 
 def follows(op: Op, other: Op) -> bool:
-    """Whether a step waits for each earlier step of a unit like that of `other`."""
+    """Return whether a step waits for all earlier steps that use the same unit as `other`."""
     return other["unit"] in (op["unit"], AFTER.get(op["unit"]))
 
 
 def op_of(step: EndedStep, place: int) -> Op:
-    """The `Op` of a step that is over, with the times of the cluster at `place`."""
+    """Return the `Op` of a step that is over, with the times of the group's cluster number
+    `place`.
+    """
     op = step.op.copy()
     op["segments"], op["beats"], op["reads"] = list(op["segments"]), [], step.reads[place]
     op["state"], op["start"], op["end"] = DONE, step.start[place], step.end[place]

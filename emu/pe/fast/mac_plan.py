@@ -1,8 +1,9 @@
-"""A plan of macs: all their cycles and sums, from a given cycle to the end.
+"""Plans macs: computes all their cycles and sums, from a given cycle to the end.
 
-Which weights are effectual, the order of the loads, and every sum depend only on the contents of
-the PEs when the plan is made, which nothing else changes while the macs run. The cycles come from
-`comparator_tables`. A plan can start at any cycle of a mac, and write the state of any later one.
+Which weights are effectual, the sequence of the loads, and every sum depend only on the contents of
+the PEs when the plan is made. Nothing else changes these contents while the macs execute. The
+cycles come from `comparator_tables`. A plan can start at any cycle of a mac, and write the state of
+any later cycle.
 """
 
 from __future__ import annotations
@@ -24,14 +25,15 @@ _NEVER = -(1 << 40)
 
 
 class Unplannable(Exception):
-    """Something unusual happens in these macs: they must run cycle by cycle."""
+    """Raised for macs that cannot be planned and must be simulated cycle by cycle."""
 
 
 class Plan:
-    """The macs at work in `clusters`, from cycle `start` on. Raises `Unplannable`.
+    """The macs that `clusters` execute, from cycle `start` on. Raises `Unplannable`.
 
     Times inside are counted from `start`. `ends` has the last cycle of each cluster's mac. The
-    loads of a PE are in one sequence: those in queue 2, those in queue 1, then those to come.
+    loads of a PE form one sequence: those in queue 2, those in queue 1, then those that the
+    comparator will find.
     """
 
     def __init__(self, context: RowContext, clusters: list[int], start: int) -> None:
@@ -60,8 +62,9 @@ class Plan:
     # Loads and sums
 
     def _find_loads(self) -> None:
-        """Set `hit`, which entries are effectual, and the loads of each PE: `loads`, `first`,
-        `total`.
+        """Set which entries are effectual (`hit`) and the loads of each PE.
+
+        The loads of a PE are `total` elements of `loads` from index `first` on.
         """
         arrays, pes, width = self.arrays, self.pes, self.width
         number = np.arange(width)
@@ -89,7 +92,11 @@ class Plan:
         self.first = np.cumsum(self.total) - self.total
 
     def _held_loads(self) -> tuple[Bools, Ints]:
-        """The loads that are in the queues when the plan starts, in order, (PEs, places)."""
+        """Return the loads that are in the queues when the plan starts.
+
+        The result is (mask, loads), both of shape (PEs, places), in the order of processing. The
+        mask says which places contain a load.
+        """
         arrays, pes = self.arrays, self.pes
         masks, loads = [], []
         queues = (
@@ -103,7 +110,10 @@ class Plan:
         return np.concatenate(masks, axis=1), np.concatenate(loads, axis=1)
 
     def _add_up(self) -> None:
-        """Set `running`, the sums after each load, if none leaves the range and all are numbers."""
+        """Set `running`, the sums after each load.
+
+        Raises `Unplannable` if a sum might leave its range or is not a finite number.
+        """
         arrays, pes, adder = self.arrays, self.pes, self.adder
         self.where = arrays.sum_row[pes] + arrays.mac_sum[pes]
         self.old = arrays.accumulators[self.where]
@@ -127,9 +137,9 @@ class Plan:
                 raise Unplannable
 
     def _add_floating(self, product: NDArray[Any], owner: Ints) -> None:
-        """Set `running` by one addition after the other.
+        """Set `running` by adding one product after the other.
 
-        A missing product is -0, which changes no sum.
+        Where a PE has no product, -0 is added, which changes no sum.
         """
         sums = np.full((self.pes.size, int(self.total.max()) + 1), -0.0, self.adder.dtype)
         sums[:, 0] = self.old
@@ -139,7 +149,7 @@ class Plan:
             raise Unplannable
 
     def _sums(self, rows: slice, count: Ints) -> NDArray[Any]:
-        """The accumulators of some PEs after each has taken so many loads."""
+        """Return the accumulators of the PEs in `rows` after each has taken `count` loads."""
         if self.adder.floating:
             return np.asarray(self.running[np.arange(self.pes.size)[rows], count])
         first = self.first[rows]
@@ -149,7 +159,9 @@ class Plan:
     # Times
 
     def _time_direct(self) -> None:
-        """Set times of design 5a: one entry a cycle, its load in the MAC a cycle later."""
+        """Set the times of design 5a: one entry in each cycle, whose load reaches the MAC a cycle
+        later.
+        """
         entry = np.arange(self.width)
         last_hit = np.where(self.hit, entry + 1, -1).max(axis=1)
         has_load = self.q2_count > 0
@@ -159,8 +171,10 @@ class Plan:
         self.first_taken = np.where(has_load, 0, self.hit.argmax(axis=1) + 1)
 
     def _time_queued(self) -> None:
-        """Set times of design 5b, and for each block of pairs its row of the tables, `keys`, and
-        start.
+        """Set the times of design 5b.
+
+        For each block of pairs, also set its row of the tables (`keys`) and its first cycle
+        (`begins`).
         """
         table = self.tables
         assert table is not None
@@ -194,7 +208,7 @@ class Plan:
     # The outcome
 
     def _outcome(self, rows: slice, cycles: int) -> MacOutcome:
-        """What some PEs have done after so many cycles."""
+        """Return what the PEs in `rows` have done after `cycles` cycles."""
         end = self.end[rows]
         outcome = (
             self._whole_macs(rows) if cycles > int(end.max()) else self._first_cycles(rows, cycles)
@@ -208,7 +222,7 @@ class Plan:
         return outcome
 
     def _whole_macs(self, rows: slice) -> MacOutcome:
-        """The outcome of whole macs, without cycles."""
+        """Return the outcome of whole macs. The caller adds the cycle counts."""
         new = self.new[rows]
         return _loads(
             weights_examined=self.entries_left[rows],
@@ -219,7 +233,7 @@ class Plan:
         )
 
     def _first_cycles(self, rows: slice, cycles: int) -> MacOutcome:
-        """The outcome of the first cycles, without cycles."""
+        """Return the outcome of the first `cycles` cycles. The caller adds the cycle counts."""
         products_before = self.q2_count[rows] * (cycles > 0)
         hit = self.hit[rows]
         if self.tables is None:
@@ -243,7 +257,9 @@ class Plan:
         )
 
     def _pair_times(self, rows: slice) -> tuple[Ints, Ints]:
-        """The cycle of each pair, and what queue 1 holds after it, (PEs, pairs)."""
+        """Return the cycle of each pair and the loads in queue 1 after it, both of shape (PEs,
+        pairs).
+        """
         table = self.tables
         assert table is not None
         keys = self.keys[:, rows].T
@@ -253,7 +269,11 @@ class Plan:
         return times.reshape(count, -1), q1_loads.reshape(count, -1)
 
     def _moves(self, rows: slice, entry: Ints) -> tuple[Ints, Bools]:
-        """The cycles in which queue 1 gives loads to queue 2: those in it, then new ones."""
+        """Return the cycles in which loads move from queue 1 to queue 2.
+
+        The loads in queue 1 at the start come first, then the new ones. The second result is a mask
+        of the valid elements.
+        """
         table = self.tables
         assert table is not None
         count = self.q1_count[rows, None]
@@ -269,7 +289,7 @@ class Plan:
     # The state
 
     def write(self, clusters: list[int], now: int) -> None:
-        """Bring the PEs of some of the clusters to the start of cycle `now`."""
+        """Write the state at the start of cycle `now` to the PEs of some of the plan's clusters."""
         pes = self.shape.pes
         for cluster in clusters:
             place = self.clusters.index(cluster)
@@ -293,7 +313,7 @@ def _loads(
     products: Ints,
     q1_most: Ints | int,
 ) -> MacOutcome:
-    """An outcome without cycles, which the caller adds."""
+    """Return an outcome without cycle counts, which the caller adds."""
     none = np.zeros_like(products)
     return MacOutcome(
         products, weights_examined, effectual_loads, queue_moves, none, none, q1_most=q1_most

@@ -1,4 +1,4 @@
-"""The plans of the macs that are at work in a row."""
+"""Keeps the plans of the macs that a row executes now."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from macaw.emu.waits import NEVER
 
 
 class MacPlans:
-    """Plans by cluster. `peers` gives those of all rows, which are settled together."""
+    """The plan of each cluster. `peers` returns the plans of all rows, which are settled
+    together.
+    """
 
     def __init__(self, context: RowContext, peers: Callable[[], Iterable[MacPlans]]) -> None:
         self.context, self.peers = context, peers
@@ -19,11 +21,11 @@ class MacPlans:
         self.unsettled: list[BalancedPlan] = []  # of these, those whose ends are not known
 
     def clear(self) -> None:
-        """Forget all plans."""
+        """Drop all plans."""
         self.by_cluster, self.unsettled = {}, []
 
     def add(self, clusters: list[int], balanced: bool, start: int) -> None:
-        """Plan the macs at work in `clusters` from cycle `start` on. Raises `Unplannable`."""
+        """Plan the macs that `clusters` execute, from cycle `start` on. Raises `Unplannable`."""
         if balanced:
             plan = BalancedPlan(self.context, clusters, start)
             self.unsettled.append(plan)
@@ -32,12 +34,12 @@ class MacPlans:
             self.by_cluster.update(dict.fromkeys(clusters, Plan(self.context, clusters, start)))
 
     def first_end(self) -> int:
-        """The cycle in which the first mac ends or may end, or NEVER."""
+        """Return the first cycle in which a mac ends or may end, or NEVER."""
         plans = self.by_cluster.items()
         return min((plan.ends[cluster] for cluster, plan in plans), default=NEVER)
 
     def end(self, now: int) -> list[int]:
-        """Write the macs that end in cycle `now`. Gives their clusters in order."""
+        """Write the macs that end in cycle `now`. Return the numbers of their clusters, sorted."""
         if any(plan.first_end() <= now for plan in self.unsettled):
             self._settle()
         plans = self.by_cluster.items()
@@ -46,14 +48,16 @@ class MacPlans:
         return ending
 
     def _settle(self) -> None:
-        """Find the ends of balanced macs, those of all rows with them."""
+        """Compute the ends of the unsettled balanced macs of all rows."""
         peers = list(self.peers())
         settle([plan for plans in peers for plan in plans.unsettled])
         for plans in peers:
             plans.unsettled.clear()
 
     def write(self, clusters: list[int], now: int) -> None:
-        """Bring macs to the start of cycle `now` and end their plans."""
+        """Write the macs of `clusters` as they are at the start of cycle `now`, and drop their
+        plans.
+        """
         groups: dict[Plan, list[int]] = {}
         for cluster in clusters:
             groups.setdefault(self.by_cluster.pop(cluster), []).append(cluster)
@@ -63,5 +67,5 @@ class MacPlans:
             self.unsettled = [plan for plan in self.unsettled if plan not in groups]
 
     def write_all(self, now: int) -> None:
-        """Bring all planned macs to the start of cycle `now` and end their plans."""
+        """Write all planned macs as they are at the start of cycle `now`, and drop their plans."""
         self.write(list(self.by_cluster), now)

@@ -12,9 +12,9 @@ from macaw.emu.pe.reference.macs import CycleMacs
 
 
 class PlannedMacs:
-    """Plans macs when they begin, and writes them when they end.
+    """Plans macs when they begin, and writes their results when they end.
 
-    If a mac cannot be planned, all macs of the row run cycle by cycle until it has ended.
+    If a mac cannot be planned, all macs of the row are simulated cycle by cycle until it has ended.
     """
 
     def __init__(self, context: RowContext, controls: ClusterControls, plans: MacPlans) -> None:
@@ -24,13 +24,13 @@ class PlannedMacs:
         self.computed = 0  # the first cycle of the present ones that the PEs have not had
 
     def clear(self) -> None:
-        """Forget all plans: the state is that of the start of cycle `computed`."""
+        """Drop all plans. The declared state is that of the start of cycle `reached`."""
         self.plans.clear()
         self.unplanned = set()
         self.computed = self.state.reached
 
     def cycle(self, now: int) -> None:
-        """The PEs' turn in cycle `now`. Raises `Fault`."""
+        """Simulate cycle `now` of the PEs. Raises `Fault`."""
         if np.count_nonzero(self.state.computing):
             self._compute(now)
         self.computed = now + 1
@@ -62,9 +62,9 @@ class PlannedMacs:
 
     @property
     def needs_next_cycle(self) -> bool:
-        """Whether a mac is at work that has no plan."""
+        """Whether a cluster executes a mac that has no plan."""
         return bool(np.count_nonzero(self.state.computing) > len(self.plans.by_cluster))
 
     def next_end(self) -> int:
-        """The cycle in which the first planned mac ends or may end, or NEVER."""
+        """Return the first cycle in which a planned mac ends or may end, or NEVER."""
         return self.plans.first_end()

@@ -1,9 +1,9 @@
-"""How many loads move in each cycle of balanced macs, for the fast engine.
+"""Counts how many loads move in each cycle of balanced macs, for the fast engine.
 
-When a PE compares, moves and gives depends only on counts: how many loads its queues and its
-neighbour's hold, which of these were given, and how many of each pair of weights are effectual. So
-the cycles are counted first, each with a few operations on narrow numbers for all PEs at once.
-Which loads they are is found afterwards (`balanced_state`).
+When a PE compares, moves and gives loads depends only on counts: how many loads its queues and its
+neighbour's queues contain, which of these were given, and how many weights of each pair are
+effectual. So this module first simulates the counts, with a few operations on narrow integers in
+each cycle for all PEs at once. `balanced_state` then derives which loads they are.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Numbers = NDArray[Any]
 
 @dataclass
 class LoadCounts:
-    """What the PEs did in some cycles, (cycles, PEs)."""
+    """What the PEs did in some cycles, as arrays of shape (cycles, PEs) unless noted."""
 
     q1_loads: Numbers  # loads in queue 1 at the start of the cycle; a row more, for the end
     examines: Bools  # the comparator had weights to look at
@@ -38,7 +38,7 @@ class LoadCounts:
 
     @classmethod
     def blank(cls, cycles: int, pes: int, kind: np.dtype[Any]) -> LoadCounts:
-        """Uninitialised counts of some cycles, in which nothing is given."""
+        """Return uninitialised counts for some cycles; no loads are given in them."""
         flags = [np.empty((cycles, pes), np.bool_) for _ in range(3)]
         sums = [np.empty((cycles, pes), np.int32) for _ in range(2)]
         q1_loads, gives = np.empty((cycles + 1, pes), kind), np.zeros((cycles, pes + 1), np.bool_)
@@ -46,13 +46,13 @@ class LoadCounts:
 
     @classmethod
     def concatenate(cls, parts: list[LoadCounts]) -> LoadCounts:
-        """The counts of consecutive cycles."""
+        """Join the counts of consecutive cycles."""
         q1_loads = [part.q1_loads[:-1] for part in parts] + [parts[-1].q1_loads[-1:]]
         other_fields = zip(*(part._fields()[1:] for part in parts), strict=True)
         return cls(np.concatenate(q1_loads), *(np.concatenate(arrays) for arrays in other_fields))
 
     def part(self, columns: slice, cycles: int) -> LoadCounts:
-        """The first cycles of some PEs."""
+        """Return the counts of the PEs in `columns` for the first `cycles` cycles."""
         wide = slice(columns.start, columns.stop + 1)
         rows = [array[:cycles, columns] for array in self._fields()[1:-1]]
         return LoadCounts(self.q1_loads[: cycles + 1, columns], *[*rows, self.gives[:cycles, wide]])
@@ -62,17 +62,20 @@ class LoadCounts:
 
 
 def padded(pairs: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Pairs of some PEs, (PEs, pairs), followed by the zeros that `QueueOccupancy` may read."""
+    """Return `pairs` (PEs, pairs) followed by the zeros that `QueueOccupancy` may read past its
+    end.
+    """
     return np.pad(pairs, ((0, 0), (0, _STRETCH)))
 
 
 class QueueOccupancy:
-    """The queues of some PEs from one cycle of their macs on.
+    """The load queues of some PEs, from one cycle of their macs on.
 
-    `pairs` says how many of each two weights are effectual, PE after PE, `padded`; PE p examines
-    those from `first[p]` to before `end[p]`. `held_1` and `held_2` are the loads in the queues, at
-    most one in queue 2. `gifts` has a bit for each load in queue 1, the head lowest: whether it was
-    given. `has_left` says which PEs may give to the PE before them.
+    `pairs` says how many of each two weights are effectual, one PE after the other, as `padded`
+    returns them. PE p examines pairs `first[p]` to `end[p]` - 1. `held_1` and `held_2` are the
+    number of loads in the queues, at most one in queue 2. `gifts` has one bit for each load in
+    queue 1, the lowest for the head: whether the load was given. `has_left` says which PEs may give
+    loads to the PE before them.
     """
 
     def __init__(
@@ -103,8 +106,8 @@ class QueueOccupancy:
         self.zero, self.unit = np.array(0, kind), np.array(1, kind)
 
     def run(self, cycles: int | None) -> LoadCounts:
-        """Count at least so many cycles; None: up to the last one in which a PE has something to
-        do.
+        """Count at least `cycles` cycles. None counts up to the last cycle in which a PE has
+        work.
         """
         parts = [self._stretch()]
         while self._at_work() and (cycles is None or len(parts) * _STRETCH < cycles):
@@ -116,11 +119,13 @@ class QueueOccupancy:
         return bool(self.q1_loads.any() or self.moves.any() or (self.next < self.end).any())
 
     def _number(self, flags: Bools) -> Numbers:
-        """Flags as numbers that can be added to counts."""
+        """Return flags as integers that can be added to counts."""
         return flags.view(self.kind) if self.kind.itemsize == 1 else flags
 
     def _stretch(self) -> LoadCounts:
-        """Simulate some cycles as the reference does, on counts, all PEs at once."""
+        """Simulate the next `_STRETCH` cycles as the reference does, but only counts, for all PEs
+        at once.
+        """
         counts, number = LoadCounts.blank(_STRETCH, self.q1_loads.size, self.kind), self._number
         counts.q1_loads[0] = self.q1_loads
         place, gifts, before, effectual, queue_moves = (

@@ -1,6 +1,7 @@
-"""Balanced macs over resident weights (`resident_weights`), for any bases.
+"""Computes balanced macs over resident weights (`resident_weights`), for any base addresses.
 
-Sums do not depend on who adds a product. Cycles and counters come from `queue_occupancy`.
+Integer sums do not depend on which PE adds a product. Cycles and counters come from
+`queue_occupancy`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from macaw.emu.pe.fast.resident_weights import Ints, ResidentMacs, ResidentWeigh
 
 
 class BalancedResidentWeights(ResidentWeights):
-    """The same weights, of macs with `balance`. Raises `Unplannable` as `BalancedPlan` does."""
+    """Resident weights for macs with `balance`. Raises `Unplannable` as `BalancedPlan` does."""
 
     def __init__(self, context: RowContext, clusters: Sequence[int], entries: Ints) -> None:
         if context.shape.direct or context.shape.load_queue_1 > DEEPEST:
@@ -26,7 +27,7 @@ class BalancedResidentWeights(ResidentWeights):
         super().__init__(context, clusters, entries)
 
     def multiply(self, bases: Sequence[int], limits: Ints) -> ResidentMacs:
-        """The macs of these bases. Raises `Unplannable` as `find` does."""
+        """Return the macs of these base addresses. Raises `Unplannable` as `find` does."""
         hit, sums = self.find(bases, limits)
         shape, pes = sums.shape, self.shape.pes
         bits = hit.view(np.uint8)

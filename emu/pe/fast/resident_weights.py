@@ -1,9 +1,9 @@
-"""Macs over resident weights, which stay in the weight queues, for any bases.
+"""Computes macs over resident weights, which stay in the weight queues, for any base addresses.
 
 The entries of the weight queues and their input indices are looked up once. A mac with a new base
-then only looks up bits and activations, for all PEs and several bases at once. Its cycles come from
-`comparator_tables`, as those of `mac_plan`. Only whole macs are computed here: the engine makes a
-`Plan` of a mac that it has to stop in the middle.
+then looks up only activations, for all PEs and several bases at once. Its cycles come from
+`comparator_tables`, as those of `mac_plan`. Only whole macs are computed here. If the engine has to
+stop in the middle of a mac, it makes a `Plan` of it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class ResidentMacs:
-    """Whole macs of some bases over the same weights."""
+    """Whole macs of several base addresses over the same weights."""
 
     cycles: Ints  # (bases, clusters): of each mac
     sums: NDArray[Any]  # (bases, clusters, PEs): what the accumulators gain
@@ -34,7 +34,10 @@ class ResidentMacs:
 
 
 class ResidentWeights:
-    """The first `entries` (clusters, PEs) of the weight queues of `clusters`, from the head on."""
+    """The resident weights of `clusters`, read from the weight queues once.
+
+    They are the first `entries` (clusters, PEs) entries of each queue, from its head on.
+    """
 
     def __init__(self, context: RowContext, clusters: Sequence[int], entries: Ints) -> None:
         self.arrays, self.shape = context.arrays, context.shape
@@ -62,10 +65,10 @@ class ResidentWeights:
         return self.shape.load_queue_1, self.shape.load_queue_2
 
     def find(self, bases: Sequence[int], limits: Ints) -> tuple[NDArray[np.bool_], NDArray[Any]]:
-        """Which entries are effectual in macs of these bases, (entries, macs · PEs), and the sums.
+        """Return which entries are effectual in macs of these base addresses, and the sums.
 
-        `limits` (bases, clusters) is where the activations end. Raises `Unplannable` if a mac
-        would read past them.
+        The mask has shape (entries, macs · PEs), the sums (macs, clusters, PEs). `limits` (bases,
+        clusters) is where the activations end. Raises `Unplannable` if a mac would read past them.
         """
         arrays, count = self.arrays, len(bases)
         base = np.array(bases)
@@ -83,7 +86,7 @@ class ResidentWeights:
         return hit, sums.reshape(count, *self.grid)
 
     def multiply(self, bases: Sequence[int], limits: Ints) -> ResidentMacs:
-        """The macs of these bases. Raises `Unplannable` as `find` does."""
+        """Return the macs of these base addresses. Raises `Unplannable` as `find` does."""
         hit, sums = self.find(bases, limits)
         count = len(bases)
         products = hit.view(np.uint8).sum(axis=0, dtype=np.uint32).astype(np.int64)
@@ -112,7 +115,9 @@ class ResidentWeights:
         return ResidentMacs(cycles, sums, outcome, balances=False)
 
     def _direct(self, hit: NDArray[np.bool_], entries: Ints) -> tuple[Ints, Ints, Ints]:
-        """Busy cycles, cycles to the first product and fill of queue 1, of design 5a."""
+        """Return times of design 5a: busy cycles, cycles to the first product, maximum fill of
+        queue 1.
+        """
         number = np.arange(1, len(hit) + 1)[:, None]
         last = np.where(hit, number, -1).max(axis=0)
         busy_cycles = np.maximum(entries, last + 1)
@@ -121,7 +126,7 @@ class ResidentWeights:
     def _queued(
         self, hit: NDArray[np.bool_], entries: Ints, table: Tables
     ) -> tuple[Ints, Ints, Ints]:
-        """The same of design 5b, by one look-up a block of pairs."""
+        """Return the same as `_direct` for design 5b, by one look-up for each block of pairs."""
         bits = hit.view(np.uint8)
         effectual = bits[0::2] + bits[1::2]
         blocks = effectual.reshape(-1, table.pairs, effectual.shape[1])
@@ -147,7 +152,7 @@ class ResidentWeights:
 
 
 def _before(counts: NDArray[np.uint8]) -> Ints:
-    """By column, the number of zeros before the first other number."""
+    """Return, for each column, the number of zeros before the first other number."""
     still = np.ones(counts.shape[1], np.bool_)
     count = np.zeros(counts.shape[1], np.int64)
     for row in counts:

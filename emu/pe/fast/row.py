@@ -1,10 +1,10 @@
-"""The fast engine of a row: the state of the reference in every cycle, without simulating each.
+"""The fast engine of a row: it leaves the reference's state in each cycle without simulating each.
 
-Macs are planned when they begin (`mac_plan`); a cycle in which only planned macs work is not
-simulated. Their effects are written into the state when they end, or earlier if the state is read:
-`sync` leaves exactly the state of the reference. Macs that may fault, saturate or meet a value that
-is not finite run cycle by cycle in the reference's data path, together with all other macs of the
-row, so that faults come in the same cycle with the same state.
+It plans macs when they begin (`mac_plan`), and skips cycles in which only planned macs execute.
+Their effects are written to the state when they end, or earlier if the state is read: `sync` leaves
+exactly the state of the reference. Macs that may fault, saturate or meet a value that is not finite
+are simulated cycle by cycle in the reference's data path, together with all other macs of the row.
+So faults come in the same cycle with the same state.
 
 Clusters that do the same form a lockstep group (`lockstep_group`). Their control units and PEs are
 simulated again only when the bus needs it or when their runs are over.
@@ -26,7 +26,7 @@ from macaw.emu.waits import NEVER
 
 
 class FastRow(Row):
-    """Fast engine of a row."""
+    """The fast engine of a row."""
 
     special: FastSpecialUnits
     controls: LockstepControls
@@ -49,13 +49,15 @@ class FastRow(Row):
 
     @property
     def next_address(self) -> int | None:
-        """The oldest run's first instruction that is not done, or the packet on the bus."""
+        """The address of the instruction or packet that the row executes next; see
+        `Row.next_address`.
+        """
         if self.controls.group is not None:
             self._catch_up()
         return super().next_address
 
     def granted(self, port: Endpoint, data: bytes, time: int, ready: int) -> None:
-        """A beat was on the bus, or on the return bus; see `Row`."""
+        """React to a granted beat, and start a feed burst if one can follow; see `Row.granted`."""
         scheduled = self.time
         super().granted(port, data, time, ready)
         if scheduled <= self.time or self.listeners or port is not self.memory.read_port:
@@ -67,7 +69,7 @@ class FastRow(Row):
             self.time = min(scheduled, burst.end * self.divider)
 
     def counters(self) -> dict[str, int]:
-        """The table's counters."""
+        """Return the counters of the table by name."""
         self._catch_up()
         return super().counters()
 
@@ -77,7 +79,7 @@ class FastRow(Row):
         super().sync()
 
     def reload(self) -> None:
-        """Continue from the declared state."""
+        """Continue from the declared state, without plans, group or burst."""
         super().reload()
         self._burst = self.controls.group = None
         self.macs.clear()
@@ -97,7 +99,9 @@ class FastRow(Row):
         super().cycle(now)
 
     def schedule(self, now: int) -> None:
-        """Set the time of the next cycle in which something can change."""
+        """Set `time` to the next cycle in which something can change. `now` is the current
+        cycle.
+        """
         state = self.state
         idle = state.beat is None and state.returning == FREE
         if idle and self.controls.group is not None and self.controls.next_event(now) == NEVER:
@@ -107,7 +111,7 @@ class FastRow(Row):
     # The present
 
     def _catch_up(self) -> None:
-        """Bring everything to the present cycle; afterwards nothing is planned."""
+        """Write the state of the present cycle. Afterwards no plan, group or burst is left."""
         controls, plans = self.controls, self.plans
         nothing = self._burst is None and controls.group is None
         if nothing and not plans.by_cluster and not self.special.waits:
@@ -141,18 +145,21 @@ class FastRow(Row):
             self.special.catch_up(self.special.simulated_to if between else now, only_ended=False)
 
     def _simulate(self, cycle: int) -> None:
-        """Simulate a cycle that was to be skipped."""
+        """Simulate a cycle that the engine had planned to skip."""
         self.time = cycle * self.divider
         self.cycle(cycle)
 
     def _on_contention(self, time: int) -> None:
-        """Continue beat by beat: another core requests the half in device cycle `time`."""
+        """End the burst, because another core requests the half in device cycle `time`.
+
+        The row continues beat by beat.
+        """
         cycle = -(-time // self.divider)
         self._end_burst(cycle)
         self.time = cycle * self.divider
 
     def _end_burst(self, now: int) -> None:
-        """Bring the bus to the start of cycle `now`."""
+        """End the feed burst, if there is one: bring the bus to the start of cycle `now`."""
         if self._burst is None:
             return
         burst, self._burst = self._burst, None

@@ -1,8 +1,8 @@
-"""The special-function units for the fast engine: all results of an instruction in one go.
+"""The special-function units for the fast engine: all results of an instruction at once.
 
-Nobody else touches what an instruction takes and gives until it has ended, so its cycles need not
-be looked at. Reductions, whose sums may fault, and instructions whose results go to places that
-they have yet to read, run cycle by cycle.
+Until an instruction has ended, no other instruction reads or writes its inputs and outputs, so its
+cycles need not be simulated. Two kinds of instructions are simulated cycle by cycle: reductions,
+whose sums may fault, and instructions that write places that they still have to read.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class FastSpecialUnits(SpecialUnits):
 
     @property
     def waits(self) -> bool:
-        """Whether an instruction is at work whose cycles are not simulated."""
+        """Whether an instruction is being executed whose cycles are skipped."""
         return bool(self._next)
 
     @property
@@ -59,7 +59,10 @@ class FastSpecialUnits(SpecialUnits):
         return any(job is not None and cluster not in self._next for cluster, job in jobs)
 
     def cycle(self, now: int) -> None:
-        """Simulate a cycle of the units that need it; of all while the row has listeners."""
+        """Simulate cycle `now` of the units whose cycles are not skipped.
+
+        While the row has listeners, no cycles are skipped.
+        """
         if self._next and self.context.core.listeners:
             self.catch_up(now, only_ended=False)
             self._next.clear()
@@ -70,14 +73,17 @@ class FastSpecialUnits(SpecialUnits):
         self.simulated_to = now + 1
 
     def catch_up(self, now: int, *, only_ended: bool) -> None:
-        """Bring the units to the start of cycle `now`, or `only_ended` those that ended before."""
+        """Bring the units whose cycles are skipped to the start of cycle `now`.
+
+        With `only_ended`, only those whose instruction ended before `now`.
+        """
         for cluster in list(self._next):
             job = self.state.sfu_jobs[cluster]
             if not only_ended or self._last(job) < now:
                 self._advance(cluster, job, now)
 
     def _last(self, job: SfuJob) -> int:
-        """The cycle in which the last result leaves."""
+        """Return the cycle in which the last result of an instruction leaves the unit."""
         turns = -(-job["count"] * len(job["pes"]) // self.shape.sfu_rate)
         last: int = job["start"] + turns - 1 + self.shape.sfu_latency - 1
         return last

@@ -1,1 +1,1 @@
-"""The reference engine of a row: every cycle in which something can change, one by one."""
+"""The reference engine of a row: it simulates each cycle in which something can change."""

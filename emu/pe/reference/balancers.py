@@ -1,10 +1,10 @@
 """Load balancing between neighbours, cycle by cycle (seed 000, Fig. 5b, ¶98-100): balancers 517.
 
-A PE whose load queue 1 holds many more loads than that of its left neighbour pushes a load into
-the neighbour's queue, with a mark (`loads.FROM_NEIGHBOUR`). The neighbour has copies of the weight
-queue 503 and the input buffer 504 of its right neighbour. They are latched in the same bus beats,
-so the emulator stores them once, with the owner. The neighbour adds these products to its helper
-accumulators until the sums are handed over (`balancing.hand_over`).
+A PE pushes a load into the load queue 1 of its left neighbour if its own queue 1 contains many more
+loads. The load gets a mark (`loads.FROM_NEIGHBOUR`). The neighbour has copies of the weight queue
+503 and the input buffer 504 of its right neighbour. Both are latched in the same bus beats, so the
+emulator stores them once, with the owner. The neighbour adds the products of given loads to its
+helper accumulators until the sums are handed over (`balancing.hand_over`).
 """
 
 from __future__ import annotations
@@ -29,13 +29,14 @@ class Balancers:
 
     @property
     def active(self) -> bool:
-        """Whether any cluster runs a mac with `balance`."""
+        """Whether any cluster executes a mac with `balance`."""
         return bool(self.state.balancing.any())
 
     def givers(self, moves: Mask) -> Numbers:
-        """The PEs that give a load away in this cycle; those in `moved` also fill load queue 2.
+        """Return the numbers of the PEs that give a load away in this cycle.
 
-        A PE gives the load after the one that moves, and never one that it was itself given.
+        In the PEs of the mask `moves`, one load also moves to load queue 2. A PE gives the load
+        after that one, and never a load that was itself given.
         """
         count = self.arrays.q1_count
         left_count = np.roll(count, 1)
@@ -51,9 +52,10 @@ class Balancers:
         return np.asarray(arrays.q1[arrays.q1_row + place])
 
     def give(self, givers: Numbers, moves: Mask, pushed: Numbers) -> None:
-        """Copy a load of each giver to the tail of its left neighbour's load queue 1.
+        """Copy one load of each giver to the tail of its left neighbour's load queue 1.
 
-        The tail is after the loads that the neighbour pushes in this cycle, `pushed` (PEs,).
+        The tail is after the loads that the neighbour finds itself in this cycle; `pushed` (PEs,)
+        is their number.
         """
         arrays, takers = self.arrays, givers - 1
         tail = arrays.q1_head[takers] + arrays.q1_count[takers] + pushed[takers]
@@ -61,9 +63,10 @@ class Balancers:
         arrays.q1[place] = self._next_load(moves)[givers] | FROM_NEIGHBOUR
 
     def finished(self, is_drained: Mask) -> Mask:
-        """Which clusters, of those whose PEs have nothing left, end their mac in this cycle.
+        """Return a mask of the clusters whose mac ends in this cycle.
 
-        Clusters whose sums are incomplete hand them over in the next cycle instead.
+        `is_drained` is the mask of clusters whose PEs have no work left. Drained clusters with
+        incomplete sums do not end; they hand sums over in the next cycle.
         """
         owing = is_drained & self.state.given.any(axis=1)
         self.state.handing |= owing

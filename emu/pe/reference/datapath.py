@@ -1,8 +1,8 @@
-"""One cycle of all PEs of a row: index comparator, load queues, MAC (seed 000 ¶94-¶102).
+"""Simulates one cycle of all PEs of a row: index comparator, load queues, MAC (seed 000 ¶94-¶102).
 
 The PEs of a row are one vector. Every stage uses the counts at the start of the cycle, so what one
-stage puts into a queue, the next stage sees one cycle later. A PE without a mac at work has no
-entries to examine and empty queues, hence does nothing.
+stage puts into a queue, the next stage sees one cycle later. A PE without a mac has no entries to
+examine and empty queues, hence does nothing.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _PAIR = np.array([[0], [1]])  # the comparator's two entries of a cycle
 class Datapath:
     """The data path of all PEs of a row.
 
-    `on_multiply` is called in each cycle with the PEs that multiply (PEs,) and the loads at the
-    heads of load queues 2 (PEs,).
+    In each cycle it calls `on_multiply`, if set, with a mask of the PEs that multiply (PEs,) and
+    the loads at the heads of load queues 2 (PEs,).
     """
 
     def __init__(self, arrays: PeArrays, adder: Adder) -> None:
@@ -39,12 +39,12 @@ class Datapath:
         self.balancers = Balancers(arrays)
 
     def _busy_pes(self) -> Mask:
-        """PEs that have entries to examine or loads in a queue."""
+        """Return a mask of the PEs that have entries to examine or loads in a queue."""
         arrays = self.arrays
         return np.asarray(arrays.mac_left + arrays.q1_count + arrays.q2_count > 0)
 
     def _cycle_queued(self) -> list[int]:
-        """Simulate a cycle of design 5b. Gives the clusters whose mac ended. Raises `Fault`."""
+        """Simulate one cycle of design 5b. Return the clusters whose mac ended. Raises `Fault`."""
         arrays, shape, state = self.arrays, self.shape, self.state
         takes_part = None
         if state.handing.any():
@@ -72,10 +72,10 @@ class Datapath:
         return self._end_cycle(outcome)
 
     def _multiply(self, multiplies: Mask) -> None:
-        """Give a load of load queue 2 to the MAC 506 of each PE in `taken`.
+        """Let the MAC 506 of each PE in the mask `multiplies` take a load from load queue 2.
 
         The weight and the activation of a given load are those of the right neighbour. Its product
-        goes to the helper accumulator with the number of the owner's accumulator.
+        is added to the helper accumulator with the number of the owner's accumulator.
         """
         arrays = self.arrays
         load = arrays.q2[arrays.q2_row + arrays.q2_head]
@@ -106,7 +106,7 @@ class Datapath:
         arrays.helpers[where[helping]] = total[helping]
 
     def _fill_queue_2(self, moves: Mask) -> None:
-        """Copy a load from load queue 1 to load queue 2 in each PE in `moved`."""
+        """Copy one load from load queue 1 to load queue 2 in each PE of the mask `moves`."""
         arrays, pes = self.arrays, np.flatnonzero(moves)
         if pes.size:
             tail = (arrays.q2_head + arrays.q2_count) % self.shape.load_queue_2
@@ -114,10 +114,11 @@ class Datapath:
             arrays.q2[(arrays.q2_row + tail)[pes]] = heads
 
     def _compare(self, free: Mask) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Examine up to two weights in the index comparator 505 of each PE in `free`.
+        """Examine up to two weights in the index comparator 505 of each PE in the mask `free`.
 
-        Stores effectual loads after those that queue 1 held at the start of the cycle. Gives how
-        many entries each PE examined, and how many of them were effectual.
+        Append effectual loads to those that queue 1 held at the start of the cycle. Return two
+        arrays of shape (PEs,): the entries that each PE examined, and how many of them were
+        effectual.
         """
         arrays = self.arrays
         examines = (arrays.mac_left > _PAIR) & free
@@ -134,10 +135,10 @@ class Datapath:
         return examines[0].astype(np.int64) + examines[1], hit[0].astype(np.int64) + hit[1]
 
     def _cycle_direct(self) -> list[int]:
-        """Simulate a cycle of design 5a. Gives the clusters whose mac ended. Raises `Fault`.
+        """Simulate one cycle of design 5a. Return the clusters whose mac ended. Raises `Fault`.
 
-        The comparator examines one weight and feeds the MAC through a latch, which the state holds
-        as load queue 2 with one place.
+        The comparator examines one weight and feeds the MAC through a latch, which the state has as
+        load queue 2 with one place.
         """
         arrays = self.arrays
         is_busy = self._busy_pes()
@@ -156,7 +157,7 @@ class Datapath:
     def _outcome(
         self, is_busy: Mask, multiplies: Mask, counts: NDArray[Any], hits: NDArray[Any], moves: Mask
     ) -> MacOutcome:
-        """The outcome of this cycle for all PEs."""
+        """Return the outcome of this cycle for all PEs."""
         return MacOutcome(
             products=multiplies.view(np.int8),
             weights_examined=counts,
@@ -168,7 +169,7 @@ class Datapath:
         )
 
     def _end_cycle(self, outcome: MacOutcome) -> list[int]:
-        """Add the outcome to the state. Gives the clusters whose last PE is done now."""
+        """Add the outcome to the state. Return the clusters whose last PE has finished now."""
         outcome.add_to(self.arrays)
         remain = self._busy_pes().reshape(self.shape.clusters, -1).any(axis=1)
         ends = self.state.computing & ~remain
@@ -177,7 +178,7 @@ class Datapath:
         return [int(cluster) for cluster in np.flatnonzero(ends)] if ends.any() else []
 
     def _check_indices(self, index: NDArray[Any], examines: Mask) -> None:
-        """Raise `Fault` for an input index past the loaded activations."""
+        """Raise `Fault` if an input index is past the loaded activations."""
         arrays = self.arrays
         wrong = (index >= arrays.mac_limit) & examines
         if not wrong.any():
@@ -208,7 +209,7 @@ class Datapath:
         )
 
     def _fault(self, kind: str, message: str, pe: int, values: dict[str, int | str]) -> Fault:
-        """A fault of a PE, without an address."""
+        """Return a fault of a PE, without an address."""
         cluster, place = divmod(pe, self.shape.pes)
         return Fault(
             kind,

@@ -1,4 +1,4 @@
-"""The macs of a row, cycle by cycle."""
+"""Simulates the macs of a row cycle by cycle."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from macaw.emu.waits import NEVER
 
 
 class CycleMacs:
-    """Simulates every cycle of macs in the data path."""
+    """The macs of a row, simulated in every cycle by the data path."""
 
     def __init__(self, context: RowContext, controls: ClusterControls) -> None:
         self.state, self.clusters, self.controls = context.state, context.clusters, controls
         self.datapath = Datapath(context.arrays, context.adder)
 
     def cycle(self, now: int) -> None:
-        """The PEs' turn in cycle `now`. Raises `Fault`."""
+        """Simulate cycle `now` of the PEs. Raises `Fault`."""
         if not self.state.computing.any():
             return
         try:
@@ -32,9 +32,9 @@ class CycleMacs:
 
     @property
     def needs_next_cycle(self) -> bool:
-        """Whether any mac is at work."""
+        """Whether any cluster executes a mac."""
         return bool(self.state.computing.any())
 
     def next_end(self) -> int:
-        """NEVER: no mac goes on without simulation."""
+        """Return NEVER: no mac continues without simulation."""
         return NEVER

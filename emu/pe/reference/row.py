@@ -1,4 +1,4 @@
-"""The reference engine of a row: every cycle in which something can change, one by one.
+"""The reference engine of a row: it simulates each cycle in which something can change.
 
 Between these cycles only time passes.
 """
@@ -17,7 +17,7 @@ from macaw.emu.system import System
 
 
 class ReferenceRow(Row):
-    """Reference engine of a row."""
+    """The reference engine of a row."""
 
     macs: CycleMacs
 
@@ -30,7 +30,7 @@ class ReferenceRow(Row):
         self.assemble(units)
 
     def remember(self, number: Callable[[], int]) -> Origins:
-        """See `Core.remember`; products are recorded too."""
+        """Start to record provenance, products included; see `Core.remember`."""
         origins = super().remember(number)
         assert self.context.provenance is not None  # it was just made
         self.macs.datapath.on_multiply = self.context.provenance.add_products
