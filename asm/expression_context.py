@@ -1,4 +1,4 @@
-"""What the names in a statement's expressions mean, at its place in the program."""
+"""Gives the names in a statement's expressions their values, at the statement's place."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from macaw.asm.syntax import (
 
 
 class ExpressionContext:
-    """The place of a statement: its line, the symbols of its file, its area and its offset there.
+    """The place of a statement: its line, its file's symbols, its area and its offset there.
 
-    A `Context` of `macaw.asm.expressions`. `head` is the offset of the mnemonic in the line;
-    `ordinal` is the statement's number in the run.
+    It implements `Context` of `macaw.asm.expressions`. `head` is the offset of the mnemonic in the
+    line; `ordinal` is the statement's number in the run.
     """
 
     __slots__ = ("area", "head", "line", "offset", "ordinal", "scope", "state")
@@ -52,21 +52,28 @@ class ExpressionContext:
     # --- values ---
 
     def number(self, node: Node) -> int:
-        """Return the value of an expression that must be known now. Raises `Mistake`."""
+        """Return the value of an expression. Raises `Mistake` if the value is not known yet."""
         try:
             return number(node, self)
         except NotYet as error:
             raise Mistake(f"the value must be known here: {error.why}", error.node) from None
 
     def value(self, node: Node) -> int | Deferred | Address:
-        """Return the value of an expression, now or after the layout. Raises `Mistake`."""
+        """Return the value of an expression; a `Deferred` if it is known only after the layout.
+
+        Raises `Mistake`.
+        """
         try:
             return evaluate(node, self)
         except NotYet:
             return Deferred(self.fold(node), self, self.line)
 
     def bounded_number(self, node: Node, what: str, low: int, high: int) -> int:
-        """Return a number from `low` to `high` that must be known now. Raises `Mistake`."""
+        """Return the value of an expression from `low` to `high`.
+
+        Raises `Mistake` if the value is out of range or not known yet; `what` names it in the
+        message.
+        """
         value = self.number(node)
         if not low <= value <= high:
             raise Mistake(f"{what}: {value} is out of range, {low} to {high}", node)
@@ -88,10 +95,10 @@ class ExpressionContext:
     # --- the names in expressions ---
 
     def definition(self, node: Name) -> Definition | None:
-        """Return the symbol of a name, which counts as used; None if it is not defined so far.
+        """Return the definition of a name and mark it as used; None if it is not defined so far.
 
-        When all sources are read, raises `Mistake` for an unknown name. Raises `AlreadyReported`
-        for a symbol whose line is wrong.
+        Raises `AlreadyReported` if the symbol's own line is wrong, and `Mistake` for an unknown
+        name once all sources are read.
         """
         is_read = self.state.is_read
         if isinstance(node, FixedName):
@@ -109,7 +116,10 @@ class ExpressionContext:
         return symbol
 
     def _known_definition(self, node: Name) -> Definition:
-        """Return the symbol of a name. Raises `NotYet`, and as `definition`."""
+        """Return the definition of a name.
+
+        Raises `NotYet` if it is not defined so far, else as `definition`.
+        """
         symbol = self.definition(node)
         if symbol is None:
             raise NotYet(node, f"'{node.text}' is not defined before")
@@ -172,7 +182,7 @@ class ExpressionContext:
         return self._pcrel_low(address, first)
 
     def _slot(self, node: Call) -> int:
-        """Return the address of a tensor in the memory of a core's part."""
+        """Return the address of a tensor's slot in the memory of a part, for `slot(x, 0)`."""
         name, index_node = node.arguments
         if not isinstance(name, Name | Indexed):
             raise Mistake("slot takes a tensor, or a part of one", name)
@@ -185,14 +195,14 @@ class ExpressionContext:
         return slot + offset
 
     def _load_address(self, address: int, node: Node) -> int:
-        """Where the loader puts the byte that its core sees at `address`."""
+        """Return the load address of the byte that its core addresses as `address`."""
         area = self.state.layout.area_at(address)
         if area is None:
             raise Mistake(f"no section holds the address {address:#x}", node)
         return area.load_base + address - (area.base or 0)
 
     def _pcrel_low(self, address: int, node: Node) -> int:
-        """Return the low part that belongs to the `%pcrel_hi` of the instruction at `address`."""
+        """Return the low part that completes the `%pcrel_hi` of the instruction at `address`."""
         area = self.state.layout.area_at(address)
         offset = address - (area.base or 0) if area is not None else 0
         target = self.state.pcrel_targets.get((id(area), offset))
@@ -206,9 +216,10 @@ class ExpressionContext:
     # --- parts of symbols ---
 
     def bytes_of(self, node: Name | Indexed) -> tuple[Definition, Datum | None, int, int]:
-        """Return a symbol, its datum, and offset and length in bytes of the part that `node` names.
+        """Return (symbol, datum, offset, length) of the bytes that `node` names.
 
-        Raises `Mistake` and `NotYet`.
+        `node` is a symbol or a part of one, such as `w[0]`. Offset and length are in bytes; the
+        offset counts from the symbol. Raises `Mistake` and `NotYet`.
         """
         name = node.base if isinstance(node, Indexed) else node
         if isinstance(name, Text):

@@ -1,7 +1,8 @@
-"""Values of expressions: 64 bits, operators as in C, results as in GNU as.
+"""Evaluates expressions: 64-bit values, operators as in C, results as in GNU as.
 
-Before the layout an address is an area and an offset in it (`Address`). It can be added to a
-number, and subtracted from an address of the same area. A `Context` gives the values of names.
+Before the layout, an address is an area and an offset in it (`Address`). A number can be added to
+it, and it can be subtracted from an address of the same area. A `Context` gives the values of
+names.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from macaw.asm.syntax import (
 
 @dataclass(frozen=True)
 class Function:
-    """An operator that is written as a function: its syntax and its value."""
+    """An operator that is written as a function, such as `sizeof`: its syntax and its meaning."""
 
     name: str
     syntax: str
@@ -60,7 +61,7 @@ _SYNTAX = {row.name: row.syntax for row in ROWS}
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """An offset in an area whose own address is not known yet."""
+    """An offset in bytes in an area that has no address yet."""
 
     area: object  # compared by identity
     offset: int
@@ -70,7 +71,7 @@ Value = int | Address
 
 
 class NotYet(Exception):
-    """A value is known only after the layout; `why` says on what it depends."""
+    """The value of an expression is known only after the layout; `why` gives the reason."""
 
     def __init__(self, node: Node, why: str) -> None:
         super().__init__(why)
@@ -78,7 +79,7 @@ class NotYet(Exception):
 
 
 class Context(Protocol):
-    """The values of names in an expression, at the place of its statement."""
+    """The values of names in an expression; they depend on the place of the statement."""
 
     def name(self, node: Name) -> Value:
         """Return the value of a symbol. Raises `NotYet` or `Mistake`."""
@@ -90,17 +91,17 @@ class Context(Protocol):
         """Return the address of a local label."""
 
     def indexed(self, node: Indexed) -> Value:
-        """Return the address of an element."""
+        """Return the address of an element, as in `x[2]`."""
 
     def call(self, node: Call) -> Value:
-        """Return the value of `sizeof`, `load_address`, `slot` and `%pcrel_lo`."""
+        """Return the value of a call of `sizeof`, `load_address`, `slot` or `%pcrel_lo`."""
 
     def warn(self, message: str, node: Node, hint: str = "") -> None:
-        """Report a warning about a node."""
+        """Report a warning at a node."""
 
 
 def high_part(value: int) -> int:
-    """The upper 20 bits that together with the signed lower 12 give the low 32 bits of `value`."""
+    """Return the upper 20 bits of `value` for `lui`, rounded so that `low_part` completes them."""
     return (value + 0x800) >> 12 & 0xFFFFF
 
 
@@ -166,7 +167,10 @@ def evaluate(node: Node, context: Context) -> Value:
 
 
 def number(node: Node, context: Context) -> int:
-    """Return the value of an expression that is a plain number. Raises as `evaluate`."""
+    """Return the value of an expression that must be a plain number.
+
+    Raises as `evaluate`, and `NotYet` for an `Address`.
+    """
     value = evaluate(node, context)
     if isinstance(value, Address):
         raise NotYet(node, "it is an address, and nothing is laid out yet")
@@ -219,7 +223,7 @@ def _apply(node: Binary, left: int, right: int, context: Context) -> int:
 
 
 def _addresses(node: Binary, left: Value, right: Value) -> Value:
-    """Return the value of an operator with an `Address` on one side or on both."""
+    """Return the value of a binary operator with at least one `Address` operand."""
     if node.operator == "+":
         if isinstance(right, int):
             left, right = right, left
@@ -258,9 +262,10 @@ def _call(node: Call, context: Context) -> Value:
 
 
 def fold(node: Node, replacement: Callable[[Name], Node | None]) -> Node:
-    """The expression with the symbols for which `replacement` gives a node replaced by that node.
+    """Return the expression with names replaced by the nodes that `replacement` gives for them.
 
-    So a symbol that is set again later keeps its present value here.
+    Names for which it gives None stay. So a symbol that is set again later keeps its present value
+    in this expression.
     """
 
     def change(item: Node) -> Node | None:

@@ -1,10 +1,10 @@
-"""The fast path: simple lines are assembled many at a time, without the grammar.
+"""The fast path: it assembles many simple lines at a time, without the grammar.
 
-The grammar remains the definition. A line is simple if it holds a label, an instruction whose
-operands are words of their kinds, plain numbers or one symbol, numbers as data, or `.set` of a
-number or a counted symbol: its meaning is then certain, and it has no mistake. `take` stops at the
-first other line, which the reader parses. If the value of a symbol does not fit in the end, the
-grammar is asked for that line, so that it reports the mistake.
+The grammar remains the definition of the language. A simple line has a certain meaning and no
+mistake. It is one of these: a label; an instruction whose operands are fixed words, plain numbers
+or one symbol; numbers as data; `.set` of a number or of a symbol plus or minus a number. `take`
+stops at the first other line, which the reader parses. If a symbol's value turns out not to fit,
+the grammar assembles that line again and reports the mistake.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class FastPath:
         self._asks = 0  # lines since the last try
 
     def take(self, source: SourceText, start: int, scope: Scope, macros: Collection[str]) -> int:
-        """Assemble simple lines from the offset `start` on. Returns that of the first other line.
+        """Assemble simple lines from offset `start` on. Return the offset of the first other line.
 
-        The words of `macros` mean no instructions.
+        A line whose mnemonic is in `macros` is not simple.
         """
         # Where few lines are simple, trying costs more than it saves.
         if self._misses > _MOST_MISSES:
@@ -83,7 +83,10 @@ class FastPath:
             run.finish()
 
     def _table(self) -> Mapping[str, Entry] | None:
-        """The encoders of the present part's instructions; None if no line can be taken here."""
+        """Return the encoders for the current part's instructions.
+
+        Return None if no line here can be simple.
+        """
         part, area = self._parts.current, self._state.area
         if area.zeros or self._state.symbols.pending:
             return None
@@ -96,7 +99,7 @@ class FastPath:
         return encoder_table(part.core, part.group_starters)
 
     def _end(self, text: str, start: int) -> int:
-        """Return the offset up to which text can be taken without checking that memory is full."""
+        """Return the offset up to which the text certainly fits into external memory."""
         room = self._state.device.external_bytes - self._state.area.size - _LEAST_ROOM
         if (len(text) - start) * _BYTES_A_CHARACTER <= room:
             return len(text)
@@ -104,6 +107,6 @@ class FastPath:
 
 
 def _end_of_line(text: str, offset: int, end: int) -> int:
-    """Return the offset after the line that holds an offset, at most `end`."""
+    """Return the offset after the line that contains `offset`, at most `end`."""
     newline = text.find("\n", offset, end)
     return end if newline < 0 else newline + 1

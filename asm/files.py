@@ -1,4 +1,4 @@
-"""Files that a source names. They are found only below its folder and the `-I` folders."""
+"""Finds and reads the files that a source names, only below its folder and the `-I` folders."""
 
 from __future__ import annotations
 
@@ -10,19 +10,22 @@ from macaw.isa.errors import MacawError
 
 
 class FileError(MacawError, ValueError):
-    """A file cannot be read; the message says why."""
+    """A file cannot be read; the message gives the reason."""
 
 
 def find(name: str, folders: Iterable[Path]) -> Path:
-    """Return the regular file `name` in the first folder that has it. Raises `FileError`.
+    """Return the path of the regular file `name` in the first of the folders that has it.
 
-    With all links followed the file must lie below one of the folders.
+    Raises `FileError`, also if the file with all links resolved lies outside of the folders.
     """
     return find_named(name, folders)[0]
 
 
 def find_named(name: str, folders: Iterable[Path]) -> tuple[Path, str]:
-    """As `find`, with the file's name for messages, which begins with the folder as given."""
+    """Return the path of a file as `find`, and its name for messages.
+
+    That name begins with the folder as the caller wrote it.
+    """
     if not name or "\0" in name:
         raise FileError("the name of a file is empty or holds a zero byte")
     if Path(name).is_absolute():
@@ -51,7 +54,7 @@ def find_named(name: str, folders: Iterable[Path]) -> tuple[Path, str]:
 
 
 def read(path: Path, limit: int) -> bytes:
-    """Return the bytes of a file of at most `limit` bytes. Raises `FileError`."""
+    """Return the bytes of a file. Raises `FileError` if it has more than `limit` bytes."""
     try:
         return reading.read(path, limit)
     except reading.UnreadableError as error:

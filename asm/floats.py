@@ -1,4 +1,4 @@
-"""Decimal text to binary floating point, rounded once, half to even."""
+"""Converts decimal text to binary floating point, rounded once, half to even."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ _LONGEST = 1000  # characters of a number
 
 
 class FloatError(ValueError):
-    """The text is no number, or the number does not fit; the message says which."""
+    """The text is no number, or the number does not fit the format; the message says which."""
 
 
 @dataclass(frozen=True)
 class FloatFormat:
-    """An IEEE 754 binary format."""
+    """The parameters of an IEEE 754 binary format."""
 
     name: str
     size: int  # bytes
@@ -24,7 +24,7 @@ class FloatFormat:
 
     @property
     def bias(self) -> int:
-        """The number added to an exponent."""
+        """The exponent bias: the stored exponent minus the real one."""
         return (1 << (self.exponent - 1)) - 1
 
 
@@ -34,7 +34,10 @@ DOUBLE = FloatFormat("double", 8, 52, 11)
 
 
 def bits(text: str, form: FloatFormat) -> int:
-    """The bits of a decimal number, `inf` or `nan`, with or without a sign. Raises `FloatError`."""
+    """Return the bits of a decimal number, `inf` or `nan`, with an optional sign.
+
+    Raises `FloatError`.
+    """
     negative = text.startswith("-")
     body = text.lstrip("+-").lower()
     sign = int(negative) << (form.size * 8 - 1)

@@ -1,9 +1,9 @@
-"""One layout for all sources. Only blanks and empty lines are changed.
+"""Formats sources in one layout. It changes only blanks and empty lines.
 
-The text is taken as it stands, before macros, conditionals and includes mean anything. So a file
-that is only a part of a program, or has mistakes, is laid out as well. A line stays as it is if a
-comment over several lines touches it or a string in it has no end. `macaw.asm.columns` has the
-columns; `macaw.asm.equivalence` tells whether the new text means the same.
+The formatter works on the text before macros, conditionals and includes are carried out, so it also
+formats fragments and sources with mistakes. A line stays unchanged if a comment over several lines
+touches it, or if it has an unterminated string. `macaw.asm.columns` defines the columns;
+`macaw.asm.equivalence` checks that the new text means the same.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ LETTERS = ".irpc"  # its operand is a run of letters, blanks count
 
 @dataclass(slots=True)
 class _Line:
-    """A physical line: unchanged (`kept`), empty, a comment alone, or statements."""
+    """A physical line: kept unchanged (`kept`), empty, a comment alone, or statements."""
 
     kept: str = ""
     labels: str = ""
@@ -56,14 +56,14 @@ class _Line:
 
     @property
     def usual_column(self) -> int:
-        """The column of the statement after short labels, or of a comment without a statement."""
+        """The column of a statement after short labels, or of a comment without a statement."""
         if self.body and not self.first.startswith("."):
             return columns.BODY
         return columns.STATEMENT
 
 
 def format_text(text: str) -> str:
-    """Return the source in the one layout. Formatting the result again changes nothing."""
+    """Return the formatted source. Formatting the result again changes nothing."""
     lines = list(_read_line(text))
     _place(lines)
     paragraphs = [
@@ -78,7 +78,7 @@ def format_text(text: str) -> str:
 
 
 def _read_line(text: str) -> Iterator[_Line]:
-    """Yield the physical lines, with single blanks but not in columns yet."""
+    """Yield the physical lines with single blanks, before columns are assigned."""
     ends = _ends_of_bodies()
     inside, end = False, ""  # in a comment over several lines; what ends the body we are in
     for physical in text.split("\n"):
@@ -95,14 +95,17 @@ def _read_line(text: str) -> Iterator[_Line]:
 
 
 def _ends_of_bodies() -> dict[str, str]:
-    """Return the directives that begin a body, each with the one that ends it."""
+    """Return the directives that end bodies (`.endseq`), by those that begin them (`.seq`)."""
     return {
         item.name: item.end for core in registry.cores() for item in core.directives if item.end
     }
 
 
 def _tokens(physical: str, *, inside: bool) -> tuple[bool, list[re.Match[str]]]:
-    """Whether a comment continues in the next line, and the tokens; `inside`: it began before."""
+    """Return whether a comment continues in the next line, and the tokens of this line.
+
+    With `inside`, the line begins inside of a comment.
+    """
     start = physical.find("*/") + 2 if inside else 0
     if inside and start < 2:
         return True, []
@@ -118,7 +121,7 @@ def _tokens(physical: str, *, inside: bool) -> tuple[bool, list[re.Match[str]]]:
 
 
 def _line(tokens: list[re.Match[str]], physical: str) -> _Line | None:
-    """Return the line, or None if it must stay as it is."""
+    """Return the line for formatting; None if it must stay unchanged."""
     while tokens and tokens[-1].lastgroup == "blank":
         tokens.pop()
     if not tokens:
@@ -144,7 +147,7 @@ def _line(tokens: list[re.Match[str]], physical: str) -> _Line | None:
 
 
 def _statements(tokens: list[re.Match[str]]) -> list[str]:
-    """Return the labels that a line begins with, and its statements."""
+    """Return the labels at the start of a line as one text, then the line's statements."""
     pieces = [""]
     gap = ""  # whether blanks stand before the token
     before = ""  # the token before in the statement
@@ -172,7 +175,10 @@ def _statements(tokens: list[re.Match[str]]) -> list[str]:
 
 
 def _apart(before: str, after: str, *, blank: bool) -> bool:
-    """Return whether a blank separates two tokens; `blank`: whether the source has one there."""
+    """Return whether to write a blank between two tokens.
+
+    `blank` says whether the source has one there.
+    """
     if before == "\\(":
         return blank  # `\()` is something else
     if after in (",", ")", "]") or before in ("(", "["):
@@ -203,7 +209,7 @@ def _is_assignment(statement: str) -> bool:
 
 
 def _place(lines: list[_Line]) -> None:
-    """Set the columns of the statements; neighbours after long labels share one."""
+    """Set the columns of the statements. Neighbouring lines with long labels share one column."""
     for labelled, group in groupby(lines, key=lambda line: bool(line.labels and line.first)):
         neighbours = list(group)
         lengths = [len(x.labels) + 1 for x in neighbours if len(x.labels) < _LONGEST_LABEL]
@@ -216,7 +222,7 @@ def _place(lines: list[_Line]) -> None:
 
 
 def _lay_out(paragraph: list[_Line]) -> list[str]:
-    """Lines without an empty one between them, as text."""
+    """Return the texts of a paragraph, which is a run of lines without empty ones."""
     texts = [line.kept or _statement_text(line) for line in paragraph]
     ends = [
         len(text) + columns.GAP
@@ -242,7 +248,7 @@ def _lay_out(paragraph: list[_Line]) -> list[str]:
 
 
 def _statement_text(line: _Line) -> str:
-    """Labels and statements in their columns."""
+    """Return a line's labels and statements, each in its column."""
     if not line.first:
         return line.labels + line.others
     first = line.first

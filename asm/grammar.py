@@ -1,4 +1,4 @@
-"""The grammar of `grammar.lark`, and the nodes that its rules make of a logical line."""
+"""The parser for `grammar.lark`, which turns a logical line into nodes."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _place(child: _Child) -> tuple[int, int]:
 
 
 class Builder(Transformer[Token, Node]):
-    """Makes nodes while the parser runs. It keeps every token, for their places."""
+    """Builds nodes while the parser runs. It keeps every token, because tokens have positions."""
 
     @staticmethod
     def _nodes(children: list[_Child]) -> tuple[Node, ...]:
@@ -198,12 +198,12 @@ def _parser() -> Lark:
 
 
 def text() -> str:
-    """Return the grammar's text."""
+    """Return the text of the grammar."""
     return (files("macaw.asm") / "grammar.lark").read_text("utf-8")
 
 
 def build_parser(rules: str, start: str, builder: Builder) -> Lark:
-    """Return the parser of `rules`: this grammar, or a text that begins with it."""
+    """Return a parser for `rules`, which is this grammar or a text that begins with it."""
     return Lark(
         rules,
         start=start,
@@ -215,7 +215,7 @@ def build_parser(rules: str, start: str, builder: Builder) -> Lark:
 
 
 def parse(line: str) -> Statement:
-    """Return the statement of a logical line without comments. Raises `Mistake`."""
+    """Return the statement in the text of a logical line without comments. Raises `Mistake`."""
     try:
         statement = _parser().parse(line)
     except UnexpectedInput as error:
@@ -228,9 +228,9 @@ _BAD_NUMBER = re.compile(r"[A-Za-z0-9_.$]+")
 
 
 def explain(error: UnexpectedInput, text: str, whole: str = "") -> Mistake:
-    """Lark's error as a `Mistake` in plain words.
+    """Return Lark's error as a `Mistake` in plain words.
 
-    `whole` names what may follow if the text is a whole expression.
+    `whole` names what may follow if the text is a complete expression.
     """
     if isinstance(error, UnexpectedCharacters):
         return _unreadable(error.pos_in_stream or 0, text)

@@ -1,7 +1,7 @@
-"""A program as a bare image for loaders without ELF: raw bytes, or Intel HEX.
+"""Writes a program as an image for loaders that do not read ELF: raw bytes, or Intel HEX.
 
-An image holds the bytes that a loader writes, at load addresses. Sections of zeros are not in it;
-the loader clears the memory before.
+An image contains the bytes that a loader writes, at load addresses. It omits sections of zeros; the
+loader clears the memory before.
 """
 
 from __future__ import annotations
@@ -28,17 +28,20 @@ _DATA, _END, _UPPER_ADDRESS, _START = 0, 1, 4, 5  # kinds of records
 
 
 class ImageError(MacawError, ValueError):
-    """A program has no image of the requested kind; the hint says which kind it has."""
+    """A program has no image of the requested kind; the hint names the kinds that it has."""
 
 
 def write(program: Program, kind: str, memory: str | None = None) -> bytes:
-    """Return the image of a kind of `FORMATS`, of one memory or of all. Raises `ImageError`."""
+    """Return the image of the given kind (one of `FORMATS`), of one memory or of all.
+
+    Raises `ImageError`.
+    """
     sections = _sections(program, memory)
     return _raw(sections) if kind == "bin" else _hex(sections, program.entry)
 
 
 def memory_of(section: Section) -> str:
-    """Return the memory that a section is loaded into."""
+    """Return the memory into which the loader puts a section."""
     below = {name: base for name, base in MEMORIES.items() if base <= section.load_address}
     return max(below, key=below.__getitem__)
 
@@ -81,7 +84,7 @@ def _raw(sections: Sequence[Section]) -> bytes:
 
 
 def _hex(sections: Sequence[Section], entry: int | None) -> bytes:
-    """Intel HEX with 32-bit addresses: data by address, the entry, the end."""
+    """Return the sections as Intel HEX with 32-bit addresses: data, entry, end record."""
     lines: list[str] = []
     block = 0
     for section in sections:
@@ -97,7 +100,7 @@ def _hex(sections: Sequence[Section], entry: int | None) -> bytes:
 
 
 def _pieces(section: Section) -> Iterator[tuple[int, bytes]]:
-    """Addresses and bytes of the data records; no record crosses a block of addresses."""
+    """Yield (address, bytes) of the data records; no record crosses a 64 KiB boundary."""
     address, end = section.load_address, section.load_address + len(section.data)
     while address < end:
         stop = min(end, address + _RECORD_BYTES, address - address % _BLOCK + _BLOCK)

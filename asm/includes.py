@@ -1,4 +1,4 @@
-"""`.include`: another file's lines."""
+"""The directive `.include`: read the lines of another file."""
 
 from __future__ import annotations
 

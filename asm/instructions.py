@@ -1,4 +1,4 @@
-"""Instructions and pseudo-instructions as words in an area."""
+"""Encodes instructions and pseudo-instructions as words in an area."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def place_statement(
     rows: Sequence[Row],
     core_rows: Mapping[str, Sequence[Row]],
 ) -> None:
-    """Put the words of a statement at the end of its area. Raises `Mistake`.
+    """Append the words of a statement to its area. Raises `Mistake`.
 
-    `rows` are those of its mnemonic, `core_rows` those of all mnemonics of its core.
+    `rows` are the rows of its mnemonic; `core_rows` are the rows of all mnemonics of the core.
     """
     for here, row, bound in _instructions(context, statement, rows, core_rows):
         place_word(here, row, bound)
@@ -34,7 +34,10 @@ def place_statement(
 def words_after_layout(
     context: StatementContext, statement: Statement, core_rows: Mapping[str, Sequence[Row]]
 ) -> bytes:
-    """The words of a statement after the layout, which its area gets, too. Raises as `evaluate`."""
+    """Return the words of a statement after the layout, and append them to its area.
+
+    Raises as `evaluate`.
+    """
     assert statement.head is not None
     rows = core_rows[statement.head.text]
     for here, row, bound in _instructions(context, statement, rows, core_rows):
@@ -48,7 +51,10 @@ def _instructions(
     rows: Sequence[Row],
     core_rows: Mapping[str, Sequence[Row]],
 ) -> Iterator[tuple[StatementContext, Instruction, BoundOperands]]:
-    """Yield the instructions of a statement; the caller places each before it takes the next."""
+    """Yield (context, row, operands) for each instruction of a statement.
+
+    The caller must put each instruction into the area before it takes the next one.
+    """
     row = choose(rows, statement)
     bound = bind(row, statement)
     if isinstance(row, Instruction):
@@ -63,7 +69,7 @@ def _instructions(
 
 
 def place_word(context: StatementContext, row: Instruction, bound: BoundOperands) -> None:
-    """Put one instruction at the end of the area, now or when its values are known."""
+    """Append one instruction to the area, now or (if values are missing) after the layout."""
     values, pending = known_values(context, row, bound)
     size = row.format.size
     context.mark()
@@ -107,14 +113,17 @@ def _word(
 
 @lru_cache(maxsize=512)
 def template(text: str) -> Statement:
-    """Return a line of an expansion, parsed, with each operand as the name `$operand`."""
+    """Return a line of an expansion as a statement, with each operand as the name `$operand`."""
     statement = unplaced(parse(_PLACEHOLDER.sub(r"$\1", text)))
     assert isinstance(statement, Statement)
     return statement
 
 
 def _expansion(context: StatementContext, row: Pseudo, bound: BoundOperands) -> Iterator[Statement]:
-    """The statements of a pseudo-instruction; `.` in an operand is the address of the whole."""
+    """Yield the statements of a pseudo-instruction.
+
+    `.` in an operand is the address of its first instruction.
+    """
     nodes: dict[str, Node] = {}
     for operand in row.operands:
         node = bound.nodes.get(operand.name)
@@ -151,7 +160,10 @@ def _own_here(back: int, item: Node) -> Node | None:
 
 
 def _alternative(context: StatementContext, row: Pseudo, nodes: dict[str, Node]) -> Alternative:
-    """The expansion that the deciding operand chooses; the last one while its value is unknown."""
+    """Return the alternative of a pseudo-instruction that its deciding operand selects.
+
+    If the operand's value is not known yet, return the last alternative.
+    """
     if not row.choose:
         return row.alternatives[0]
     try:

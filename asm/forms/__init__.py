@@ -1,6 +1,7 @@
-"""What a core's source needs beyond its rows: one module a core or base, named as its table's.
+"""What a core's source needs besides its table rows: one module for each core or base.
 
-A module's `PART` is the core's class of parts; its `SHARED` are directives that every part takes.
+A module has the name of the core's table. Its `PART` is the core's `CorePart` class; its `SHARED`
+are directives that every part accepts.
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ from macaw.isa import registry
 
 
 def part_class(core: str) -> type[CorePart]:
-    """Return the class of a core's parts: `PART` of its module, or of its base's, or `CorePart`."""
+    """Return the `CorePart` class of a core: `PART` of its module or of its base's module.
+
+    If there is none, return `CorePart` itself.
+    """
     for name in _modules(core):
         part: type[CorePart] = import_module(name).PART
         return part
@@ -23,7 +27,7 @@ def part_class(core: str) -> type[CorePart]:
 
 
 def shared_directives() -> Sequence[Directive]:
-    """Return the `SHARED` directives of all cores' modules."""
+    """Return the `SHARED` directives of the modules of all cores."""
     names = dict.fromkeys(name for core in registry.names() for name in _modules(core))
     return tuple(row for name in names for row in getattr(import_module(name), "SHARED", ()))
 

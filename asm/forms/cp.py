@@ -1,4 +1,4 @@
-"""cp: code and data in local memory, and the default program of sources without a cp part."""
+"""The parts of cp: code and data in local memory, and the default program without a source."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from macaw.asm.source import Source
 
 
 class Command(IntEnum):
-    """The commands of the default program; its label `default.` for each has the same name.
+    """The numbers of the default program's commands.
 
-    A command is eight words, of which the first is its number (default_cp.s).
+    The label `default.` of a command has its name. A command has eight words; the first is its
+    number (default_cp.s).
     """
 
     END = 0
@@ -38,7 +39,10 @@ def _default_text() -> str:
 
 
 class CpPart(scalar.ScalarPart):
-    """A cp part. `.text` and `.data.cp` lie in local memory, other sections in external memory."""
+    """A part of cp.
+
+    `.text` and `.data.cp` lie in local memory, other sections in external memory.
+    """
 
     def plan(self) -> SectionPlan:
         return SectionPlan(
@@ -70,7 +74,7 @@ class CpPart(scalar.ScalarPart):
 
 
 def _commands(parts: Sequence[Startup]) -> Iterable[tuple[int, ...]]:
-    """Return the commands that run all parts, in the order of `Startup`."""
+    """Yield the commands that run all parts, step by step in the order of `Startup`."""
 
     def copies(transfers: Iterable[Transfer]) -> Iterable[tuple[int, ...]]:
         for item in transfers:

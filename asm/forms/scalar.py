@@ -1,4 +1,4 @@
-"""What the parts of all scalar cores share: the padding of an alignment."""
+"""What the parts of all scalar cores share: the padding of alignments."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ _HALF_NOP = (0x01).to_bytes(2, "little")  # GNU as fills two bytes with a compre
 
 
 class ScalarPart(CorePart):
-    """A part of a core with the rows of `macaw.isa.scalar`."""
+    """A part of a core that uses the rows of `macaw.isa.scalar`."""
 
     def padding(self, count: int) -> bytes:
-        """Fill as GNU as does: bytes that nothing can execute, then whole instructions."""
+        """Return the fill of an alignment as GNU as makes it: filler bytes, then whole nops."""
         addi = next(row for row in self.core.instructions if row.mnemonic == "addi")
         word = codec.encode(addi, {"rd": 0, "rs1": 0, "imm": 0})  # which is nop
         nop = word.to_bytes(addi.format.size, "little")

@@ -1,8 +1,9 @@
-"""fim: blocks of words for the banks of an island, operations by what they move, tiles.
+"""The parts of fim: blocks of words for the banks of an island, operations as moves, tiles.
 
-Beyond the rows: `.block banks=0-3`; `rop <- iosa[3]` and `rz <- rop * iosa[4]`, each one word,
-`iosa[4:8]` a run of columns; names of values and addresses of columns in `mmr`. What a program may
-be is said by `macaw.isa.fim_check`, which also follows the last `mmr op`.
+Besides the table rows, a source may have `.block banks=0-3`; `rop <- iosa[3]` and `rz <- rop *
+iosa[4]`, each of which is one word; `iosa[4:8]`, a range of columns; names of values and addresses
+of columns in `mmr`. `macaw.isa.fim_check` has the rules for programs; it tracks the last `mmr op`
+too.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _RULED = ("block", "end", "endall", "loop", "endloop", "mmr")
 
 
 class FimPart(CorePart):
-    """A part of an island."""
+    """The part of an island."""
 
     def __post_init__(self) -> None:
         config = self.state.config
@@ -84,7 +85,11 @@ class FimPart(CorePart):
         bound: BoundOperands,
         expected: int | None = None,
     ) -> None:
-        """Place a word, which keeps its place even if it breaks a rule. Raises `Mistake` then."""
+        """Put a word into the part and check the rules.
+
+        If the word breaks a rule, it stays in the part, and `Mistake` is raised. `expected` is the
+        function that a move computes; None: any.
+        """
         row = bound.row
         assert isinstance(row, Instruction)
         assert statement.head is not None
@@ -108,7 +113,7 @@ class FimPart(CorePart):
         self._refused = False
 
     def _refuse(self, error: CheckError, statement: Statement, bound: BoundOperands) -> None:
-        """Raise the mistake of a broken rule, or report it at the statement that broke it."""
+        """Raise the `Mistake` of a broken rule, or report it at an earlier statement at fault."""
         assert statement.head is not None
         place: Node | tuple[int, int] = statement.head
         if statement.head.text == ARROW:
@@ -121,14 +126,14 @@ class FimPart(CorePart):
         self._report(error)
 
     def _report(self, error: CheckError) -> None:
-        """Report a broken rule at the statement in the error's mark."""
+        """Report a broken rule at the statement that the error's mark names."""
         context, statement = error.mark
         first = statement.operands[0] if statement.head.text == ARROW else statement.head
         mistake = Mistake(str(error), (first.start, statement.end), error.hint)
         self.state.report.mistake(context.line, mistake)
 
     def _block(self, context: StatementContext, statement: Statement) -> None:
-        """`.block banks=0-3`. Raises `Mistake`."""
+        """Carry out `.block banks=0-3`. Raises `Mistake`."""
         assert statement.head is not None
         options = context.named_operands(statement.operands, ["banks"], statement.head)
         if len(options) != 1 or len(statement.operands) != 1:
@@ -141,7 +146,7 @@ class FimPart(CorePart):
         self._take(context, statement, BoundOperands(_ROWS["block"], operands))
 
     def _range(self, context: StatementContext, node: Node) -> int:
-        """Return the mask of one bank, or of a range `0-3`. Raises `Mistake`."""
+        """Return the mask of one bank, or of a range such as `0-3`. Raises `Mistake`."""
         last = self.geometry.banks - 1
         if isinstance(node, Binary) and node.operator == "-":
             low = context.bounded_number(node.left, "bank", 0, last)
@@ -153,7 +158,7 @@ class FimPart(CorePart):
         return (2 << high) - (1 << low)
 
     def _move(self, context: StatementContext, statement: Statement) -> None:
-        """`rop <- iosa[3]` or `rz <- rop * iosa[4]`. Raises `Mistake`."""
+        """Assemble a move such as `rop <- iosa[3]` or `rz <- rop * iosa[4]`. Raises `Mistake`."""
         self._refused = True
         move = move_of(context, statement)
         self._take(
@@ -165,7 +170,10 @@ class FimPart(CorePart):
 
     @classmethod
     def tensor_plans(cls, core: Core, config: Configuration) -> Mapping[str, SectionPlan]:
-        """`at=islandI`: the banks of an island from their begin, one tensor after another."""
+        """Return the sections for `at=islandI`, by name.
+
+        The tensors of an island lie one after another from the start of its banks.
+        """
         plans: dict[str, SectionPlan] = {}
         for instance in range(config[f"{core.name}.{core.index}s"]):
             home = f"{core.index}{instance}"
@@ -195,7 +203,7 @@ class FimPart(CorePart):
 
 
 def _given(statement: Statement, move: Move) -> dict[str, Node]:
-    """Return the operands of the word that a move stands for."""
+    """Return the operands of the `fim` word that a move means."""
     place = statement.operands[1]
     numbers = {"n": move.number, "col": move.column, "repeat": move.repeat}
     if move.repeat > 1:
@@ -204,7 +212,10 @@ def _given(statement: Statement, move: Move) -> dict[str, Node]:
 
 
 def _name_value(context: StatementContext, bound: BoundOperands) -> None:
-    """Turn a name into its number, and an address into its column, in the operands of `mmr`."""
+    """Replace the value operand of an `mmr` by a number.
+
+    A name becomes its number; an address becomes the number of its column.
+    """
     register = bound.nodes["register"]
     node = bound.nodes["value"]
     if not isinstance(register, Name) or register.text not in REGISTER_NAMES:
@@ -226,7 +237,7 @@ def _name_value(context: StatementContext, bound: BoundOperands) -> None:
 
 
 def _column_address(node: Node, value: int) -> None:
-    """Raise `Mistake` unless the address is that of a column of an island."""
+    """Raise `Mistake` unless `value` is the address of a column of an island."""
     if not memory_map.ISLANDS <= value < _MAP_END:
         message = f"{value:#x} is out of range, {memory_map.ISLANDS:#x} to {_MAP_END - 1:#x}"
         raise Mistake(f"value: {message}", node, "the address of a column of an island")

@@ -1,4 +1,4 @@
-"""Operations that are written as moves: `rop <- iosa[3]`, `rz <- rop * iosa[4]`."""
+"""Parses operations that are written as moves: `rop <- iosa[3]`, `rz <- rop * iosa[4]`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _CALLED = {row.name: n for n, row in enumerate(FUNCTIONS) if row.operands == 1}
 
 @dataclass(frozen=True)
 class Move:
-    """The number of an operation, its columns, and the function that it must compute."""
+    """An operation: its number, its columns, and the function that it must compute (None: any)."""
 
     number: int
     column: int = 0
@@ -39,7 +39,7 @@ class Move:
 
 @dataclass(frozen=True)
 class _Place:
-    """A register, or columns of the open row."""
+    """One side of a move: a register, or `repeat` columns of the open row."""
 
     register: str
     column: int = 0
@@ -73,7 +73,7 @@ def move_of(context: StatementContext, statement: Statement) -> Move:
 
 
 def _called(node: Node) -> int:
-    """Return the function of `relu(...)`, and its operand."""
+    """Return the number of the function in a call such as `relu(...)`. Raises `Mistake`."""
     if not isinstance(node, Name):
         raise Mistake("the name of a function is needed here", node)
     if node.text not in _CALLED:
@@ -98,7 +98,10 @@ def _found(statement: Statement, to: _Place, places: list[_Place], function: int
 
 
 def _place(context: StatementContext, node: Node) -> _Place:
-    """The place that a node names: a register, or `iosa` with a column or a range of columns."""
+    """Return the register or the columns that a node names: `rop`, `iosa[3]`, `iosa[4:8]`.
+
+    Raises `Mistake`.
+    """
     name = node.base if isinstance(node, Indexed) else node
     if not isinstance(name, Name) or name.text not in _REGISTERS:
         text = name.text if isinstance(name, Name) else ""

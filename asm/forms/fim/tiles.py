@@ -1,7 +1,7 @@
-"""A matrix as tiles, in the order in which circuits take them (seed 004 Fig. 3), and back.
+"""Converts a matrix to tiles in the order in which circuits take them (seed 004 Fig. 3), and back.
 
-Groups of 4 x 4 tiles follow one another row by row; so do the tiles of a group, and the numbers of
-a tile. Where the matrix ends inside of a group, zeros fill it.
+Groups of 4 x 4 tiles follow one another in row-major order, as do the tiles in a group and the
+numbers in a tile. Where the matrix ends inside of a group, zeros fill the group.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from macaw.isa.fim_circuit import GROUP_SIDE, tile_shape
 
 
 def padded_shape(shape: tuple[int, int], layout: str, side: str, lanes: int) -> tuple[int, int]:
-    """Return the rows and columns of whole groups that hold a matrix."""
+    """Return the (rows, columns) of a matrix, each rounded up to whole groups of tiles."""
     height, width = (GROUP_SIDE * x for x in tile_shape(layout, side, lanes))
     return -(-shape[0] // height) * height, -(-shape[1] // width) * width
 
@@ -20,7 +20,7 @@ def padded_shape(shape: tuple[int, int], layout: str, side: str, lanes: int) -> 
 def _lines(
     shape: tuple[int, int], layout: str, side: str, lanes: int
 ) -> Iterator[tuple[int, int, int]]:
-    """Row, first column and width of each piece of a row, in the order of the tiles."""
+    """Yield (row, first column, width) for each line of each tile, in the order of the tiles."""
     height, width = tile_shape(layout, side, lanes)
     rows, columns = padded_shape(shape, layout, side, lanes)
     for group_row in range(0, rows, GROUP_SIDE * height):
@@ -35,7 +35,10 @@ def _lines(
 def tiled(
     data: bytes, shape: tuple[int, int], item: int, layout: str, side: str, lanes: int
 ) -> bytes:
-    """The tiles of a row-major matrix: `item` bytes an element, `lanes` elements a column."""
+    """Return the tiles of a row-major matrix as bytes.
+
+    `item` is the size of an element in bytes, `lanes` the elements of a column of memory.
+    """
     rows, columns = shape
     tiles = bytearray()
     for row, column, width in _lines(shape, layout, side, lanes):
@@ -52,7 +55,10 @@ def tiled(
 def untiled(
     data: bytes, shape: tuple[int, int], item: int, layout: str, side: str, lanes: int
 ) -> bytes:
-    """The row-major matrix whose tiles are `data`. Raises `ValueError` for another length."""
+    """Return the row-major matrix whose tiles are `data`, the inverse of `tiled`.
+
+    Raises `ValueError` if `data` has the wrong length.
+    """
     rows, columns = shape
     whole = padded_shape(shape, layout, side, lanes)
     if len(data) != whole[0] * whole[1] * item:

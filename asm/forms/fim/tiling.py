@@ -1,4 +1,7 @@
-"""`.tiles`: a matrix in the order that an arrangement of fim takes. Any part may hold one."""
+"""The directive `.tiles`: a matrix in the order that an arrangement of fim takes.
+
+Every part accepts it.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ _DTYPES = {
 
 
 def _word(context: StatementContext, option: Named, words: tuple[str, ...]) -> str:
-    """Return the value of an option, one of `words`. Raises `Mistake`."""
+    """Return the value of an option, which must be one of `words`. Raises `Mistake`."""
     node, what = option.value, option.name.text
     text = node.text if isinstance(node, Name) else ""
     if text not in words:

@@ -1,4 +1,4 @@
-"""nnp: chains of instructions are checked against their rules; hints describe tensors."""
+"""The parts of nnp: checks the rules for chains of instructions, and takes hints about tensors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _END = re.compile(r"[;\r\n#]|//|/\*")  # of a statement; this core has no string
 
 @dataclass
 class NnpPart(CorePart):
-    """A part of nnp. Words that are written as data are not checked."""
+    """A part of nnp. The rules are not checked for words that the source writes as data."""
 
     missing: set[int] = field(default_factory=set)  # offsets of words missing by an error
 
@@ -29,7 +29,7 @@ class NnpPart(CorePart):
         hints.take(context, statement)
 
     def finish(self) -> None:
-        """Check the chains after the layout, when every word is known."""
+        """Arrange to check the chains after the layout, when all words are known."""
         if self.area().size:
             StatementContext.current(self.state, self.line).after_layout(self._check_rules)
 
@@ -54,7 +54,7 @@ class NnpPart(CorePart):
             self.state.report.mistake(line, Mistake(str(breach.error), (-1, -1), hint))
 
     def _places(self) -> dict[int, tuple[SourceText, int]]:
-        """By offset the source and the place of each instruction."""
+        """Return the (source, offset) of each instruction's text, by its offset in the area."""
         return {
             offset: (source, place)
             for area, source, offsets, places in self.state.line_table.runs()

@@ -1,8 +1,8 @@
-"""`.hint tensor NAME, mem, addr, rows, cols`: a tensor in a memory of nnp.
+"""The directive `.hint tensor NAME, mem, addr, rows, cols`: a tensor in a memory of nnp.
 
-In a memory of vectors, or as it passes through a queue, a tensor is `rows` vectors of `cols`
-elements, each filled up to whole native vectors. In MatrixRf it is a matrix, filled up to whole
-tiles. In external memory it may be either, so that its end is not known there.
+In a memory of vectors, or in a queue, the tensor is `rows` vectors of `cols` elements, each padded
+to whole native vectors. In MatrixRf it is a matrix, padded to whole tiles. In external memory it
+may be either, so its end is not known there.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _REGISTERS = (1 << 16) - 1  # the last address that an instruction can name
 
 
 def take(context: StatementContext, statement: Statement) -> None:
-    """Add a hint about a tensor. Another hint is ignored; one that looks misspelt gets a warning.
+    """Evaluate a hint about a tensor. Ignore other hints; warn if the word looks misspelt.
 
     Raises `Mistake`.
     """
@@ -80,7 +80,7 @@ def _keep(
 
 
 def _entries(hint: Hint, place: Memory, native: int) -> int:
-    """Return the native vectors or tiles that a tensor takes; in a queue those of vectors."""
+    """Return the number of entries of the memory that a tensor takes: native tiles or vectors."""
     across = -(-hint.cols // native)
     if TILE in place.elements and VECTOR not in place.elements:
         return -(-hint.rows // native) * across

@@ -1,14 +1,14 @@
-"""pe: packet lists, instruction sequences and data, the image of a row's memory unit.
+"""The parts of pe: packet lists, instruction sequences and data, the image of a row's memory unit.
 
 The bytes of a statement go to one of four areas that follow one another in the image: packet lists,
-sequences, data, places of tensors.
+sequences, data, slots of tensors.
 
-Beyond the rows: `config ib=0, SEQUENCE`, `exe ..., data=(SEGMENT, ...), out=...`, and for both
-`to=all`, `to=1` or `to=(0, 1)`, the clusters. A segment is a symbol or a part of one, `w[0]`,
-`x[2:4]`. Words beside it say what its declaration does not: its contents (weights, activations,
-psums), who gets it (broadcast, sliced, by_cluster, by_pe), and compress. `unit[0x40:0x60]` is any
-run of bytes of the unit's half. `out=(y[0], stride=4, step=4, count=1, pes=8, type=int32)`: options
-that are left out follow from the symbol and from the weights.
+Besides the table rows, a source may have `config ib=0, SEQUENCE` and `exe ..., data=(SEGMENT, ...),
+out=...`. Both take `to=all`, `to=1` or `to=(0, 1)`, which chooses clusters. A segment is a symbol
+or a part of one: `w[0]`, `x[2:4]`. Words beside the symbol add what its declaration does not say:
+the contents (weights, activations, psums), the receivers (broadcast, sliced, by_cluster, by_pe),
+and compress. `unit[0x40:0x60]` is a range of bytes of the unit's half. Options left out of
+`out=(y[0], stride=4, step=4, count=1, pes=8, type=int32)` follow from the symbol and the weights.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class PePart(CorePart):
 
     @classmethod
     def tensor_plans(cls, core: Core, config: Configuration) -> Mapping[str, SectionPlan]:
-        """`at=unitR`: after the image of row R, at the addresses of half 0."""
+        """Return the sections for `at=unitR`: after the image of row R, at addresses of half 0."""
         return image.tensor_plans(config)
 
     def plan(self) -> SectionPlan:
@@ -132,7 +132,7 @@ class PePart(CorePart):
             place_marker(self._image, context, statement, row)
 
     def _begin_sequence(self, context: StatementContext, statement: Statement) -> None:
-        """`.seq NAME, ...`."""
+        """Carry out `.seq NAME, ...`."""
         before = self._open
         self._open = OpenSequence(self._image, context)
         if before is not None:
@@ -140,18 +140,18 @@ class PePart(CorePart):
         self._open.begin(statement)
 
     def _open_sequence(self, statement: Statement) -> OpenSequence:
-        """Return the open sequence. Raises `Mistake` if there is none."""
+        """Return the open sequence. Raises `Mistake` if none is open."""
         assert statement.head is not None
         if self._open is None:
             raise Mistake(f"{statement.head.text} stands outside of a sequence", statement.head)
         return self._open
 
     def _option(self, context: StatementContext, statement: Statement) -> None:
-        """`.loop`, `.step`, `.stride` and `.then`."""
+        """Carry out `.loop`, `.step`, `.stride` or `.then`."""
         self._open_sequence(statement).add_option(context, statement)
 
     def _end_sequence(self, context: StatementContext, statement: Statement) -> None:
-        """`.endseq`."""
+        """Carry out `.endseq`."""
         sequence = self._open_sequence(statement)
         self._open = None
         sequence.finish(context, statement, self._sequences)

@@ -1,4 +1,4 @@
-"""The image of a row's memory unit: packet lists, sequences, data, places of tensors."""
+"""The areas of the image of a row's memory unit: packet lists, sequences, data, tensor slots."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ UNIT_WORD = "unit"  # `unit[a:b]`: bytes of the unit's half; and `at=unitR`
 
 
 class RowImage:
-    """The areas of row `index`, which follow one another in half 0 of its unit."""
+    """The areas of row `index`. They follow one another in half 0 of the row's unit."""
 
     def __init__(self, state: AssemblyState, index: int) -> None:
         self.state = state
@@ -35,7 +35,7 @@ class RowImage:
         state.tensor_slots.sections[index] = tensor_section(unit_name(index))
 
     def offset_of(self, symbol: Definition, node: Name) -> int:
-        """Return the offset of a symbol in the image, after the layout. Raises `Mistake`."""
+        """Return the byte offset of a symbol in the image, after the layout. Raises `Mistake`."""
         address = address_of(symbol)
         if not self.base <= address <= self.base + self.plan.size:
             hint = f"put it after '.core {CORE.name}, {CORE.index}={self.index}'"
@@ -44,7 +44,7 @@ class RowImage:
 
 
 def unit_name(row: int) -> str:
-    """Return what `at=` says of a row's memory unit."""
+    """Return the name of a row's memory unit in `at=`."""
     return f"{UNIT_WORD}{row}"
 
 
@@ -54,7 +54,7 @@ def unit_base(row: int) -> int:
 
 
 def tensor_plans(config: Configuration) -> dict[str, SectionPlan]:
-    """By `unitR` the section of tensors that follows the image of row R, in half 0."""
+    """Return the sections for tensors after the images of the rows, by name (`unit0`, ...)."""
     plans = {}
     for row in range(config[f"{CORE.name}.{CORE.index}s"]):
         name = tensor_section(unit_name(row))

@@ -1,4 +1,4 @@
-"""Packet lists: `.list`, `.endlist`, and the one list of a part without them."""
+"""Packet lists: `.list`, `.endlist`, and the single list of a part without these directives."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from macaw.isa.pe import END_OF_LIST, PACKET_ALIGN
 
 
 class Lists:
-    """The packet lists of a row's part, which began at `line`."""
+    """The packet lists of a row's part. `line` is the `.list` line of the open list, if any."""
 
     def __init__(self, image: RowImage, line: LogicalLine) -> None:
         self._image, self._state, self._area = image, image.state, image.lists
@@ -23,7 +23,10 @@ class Lists:
         self._loose = False  # packets stand outside of lists
 
     def begin_packet(self, context: StatementContext, head: Name) -> None:
-        """Begin the part's only list if it has none and no list is open. Raises `Mistake`."""
+        """Begin the part's single list if the part has no lists.
+
+        Raises `Mistake` outside of lists.
+        """
         if self.line is not None:
             return
         if self.starts and not self._loose:
@@ -40,7 +43,7 @@ class Lists:
         self._open.is_used = True
 
     def begin(self, context: StatementContext, statement: Statement) -> None:
-        """`.list NAME`. Raises `Mistake`."""
+        """Carry out `.list NAME`. Raises `Mistake`."""
         if len(statement.operands) != 1 or not isinstance(statement.operands[0], Name):
             self._opens(context.line)
             raise wrong_operands(statement, ".list NAME")
@@ -66,7 +69,7 @@ class Lists:
         self._state.report.mistake(line, mistake)
 
     def end(self, context: StatementContext, statement: Statement) -> None:
-        """`.endlist`. Raises `Mistake`."""
+        """Carry out `.endlist`. Raises `Mistake`."""
         assert statement.head is not None
         if self.line is None:
             raise Mistake(".endlist without .list", statement.head)
@@ -85,18 +88,21 @@ class Lists:
         self._state.area = self._image.data
 
     def leave(self) -> None:
-        """Close an open list, with an error: the source enters another part."""
+        """Report and close a list that is still open when the source enters another part."""
         if self.line is not None:
             line = self.line
             self._unfinished(line)
             self._close(StatementContext.current(self._state, line))
 
     def finish(self) -> None:
-        """Close the part's only list, when all sources are read."""
+        """Close the part's single list after all sources are read."""
         if self._loose:
             self._close(StatementContext.current(self._state, self._part_line))
 
     def dispatches(self, row: int) -> list[tuple[int, int]]:
-        """For each list the mask `row` and its address, for the default program."""
+        """Return (`row`, address) for each list, as the default program dispatches them.
+
+        `row` is the mask of this row.
+        """
         assert self._area.base is not None
         return [(row, self._area.base + start) for start in self.starts]

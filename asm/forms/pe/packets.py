@@ -1,4 +1,4 @@
-"""Packets: config, exe and markers."""
+"""Assembles packets: config, exe and markers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,10 @@ def _command(context: StatementContext, row: Instruction, bound: BoundOperands) 
 
 
 def _check_now(context: StatementContext, bound: BoundOperands) -> None:
-    """Raise the `Mistake` of each operand whose value is known; fix symbols in the others."""
+    """Check the operands whose values are known. In the others, fold symbols to present values.
+
+    Raises `Mistake`.
+    """
     for name, node in bound.nodes.items():
         try:
             value_of(bound.operand(name), node, context)
@@ -44,7 +47,10 @@ def _check_now(context: StatementContext, bound: BoundOperands) -> None:
 
 
 def clusters(image: RowImage, context: StatementContext, node: Node | None) -> int:
-    """Return the mask of clusters that `to=` names; all without it. Raises `Mistake`."""
+    """Return the mask of the clusters that `to=` names; without `to=` that of all clusters.
+
+    Raises `Mistake`.
+    """
     count = image.state.config["pe.clusters"]
     if node is None or (isinstance(node, Name) and node.text == "all"):
         return int((1 << count) - 1)
@@ -64,7 +70,7 @@ def clusters(image: RowImage, context: StatementContext, node: Node | None) -> i
 def place_marker(
     image: RowImage, context: StatementContext, statement: Statement, row: Instruction
 ) -> None:
-    """Place a packet that is only a command. Raises `Mistake`."""
+    """Put a marker, a packet of a command alone, into the list. Raises `Mistake`."""
     bound = bind(row, statement, ("to",))
     _check_now(context, bound)
 
@@ -77,13 +83,13 @@ def place_marker(
 
 @dataclass(frozen=True)
 class BufferContents:
-    """The names of the sequences in the instruction buffers, after some of the configs."""
+    """The name of the sequence in each instruction buffer, after the configs read so far."""
 
     names: Mapping[int, Name] = field(default_factory=dict)
     apart: frozenset[int] = frozenset()  # buffers that only some clusters have
 
     def with_config(self, buffer: int, name: Name, everywhere: bool) -> BufferContents:
-        """Return the contents after one more config, to all clusters or only to some."""
+        """Return the contents after one more config. `everywhere`: it went to all clusters."""
         apart = self.apart - {buffer} if everywhere else self.apart | {buffer}
         return BufferContents({**self.names, buffer: name}, apart)
 
@@ -95,9 +101,9 @@ def place_config(
     statement: Statement,
     row: Instruction,
 ) -> BufferContents:
-    """Place a config packet, whose segment is a sequence. Raises `Mistake`.
+    """Put a config packet, whose segment is a sequence, into the list.
 
-    Returns the buffers after it.
+    Returns the buffer contents after it. Raises `Mistake`.
     """
     bound = bind(row, statement, ("sequence", "to"), ("sequence",))
     assert statement.head is not None
@@ -140,7 +146,7 @@ class Exe:
         statement: Statement,
         row: Instruction,
     ) -> None:
-        """Place the packet. Raises `Mistake`."""
+        """Put the packet into the list. Raises `Mistake`."""
         self._image, self.context, self.row = image, context, row
         self._sequences = sequences
         self.bound = bind(row, statement, ("data", "out", "to"))
@@ -168,7 +174,10 @@ class Exe:
             return None
 
     def _expected_sequence(self) -> Name | None:
-        """The name of the sequence that will run. Warns if no config has filled the buffer."""
+        """Return the name of the sequence that the packet runs; None if it is not known.
+
+        Warns if no config before it has filled the buffer.
+        """
         buffer = self._buffer()
         if buffer is None:
             return None
@@ -179,23 +188,29 @@ class Exe:
 
     @property
     def target(self) -> Definition | None:
-        """The tensor of the results, if they go to one."""
+        """The tensor to which the results go; None if they do not go to one."""
         return self.results.target if self.results is not None else None
 
     @property
     def written_range(self) -> tuple[int, int]:
-        """The first byte of the target that may be written and the end, after the layout."""
+        """The (first, end) byte offsets in the target that may be written.
+
+        Valid after the layout.
+        """
         return self.results.written_range if self.results is not None else (0, 0)
 
     def place_of(self, symbol: str) -> Node | tuple[int, int]:
-        """Return the operand that names a symbol, for a message."""
+        """Return the operand that names a symbol, as the place of a message."""
         parts: list[Name | Indexed] = [segment.part for segment in self.segments]
         if self.results is not None:
             parts.append(self.results.part)
         return next((part for part in parts if symbol_of(part).text == symbol), (-1, -1))
 
     def tensors(self) -> list[Definition]:
-        """Return the tensors that the packet names, when all sources are read. Raises `Mistake`."""
+        """Return the tensors that the packet names, after all sources are read.
+
+        Raises `Mistake`.
+        """
         tensors = [self._tensor(segment.name) for segment in self.segments]
         if self.results is not None:
             self.results.target = self._tensor(self.results.name)
@@ -234,7 +249,7 @@ class Exe:
         return _packet(_command(self.context, self.row, self.bound), mask, records, out)
 
     def may_write(self, tensor: Definition) -> bool:
-        """Return whether results can go to a tensor, after the layout."""
+        """Return whether results can go to a tensor. The caller asks after the layout."""
         if self.results is None:
             return False
         if self.results.name.text != UNIT_WORD and self.target is not tensor:
@@ -266,7 +281,7 @@ class Exe:
             return True
 
     def _sequence_at(self, name: Name | None) -> OpenSequence | None:
-        """Return the sequence with that name; None if it is not known."""
+        """Return the sequence that a name means; None if it is not known."""
         if name is None:
             return None
         try:
@@ -276,7 +291,10 @@ class Exe:
         return self._sequences.at(definition) if definition is not None else None
 
     def _check_chain(self) -> None:
-        """Warn of buffers that trigger each other without end, which the array refuses."""
+        """Warn of instruction buffers that trigger each other in a circle.
+
+        The array refuses them.
+        """
         chain: list[int] = []
         buffer = self._buffer()
         while buffer is not None and buffer not in chain:

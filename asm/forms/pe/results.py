@@ -24,7 +24,10 @@ _HIGH = {
 
 
 class Writers(NamedTuple):
-    """The PEs that write results, by index: cluster times PEs of a cluster, plus PE."""
+    """The range of PEs that write results, by PE index in the row.
+
+    The PE index in the row is cluster number times PEs per cluster, plus PE number.
+    """
 
     limit: int  # pes=: those below it, 0: all
     first: int
@@ -33,7 +36,7 @@ class Writers(NamedTuple):
 
     @property
     def words(self) -> str:
-        """A description for a message. PEs that `to=` leaves out count: they have places."""
+        """The PEs in words, for a message. PEs of clusters that `to=` excludes count too."""
         if self.apart == 1:
             return f"{self.last + 1} PEs"
         last = self.last // self.apart
@@ -44,7 +47,7 @@ class Results:
     """The operand `out=`."""
 
     def __init__(self, context: StatementContext, node: Node) -> None:
-        """Read the operand. Raises `Mistake`."""
+        """Parse the operand. Raises `Mistake`."""
         items = node.items if isinstance(node, Group) else (node,)
         plain = [item for item in items if not isinstance(item, Named)]
         if len(plain) != 1 or not isinstance(plain[0], Name | Indexed):
@@ -67,14 +70,14 @@ class Results:
 
     @property
     def name(self) -> Name:
-        """The symbol."""
+        """The symbol to which the results go."""
         return symbol_of(self.part)
 
     def writers(self, places: Places, mask: int, weight_pes: int, first_alone: bool) -> Writers:
-        """Return the writing PEs: of the clusters in `mask` those below pes=, or only PE 0 of each.
+        """Return the PEs of the clusters in `mask` that write results.
 
-        Without pes= the limit is `weight_pes`, the PEs that have a row of weights (0: all). Raises
-        `Mistake`.
+        They are limited by pes=, or without it by `weight_pes`, the PEs that have a row of weights
+        (0: no limit). With `first_alone` only PE 0 of each cluster writes. Raises `Mistake`.
         """
         config = places.image.state.config
         pes = int(config["pe.pes"])
@@ -88,7 +91,7 @@ class Results:
     def record(self, places: Places, writers: Writers, stores: int | None) -> bytes:
         """Return the bytes of the packet's out record. Raises `Mistake`.
 
-        `stores` is the number of times that the sequence stores (None: not known).
+        `stores` is the number of times that the sequence stores; None: not known.
         """
         context = places.context
         place = places.result_place(self.part)
@@ -146,7 +149,7 @@ class Results:
         writers: Writers,
         elements: int,
     ) -> None:
-        """Warn if results of two PEs overlap."""
+        """Warn if the results of two PEs overlap."""
         stride, step = values["stride"] * writers.apart, values["step"]
         count = writers.last // writers.apart + 1
         if stride and overlap(count, elements, stride, step, size):
@@ -168,7 +171,7 @@ class Results:
         writers: Writers,
         stores: int | None,
     ) -> None:
-        """Refuse results that would reach past the end of the symbol. Raises `Mistake`."""
+        """Raise `Mistake` if the results would extend past the end of the symbol."""
         elements = (stores or 1) * values["count"]
         last = writers.last * values["stride"] + (elements - 1) * values["step"] + size
         whole = places.place_of(self.name)
@@ -189,7 +192,10 @@ class Results:
 
 
 def overlap(writers: int, elements: int, stride: int, step: int, size: int) -> bool:
-    """Return whether results of two PEs share a byte: element n of PE p is at p·stride + n·step."""
+    """Return whether results of two of the first `writers` PEs share a byte.
+
+    Element n of PE p has `size` bytes at p·`stride` + n·`step`; each PE writes `elements`.
+    """
     for distance in range(stride, writers * stride, stride):
         n = min(distance // step if step else 0, elements - 1)
         if any(abs(distance - m * step) < size for m in (n, min(n + 1, elements - 1))):

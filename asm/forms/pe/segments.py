@@ -1,4 +1,4 @@
-"""Segments of an exe packet, by the words in the source and the declarations of symbols."""
+"""Segments of an exe packet: from the words in the source and the declarations of symbols."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _COMPRESS = "compress"
 
 
 def symbol_of(part: Node) -> Name:
-    """Return the symbol that a node names, or names a part of."""
+    """Return the symbol in a node that is a symbol or a part of one, such as `w[0]`."""
     base = part.base if isinstance(part, Indexed) else part
     assert isinstance(base, Name)
     return base
@@ -35,7 +35,7 @@ def symbol_of(part: Node) -> Name:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A segment as the source writes it; an empty `type` or `mode` follows from the symbol."""
+    """A segment as the source writes it. An empty `type` or `mode` is derived from the symbol."""
 
     node: Node
     part: Name | Indexed
@@ -45,12 +45,12 @@ class Segment:
 
     @property
     def name(self) -> Name:
-        """The symbol."""
+        """The symbol whose bytes the segment takes."""
         return symbol_of(self.part)
 
 
 def segments(node: Node | None) -> list[Segment]:
-    """Return the segments of `data=`. Raises `Mistake`."""
+    """Return the segments that `data=` lists. Raises `Mistake`."""
     if node is None:
         return []
     items = node.items if isinstance(node, Group) else (node,)
@@ -85,7 +85,7 @@ def _segment(item: Node) -> Segment:
 
 
 def _which_symbol(item: Node, parts: Sequence[Node]) -> Mistake:
-    """Return the mistake of a segment without a symbol, or with two words that could be it."""
+    """Return the mistake for a segment without a symbol, or with two possible symbols."""
     if not parts:
         return Mistake("the segment names no symbol", item)
     words = [*_TYPES, *MODES, _COMPRESS]
@@ -101,9 +101,9 @@ def _which_symbol(item: Node, parts: Sequence[Node]) -> Mistake:
 
 @dataclass(frozen=True, slots=True)
 class SegmentPlace:
-    """The place of a symbol or a part of it: offset in the unit's half, and bytes.
+    """The bytes of a segment: offset in the unit's half and length, both in bytes.
 
-    `unit[a:b]` has no symbol.
+    `symbol` is None for `unit[a:b]`.
     """
 
     symbol: Definition | None
@@ -114,13 +114,13 @@ class SegmentPlace:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Finds the operands of an exe packet in its unit, after the layout."""
+    """Finds the bytes that an exe packet's operands name in its unit, after the layout."""
 
     image: RowImage
     context: StatementContext
 
     def place_of(self, part: Name | Indexed) -> SegmentPlace:
-        """Return the place of a segment. Raises `Mistake`."""
+        """Return the bytes of a segment. Raises `Mistake`."""
         base = symbol_of(part)
         if base.text == UNIT_WORD:
             return SegmentPlace(None, None, *self._run(part))
@@ -130,7 +130,7 @@ class Places:
         return SegmentPlace(definition, datum, start + offset, length)
 
     def result_place(self, part: Name | Indexed) -> SegmentPlace:
-        """Return the place where results begin; `unit[offset]` has no length. Raises `Mistake`."""
+        """Return where results begin; the length is 0 for `unit[offset]`. Raises `Mistake`."""
         if symbol_of(part).text == UNIT_WORD and isinstance(part, Indexed):
             item = part.subscripts[0]
             if len(part.subscripts) == 1 and not isinstance(item, Slice):
@@ -202,7 +202,7 @@ class Places:
     def _check_slices(
         self, segment: Segment, kind: str, mode: str, place: SegmentPlace, mask: int
     ) -> None:
-        """Refuse a segment that cannot be divided among those who get it. Raises `Mistake`."""
+        """Raise `Mistake` if a segment cannot be divided among its receivers."""
         slices, datum, length = self._slices(mode, mask), place.datum, place.length
         name = segment.name.text
         if datum is not None and datum.what == "sparse":
@@ -239,7 +239,7 @@ class Places:
         return {"broadcast": 1, "by_cluster": count, "by_pe": pes, "sliced": count * pes}[mode]
 
     def records(self, segment: Segment, datum: Datum) -> int:
-        """Return the number of rows in the round that a segment names. Raises `Mistake`."""
+        """Return the number of matrix rows in the round that a segment names. Raises `Mistake`."""
         if isinstance(segment.part, Indexed):
             return datum.records[number(segment.part.subscripts[0], self.context)]
         if len(datum.rounds) > 1:
@@ -252,7 +252,10 @@ class Places:
         return datum.records[0]
 
     def weight_pes(self, segments: Sequence[Segment], mask: int) -> int:
-        """Return the index after the last PE that has a row of the weights; 0: all PEs have one."""
+        """Return the index after the last PE that gets a row of a sparse matrix.
+
+        0: all PEs get one.
+        """
         for segment in segments:
             datum = (
                 self.context.bytes_of(segment.part)[1] if segment.name.text != UNIT_WORD else None
@@ -267,7 +270,7 @@ class Places:
 
 
 def _type_of(segment: Segment, datum: Datum | None) -> str:
-    """Return the type of a segment for which the source gives none. Raises `Mistake`."""
+    """Return the type of a segment for which the source writes none. Raises `Mistake`."""
     if datum is None:
         raise Mistake(
             f"what '{segment.name.text}' holds is not known",
@@ -278,7 +281,7 @@ def _type_of(segment: Segment, datum: Datum | None) -> str:
 
 
 def _elements(datum: Datum | None, length: int) -> int:
-    """Return the elements in `length` bytes of a datum; the bytes if it has no type."""
+    """Return the number of elements in `length` bytes of a datum; bytes if it has no type."""
     if datum is None or not datum.dtype or datum.what == "sparse":
         return max(length, 1)
     whole = 1

@@ -57,13 +57,16 @@ _HEADER = tuple(name for name in _MEMBERS if name not in ("count", "then", "reco
 
 @dataclass(frozen=True, slots=True)
 class MemberValue:
-    """An expression for a member of a record, and its context."""
+    """An expression for a member of a record, and the context that evaluates it."""
 
     context: StatementContext
     node: Node
 
     def value(self, name: str, kind: Kind) -> int:
-        """The value of the member `name`. Raises `Mistake`, and before the layout `NotYet`."""
+        """Return the value of the member `name`.
+
+        Raises `Mistake`, and before the layout `NotYet`.
+        """
         word = known_word(kind, self.node)
         if word is not None:
             return word
@@ -93,7 +96,7 @@ class _Record:
 
 
 class OpenSequence:
-    """A sequence between `.seq` and `.endseq`, and afterwards its contents."""
+    """The sequence after a `.seq`. It collects lines up to `.endseq`, and then has its contents."""
 
     def __init__(self, image: RowImage, context: StatementContext) -> None:
         self._image = image
@@ -107,7 +110,7 @@ class OpenSequence:
         self._items: list[_Item] = []
 
     def begin(self, statement: Statement) -> None:
-        """Take the operands of `.seq`. Raises `Mistake`."""
+        """Evaluate the operands of `.seq`. Raises `Mistake`."""
         try:
             self._begin(statement)
         except Mistake:
@@ -140,7 +143,7 @@ class OpenSequence:
             )
 
     def unfinished(self) -> Mistake:
-        """Return the mistake of a sequence without `.endseq`."""
+        """Return the mistake that `.endseq` is missing, and mark the sequence as incomplete."""
         self._mark_incomplete()
         named = f" '{self.name}'" if self.name else ""
         return Mistake(f"the sequence{named} has no .endseq", (-1, -1))
@@ -160,7 +163,7 @@ class OpenSequence:
         return value.value("pipeline", kind) if value else _MEMBERS["pipeline"].default
 
     def add_option(self, context: StatementContext, statement: Statement) -> None:
-        """Take `.loop`, `.step`, `.stride` or `.then`. Raises `Mistake`."""
+        """Add a `.loop`, `.step`, `.stride` or `.then` line. Raises `Mistake`."""
         head = statement.head
         assert head is not None
         plain = [item for item in statement.operands if not isinstance(item, Named)]
@@ -204,7 +207,7 @@ class OpenSequence:
         self._then = MemberValue(context, context.fold(nodes[0]))
 
     def add(self, context: StatementContext, statement: Statement, row: Instruction) -> None:
-        """Take an instruction. Raises `Mistake`."""
+        """Add an instruction. Raises `Mistake`."""
         assert statement.head is not None
         labels = context.state.symbols.take_pending()
         bound = None
@@ -257,7 +260,10 @@ class OpenSequence:
             place.emit_later(INSTRUCTION_BYTES, _instruction(place, item))
 
     def _head_bytes(self) -> bytes:
-        """Return the header and the records. A wrong value is reported at its own line."""
+        """Return the bytes of the header and the records.
+
+        Report each wrong value at its own line.
+        """
         values = {"count": len(self._items), "records": len(self._records)}
         for name, value in self._header.items():
             with value.context.state.report.catching(value.context.line):
@@ -284,7 +290,7 @@ class OpenSequence:
         return codec.pack(record.kind, values)
 
     def _check_strided(self, record: _Record, place: int, entry: int) -> None:
-        """Refuse a stride for an operand that is the same in all PEs. Raises `Mistake`."""
+        """Raise `Mistake` for a `.stride` whose operand is always the same in all PEs."""
         item = self._items[place]
         try:
             values = _values(item.context, item)
@@ -298,7 +304,10 @@ class OpenSequence:
             )
 
     def _target(self, step: _Record) -> tuple[int, int]:
-        """The instruction's index and the operand's entry that a line names. Raises `Mistake`."""
+        """Return the index of the instruction and the entry of the operand that a line names.
+
+        `mac[1].base` names operand `base` of the second `mac`. Raises `Mistake`.
+        """
         mnemonic, turn, operand = _written_target(step)
         places = [x for x, item in enumerate(self._items) if item.row.mnemonic == mnemonic]
         if self.is_incomplete and not 0 <= (turn or 0) < len(places):
@@ -326,7 +335,10 @@ class OpenSequence:
         return place, ENTRY_OF[operand]
 
     def then(self) -> int | None:
-        """The number of the buffer that it triggers, after the layout; None if it is not known."""
+        """Return the instruction buffer that the sequence triggers.
+
+        Return None if there is none or it is wrong. The caller asks after the layout.
+        """
         if self._then is None:
             return None
         try:
@@ -336,13 +348,14 @@ class OpenSequence:
 
     @property
     def continues(self) -> bool:
-        """Whether something follows its last instruction: another round, or another sequence."""
+        """Whether another loop iteration or another sequence may follow the last instruction."""
         return self._then is not None or any(name in self._header for name in _LOOP)
 
     def queue_moves(self) -> list[Move]:
-        """Return what its instructions do to the output queue, after the layout.
+        """Return what the instructions do to the output queue. The caller asks after the layout.
 
-        Raises `Mistake` for a wrong operand, `AlreadyReported` if one of its lines is wrong.
+        Raises `Mistake` for a wrong operand, and `AlreadyReported` if a line of the sequence is
+        wrong.
         """
         if self.is_incomplete:
             raise AlreadyReported
@@ -354,7 +367,10 @@ class OpenSequence:
         return [one for one in queue_moves if one is not None]
 
     def stores(self) -> int | None:
-        """The stores of one run: its st instructions times its loopbacks; None if not known."""
+        """Return the stores of one run: st instructions times loop iterations.
+
+        Return None if not known.
+        """
         count = sum("unit" in item.row.writes.split() for item in self._items)
         for name in _LOOP:
             value = self._header.get(name)
@@ -367,21 +383,21 @@ class OpenSequence:
 
 
 class SequenceTable:
-    """The finished sequences of a row, by the places of their headers."""
+    """The finished sequences of a row, by the area and the offset of their headers."""
 
     def __init__(self) -> None:
         self._by_place: dict[tuple[int, int], OpenSequence] = {}  # the area's id, the offset
 
     def values(self) -> Iterable[OpenSequence]:
-        """Return all of them, in the order of the source."""
+        """Return all sequences, in the order of the source."""
         return self._by_place.values()
 
     def add(self, sequence: OpenSequence, area: Area, offset: int) -> None:
-        """Enter a sequence with its header at an offset of an area."""
+        """Enter a sequence whose header is at an offset of an area."""
         self._by_place[id(area), offset] = sequence
 
     def at(self, symbol: Definition) -> OpenSequence | None:
-        """Return the sequence at a symbol."""
+        """Return the sequence that begins at a symbol; None if there is none."""
         value = symbol.value
         if not isinstance(value, Address):
             return None
@@ -389,7 +405,10 @@ class SequenceTable:
 
 
 def _written_target(step: _Record) -> tuple[str, int | None, str]:
-    """Return the mnemonic, number and operand of `mac.base` or `mac[1].base`. Raises `Mistake`."""
+    """Return (mnemonic, number, operand) of `mac[1].base`; the number is None in `mac.base`.
+
+    Raises `Mistake`.
+    """
     match step.target:
         case Name(text=text) if "." in text[1:]:
             mnemonic, _, operand = text.rpartition(".")
@@ -405,7 +424,7 @@ def _written_target(step: _Record) -> tuple[str, int | None, str]:
 
 
 def _instruction(context: StatementContext, item: _Item) -> Callable[[], bytes]:
-    """Return a function that gives the bytes of an instruction after the layout."""
+    """Return a function that returns an instruction's bytes after the layout."""
 
     def make() -> bytes:
         word = codec.encode(item.row, _values(context, item))
@@ -415,7 +434,7 @@ def _instruction(context: StatementContext, item: _Item) -> Callable[[], bytes]:
 
 
 def _values(context: StatementContext, item: _Item) -> dict[str, int]:
-    """Return the values of an instruction's operands. Raises `Mistake` and `NotYet`."""
+    """Return the values of an instruction's operands by name. Raises `Mistake` and `NotYet`."""
     operands = {operand.name: operand for operand in item.row.operands}
     return {
         name: value_of(operands[name], node, context, item.row)

@@ -1,4 +1,4 @@
-"""`.sparse`: a matrix as the PE array takes it. Any part may hold one."""
+"""The directive `.sparse`: a matrix in the format of the PE array. Every part accepts it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OPTIONS = ("clusters", "pes")
 
 
 def _greatest(structure: Structure) -> int:
-    """Return the greatest value that the one member of a record can hold."""
+    """Return the greatest value of a record with a single member."""
     (member,) = structure.members
     assert isinstance(member.legal, Immediate)
     return member.legal.high
@@ -33,7 +33,10 @@ _MAX_COUNT, _MAX_INDEX = _greatest(WEIGHTS_RECORD), _greatest(ENTRY)
 
 @dataclass(frozen=True)
 class Sparse:
-    """The bytes of a sparse matrix, and for each round its offset, length and rows."""
+    """The bytes of a sparse matrix, divided into rounds.
+
+    `rounds` has the (offset, length) in bytes of each round, `records` the number of its rows.
+    """
 
     data: bytes
     rounds: tuple[tuple[int, int], ...]
@@ -42,10 +45,10 @@ class Sparse:
 
 
 def sparse(array: Array, element: str, slots: int) -> Sparse:
-    """Return the rows of a matrix as records of weights, `slots` rows in a round.
+    """Return a matrix as records of weights, one record for each row, `slots` rows to a round.
 
-    `element` is the device's type of weights. Row r goes to PE r mod K of cluster (r div K) mod M
-    in round r div (K·M): rows in order, `slots` = K·M at a time (pe.md, Data). Raises `DataError`.
+    `element` is the device's element type. With M clusters of K PEs and `slots` = K·M, row r goes
+    to PE r mod K of cluster (r div K) mod M in round r div (K·M) (pe.md, Data). Raises `DataError`.
     """
     dtype = OPERAND_DTYPES[element]
     if array.dtype != dtype:

@@ -1,4 +1,4 @@
-"""Tensors that a row's packets name: their slots in its unit, and the copies there and back."""
+"""The tensors that a row's packets name: their slots in its unit, and the copies in and out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from macaw.isa.pe import SLOT_ALIGN
 
 
 class Tensors:
-    """The tensors that a row's packets name; those that lie elsewhere get slots in its image."""
+    """The tensors that a row's packets name.
+
+    A tensor outside of the row's unit gets a slot in its image.
+    """
 
     def __init__(self, image: RowImage, exes: Sequence[Exe]) -> None:
         self._image = image
@@ -22,7 +25,7 @@ class Tensors:
         self._slots = image.state.tensor_slots
 
     def give_slots(self) -> None:
-        """Give a slot to each tensor that the exes name, when all sources are read."""
+        """Give a slot to each tensor that an exe packet names, after all sources are read."""
         for exe in self._exes:
             with self._image.state.report.catching(exe.context.line):
                 for tensor in exe.tensors():
@@ -45,9 +48,10 @@ class Tensors:
         area.grow(tensor.datum.size)
 
     def copies(self, rows: Sequence[Tensors]) -> tuple[list[Transfer], list[Transfer]]:
-        """Return the copies into the unit before the lists run, and those back afterwards.
+        """Return the copies into the unit before the lists run, and the copies back afterwards.
 
-        `rows` are the tensors of all rows, in the order of their parts.
+        `rows` are the tensors of all rows, in the order of their parts. Reports bytes that two rows
+        write.
         """
         image, plan = self._image, self._image.plan
         loads = [Transfer(image.base, plan.areas[0].load_base, plan.size)] if plan.size else []
@@ -68,7 +72,10 @@ class Tensors:
         return loads, stores
 
     def _written(self, tensor: Definition, rows: Sequence[Tensors]) -> tuple[int, int]:
-        """The bytes of an output that this row must copy back; all if only this row writes it."""
+        """Return the (first, end) bytes of an output that this row must copy back.
+
+        If no other row writes the output, these are all its bytes.
+        """
         others = [row for row in rows if row is not self and row.writes(tensor)]
         if not self.writes(tensor):
             return 0, 0
@@ -93,7 +100,7 @@ class Tensors:
         return low, high
 
     def writes(self, tensor: Definition) -> bool:
-        """Return whether an exe of this row writes to the tensor."""
+        """Return whether an exe packet of this row writes to the tensor."""
         return any(exe.target is tensor for exe in self._exes)
 
     def _range(self, tensor: Definition) -> tuple[int, int]:

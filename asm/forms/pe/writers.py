@@ -1,4 +1,4 @@
-"""Which PEs have results to write: all, or after a reduction only PE 0 of each cluster."""
+"""Determines which PEs have results to write: all, or after a reduction PE 0 of each cluster."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from macaw.isa.rows import Instruction
 
 
 class Move(NamedTuple):
-    """What an instruction of a sequence does to the output queue."""
+    """What one instruction of a sequence does to the output queue."""
 
     mnemonic: str  # mac, spu or st
     source: int = 0  # block that st and spu read; of mac and nonsf the accumulator
@@ -22,7 +22,7 @@ class Move(NamedTuple):
 
 
 def move(row: Instruction, values: Mapping[str, int], reduction: int) -> Move | None:
-    """The move of an instruction with these operands; None: it leaves the output queue alone."""
+    """Return what an instruction with these operands does to the output queue; None: nothing."""
     if row.mnemonic == "mac":
         return Move("mac", values.get("acc", 0), chains=bool(values.get("sfu")))
     if row.mnemonic == "st":
@@ -38,15 +38,15 @@ def move(row: Instruction, values: Mapping[str, int], reduction: int) -> Move | 
 
 
 def stores_early(moves: Sequence[Move]) -> bool:
-    """Return whether a result is stored before the last mac, which needs no `shift` or `last`."""
+    """Return whether a store comes before the last mac. Such a store needs no `shift` or `last`."""
     macs = [at for at, one in enumerate(moves) if one.mnemonic == "mac"]
     return any(one.mnemonic == "st" for one in moves[: macs[-1] if macs else 0])
 
 
 def first_alone(moves: Sequence[Move], shift: bool, last: bool, unknown: bool) -> bool:
-    """Return whether only PEs 0 have the results that an exe with these flags writes.
+    """Return whether only PE 0 of each cluster has the results that an exe with these flags writes.
 
-    `unknown` is the answer for a block that no earlier instruction of the sequence writes.
+    `unknown` is the answer for blocks that no earlier instruction of the sequence writes.
     """
     last_mac = max((at for at, one in enumerate(moves) if one.mnemonic == "mac"), default=-1)
     if last_mac >= 0 and not any(one.mnemonic == "spu" for one in moves):
@@ -81,5 +81,5 @@ def first_alone(moves: Sequence[Move], shift: bool, last: bool, unknown: bool) -
 
 
 def _read_later(block: int, moves: Sequence[Move]) -> bool:
-    """Return whether a later special function reads a block, so that it is not streamed."""
+    """Return whether a later special function reads a block. Such a block is not streamed out."""
     return any(one.reads and one.source == block for one in moves)
