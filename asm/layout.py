@@ -1,4 +1,4 @@
-"""Areas and sections: where the bytes of a program go.
+"""Areas and sections: decides where the bytes of a program go.
 
 Statements append to areas. A section is one area, or several that follow one another in a fixed
 order (packets, sequences and data of a row). `place` gives every area its address.
@@ -24,7 +24,7 @@ class LayoutError(ValueError):
 
 @dataclass(eq=False)
 class Area:
-    """Bytes that grow. An area with `zeros` holds only a size."""
+    """Bytes to which statements append. An area with `zeros` stores only its size."""
 
     section: str
     zeros: bool = False
@@ -37,11 +37,11 @@ class Area:
 
     @property
     def size(self) -> int:
-        """Bytes so far."""
+        """The number of bytes so far."""
         return self.reserved if self.zeros else len(self.data)
 
     def append(self, data: bytes) -> None:
-        """Add bytes. Raises `LayoutError` if they are not zeros and the area holds zeros."""
+        """Append bytes. Raises `LayoutError` for other bytes than zeros in an area with `zeros`."""
         if self.zeros:
             if any(data):
                 raise LayoutError(f"{self.section} holds zeros, no data")
@@ -50,14 +50,17 @@ class Area:
             self.data += data
 
     def grow(self, count: int) -> None:
-        """Add `count` zero bytes."""
+        """Append `count` zero bytes."""
         if self.zeros:
             self.reserved += count
         else:
             self.data += bytes(count)
 
     def align_to(self, step: int, padding: Callable[[int], bytes] | None = None) -> None:
-        """Go on at a multiple of `step`, a power of two; the area's address will be one, too."""
+        """Append padding up to a multiple of `step` bytes, a power of two.
+
+        The area's own address will be a multiple of `step` too.
+        """
         self.align = max(self.align, step)
         missing = -self.size % step
         if missing:
@@ -86,7 +89,7 @@ class SectionPlan:
 
     @property
     def size(self) -> int:
-        """The bytes of the section, after the layout."""
+        """The size of the section in bytes. Valid after the layout."""
         first, last = self.areas[0], self.areas[-1]
         assert first.base is not None
         assert last.base is not None
@@ -100,15 +103,15 @@ class Layout:
     plans: dict[str, SectionPlan] = field(default_factory=dict)
 
     def plan(self, plan: SectionPlan) -> SectionPlan:
-        """The section with the name of `plan`, which is `plan` itself if there is none yet."""
+        """Return the section with the name of `plan`. If there is none yet, add `plan` itself."""
         return self.plans.setdefault(plan.name, plan)
 
     def area(self, plan: SectionPlan) -> Area:
-        """Return the one area of a section that has one."""
+        """Return the area of a section with a single area. Add the section if it is new."""
         return self.plan(plan).areas[0]
 
     def external_size(self) -> int:
-        """Return the bytes that the loader will put into external memory, so far."""
+        """Return the number of bytes so far that the loader will put into external memory."""
         plans = (
             plan
             for plan in self.plans.values()
@@ -117,7 +120,7 @@ class Layout:
         return sum(area.size for plan in plans for area in plan.areas)
 
     def place(self, config: Mapping[str, Any]) -> list[tuple[SectionPlan | None, str]]:
-        """Give every area its address. Returns for each problem its section and a message."""
+        """Give every area its address. Return (section, message) for each problem."""
         problems: list[tuple[SectionPlan | None, str]] = []
         local = self._place_memory(LOCAL, memory_map.TEXT)
         if local > config["mem.local_bytes"]:
@@ -148,10 +151,10 @@ class Layout:
         return problems
 
     def _place_memory(self, memory: str, position: int) -> int:
-        """Place the sections of a memory one after another, those of zeros last. Returns their end.
+        """Place the sections of one memory from `position` on and return their end.
 
-        Sections of zeros stand in the order of their names, because the disassembler declares
-        tensors at the top of the source.
+        Sections of zeros come last, in the order of their names. So their order does not depend on
+        the source, in which the disassembler declares all tensors first.
         """
         inside = [plan for plan in self.plans.values() if plan.memory == memory]
         units = (plan for plan in self.plans.values() if plan.memory == UNIT)
@@ -174,7 +177,10 @@ class Layout:
         return position
 
     def area_at(self, address: int) -> Area | None:
-        """The area that holds an address, else one that ends there; None if there is none."""
+        """Return the area that contains an address, else an area that ends there.
+
+        Return None if there is none.
+        """
         last = None
         for plan in self.plans.values():
             for area in plan.areas:
@@ -216,7 +222,7 @@ class Layout:
 
 
 def _place_areas(plan: SectionPlan, position: int) -> int:
-    """Place a section's areas from `position` on. Returns their end."""
+    """Place a section's areas from `position` on and return their end."""
     plan.align = max(plan.align, *(area.align for area in plan.areas))
     position += -position % plan.align
     for area in plan.areas:

@@ -1,4 +1,4 @@
-"""The line table while the program is assembled, in a few bytes a row."""
+"""Builds the line table while the program is assembled, in a few bytes for each row."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from macaw.asm.source import SourceText
 
 
 class LineTableBuilder:
-    """The rows in the order of the source, in runs of one area and one source."""
+    """Rows that map bytes of areas to source offsets, in the order of the source.
+
+    Consecutive rows of the same area and source form a run.
+    """
 
     def __init__(self) -> None:
         self._offsets = array("I")  # in the area
@@ -27,7 +30,7 @@ class LineTableBuilder:
             self._runs.append((len(self._offsets), area, source))
 
     def add(self, area: Area, offset: int, source: SourceText, place: int) -> None:
-        """Map the bytes from an offset of an area on to an offset of a source."""
+        """Map the bytes of `area` from `offset` on to the offset `place` of a source."""
         self._run(area, source)
         self._offsets.append(offset)
         self._places.append(place)
@@ -35,21 +38,21 @@ class LineTableBuilder:
     def add_words(
         self, area: Area, offset: int, size: int, source: SourceText, places: Sequence[int]
     ) -> None:
-        """Map each of the words of `size` bytes from `offset` on to its offset of a source."""
+        """Map consecutive words of `size` bytes, from `offset` on, to the offsets `places`."""
         if places:
             self._run(area, source)
             self._offsets.extend(range(offset, offset + size * len(places), size))
             self._places.extend(places)
 
     def repeat(self, first: int, rounds: int, size: int) -> None:
-        """Add the rows from row `first` on again, for `rounds` rounds of `size` bytes each."""
+        """Append copies of the rows from `first` on, for `rounds` rounds of `size` bytes each."""
         offsets, places = self._offsets[first:], self._places[first:]
         further = range(size, size * (rounds + 1), size)
         self._offsets.extend([offset + more for more in further for offset in offsets])
         self._places.extend(places * rounds)
 
     def runs(self) -> Iterator[tuple[Area, SourceText, array[int], array[int]]]:
-        """For each run: area, source, offsets in the area, offsets in the source."""
+        """Yield (area, source, offsets in the area, offsets in the source) for each run."""
         ends = [*(run[0] for run in self._runs[1:]), len(self)]
         for (start, area, source), end in zip(self._runs, ends, strict=False):  # no runs: one end
             yield area, source, self._offsets[start:end], self._places[start:end]

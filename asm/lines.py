@@ -1,4 +1,4 @@
-"""The line table: the source place of each byte of a program."""
+"""The line table: maps each byte of a program to its source position."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WIDEST = 0xFFFF_FFFF  # of a number of the table
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A source place, for the bytes from `address` to the section's next line."""
+    """The source position of the bytes from `address` up to the section's next line."""
 
     section: str
     address: int
@@ -28,7 +28,7 @@ def _numbers() -> array[int]:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The rows of one section, with an array for each column."""
+    """The rows of one section, with one array for each column."""
 
     addresses: array[int] = field(default_factory=_numbers)
     files: array[int] = field(default_factory=_numbers)  # places in `LineTable.files`
@@ -36,19 +36,19 @@ class Rows:
     columns: array[int] = field(default_factory=_numbers)
 
     def add(self, address: int, file: int, line: int, column: int) -> None:
-        """Add a row at the end; a number that needs more than 32 bits counts as unknown."""
+        """Append a row. A line or column number of more than 32 bits is stored as unknown (0)."""
         self.addresses.append(address)
         self.files.append(file)
         self.lines.append(line if line <= _WIDEST else 0)
         self.columns.append(column if column <= _WIDEST else 0)
 
     def extend(self, other: Rows) -> None:
-        """Add the rows of `other` at the end."""
+        """Append the rows of `other`."""
         for mine, more in zip(self._arrays, other._arrays, strict=True):
             mine.extend(more)
 
     def inside(self, start: int, end: int) -> Rows:
-        """Return the rows of the addresses from `start` to `end`, by address."""
+        """Return the rows whose addresses are at least `start` and below `end`, by address."""
         rows = self.sorted()
         low, high = bisect_left(rows.addresses, start), bisect_left(rows.addresses, end)
         if high - low == len(rows):
@@ -56,7 +56,7 @@ class Rows:
         return Rows(*(column[low:high] for column in rows._arrays))
 
     def sorted(self) -> Rows:
-        """Return the same rows by address; equal addresses keep their order."""
+        """Return the same rows by address. Rows with equal addresses keep their order."""
         addresses = self.addresses.tolist()
         if addresses == sorted(addresses):
             return self
@@ -72,18 +72,21 @@ class Rows:
 
 
 class LineTable(Sequence[Line]):
-    """The rows of all sections, by address. They are compact; `Line` objects are made on demand."""
+    """The rows of all sections, by address.
+
+    They are stored compactly; access creates `Line` objects.
+    """
 
     __slots__ = ("_rows", "files")
 
     def __init__(self, files: Iterable[str] = (), rows: Mapping[str, Rows] | None = None) -> None:
-        """`rows` by section; their `files` are places in `files`."""
+        """Take the rows by section name; their `files` are indices into `files`."""
         self.files = tuple(files)
         self._rows = {name: table.sorted() for name, table in (rows or {}).items() if len(table)}
 
     @classmethod
     def of(cls, lines: Iterable[Line]) -> LineTable:
-        """Return the table of some lines."""
+        """Return a table of the given lines."""
         files: dict[str, int] = {}
         rows: dict[str, Rows] = {}
         for item in lines:
@@ -93,15 +96,15 @@ class LineTable(Sequence[Line]):
 
     @property
     def sections(self) -> tuple[str, ...]:
-        """The sections that have rows."""
+        """The names of the sections that have rows."""
         return tuple(self._rows)
 
     def rows(self, section: str) -> Rows:
-        """Return the rows of a section, which may be none."""
+        """Return the rows of a section, which may be empty."""
         return self._rows.get(section, Rows())
 
     def at(self, section: str, address: int) -> Line | None:
-        """Return the last row of the section at or before `address`; None if there is none."""
+        """Return the last line of the section at or before `address`; None if there is none."""
         rows = self.rows(section)
         place = bisect_right(rows.addresses, address) - 1
         if place < 0 or not rows.lines[place]:
@@ -135,7 +138,7 @@ class LineTable(Sequence[Line]):
         raise IndexError(index)
 
     def __eq__(self, other: object) -> bool:
-        """Return whether both have the same rows, in any order of sections and files."""
+        """Return whether both tables have the same rows, in any order of sections and files."""
         if not isinstance(other, LineTable):
             return NotImplemented
         return self._by_section() == other._by_section()

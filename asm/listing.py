@@ -1,7 +1,7 @@
-"""The listing: each line of the sources with its address and its bytes.
+"""The listing: prints each line of the sources with its address and its bytes.
 
-An assembly collects a `Record` if the caller wants a listing. `text` prints it as GNU as -alm does,
-after the layout.
+A run collects a `Record` if the caller wants a listing. After the layout `text` prints it, in the
+style of GNU as -alm.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NO_PLACE = " " * 8
 
 @dataclass(slots=True)
 class Chunk:
-    """Consecutive bytes of a statement."""
+    """Consecutive bytes of a statement, from offset `start` up to `end` of an area."""
 
     area: Area
     start: int  # offset in the area
@@ -34,7 +34,7 @@ class Chunk:
 
 @dataclass(slots=True)
 class Entry:
-    """A statement, its file of the run, and its bytes."""
+    """A statement, the number of its file in the run, and its bytes."""
 
     line: LogicalLine
     file: int  # place in `Record.files`
@@ -42,22 +42,22 @@ class Entry:
 
 
 class Record:
-    """What an assembly collects for its listing."""
+    """The data that a run collects for its listing."""
 
     def __init__(self) -> None:
         self.files: list[SourceText] = []
         self.entries: dict[int, Entry] = {}  # by the statement's number in the run
 
     def add_file(self, text: SourceText) -> None:
-        """Begin a source of the run."""
+        """Add a source file; the following statements belong to it."""
         self.files.append(text)
 
     def add_statement(self, number: int, line: LogicalLine) -> None:
-        """Add a statement with its number in the run."""
+        """Add a statement under its number in the run."""
         self.entries[number] = Entry(line, len(self.files) - 1)
 
     def add_bytes(self, number: int, line: LogicalLine, area: Area, start: int) -> None:
-        """Add the bytes from `start` to the end of an area to a statement."""
+        """Add the bytes of `area` from `start` to its end to a statement."""
         entry = self.entries.get(number)
         if entry is None or entry.line is not line or area.size <= start:
             return  # bytes at the end of a part belong to no statement
@@ -65,7 +65,7 @@ class Record:
 
 
 def _add(chunks: list[Chunk], area: Area, start: int, end: int) -> None:
-    """Add bytes; if they follow the last chunk, they extend it."""
+    """Add bytes to `chunks`. Extend the last chunk if they follow it directly."""
     if chunks and chunks[-1].area is area and chunks[-1].end == start:
         chunks[-1].end = end
     else:
@@ -73,7 +73,7 @@ def _add(chunks: list[Chunk], area: Area, start: int, end: int) -> None:
 
 
 def text(program: Program, record: Record) -> str:
-    """Return the listing of a program, from the record of its assembly."""
+    """Return the listing of a program, from the record of its run."""
     lines: list[str] = []
     entries: list[list[Entry]] = [[] for _ in record.files]
     for entry in record.entries.values():
@@ -87,7 +87,7 @@ def text(program: Program, record: Record) -> str:
 
 
 def _file(program: Program, file: SourceText, entries: Sequence[Entry]) -> Iterator[str]:
-    """Yield the lines of a file, each followed by the lines that it expands to."""
+    """Yield the lines of a file; after each line come the lines that it expands to."""
     by_line: dict[int, list[Entry]] = {}
     for entry in entries:
         by_line.setdefault(_root(entry.line), []).append(entry)
@@ -116,7 +116,7 @@ def _file(program: Program, file: SourceText, entries: Sequence[Entry]) -> Itera
 
 
 def _root(line: LogicalLine) -> int:
-    """Return the number of the line in the run's own file from which a line comes."""
+    """Return the number of the line in the run's own file from which a line was expanded."""
     chain = line.source.chain
     return chain[-1].span.line if chain else line.source.locate(line.start)[0]
 
@@ -126,7 +126,7 @@ def _printed(source: str) -> str:
 
 
 def _rows(program: Program, chunks: Sequence[Chunk], number: str, source: str) -> Iterator[str]:
-    """Yield a line of source with its first bytes, and lines for its other bytes."""
+    """Yield a line of source with its first bytes, then lines with its other bytes."""
     rows = [row for chunk in chunks for row in _chunk(program, chunk)] or [""]
     yield f"{number:>6} {rows[0]:<{len(_NO_PLACE) + 1 + _BYTES_WIDTH}}  {source}"
     for row in rows[1:]:
@@ -139,7 +139,10 @@ def _chunk(program: Program, chunk: Chunk) -> Iterator[str]:
 
 
 def _bytes(section: Section, address: int, size: int) -> Iterator[str]:
-    """Rows of addresses and bytes; if there are too many, the last row is a count."""
+    """Yield lines of addresses and bytes.
+
+    If there are too many bytes, the last line counts the rest.
+    """
     listed_size = min(size, _ROW * _MOST_ROWS)
     first = address - section.address
     data = section.data[first : first + listed_size].ljust(listed_size, b"\0")
@@ -151,7 +154,7 @@ def _bytes(section: Section, address: int, size: int) -> Iterator[str]:
 
 
 def _unlisted_bytes(program: Program, record: Record) -> Iterator[str]:
-    """Yield the bytes that belong to no statement: the assembler adds them by itself."""
+    """Yield lines with the bytes that no statement made, such as those of alignments."""
     chunks = [chunk for entry in record.entries.values() for chunk in entry.chunks]
     chunks.sort(key=lambda chunk: chunk.area.section)
     covered = {

@@ -12,14 +12,14 @@ _ESCAPES = {"b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
 
 
 def wrap(value: int) -> int:
-    """`value` modulo 2^64 as a signed number, the range of an expression."""
+    """Return `value` modulo 2^64 as a signed number, which is the range of expressions."""
     return (value + (WORD >> 1)) % WORD - (WORD >> 1)
 
 
 def unescape(text: str, offset: int = 0) -> bytes:
-    """Return the bytes of a string's text without its quotes, as UTF-8.
+    """Return the bytes (UTF-8) that the text of a string means; the text is without quotes.
 
-    `offset` is where the text stands in its line. Raises `Mistake` for an unknown escape.
+    `offset` is the offset of the text in its line. Raises `Mistake` for an unknown escape.
     """
     pieces, position = [], 0
     for match in _ESCAPE.finditer(text):

@@ -1,4 +1,4 @@
-"""A macro: its name, its parameters and its body."""
+"""The data of a macro: its name, its parameters and its body."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Macro:
-    """A macro, and the place of its name: from `start` up to `end` in a line's text.
+    """A macro. Its name is the text from `start` up to `end` of its line.
 
-    Without a body its definition is wrong, and its calls do nothing.
+    If the definition is wrong, the macro has no body, and its calls do nothing.
     """
 
     name: str
@@ -38,11 +38,11 @@ class Macro:
 
     @property
     def span(self) -> Span:
-        """The place of its name in the file."""
+        """The position of the macro's name in its file."""
         start = self.line.start
         return self.line.source.span(start + self.start, start + self.end)
 
     @property
     def syntax(self) -> str:
-        """How a call is written."""
+        """The syntax of a call."""
         return f"{self.name} {', '.join(map(str, self.parameters))}".rstrip()

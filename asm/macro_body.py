@@ -1,8 +1,8 @@
-"""The lines of macros and repetitions, and the texts that they become.
+r"""The bodies of macros and repetitions, and the texts that they expand to.
 
-A body is read once. Where it takes a value (`\\name`, `\\@`) or hides a piece from that (`\\()`,
-`\\(text)`) is found then, so an expansion is one join. Places in an expansion are places in the
-body: what came from a value lies where the body asks for it.
+A body is parsed once: the places of values (`\name`, `\@`) and of texts that hide from replacement
+(`\()`, `\(text)`) are found then. An expansion is then a single join. Positions in an expansion are
+reported as positions in the body; text from a value has the position of its `\name`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _PLACES = re.compile(
 
 
 class MacroBody:
-    """Lines that are expanded with a value for each of `names`."""
+    """Lines that are expanded with one value for each of `names`."""
 
     def __init__(
         self, source: SourceText, lines: Sequence[LogicalLine], names: Sequence[str]
@@ -68,11 +68,11 @@ class MacroBody:
         self.starts.append(start)
 
     def size(self, values: Sequence[str]) -> int:
-        """Return the characters of the expansion with these values."""
+        """Return the number of characters of the expansion with these values."""
         return self._fixed + sum([len(values[x]) for x in self.pieces if isinstance(x, int)])
 
     def longest(self, values: Sequence[str]) -> int:
-        """Return the characters of the longest line of the expansion."""
+        """Return the number of characters of the expansion's longest line."""
         return max(self._lengths(values))
 
     def _lengths(self, values: Sequence[str]) -> Iterator[int]:
@@ -89,7 +89,7 @@ class MacroBody:
         yield length
 
     def expand(self, values: Sequence[str]) -> str:
-        """Return the text with the values in it."""
+        """Return the expansion: the body with the values inserted."""
         return "".join([x if isinstance(x, str) else values[x] for x in self.pieces])
 
     @cached_property
@@ -101,17 +101,20 @@ class MacroBody:
         return starts
 
     def origin(self, offset: int) -> int:
-        """Return the offset in the source of an offset in `text`."""
+        """Return the source offset of the character at `offset` of `text`."""
         place = max(0, bisect_right(self._line_starts, offset) - 1)
         line = self.lines[place]
         return line.start + min(offset - self._line_starts[place], len(line.text))
 
 
 class ExpandedText(SourceText):
-    """The text of one expansion. Its places are those of the body."""
+    """The text of one expansion. Its positions are those of the body."""
 
     def __init__(self, body: MacroBody, values: Sequence[str], caller: Caller, macro: bool) -> None:
-        """`macro`: the line table maps the text to the call, not to the body."""
+        """Expand the body.
+
+        With `macro`, the line table maps the text to the call, not to the body.
+        """
         source = body.source
         super().__init__(body.expand(values), source.name, source.folder, caller)
         self._body, self._values = body, values
@@ -131,7 +134,10 @@ class ExpandedText(SourceText):
         return starts
 
     def _origin(self, offset: int, end: bool = False) -> int:
-        """The offset in the body's source; with `end`, of the end of a piece that ends there."""
+        """Return the offset in the body's source for an offset in the expansion.
+
+        With `end`, `offset` is the end of a piece, and the result is the end of its origin.
+        """
         find = offset - 1 if end and offset else offset
         body = self._body
         place = max(0, bisect_right(self._piece_starts, find) - 1)
@@ -148,11 +154,11 @@ class ExpandedText(SourceText):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the values, as the body writes them."""
+        r"""The names of the values, written as in the body: `\name`."""
         return tuple(f"\\{name}" for name in self._body.names)
 
     def locate(self, offset: int) -> tuple[int, int]:
-        """Line and column in the body."""
+        """Return the line and the column in the body's file."""
         return self._body.source.locate(self._origin(offset))
 
     def line(self, number: int) -> str:
@@ -160,12 +166,15 @@ class ExpandedText(SourceText):
         return self._body.source.line(number)
 
     def span(self, start: int, end: int) -> Span:
-        """Return the place in the body."""
+        """Return the span in the body's file."""
         first, last = self._origin(start), self._origin(end, end=True)
         return self._body.source.span(first, max(first, last))
 
     def places(self, offsets: Sequence[int]) -> tuple[str, list[int], list[int]]:
-        """The places for the line table: those of the outermost macro call, else in the body."""
+        """Return the file, lines and columns of offsets, for the line table.
+
+        They are those of the outermost macro call; outside of macros those in the body.
+        """
         if self._shown is None:
             return self._body.source.places([self._origin(offset) for offset in offsets])
         source, call = self._shown
@@ -174,7 +183,10 @@ class ExpandedText(SourceText):
 
 
 class RepeatedText(ExpandedText):
-    """A body without values, `rounds` times; a diagnostic of a line counts for all rounds."""
+    """A body without values, repeated `rounds` times.
+
+    An error in a line is reported for one round.
+    """
 
     def __init__(self, body: MacroBody, caller: Caller, rounds: int) -> None:
         super().__init__(body, (), caller, macro=False)
@@ -183,14 +195,14 @@ class RepeatedText(ExpandedText):
         self.text = "\n".join([self.text] * rounds)
 
     def identity(self, start: int) -> int:
-        """Return the offset of the line in the first round."""
+        """Return the offset that the line has in the first round."""
         return start % self.period
 
     def _origin(self, offset: int, end: bool = False) -> int:
         return super()._origin(offset % self.period, end)
 
     def places(self, offsets: Sequence[int]) -> tuple[str, list[int], list[int]]:
-        """As of any expansion; each line of the body is located once."""
+        """Return the positions as any expansion does, but locate each body line only once."""
         inside = [offset % self.period for offset in offsets]
         different = list(dict.fromkeys(inside))
         name, lines, columns = super().places(different)

@@ -1,4 +1,4 @@
-"""Macros: `.macro`, their parameters and calls, as in GNU as."""
+"""The directives of macros (`.macro`, `.endm`, ...) and macro calls, as in GNU as."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NAME = re.compile(r"\s*([A-Za-z_.$][A-Za-z0-9_.$]*)")
 
 
 def call_macro(stack: TextStack, command: Command, macro: Macro) -> None:
-    """Expand a call. Raises `Mistake`."""
+    """Expand the call of a macro. Raises `Mistake`."""
     if macro.body is None:
         raise AlreadyReported
     values = _Call(macro, stack, command).values()
@@ -71,7 +71,7 @@ class _Call:
         return self._text.argument(position)[1]
 
     def _keyword_argument(self, start: int) -> int:
-        """Take `name=value`. Returns the position of its end."""
+        """Store the argument `name=value` and return the position of its end. Raises `Mistake`."""
         text = self._text
         name = text.name(start)
         equals = start + len(name)
@@ -104,7 +104,7 @@ class _Call:
 
 
 class _Definition:
-    """Reads the name and the parameters of a macro."""
+    """Parses the name and the parameters in a `.macro` line."""
 
     def __init__(self, stack: TextStack, command: Command) -> None:
         self._stack, self._command = stack, command

@@ -1,4 +1,4 @@
-"""Symbols as the object file has them: addresses, sizes, the entry."""
+"""The symbols of the object file: their addresses and sizes, and the entry."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NATURAL = -1  # the size of a symbol that reaches to the next one
 
 
 def address_of(symbol: Definition) -> int:
-    """Return the address of a symbol after the layout; 0 if it is a number."""
+    """Return the address of a symbol after the layout; 0 if the symbol is a number."""
     value = symbol.value
     if not isinstance(value, Address):
         return 0
@@ -23,7 +23,7 @@ def address_of(symbol: Definition) -> int:
 
 
 def symbols(program: ProgramSymbols, layout: Layout) -> list[Symbol]:
-    """Return the symbols of the object; the size is `_NATURAL` if it reaches to the next symbol."""
+    """Return the symbols of the object file. A symbol without a size of its own has `_NATURAL`."""
     result = []
     for scope in program.table.scopes:
         for item in scope.symbols.values():
@@ -57,9 +57,9 @@ def _symbol(
 
 
 def sizes(layout: Layout, symbols: Sequence[Symbol]) -> dict[tuple[str, int], int]:
-    """By name and value the bytes from each symbol to the next one or its section's end.
+    """Return the natural size in bytes of each symbol, by (name, value).
 
-    Slots of tensors, which the assembler puts after the rest of a section, belong to no symbol.
+    The slots of tensors, which the assembler adds at the end of a section, belong to no symbol.
     """
     inside: dict[str | None, list[Symbol]] = {}
     for symbol in symbols:
@@ -81,7 +81,7 @@ def sizes(layout: Layout, symbols: Sequence[Symbol]) -> dict[tuple[str, int], in
 
 
 def with_size(symbol: Symbol, natural: Mapping[tuple[str, int], int]) -> Symbol:
-    """Return the symbol with its own size, or that of `natural`."""
+    """Return the symbol with `_NATURAL` replaced by its size in `natural`."""
     if symbol.size != _NATURAL:
         return symbol
     size = natural.get((symbol.name, symbol.value), 0)
@@ -89,7 +89,10 @@ def with_size(symbol: Symbol, natural: Mapping[tuple[str, int], int]) -> Symbol:
 
 
 def entry_of(layout: Layout, table: SymbolTable, section: str) -> int | None:
-    """The address of `_start` in the section, else the section's begin; None: it is empty."""
+    """Return the address of `_start` in the section, else the section's start.
+
+    Return None if it is empty.
+    """
     start = start_of(table, section)
     if start is not None:
         return address_of(start)
@@ -98,7 +101,7 @@ def entry_of(layout: Layout, table: SymbolTable, section: str) -> int | None:
 
 
 def start_of(table: SymbolTable, section: str) -> Definition | None:
-    """Return the symbol `_start` of a section, a shared one before those of single files."""
+    """Return the symbol `_start` in a section; a shared one has priority over those of files."""
     for symbols in (table.shared, *(scope.symbols for scope in table.scopes)):
         start = symbols.get("_start")
         if start is not None and start.area is not None and start.area.section == section:

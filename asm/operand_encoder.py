@@ -1,7 +1,7 @@
-"""Operands of simple lines: the text of an operand leads straight to its bits.
+"""Encodes operands of simple lines: from the text of an operand directly to its bits.
 
-An encoder gives bits only if it knows for certain what a text means; otherwise the grammar is
-asked.
+An encoder returns bits only if it knows for certain what a text means. For all other texts the
+grammar assembles the line.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def plain_number(text: str) -> int | None:
 
 
 class BitsByText(dict[str, int]):
-    """The bits of an operand by its text, for known texts. `KeyError`: it is not certain."""
+    """A cache of an operand's bits by its text. Raises `KeyError` if the meaning is not certain."""
 
     __slots__ = ("_resolve",)
 
@@ -68,7 +68,7 @@ class BitsByText(dict[str, int]):
 
 @dataclass(frozen=True, slots=True)
 class WordPlace:
-    """The address of a word and the value of an operand, which is all that an expansion needs."""
+    """A context for expressions that knows only a word's address and one operand's value."""
 
     address: int = 0
     value: int | None = None
@@ -91,12 +91,12 @@ class WordPlace:
         raise NotYet(node, "")
 
     def warn(self, message: str, node: Node, hint: str = "") -> None:
-        """Do nothing: only other lines can have warnings."""
+        """Do nothing. A simple line has no warnings."""
 
 
 @dataclass(frozen=True)
 class OperandUse:
-    """A field of a word, and the expression with an operand that it holds."""
+    """A field of a word, and the expression (with one operand) that the field encodes."""
 
     word: int
     operand: Operand
@@ -104,7 +104,10 @@ class OperandUse:
 
     @cached_property
     def direct(self) -> Callable[[int], int] | None:
-        """The function from the operand's value to the field's; None if the address counts, too."""
+        """The function from the operand's value to the field's.
+
+        Return None if it also needs the address.
+        """
         if self.operand.kind.relative:
             return None
         if isinstance(self.node, Name):
@@ -115,7 +118,10 @@ class OperandUse:
 
     @cached_property
     def to_address(self) -> tuple[Callable[[int], int], int] | None:
-        """For `%lo(operand - . + 4)`: the function, and the number added to the distance."""
+        """For a field such as `%lo(operand - . + 4)`: its function (`%lo`) and the constant (4).
+
+        None if the field has another form. The function applies to the distance plus the constant.
+        """
         if not isinstance(self.node, Call) or self.node.function not in _PARTS:
             return None
         terms = list(_terms(self.node.arguments[0], 1))
@@ -125,7 +131,10 @@ class OperandUse:
         return (_PARTS[self.node.function], more) if plain else None
 
     def bits(self, value: int, start: int) -> int:
-        """Return the field's bits for a value; the first word lies at `start`. Raises `Mistake`."""
+        """Return the field's bits for an operand value; `start` is the first word's address.
+
+        Raises `Mistake`.
+        """
         kind = self.operand.kind
         if self.direct is not None:
             value = check(self.operand.name, kind, self.direct(value), self.node)
@@ -145,7 +154,7 @@ class OperandUse:
 
 
 def _terms(node: Node, sign: int) -> Iterator[tuple[int, Node]]:
-    """Yield the terms of a sum, each with its sign, 1 or -1."""
+    """Yield (sign, term) for each term of a sum; the sign is 1 or -1."""
     if isinstance(node, Binary) and node.operator in "+-":
         yield from _terms(node.left, sign)
         yield from _terms(node.right, sign if node.operator == "+" else -sign)
@@ -154,7 +163,7 @@ def _terms(node: Node, sign: int) -> Iterator[tuple[int, Node]]:
 
 
 def is_name(node: Node, name: str) -> bool:
-    """Return whether a node is that name."""
+    """Return whether a node is a `Name` with the text `name`."""
     return isinstance(node, Name) and node.text == name
 
 
@@ -166,7 +175,7 @@ def walk(node: Node) -> Iterator[Node]:
 
 
 class OperandEncoder:
-    """Encodes an operand as written: one of the row's, or the two of `imm(rs1)`."""
+    """Encodes an operand from its text: a single operand, or both of `imm(rs1)`."""
 
     def __init__(
         self,
@@ -195,7 +204,7 @@ class OperandEncoder:
         return self._words[outer] | self._base.bits[inner[:-1]]
 
     def _resolve(self, text: str) -> int | None:
-        """The bits of a word of the operand's kind or of a plain number; None for other texts."""
+        """Return the bits of a fixed word or a plain number; None for other texts."""
         kind = self._operand.kind
         if _NAME.fullmatch(text):
             return self._word(kind, Name(-1, -1, text))
@@ -229,7 +238,11 @@ class OperandEncoder:
         return bits
 
     def symbol(self, text: str) -> tuple[int, str, str] | None:
-        """The parts of a text with a symbol: bits beside it, `%hi`, `%lo` or "", name or `1b`."""
+        """Return (other bits, modifier, symbol) of a text with a symbol; None for other texts.
+
+        The bits are those of the register in brackets, 0 without one. The modifier is `%hi`, `%lo`
+        or empty. The symbol is a name or a local label such as `1b`.
+        """
         if self._operand.kind.by_name:
             return None
         beside: int | None = 0
@@ -245,9 +258,9 @@ class OperandEncoder:
         return beside, match[1] or "", match[2]
 
     def bits_of_address(self, modifier: str, address: int, start: int) -> int | None:
-        """Return the bits for a symbol's address; the first word lies at `start`.
+        """Return the bits for a symbol's address, if the first word has the address `start`.
 
-        None: the grammar is asked.
+        Return None if the grammar must encode the line.
         """
         if modifier:
             return None if self.needs_address else self._value(_PARTS[modifier](address), start)

@@ -1,4 +1,4 @@
-"""The operands of a statement as fields of a row: by position, by name, flags by their word."""
+"""Matches the operands of a statement with those of a row: by position, by name, flags by word."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class BoundOperands:
 
 
 def without_brackets(statement: Statement) -> Statement:
-    """Return a statement that is written as a call, `name(a, b)`, without its brackets."""
+    """Return a statement written as a call, `name(a, b)`, without the brackets."""
     match statement.operands:
         case (Group(items=items),):
             return replace(statement, operands=items)
@@ -48,13 +48,16 @@ def without_brackets(statement: Statement) -> Statement:
 
 
 def forms(rows: Iterable[Row], extra: Iterable[str] = ()) -> str:
-    """Return the ways to write a mnemonic, for a hint; `extra` are operands that its core adds."""
+    """Return the syntaxes of a mnemonic, for a hint. `extra` are operands that its core adds."""
     more = "".join(f", {name}=" for name in extra)
     return "write " + " or ".join(codec.syntax(row) + more for row in rows)
 
 
 def choose(rows: Sequence[Row], statement: Statement) -> Row:
-    """Return the row of a mnemonic that takes the operands. Raises `Mistake` if none does."""
+    """Return the row of a mnemonic that accepts the statement's operands.
+
+    Raises `Mistake` if no row does.
+    """
     if len(rows) == 1:
         return rows[0]
     names = {item.name.text for item in statement.operands if isinstance(item, Named)}
@@ -86,7 +89,7 @@ def _wrong_count(rows: Sequence[Row], statement: Statement, extra: Iterable[str]
 
 
 def _written(node: Node) -> tuple[str, str | None]:
-    """Return an operand for `codec.select`: its text, and the text in brackets after it."""
+    """Return an operand for `codec.select`: its text, and the text in brackets after it, if any."""
     if isinstance(node, Inside):
         return _word(node.outer), _word(node.inner)
     if isinstance(node, Group) and len(node.items) == 1 and isinstance(node.items[0], Name):
@@ -95,7 +98,7 @@ def _written(node: Node) -> tuple[str, str | None]:
 
 
 def _word(node: Node) -> str:
-    """Return the text of a word or number; an expression has none."""
+    """Return the text of a word or a number; empty for an expression."""
     if isinstance(node, Name):
         return node.text
     return str(node.value) if isinstance(node, Number) else ""
@@ -107,10 +110,10 @@ def bind(
     extra: Sequence[str] = (),
     positional: Sequence[str] = (),
 ) -> BoundOperands:
-    """Match each operand of the statement with one of the row. Raises `Mistake`.
+    """Assign each operand of the statement to an operand of the row. Raises `Mistake`.
 
-    `extra` are names of operands that only the core's form takes. Those of them in `positional` may
-    also stand without their name, after the row's.
+    `extra` names operands that the row does not have and the core's form evaluates. Those of them
+    in `positional` may also be written without their name, after the row's operands.
     """
     head = statement.head
     assert head is not None
@@ -204,7 +207,10 @@ def _surplus(row: Row, statement: Statement, item: Node, extra: Iterable[str]) -
 
 
 def known_word(kind: Kind, node: Node) -> int | None:
-    """Return the value of an operand that is a word of its kind; None if it is an expression."""
+    """Return the value of an operand that is a fixed word of its kind.
+
+    None for other expressions.
+    """
     if isinstance(node, Name):
         return kind.parse(node.text)
     if isinstance(node, Number) and kind.by_name:
@@ -213,7 +219,7 @@ def known_word(kind: Kind, node: Node) -> int | None:
 
 
 def unknown_word(name: str, kind: Kind, node: Node) -> Mistake:
-    """Return the mistake of an operand that should be a word of its kind."""
+    """Return the mistake of an operand that should be a fixed word of its kind."""
     text = _word(node)
     hint = kind.hint(text) or did_you_mean(text, kind.words())
     if not text:
@@ -224,9 +230,9 @@ def unknown_word(name: str, kind: Kind, node: Node) -> Mistake:
 
 
 def check(name: str, kind: Kind, value: int, node: Node) -> int:
-    """`value` as the field takes it. Raises `Mistake` with the range.
+    """Return `value` as the field takes it. Raises `Mistake` with the allowed range.
 
-    As in GNU as, a signed field takes a 32-bit number that is written unsigned.
+    As in GNU as, a signed field also takes a 32-bit number that is written as unsigned.
     """
     try:
         kind.check(value)
@@ -246,7 +252,7 @@ def check(name: str, kind: Kind, value: int, node: Node) -> int:
 def value_of(operand: AnyOperand, node: Node, context: Context, row: Row | None = None) -> int:
     """Return the field value of an operand. Raises `Mistake`, and before the layout `NotYet`.
 
-    If an unknown word looks like a flag of the `row`, the hint says so.
+    With `row`, the hint for an unknown word also considers the flags of that row.
     """
     kind = operand.kind
     word = known_word(kind, node)

@@ -1,4 +1,4 @@
-"""The program of a finished run, and the checks that need its layout."""
+"""Makes the program of a finished run, and does the checks that need the layout."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def program(
     source_files: Iterable[str],
     diagnostics: tuple[Diagnostic, ...],
 ) -> Program:
-    """Return the program of a run without errors; `source_files` are the names of its sources."""
+    """Return the program of a run without errors. `source_files` are the names of its sources."""
     object_symbols = symbols(state.symbols, state.layout)
     natural = sizes(state.layout, object_symbols)
     return Program(
@@ -64,7 +64,7 @@ def _arrays(program: ProgramSymbols, symbols: Iterable[Symbol]) -> Iterator[Tens
 
 
 def _typed(program: ProgramSymbols) -> Iterator[Typed]:
-    """Yield all data with a declared element type, with a symbol or without."""
+    """Yield all data with a declared element type, with or without a symbol."""
     for item in program.data:
         base, line, datum = item.area.base, item.line, item.datum
         if datum.what == "array" and base is not None:
@@ -73,7 +73,7 @@ def _typed(program: ProgramSymbols) -> Iterator[Typed]:
 
 
 def _entry(state: AssemblyState, parts: CoreParts) -> int | None:
-    """The address of `_start`, or of the first instruction of the core that the device starts."""
+    """Return the control core's entry: `_start`, or its first instruction; None if it has none."""
     control = parts.control()
     if control is None:
         return None
@@ -94,7 +94,7 @@ def check_outputs(state: AssemblyState, parts: Sequence[CorePart]) -> None:
 
 
 def check_starts(state: AssemblyState, parts: Iterable[CorePart]) -> None:
-    """Report each `_start` that is no address of an instruction, after the layout."""
+    """Report each `_start` that is not the address of an instruction, after the layout."""
     executable = [part.plan().name for part in parts if part.core.executable]
     for section in executable:
         start = start_of(state.symbols.table, section)

@@ -1,8 +1,8 @@
-"""A logical line to a statement.
+"""Parses logical lines to statements.
 
-Parsing knows no core: it gives the pieces of the line with their places. The definition is the
-grammar of `grammar.lark` (`asm/grammar.py`). A line of words and plain numbers is split by hand
-(`asm/simple_statement.py`), so that most programs never load Lark. Equal texts are parsed once.
+The parser knows no core: it returns the pieces of the line with their positions. The grammar of
+`grammar.lark` (`asm/grammar.py`) is the definition. A line of words and plain numbers is split by
+hand (`asm/simple_statement.py`), so most programs never load Lark. Equal texts are parsed once.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _parse_long = lru_cache(maxsize=4)(_parse)
 
 
 def labels_of(text: str) -> tuple[Name | Number, ...]:
-    """Return the labels that a line begins with, even if the rest of it is wrong."""
+    """Return the labels at the start of a line, even if the rest of the line is wrong."""
     labels: list[Name | Number] = []
     position = 0
     while match := _LABELS.match(text, position):

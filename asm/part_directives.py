@@ -1,4 +1,4 @@
-"""Directives for the core's part, section and place that the source is in."""
+"""The directives that change the device, or the part, section or position that the source is in."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ MAX_ALIGN = 16  # .align 16 is 64 KiB
 
 
 def enter_core(parts: CoreParts, context: StatementContext, statement: Statement) -> None:
-    """`.core NAME, row=R`. Raises `Mistake`."""
+    """Carry out `.core NAME, row=R`. Raises `Mistake`."""
     parts.enter_core(context, statement)
 
 
 def enter_section(parts: CoreParts, _context: StatementContext, statement: Statement) -> None:
-    """`.section NAME`. Raises `Mistake`."""
+    """Carry out `.section NAME`. Raises `Mistake`."""
     check_count(statement, 1, 1, ".section NAME")
     parts.enter_section(name_of(statement.operands[0], "the name of a section"))
 
 
 def enter_own_section(parts: CoreParts, _context: StatementContext, statement: Statement) -> None:
-    """`.text`, `.data` or `.bss`. Raises `Mistake`."""
+    """Carry out `.text`, `.data` or `.bss`. Raises `Mistake`."""
     assert statement.head is not None
     parts.enter_section(statement.head)
     check_count(statement, 0, 0, statement.head.text)
 
 
 def choose_device(context: StatementContext, statement: Statement) -> None:
-    """`.device`. Raises `Mistake`."""
+    """Carry out `.device`. Raises `Mistake`."""
     check_count(statement, 1, 1, ".device NAME")
     node = statement.operands[0]
     if not isinstance(node, Name | Text):
@@ -38,20 +38,20 @@ def choose_device(context: StatementContext, statement: Statement) -> None:
 
 
 def take_hint(parts: CoreParts, context: StatementContext, statement: Statement) -> None:
-    """`.hint`, which a core's part may know; any other is ignored. Raises `Mistake`."""
+    """Carry out `.hint` if the core's part knows it; ignore it otherwise. Raises `Mistake`."""
     if parts.current is not None:
         parts.current.hint(context, statement)
 
 
 def align_power(parts: CoreParts, context: StatementContext, statement: Statement) -> None:
-    """`.align POWER`: go on at a multiple of 2 to the POWER bytes. Raises `Mistake`."""
+    """Carry out `.align POWER`: pad to a multiple of 2 to the POWER bytes. Raises `Mistake`."""
     check_count(statement, 1, 3, ".align POWER [, fill [, most]]")
     power = context.bounded_number(statement.operands[0], "alignment, a power of two", 0, MAX_ALIGN)
     _align(parts, context, statement, 1 << power)
 
 
 def align_bytes(parts: CoreParts, context: StatementContext, statement: Statement) -> None:
-    """`.balign BYTES`: go on at a multiple of BYTES. Raises `Mistake`."""
+    """Carry out `.balign BYTES`: pad to a multiple of BYTES. Raises `Mistake`."""
     check_count(statement, 1, 3, ".balign BYTES [, fill [, most]]")
     first = statement.operands[0]
     step = context.bounded_number(first, "alignment in bytes", 0, 1 << MAX_ALIGN) or 1

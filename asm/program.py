@@ -1,7 +1,7 @@
-"""A program as the assembler makes it and the device loads it: plain data, nothing else.
+"""A program as the assembler makes it and the device loads it: plain data without behaviour.
 
-Addresses are 32-bit. An object file holds all of it except the fields with `compare=False`
-(`asm/elf.py`): two programs are equal if their files are.
+Addresses have 32 bits. An object file (`asm/elf.py`) stores all fields except those with
+`compare=False`. So two programs are equal if their files are equal.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MAX_ALIGN = 1 << 16  # of a section, in bytes; it bounds the padding in a file
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A run of memory of `size` bytes; `data` holds them all, or is empty for zeros."""
+    """A contiguous piece of memory of `size` bytes. `data` is its contents, or empty for zeros."""
 
     name: str
     core: str | None  # name of the part's core; None: data of no core
@@ -56,17 +56,17 @@ class Section:
 
     @property
     def nobits(self) -> bool:
-        """Whether the section is zeros that take no room in the file."""
+        """Whether the section is zeros, which take no room in the file."""
         return self.size > len(self.data)
 
     def holds(self, address: int) -> bool:
-        """Return whether `address` lies in the section as its core sees it."""
+        """Return whether `address`, as the section's core uses it, lies in the section."""
         return self.address <= address < self.end
 
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A name for a value. With `section` None it is a number (`.equ`), not an address."""
+    """A name for a value. If `section` is None, the value is a number (`.equ`), not an address."""
 
     name: str
     value: int  # 32 bits, unsigned
@@ -78,7 +78,7 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """A named input or output, or an array of a part: C order, little-endian."""
+    """A named input or output, or an array of a part. It is in C order and little-endian."""
 
     name: str
     direction: str  # "input", "output"; "array"
@@ -89,12 +89,12 @@ class Tensor:
 
     @property
     def section(self) -> str:
-        """The section that holds it."""
+        """The name of the section that contains the tensor."""
         return tensor_section(self.at)
 
     @property
     def elements(self) -> int:
-        """Number of elements."""
+        """The number of elements."""
         count = 1
         for length in self.shape:
             count *= length
@@ -102,13 +102,13 @@ class Tensor:
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """The size in bytes."""
         return self.elements * DTYPE_SIZES[self.dtype]
 
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """Data of `.npy` or `.array`, with a name or without: element type and source place."""
+    """Data of `.npy` or `.array`, with or without a symbol: element type and source position."""
 
     dtype: str  # a key of DTYPE_SIZES
     address: int
@@ -121,7 +121,7 @@ class Typed:
 class Hint:
     """A tensor in a memory of a core, as `.hint tensor` describes it to tools.
 
-    It is no input or output, and changes no bytes of any section.
+    It is no input or output, and it does not change the bytes of any section.
     """
 
     core: str
@@ -136,7 +136,7 @@ class Hint:
 class Program:
     """An executable: its sections, symbols, tensors, lines and device.
 
-    Symbols are sorted: local ones first, then by section, value and name. So equal programs do not
+    Symbols are sorted: local ones first, then by section, value and name. So equality does not
     depend on the order of definitions.
     """
 
@@ -169,7 +169,7 @@ class Program:
 
     @property
     def line_table(self) -> LineTable:
-        """The line table, empty if the program has no lines."""
+        """The line table; empty if the program has no line information."""
         return self.lines if isinstance(self.lines, LineTable) else LineTable.of(self.lines)
 
     @cached_property
@@ -197,24 +197,30 @@ class Program:
         return {item.name: item for item in sorted(self.symbols, key=lambda x: x.is_global)}
 
     def section(self, name: str) -> Section:
-        """Return the section of that name; KeyError if there is none."""
+        """Return the section of that name. Raises `KeyError` if there is none."""
         for section in self.sections:
             if section.name == name:
                 return section
         raise KeyError(name)
 
     def section_at(self, address: int) -> Section | None:
-        """Return the section that a core sees at `address`."""
+        """Return the section that a core sees at `address`; None if there is none."""
         starts, sections = self._sections_by_address
         place = bisect_right(starts, address) - 1
         return sections[place] if place >= 0 and sections[place].holds(address) else None
 
     def symbol(self, name: str) -> Symbol:
-        """The symbol of that name, a global one before a local one; KeyError if there is none."""
+        """Return the symbol of that name; a global one has priority over local ones.
+
+        Raises `KeyError` if there is none.
+        """
         return self._symbols_by_name[name]
 
     def symbol_at(self, address: int) -> tuple[Symbol, int] | None:
-        """The nearest symbol at or before `address` in its section, and the distance to it."""
+        """Return the nearest symbol at or before `address` in its section, and its distance.
+
+        Return None if there is none.
+        """
         section = self.section_at(address)
         if section is None or section.name not in self._symbols_by_address:
             return None
@@ -223,40 +229,41 @@ class Program:
         return (symbols[place], address - values[place]) if place >= 0 else None
 
     def line_at(self, address: int) -> Line | None:
-        """Return the source place of the bytes at `address`."""
+        """Return the source position of the byte at `address`; None if it is not known."""
         section = self.section_at(address)
         return None if section is None else self.line_table.at(section.name, address)
 
     def tensor(self, name: str) -> Tensor:
-        """Return the named input or output; KeyError if there is none."""
+        """Return the input or output of that name. Raises `KeyError` if there is none."""
         return self._tensors_by_name[name]
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:
-        """Named inputs, in the order of the source."""
+        """The named inputs, in the order of the source."""
         return tuple(item for item in self.tensors if item.direction == "input")
 
     @property
     def outputs(self) -> tuple[Tensor, ...]:
-        """Named outputs, in the order of the source."""
+        """The named outputs, in the order of the source."""
         return tuple(item for item in self.tensors if item.direction == "output")
 
     def parts(self, core: str) -> tuple[Section, ...]:
-        """Return the sections of a core's parts, by index."""
+        """Return the sections of the parts of a core, by index."""
         sections = (item for item in self.sections if item.core == core)
         return tuple(sorted(sections, key=lambda item: (item.index or 0, item.address)))
 
 
 def tensor_section(at: str) -> str:
-    """The section of the tensors that are declared with `at=`; empty: those in external memory."""
+    """Return the section name of the tensors with this `at=`; empty means external memory."""
     return f"{TENSORS}.{at}" if at else TENSORS
 
 
 def natural_sizes(section: Section, symbols: Iterable[Symbol]) -> dict[tuple[str, int], int]:
-    """The sizes of a section's symbols by (name, value): each reaches to the next one or the end.
+    """Return the natural size in bytes of each of a section's symbols, by (name, value).
 
-    The assembler gives a label this size unless `.size` gives another; the disassembler writes
-    `.size` where a symbol has another size. Symbols at the same address have the same size.
+    A symbol reaches to the next one or to the section's end; symbols at one address have the same
+    size. The assembler gives a label this size unless there is a `.size`, and the disassembler
+    writes `.size` for symbols of other sizes.
     """
     inside = [item for item in symbols if item.section == section.name]
     starts = sorted({item.value for item in inside})

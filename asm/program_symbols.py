@@ -1,4 +1,4 @@
-"""The symbols of all files of a run, and what their data are."""
+"""The symbols of all files of a run, and the data that they name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from macaw.isa.model import Core
 
 @dataclass(frozen=True, slots=True)
 class PlacedDatum:
-    """A datum, where its bytes lie, and its directive: a line and the directive's offset there."""
+    """A datum at an offset of an area, and its directive at the offset `head` of `line`."""
 
     area: Area
     offset: int
@@ -27,7 +27,7 @@ class PlacedDatum:
 
 
 class ProgramSymbols:
-    """Symbols, the labels that wait for their place, tensors and typed data."""
+    """The symbols of a run, its pending labels, its tensors and its typed data."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
@@ -49,7 +49,10 @@ class ProgramSymbols:
         names: Sequence[Name | Number],
         is_bad: bool,
     ) -> list[Definition]:
-        """Define the labels of a line, pending. `is_bad` ones cause no further errors."""
+        """Define the labels of a line. They stay pending until bytes or `place_labels` place them.
+
+        Labels with `is_bad` cause no further errors.
+        """
         labels = []
         for name in names:
             label = Definition("", line, name.start, name.end, is_bad=is_bad)
@@ -68,7 +71,7 @@ class ProgramSymbols:
         return labels
 
     def take_pending(self) -> list[Definition]:
-        """Return the pending labels; the caller places them."""
+        """Remove and return the pending labels. The caller must place them."""
         labels, self.pending = self.pending, []
         return labels
 
@@ -81,9 +84,10 @@ class ProgramSymbols:
     # --- values ---
 
     def resolve(self, symbol: Definition, node: Name) -> int:
-        """Return the value of a symbol with a `Deferred` one, after the layout.
+        """Compute, store and return the value of a symbol whose value is `Deferred`.
 
-        Raises `Mistake` if the symbol depends on itself, `AlreadyReported` if its line is wrong.
+        The caller asks after the layout. Raises `Mistake` if the symbol depends on itself,
+        `AlreadyReported` if its line is wrong.
         """
         value = symbol.value
         assert isinstance(value, Deferred)
@@ -102,7 +106,7 @@ class ProgramSymbols:
         return result
 
     def hint(self, name: str, scope: Scope, cores: Sequence[Core]) -> str:
-        """Return the symbol that an unknown name may mean, or what else the word is."""
+        """Return a hint for an unknown name: a similar symbol, or that the word is a register."""
         symbols = [*scope.symbols, *self.table.shared]
         hint = did_you_mean(name, symbols)
         if hint:
@@ -118,18 +122,18 @@ class ProgramSymbols:
     def add_datum(
         self, area: Area, offset: int, line: LogicalLine, head: int, datum: Datum
     ) -> None:
-        """Enter the datum at an offset of an area, of the directive at `head` of `line`."""
+        """Record the datum at an offset of an area; its directive is at `head` of `line`."""
         self._data_at.setdefault((id(area), offset), datum)
         self.data.append(PlacedDatum(area, offset, line, head, datum))
 
     def datum(self, symbol: Definition) -> Datum | None:
-        """Return the data at a symbol."""
+        """Return the datum at a symbol's address; None if there is none."""
         if symbol.datum is not None or not isinstance(symbol.value, Address):
             return symbol.datum
         return self._data_at.get((id(symbol.value.area), symbol.value.offset))
 
     def direction(self, symbol: Definition) -> str:
-        """Return what a tensor is, "input" or "output"; empty: it is none."""
+        """Return "input" or "output" for the symbol of a tensor; empty for other symbols."""
         return next((item.direction for item in self.tensors if item.definition is symbol), "")
 
     # --- the end ---
@@ -146,7 +150,7 @@ class ProgramSymbols:
 
 
 def second_definition(name: Name, before: Definition) -> Mistake:
-    """Return the mistake of a second definition."""
+    """Return the mistake that `name` is already defined, by `before`."""
     source = before.line.source
     line, _column = source.locate(before.line.start + before.start)
     return Mistake(f"'{name.text}' is defined twice", name, f"the first is at {source.name}:{line}")

@@ -1,4 +1,4 @@
-"""Read a source line by line and do its macros, repetitions, conditionals and includes.
+"""Reads a source line by line and carries out its macros, repetitions, conditionals and includes.
 
 Lines come from the text on top of a `TextStack`. The reader carries out directives on text and
 macro calls itself, and gives each other line to the `StatementAssembler`. Most simple lines do not
@@ -38,7 +38,7 @@ _ASSIGNMENT = re.compile(r"\s*=(?!=)")
 
 
 class SourceReader:
-    """Reads one source with all that it includes and expands to."""
+    """Reads one source with all texts that it includes and expands to."""
 
     def __init__(
         self, state: AssemblyState, parts: CoreParts, fast_path: FastPath, budget: Budget
@@ -49,7 +49,7 @@ class SourceReader:
         self._statements = StatementAssembler(state, parts, self._stack)
 
     def read(self, text: SourceText) -> None:
-        """Take all lines of a source."""
+        """Read and assemble all lines of a source."""
         stack = self._stack
         stack.start(text)
         while stack.frames:
@@ -62,11 +62,11 @@ class SourceReader:
                 stack.unwind(error)
 
     def _lines(self, text: SourceText) -> Iterator[LogicalLine]:
-        """Yield the logical lines of a text but for those that the fast path takes."""
+        """Yield the logical lines of a text, except those that the fast path assembles."""
         return logical_lines(text, partial(self._unterminated, text), self._take_simple)
 
     def _take_simple(self, text: SourceText, start: int) -> int:
-        """Take simple lines from an offset on. Returns the offset of the first other line."""
+        """Assemble simple lines from an offset on and return the offset of the first other line."""
         stack = self._stack
         if not stack.takes_statements:
             return start
@@ -78,7 +78,10 @@ class SourceReader:
         self._state.report.mistake(line, mistake)
 
     def _read_frame(self) -> bool:
-        """Take lines of the text on top. Returns whether they are done: another text may begin."""
+        """Read lines of the text on top of the stack. Return whether its lines are done.
+
+        False means that another text may be on top now.
+        """
         stack = self._stack
         macros, conditionals, frame = stack.macros, stack.conditionals, stack.frames[-1]
         take, match_head, watch = self._statements.take, HEAD.match, self._state.watch
@@ -100,14 +103,17 @@ class SourceReader:
         return True
 
     def _skip(self, line: LogicalLine) -> None:
-        """Run a line of skipped text if it ends that text, or begins a conditional in it."""
+        """Carry out a skipped line only if it is a directive of a conditional (`.if`, `.else`)."""
         head = HEAD.match(line.text)
         row = TEXT_DIRECTIVES.get(head[1]) if head is not None else None
         if head is not None and row is not None and row.always:
             self._run(row, line, head)
 
     def _run(self, meaning: TextDirective | Macro, line: LogicalLine, head: re.Match[str]) -> bool:
-        """Run a directive on text or a macro. Returns False if the line assigns to its name."""
+        """Carry out a directive on text or a macro call.
+
+        Return False, without carrying it out, if the line assigns a value to the macro's name.
+        """
         stack = self._stack
         if len(stack.frames) > 1:
             stack.budget.spend(COMMAND_COST, 0, Caller("", line, 0, len(line.text)))
@@ -126,7 +132,7 @@ class SourceReader:
         return True
 
     def _reinterpret(self, line: LogicalLine) -> None:
-        """Run a line whose first word was guessed."""
+        """Carry out a line whose wrong first word was replaced by a guess."""
         head = HEAD.match(line.text)
         assert head is not None
         meaning = TEXT_DIRECTIVES.get(head[1]) or self._stack.macros.get(head[1].lower())

@@ -1,4 +1,4 @@
-"""Continuing after a mistake: the good part of a wrong line, and guesses for a wrong word."""
+"""Helps the assembler to continue after a mistake: the good part of a wrong line, and guesses."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ _ELSEWHERE = {
 
 
 def assigned_symbol(text: str) -> Name | None:
-    """Return the symbol that a wrong line would set, if it is an assignment."""
+    """Return the symbol that a wrong line would assign; None if the line is no assignment."""
     match = _ASSIGNMENT.match(text)
     return None if match is None else Name(*match.span(1), match[1])
 
 
 def parsable_start(text: str, end: int) -> Statement:
-    """Return the statement before the mistake at `end`, as far as it can be parsed.
+    """Return the longest statement before the mistake at `end` that can be parsed.
 
     It has at least the line's labels.
     """
@@ -72,13 +72,16 @@ def parsable_start(text: str, end: int) -> Statement:
 
 
 def guessed_word(mistake: Mistake) -> str | None:
-    """Return the word that a mistake's hint guesses."""
+    """Return the word that a mistake's hint suggests; None if it suggests none."""
     match = _GUESS.fullmatch(mistake.hint)
     return None if match is None else match[1]
 
 
 def hint_at_parameter(mistake: Mistake, text: str, names: Sequence[str]) -> None:
-    """Give a mistake at a word that is no parameter of the macro a hint at the nearest one."""
+    r"""Add a hint to a mistake at a `\word` that is no parameter of the macro.
+
+    The hint suggests the most similar of the parameters `names`.
+    """
     match = _PARAMETER.match(text, mistake.start)
     if match is None:
         return
@@ -97,9 +100,9 @@ def outside_of_parts(head: Name) -> Mistake:
 
 
 def unknown_instruction(head: Name, core: Core, known: Iterable[str]) -> Mistake:
-    """Return the mistake of a word that is no mnemonic or directive in a core's part.
+    """Return the mistake of a word that is no mnemonic or directive of a core's part.
 
-    `known` are the directives and macros.
+    `known` are the names of directives and macros, for the hint.
     """
     if head.text.startswith("."):
         return unknown_directive(head, known)
@@ -117,7 +120,10 @@ def unknown_instruction(head: Name, core: Core, known: Iterable[str]) -> Mistake
 
 @cache
 def _names_by_start(names: tuple[str, ...]) -> Mapping[str, Sequence[str]]:
-    """Return the names with points, by each of their beginnings that ends before a point."""
+    """Return the names that have points, by each of their prefixes before a point.
+
+    For example `vadd.b` and `vadd.h` by `vadd`.
+    """
     by_start: dict[str, list[str]] = {}
     for name in names:
         for point in re.finditer(r"\.", name):
@@ -126,7 +132,7 @@ def _names_by_start(names: tuple[str, ...]) -> Mapping[str, Sequence[str]]:
 
 
 def unknown_directive(head: Name, known: Iterable[str]) -> Mistake:
-    """The mistake of a directive that does not exist, or that only parts of other cores have."""
+    """Return the mistake of a directive that does not exist or belongs to parts of other cores."""
     cores = registry.cores()
     owners = [core.name for core in cores if any(x.name == head.text for x in core.directives)]
     hint = _ELSEWHERE.get(head.text) or did_you_mean(head.text, known)

@@ -1,4 +1,4 @@
-"""The directives and functions of the language, for the reference and for editors."""
+"""Lists the directives and functions of the language, for the reference pages and for editors."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from macaw.isa.pages import Page
 
 
 def directives() -> tuple[Directive | PartDirective | TextDirective, ...]:
-    """Return the directives that every part takes."""
+    """Return the directives that every part accepts."""
     return (*DIRECTIVES.values(), *TEXT_DIRECTIVES.values())
 
 
 def functions() -> tuple[expressions.Function, ...]:
-    """Return the functions of expressions."""
+    """Return the functions of expressions, such as `sizeof`."""
     return expressions.ROWS
 
 
 def of_language() -> Iterator[Page]:
-    """Yield the pages of directives and functions."""
+    """Yield the reference pages of directives and functions."""
     for item in directives():
         yield pages.directive("every part", item)
     for row in functions():

@@ -1,4 +1,4 @@
-"""Repetition: `.rept`, `.irp` and `.irpc`, as in GNU as."""
+"""The directives of repetition: `.rept`, `.irp` and `.irpc`, as in GNU as."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _arguments(text: OperandText, position: int) -> Iterator[str]:
 
 
 def _characters(text: OperandText, position: int) -> Iterator[str]:
-    """Yield each character; blanks count only in a string."""
+    """Yield each character of the operand; blanks outside of a string are skipped."""
     characters = text.text
     quoted = characters.startswith('"', position)
     position += quoted

@@ -1,4 +1,4 @@
-"""The diagnostics of a run: at most one error a line, no repetitions, sorted."""
+"""Collects the diagnostics of a run: at most one error for each line, no repetitions, sorted."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _LONGEST = 300  # characters of a message, which may quote a long word
 
 @dataclass
 class _SameMistake:
-    """An error that a line has in several of its expansions."""
+    """The count of an error that occurs in several expansions of one line."""
 
     count: int = 0
     places: list[int] = field(default_factory=list)  # of those that are shown
 
 
 class Report:
-    """Collects diagnostics while the assembler goes on."""
+    """Collects diagnostics while the assembler continues after errors."""
 
     def __init__(self) -> None:
         self.errors = 0  # errors so far, including those that are only counted
@@ -42,7 +42,7 @@ class Report:
 
     @contextmanager
     def catching(self, line: LogicalLine) -> Iterator[None]:
-        """Report what the block raises as the error of `line`."""
+        """Report a mistake that the `with` block raises as the error of `line`."""
         try:
             yield
         except Mistake as mistake:
@@ -57,11 +57,11 @@ class Report:
             self.mistake(line, Mistake(why, (-1, -1)))
 
     def add_source(self, text: SourceText) -> None:
-        """Let the diagnostics of a file follow those of the files before."""
+        """Register a file, so that its diagnostics come after those of earlier files."""
         self._order.setdefault(text.name, len(self._order))
 
     def mistake(self, line: LogicalLine, mistake: Mistake) -> None:
-        """Add the error of a line, unless it has one."""
+        """Add an error of a line, unless the line already has one."""
         if not self.has_failed(line):
             self.fail(line)
             start, end = mistake.start, mistake.end
@@ -70,22 +70,22 @@ class Report:
             self._add(ERROR, line, start, end, mistake.message, mistake.hint)
 
     def fail(self, line: LogicalLine) -> None:
-        """Suppress later errors of a line: they would follow from another one."""
+        """Suppress later errors of a line, because they would only follow from another error."""
         self._texts[id(line.source)] = line.source
         self._failed.add((id(line.source), line.source.identity(line.start)))
 
     def has_failed(self, line: LogicalLine) -> bool:
-        """Return whether the line has had its error."""
+        """Return whether a line already has its error."""
         return self.has_failed_at(line.source, line.start)
 
     def has_failed_at(self, source: SourceText, start: int) -> bool:
-        """Return whether the line that begins at an offset of a source has had its error."""
+        """Return whether the line that begins at an offset of a source already has its error."""
         return bool(self._failed) and (id(source), source.identity(start)) in self._failed
 
     def warning(
         self, line: LogicalLine, at: Node | tuple[int, int], message: str, hint: str = ""
     ) -> None:
-        """Add a warning, once; a line with an error has none."""
+        """Add a warning, unless the line has an error or the same warning."""
         if self.has_failed(line):
             return
         start, end = at if isinstance(at, tuple) else (at.start, at.end)
@@ -97,7 +97,7 @@ class Report:
             self._add(WARNING, line, start, end, message, hint)
 
     def at_file(self, file: str, message: str) -> None:
-        """Add an error that has no line."""
+        """Add an error that concerns a file and no line."""
         message = printable(message)
         self._items.append(Diagnostic(ERROR, message, Span(printable(file), 1, 1, 1)))
 
@@ -124,11 +124,14 @@ class Report:
 
     @property
     def has_errors(self) -> bool:
-        """Whether there is an error."""
+        """Whether any error was reported."""
         return any(item.severity == ERROR for item in self._items)
 
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """Return all of them, by file, line and column of the place in the file itself."""
+        """Return all diagnostics by file, line and column.
+
+        A diagnostic in an expansion is sorted by the line of the file that it expands.
+        """
 
         def order(item: Diagnostic) -> tuple[int, int, int]:
             span = item.chain[-1].span if item.chain else item.span
@@ -148,7 +151,7 @@ class Report:
 
 
 def _shorten_chain(chain: tuple[Link, ...]) -> tuple[Link, ...]:
-    """Return the chain; of a long one its begin and its end."""
+    """Return the chain; if it is long, its middle is replaced by one link with a count."""
     left_out = len(chain) - _MOST_LINKS
     if left_out <= 1:
         return chain
@@ -158,7 +161,7 @@ def _shorten_chain(chain: tuple[Link, ...]) -> tuple[Link, ...]:
 
 
 def _shorten(message: str) -> str:
-    """Return the message; of a long one its begin and its end."""
+    """Return the message; if it is long, its middle is replaced by dots."""
     if len(message) <= _LONGEST:
         return message
     half = (_LONGEST - 3) // 2
@@ -166,7 +169,10 @@ def _shorten(message: str) -> str:
 
 
 def statement_place(line: LogicalLine) -> tuple[int, int]:
-    """Return the place of mnemonic and operands in a line that can be parsed."""
+    """Return the (start, end) offsets of mnemonic and operands in a line, without its labels.
+
+    If the line cannot be parsed, they are those of the whole line.
+    """
     try:
         statement = parse(line.text)
     except Mistake:

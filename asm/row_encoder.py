@@ -1,7 +1,7 @@
-"""Rows for simple lines: the texts of the operands lead straight to the words.
+"""Encodes the rows of simple lines: from the texts of the operands directly to the words.
 
-Everything follows from the tables. A `RowEncoder` is a row, or one alternative of a
-pseudo-instruction. It has an encoder (`asm/operand_encoder.py`) for each operand as written.
+All encoders are derived from the tables. A `RowEncoder` is for one row, or for one alternative of a
+pseudo-instruction. It has an encoder (`asm/operand_encoder.py`) for each operand that is written.
 """
 
 from __future__ import annotations
@@ -31,8 +31,12 @@ from macaw.isa.rows import Alternative, Instruction, Operand, Pseudo, Row
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RowEncoder:
-    """A row for plain lines. `encode` gives its words, the first one lowest, or raises
-    `KeyError` or `ValueError`; None: an operand always needs a symbol."""
+    """Encodes a row from the texts of its operands.
+
+    `encode` returns the words as one number, the first word in the lowest bits. It raises
+    `KeyError` or `ValueError` for texts that it does not know. It is None if an operand always
+    needs a symbol.
+    """
 
     row: Row
     words: int
@@ -42,9 +46,10 @@ class RowEncoder:
     chooses: bool  # the alternative by a value, which must be known
 
     def encode_partly(self, texts: Sequence[str]) -> tuple[int, OperandEncoder, str, str] | None:
-        """Return the known bits, and encoder, modifier and symbol of the one operand that waits.
+        """Return (known bits, encoder, modifier, symbol) for operands with exactly one symbol.
 
-        None if the texts do not fit.
+        Encoder, modifier and symbol are those of the operand with the symbol. Return None if the
+        texts do not fit.
         """
         if len(texts) != len(self.encoders) or self.chooses:
             return None
@@ -107,7 +112,7 @@ def _three(
 def _row_encoder(
     core: Core, row: Row, alternative: Alternative | None, shared: dict[object, OperandEncoder]
 ) -> RowEncoder | None:
-    """Return the encoder of a row; None if a simple line cannot be certain of it."""
+    """Return the encoder of a row; None if simple lines of the row are not possible."""
     if any(_may_be_missing(operand) for operand in row.operands):
         return None
     base, uses, words = 0, {operand.name: list[OperandUse]() for operand in row.operands}, 1
@@ -148,7 +153,7 @@ def _row_encoder(
 
 
 def _may_be_missing(operand: AnyOperand) -> bool:
-    """Return whether an operand may be missing; one in brackets does not count."""
+    """Return whether an operand is optional: a flag, or an operand that is given by name."""
     return operand.kind.optional or (isinstance(operand, Operand) and operand.named)
 
 
@@ -160,9 +165,9 @@ def _is_chosen(row: Pseudo, alternative: Alternative | None, value: int) -> bool
 def _enter_line(
     core: Core, row: Pseudo, text: str, number: int, uses: Mapping[str, list[OperandUse]]
 ) -> int | None:
-    """Enter in `uses` where a line of an expansion uses operands.
+    """Record in `uses` the operands that a line of an expansion uses.
 
-    Returns the line's constant bits; None if it cannot be encoded here.
+    Return the line's constant bits; None if it cannot be encoded here.
     """
     line = template(text)
     assert line.head is not None
@@ -203,13 +208,13 @@ def _enter_line(
 
 
 def _shape(row: Row) -> tuple[bool, ...]:
-    """For each operand as written, whether it has brackets."""
+    """Return for each written operand whether it has brackets, as in `imm(rs1)`."""
     inner = {operand.inside for operand in row.operands if operand.inside}
     return tuple(operand.name in inner for operand in row.operands if not operand.inside)
 
 
 def _is_doubtful(row: Row, earlier: Sequence[Row]) -> bool:
-    """Return whether a simple line with this row's shape could mean one of the rows before it."""
+    """Return whether a simple line with the shape of this row could mean an earlier row."""
     return any(
         _shape(other) == _shape(row) and any(not operand.kind.by_name for operand in other.operands)
         for other in earlier
@@ -235,7 +240,7 @@ _UNKNOWN: Entry = (None, (), ())
 
 
 class EncoderTable(dict[str, Entry]):
-    """The encoders of a core by mnemonic, made on demand."""
+    """The encoders of a core by mnemonic, created when they are first needed."""
 
     def __init__(self, core: Core | None, excluded: Sequence[str] = ()) -> None:
         self._core = core
@@ -262,5 +267,8 @@ NO_ENCODERS = EncoderTable(None)
 
 @lru_cache(maxsize=64)
 def encoder_table(core: Core, excluded: tuple[str, ...]) -> EncoderTable:
-    """The encoders of a core, for all programs of this process; none for `excluded` mnemonics."""
+    """Return the encoders of a core, except for `excluded` mnemonics.
+
+    All programs of this process share them.
+    """
     return EncoderTable(core, excluded)

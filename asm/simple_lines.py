@@ -1,4 +1,4 @@
-"""Consecutive simple lines to words, numbers and symbols."""
+"""Assembles consecutive simple lines to words, numbers and symbols."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ASSIGNMENTS = (".set", ".equ")
 
 
 class SimpleLines:
-    """Consecutive simple lines of one source, in one part and one area."""
+    """Assembles consecutive simple lines of one source, in one part and one area."""
 
     def __init__(
         self,
@@ -57,9 +57,10 @@ class SimpleLines:
         self._deferred = DeferredFixups(state, source, scope, area, part)
 
     def repeat(self, source: RepeatedText, macros: Collection[str]) -> int:
-        """Take the first round, and the others at once if they give the same bytes.
+        """Assemble the first round of a repetition.
 
-        Returns the offset at which to go on.
+        Copy its bytes for the other rounds if they are equal. Return the offset at which the caller
+        must continue.
         """
         area, line_table = self._area, self._state.line_table
         first_row, first = len(line_table), area.size
@@ -77,7 +78,7 @@ class SimpleLines:
         return len(source.text)
 
     def take(self, start: int, end: int, macros: Collection[str]) -> int:
-        """Take lines up to the first that is not simple. Returns its offset."""
+        """Assemble lines and return the offset of the first line that is not simple."""
         symbols, exports = self._scope.symbols, self._scope.exports
         words, places = self._words, self._places
         table = self._instructions if self._base % WORD_BYTES == 0 else NO_ENCODERS
@@ -127,7 +128,10 @@ class SimpleLines:
     def _encode_other(
         self, others: Sequence[RowEncoder], with_symbol: Sequence[RowEncoder], match: re.Match[str]
     ) -> list[int] | None:
-        """The words of a line that the first encoder refuses; None: the line is not simple."""
+        """Return the words of a line that the first encoder rejects.
+
+        Return None if the line is not simple.
+        """
         text = match[3]
         for plan in others:
             assert plan.encode is not None
@@ -152,9 +156,9 @@ class SimpleLines:
         name: str,
         match: re.Match[str],
     ) -> list[int] | None:
-        """Return the words of an instruction with a symbol, with the bits that are known.
+        """Return the words of an instruction with a symbol, with the bits that are known so far.
 
-        None if the line is not simple.
+        Return None if the line is not simple.
         """
         self._varies = True
         reference: str | LocalReference = name
@@ -188,14 +192,14 @@ class SimpleLines:
         return _words_of(bits, plan.words)
 
     def _is_plain(self, name: str, symbol: Definition | None) -> bool:
-        """Return whether a symbol is a label, here or later in the file."""
+        """Return whether a name is a label of this file, defined here or possibly later."""
         if symbol is None:
             return name not in self._scope.table.shared
         return self._is_label(symbol)
 
     @staticmethod
     def _is_label(symbol: Definition | None) -> bool:
-        """Return whether a symbol is a label with a place. It then counts as used."""
+        """Return whether a symbol is a label with an address. If so, mark it as used."""
         if symbol is None or symbol.is_bad or not symbol.is_label:
             return False
         if not isinstance(symbol.value, Address):
@@ -204,21 +208,27 @@ class SimpleLines:
         return True
 
     def _variable(self, symbol: Definition | None) -> int | None:
-        """Return the number that a symbol which may be set again has now; None: it is none."""
+        """Return the present number of a symbol that may be set again; None for other symbols."""
         if symbol is None or symbol.is_label or symbol.is_bad or not isinstance(symbol.value, int):
             return None
         symbol.is_used = self._varies = True
         return symbol.value
 
     def _sum(self, name: str, sign: str | None, number: str | None) -> int | None:
-        """Return the value of `n`, `n + 1` or `n - 1` with such a symbol; None for another one."""
+        """Return the value of `n`, `n + 1` or `n - 1`, where `n` is a symbol that may be set again.
+
+        Return None for other symbols.
+        """
         value = self._variable(self._scope.symbols.get(name))
         if value is None or number is None:
             return value
         return wrap(value + int(number, 0) if sign == "+" else value - int(number, 0))
 
     def _assign(self, match: re.Match[str]) -> bool:
-        """Take `.set NAME, value` with a number or such a sum. Returns whether it is simple."""
+        """Carry out `.set NAME, value` if the value is a number or a sum.
+
+        Return whether it was done.
+        """
         parts = _ASSIGNMENT.fullmatch(match[3])
         if parts is None:
             return False
@@ -240,7 +250,7 @@ class SimpleLines:
         return True
 
     def _data(self, match: re.Match[str]) -> bool:
-        """Take a line of numbers as data. Returns whether it is simple."""
+        """Assemble a line of numbers as data. Return whether the line was simple."""
         size = NUMBER_SIZES.get(match[2])
         if size is None:
             return False
@@ -273,7 +283,7 @@ class SimpleLines:
         return True
 
     def _put_number(self, offset: int, data: bytes | bytearray, match: re.Match[str]) -> None:
-        """Put the numbers of a line into the area."""
+        """Append the numbers of a line to the area."""
         self._flush()
         if self._marks_data:
             self._state.line_table.add(self._area, offset, self._source, match.start(2))
@@ -281,7 +291,7 @@ class SimpleLines:
         self._base += len(data)
 
     def _flush(self) -> None:
-        """Put the collected words into their area."""
+        """Append the collected words to the area."""
         words = self._words
         if words:
             self._has_words = True
@@ -294,14 +304,14 @@ class SimpleLines:
             self._places.clear()
 
     def finish(self) -> None:
-        """Put everything into the state, as the reader would."""
+        """Store the remaining words and fixups in the assembly state."""
         self._flush()
         if self._deferred.items:
             self._state.fixups.append(self._deferred.apply)
 
 
 def _words_of(bits: int, count: int) -> list[int]:
-    """Return the words of an instruction, of which the first is the lowest in `bits`."""
+    """Return the words of an instruction; the first one is in the lowest bits of `bits`."""
     if count == 1:
         return [bits]
     return [bits >> LANE * place & (1 << LANE) - 1 for place in range(count)]

@@ -1,7 +1,7 @@
-"""Statements of words, plain numbers and strings, split by hand without the grammar.
+"""Splits statements of words, plain numbers and strings by hand, without the grammar.
 
-The result is None where the meaning is not certain; the grammar then decides. A statement from here
-is the one that the grammar gives (`tests/asm/test_plain.py`).
+The result is None where the meaning is not certain; then the grammar decides. A statement from this
+module equals the one of the grammar (`tests/asm/test_plain.py` checks this).
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _named_operand(match: re.Match[str], name: Name) -> Node:
 
 
 def _sum(text: str, start: int, end: int) -> Node:
-    """Terms with + and - between them, and an optional - before the first."""
+    """Parse terms with + and - between them, and an optional - before the first."""
     node: Node | None = None
     operator, sign = "", start
     for token in _TOKEN.finditer(text, start, end):

@@ -1,7 +1,7 @@
-"""Source texts and their places.
+"""Source texts and positions in them.
 
-Later stages carry offsets into a `SourceText`. Line and column are computed when a diagnostic or
-the line table needs them. The text of an expansion is a `SourceText` too (`asm/macro_body.py`); its
+Later stages carry offsets into a `SourceText`. Line and column are computed only for diagnostics
+and the line table. The text of an expansion is a `SourceText` too (`asm/macro_body.py`); its
 `chain` leads back to a file.
 """
 
@@ -19,7 +19,7 @@ from macaw.asm.diagnostics import Link, Span
 
 @dataclass(frozen=True)
 class Source:
-    """A source given as text: messages call it `name`; files are read below `folder`."""
+    """A source given as text. Messages call it `name`; it may read files below `folder`."""
 
     text: str
     name: str = "<text>"
@@ -28,7 +28,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Caller:
-    """The piece of a line, from `start` up to `end`, that a text comes from; `what` it is."""
+    """The piece of a line, from `start` up to `end`, that includes or expands to another text."""
 
     what: str  # "in expansion of macro 'dot'", "included from here"
     line: LogicalLine
@@ -37,7 +37,7 @@ class Caller:
 
 
 class SourceText:
-    """A text and its name. Its files lie in `folder`; None: it reads none.
+    """A text and its name. It may read files below `folder`; None: it may read none.
 
     The `caller` of an included or expanded text is the line that asks for it.
     """
@@ -49,7 +49,7 @@ class SourceText:
 
     @property
     def chain(self) -> tuple[Link, ...]:
-        """The way to a file of the run, from the innermost text outwards."""
+        """The links from the innermost text outwards to a file of the run; empty for a file."""
         links, caller = [], self.caller
         while caller is not None:
             line = caller.line
@@ -63,12 +63,12 @@ class SourceText:
         return [0, *(match.end() for match in re.finditer("\n", self.text))]
 
     def locate(self, offset: int) -> tuple[int, int]:
-        """Line and column of an offset, both from 1."""
+        """Return the line and the column of an offset, both from 1."""
         line = bisect_right(self._starts, offset)
         return line, offset - self._starts[line - 1] + 1
 
     def locate_all(self, offsets: Sequence[int]) -> tuple[list[int], list[int]]:
-        """Lines and columns of many offsets; fast if most are ascending."""
+        """Return the lines and the columns of many offsets; this is fast if most are ascending."""
         lines, columns, starts = [], [], [*self._starts, len(self.text) + 1]
         line, start, end = 0, 1, 0  # often the last line holds the next offset
         for offset in offsets:
@@ -83,13 +83,13 @@ class SourceText:
         return lines, columns
 
     def line(self, number: int) -> str:
-        """Return the text of a line, counted from 1, without its end."""
+        """Return the text of a line, counted from 1, without its line end."""
         start = self._starts[number - 1]
         end = self.text.find("\n", start)
         return self.text[start : len(self.text) if end < 0 else end].rstrip("\r")
 
     def span(self, start: int, end: int) -> Span:
-        """The place of the text from `start` up to `end`; cut at the end of its first line."""
+        """Return the span of the text from `start` up to `end`, but at most to the line's end."""
         line, column = self.locate(start)
         last, end_column = self.locate(end)
         if last != line:
@@ -104,13 +104,13 @@ class SourceText:
         return start
 
     def places(self, offsets: Sequence[int]) -> tuple[str, list[int], list[int]]:
-        """Return the file, lines and columns for the line table, of offsets in this text."""
+        """Return the file, lines and columns of offsets in this text, for the line table."""
         return (self.name, *self.locate_all(offsets))
 
 
 @dataclass(frozen=True, slots=True)
 class LogicalLine:
-    """One statement's text, comments blanked out, and where it starts in its source."""
+    """The text of one statement, with comments replaced by blanks, and its offset in the source."""
 
     source: SourceText
     start: int
@@ -130,11 +130,11 @@ def logical_lines(
     unterminated: Callable[[int], None],
     fast_path: Callable[[SourceText, int], int] | None = None,
 ) -> Iterator[LogicalLine]:
-    """Yield the text of each statement: comments are blanks, `;` and line ends separate.
+    """Yield the logical lines of a source: `;` and line ends separate, comments become blanks.
 
-    A comment over several lines joins them. `unterminated` gets the offset of a comment without an
-    end. `fast_path` is called at the begin of each line, when the caller has taken all lines before
-    it: it may take lines itself, and returns the offset of the line to go on with.
+    A comment over several lines joins them. `unterminated` is called with the offset of a comment
+    that has no end. `fast_path` is called with the offset of each line start; it may assemble lines
+    itself, and it returns the offset at which to continue.
     """
     text = source.text
     start = fast_path(source, 0) if fast_path else 0

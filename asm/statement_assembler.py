@@ -1,4 +1,4 @@
-"""One logical line: its labels, and the directive or instruction that it is."""
+"""Assembles one logical line: its labels, and its directive or instruction."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from macaw.asm.text_stack import TextStack
 
 
 class Reinterpret(Exception):
-    """A line's unknown first word probably is one of the text stack: take the line as that."""
+    """The unknown first word of a line is probably a misspelt directive on text or macro.
+
+    The reader should carry out `line`, which has the guessed word.
+    """
 
     def __init__(self, line: LogicalLine) -> None:
         super().__init__()
@@ -27,7 +30,7 @@ class Reinterpret(Exception):
 
 
 class StatementAssembler:
-    """Takes the statements of one source."""
+    """Assembles the statements of one source."""
 
     def __init__(self, state: AssemblyState, parts: CoreParts, stack: TextStack) -> None:
         self._state = state
@@ -35,7 +38,7 @@ class StatementAssembler:
         self._stack = stack
 
     def take(self, line: LogicalLine) -> None:
-        """Take a logical line. Its mistake is reported; the next line is taken all the same.
+        """Assemble a logical line. A mistake is reported and does not stop the run.
 
         Raises `Reinterpret`.
         """
@@ -57,7 +60,7 @@ class StatementAssembler:
             self._contain(statement.head, labels)
 
     def _contain(self, head: Name, labels: Sequence[Definition]) -> None:
-        """Keep a wrong statement from causing errors in others."""
+        """Prevent that a wrong statement causes errors in other statements."""
         if self._parts.current is not None:
             self._parts.current.statement_failed()
         if self._directive(head) is not None:
@@ -108,7 +111,7 @@ class StatementAssembler:
                 context.mark_from(start)  # it can be executed, or be a packet
 
     def _guess(self, context: StatementContext, statement: Statement, mistake: Mistake) -> None:
-        """Report an unknown word, and go on as if the word that its hint names stood there."""
+        """Report an unknown word, and continue as if the hint's word were written there."""
         line = context.line
         self._state.report.mistake(line, mistake)
         word = recovery.guessed_word(mistake)
@@ -122,7 +125,10 @@ class StatementAssembler:
             self._run(context, replace(statement, head=head), head)
 
     def _outside_of_parts(self, head: Name) -> Mistake:
-        """The mistake of the first mnemonic in no part. Raises `AlreadyReported` for the others."""
+        """Return the mistake of the first mnemonic outside of all parts.
+
+        Raises `AlreadyReported` for further ones.
+        """
         if head.text.startswith("."):
             return recovery.unknown_directive(head, [*DIRECTIVES, *self._stack.known()])
         if self._parts.has_reported_no_part:

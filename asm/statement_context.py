@@ -1,4 +1,4 @@
-"""A statement at its place: what it puts into its area, now or after the layout."""
+"""The context of a statement: it puts bytes and symbols at the statement's place."""
 
 from __future__ import annotations
 
@@ -22,17 +22,20 @@ _LARGE = 1 << 24  # bytes of one statement from which on the whole program's siz
 
 
 class StatementContext(ExpressionContext):
-    """The place of a statement, with what directives and instructions do there."""
+    """The place of a statement, with the operations of directives and instructions on it."""
 
     __slots__ = ()
 
     @classmethod
     def current(cls, state: AssemblyState, line: LogicalLine, head: int = 0) -> StatementContext:
-        """The end of the area that the source is in; `head` is the mnemonic's place in the line."""
+        """Return the context of a statement at the end of the current area.
+
+        `head` is the offset of the mnemonic in the line.
+        """
         return cls(state, line, state.scope, state.ordinal, state.area, head)
 
     def at_end(self, area: Area | None = None) -> StatementContext:
-        """Return the same statement at the present end of its area, or of another one."""
+        """Return the context of the same statement at the present end of its area, or of `area`."""
         return StatementContext(
             self.state, self.line, self.scope, self.ordinal, area or self.area, self.head
         )
@@ -40,22 +43,25 @@ class StatementContext(ExpressionContext):
     # --- bytes ---
 
     def emit(self, data: bytes) -> None:
-        """Add bytes at the end of the area. Raises `Mistake`."""
+        """Append bytes to the area. Raises `Mistake`."""
         self._grow(len(data), self.area.append, data)
 
     def reserve(self, count: int) -> None:
-        """Add `count` zero bytes at the end of the area. Raises `Mistake`."""
+        """Append `count` zero bytes to the area. Raises `Mistake`."""
         self._grow(count, self.area.grow, count)
 
     def align(self, step: int, padding: Callable[[int], bytes] | None = None) -> None:
-        """Go on at a multiple of `step` bytes. Raises `Mistake`."""
+        """Append padding up to a multiple of `step` bytes. Raises `Mistake`."""
         self._grow(step, self.area.align_to, step, padding)
 
     def _grow(
         self, most: int, add: Callable[_Arguments, None],
         *arguments: _Arguments.args, **named: _Arguments.kwargs,
     ) -> None:  # fmt: skip
-        """Place the pending labels and let `add` put at most `most` bytes. Raises `Mistake`."""
+        """Place the pending labels, then call `add`, which appends at most `most` bytes.
+
+        Raises `Mistake`.
+        """
         self.state.symbols.place_labels(self.area)
         self.check_room(most)
         start = self.area.size
@@ -67,7 +73,7 @@ class StatementContext(ExpressionContext):
             self.list_bytes(start)
 
     def emit_later(self, size: int, make: Callable[[], bytes]) -> None:
-        """Reserve `size` bytes; after the layout `make` gives them. Raises `Mistake`."""
+        """Reserve `size` bytes that `make` returns after the layout. Raises `Mistake`."""
         start = self.area.size
         self.reserve(size)
         if self.area.zeros:
@@ -79,7 +85,7 @@ class StatementContext(ExpressionContext):
         self.area.data[start : start + size] = make()
 
     def after_layout(self, action: Callable[[], None]) -> None:
-        """Run `action` after the layout; its `Mistake` is this line's error."""
+        """Run `action` after the layout; a `Mistake` of it becomes this line's error."""
         self.state.fixups.append(partial(self._run_fixup, action))
 
     def _run_fixup(self, action: Callable[[], None]) -> None:
@@ -88,21 +94,21 @@ class StatementContext(ExpressionContext):
                 action()
 
     def list_bytes(self, start: int) -> None:
-        """Let the listing show the bytes from `start` to the area's end at this line."""
+        """Show the area's bytes from `start` to its end at this line of the listing."""
         if self.state.record is not None:
             self.state.record.add_bytes(self.ordinal, self.line, self.area, start)
 
     def mark(self) -> None:
-        """Let the line table map the bytes from here on to this line."""
+        """Map the bytes from the area's end on to this line, in the line table."""
         self.mark_from(self.area.size)
 
     def mark_from(self, offset: int) -> None:
-        """Let the line table map the bytes of the area from `offset` on to this line."""
+        """Map the area's bytes from `offset` on to this line, in the line table."""
         line = self.line
         self.state.line_table.add(self.area, offset, line.source, line.start + self.head)
 
     def check_room(self, count: int) -> None:
-        """Raise `Mistake` unless `count` more bytes fit external memory."""
+        """Raise `Mistake` unless `count` more bytes fit into external memory."""
         limit = self.state.device.external_bytes
         if self.area.size + count > limit:
             raise Mistake(
@@ -117,13 +123,16 @@ class StatementContext(ExpressionContext):
             )
 
     def add_pcrel_target(self, node: Node) -> None:
-        """Remember what the `%pcrel_hi` of this instruction points at, for its `%pcrel_lo`."""
+        """Store the target of this instruction's `%pcrel_hi`, for the matching `%pcrel_lo`."""
         self.state.pcrel_targets[id(self.area), self.offset] = (node, self)
 
     # --- symbols ---
 
     def new_symbol(self, name: Name) -> Definition:
-        """A new symbol of this file, without a value. Raises `Mistake` if the name is taken."""
+        """Define a new symbol of this file without a value.
+
+        Raises `Mistake` if the name is taken.
+        """
         before = self.scope.clash(name.text)
         if before is not None:
             raise second_definition(name, before)
@@ -132,13 +141,16 @@ class StatementContext(ExpressionContext):
         return symbol
 
     def new_label(self, name: Name, datum: Datum | None = None) -> Definition:
-        """Return a new symbol at the end of the area, as of `.list`. Raises `Mistake`."""
+        """Define a new symbol at the end of the area, for directives such as `.list`.
+
+        Raises `Mistake`.
+        """
         symbol = self.new_symbol(name)
         symbol.place(self.area, self.area.size, datum)
         return symbol
 
     def assign(self, name: Name, value: int | Address | Deferred) -> None:
-        """Set a symbol that may be set again. Raises `Mistake` if the name is a label's."""
+        """Set a symbol that may be set again. Raises `Mistake` if the name is that of a label."""
         before = self.scope.clash(name.text)
         if before is not None and before.is_label:
             raise second_definition(name, before)
@@ -148,14 +160,14 @@ class StatementContext(ExpressionContext):
         self.scope.define(before.with_value(value))
 
     def spoil(self, name: Name) -> None:
-        """Let a symbol whose line is wrong cause no further errors."""
+        """Mark a symbol as bad because its line is wrong; its uses cause no further errors."""
         if self.scope.clash(name.text) is None:
             symbol = self.new_symbol(name)
             symbol.is_bad, symbol.is_label = True, False
 
     @contextmanager
     def spoil_on_error(self, name: Name) -> Iterator[None]:
-        """Spoil the symbol that the block fails to define."""
+        """Mark the symbol as bad if the `with` block fails to define it."""
         try:
             yield
         except (Mistake, AlreadyReported, RecursionError):
@@ -163,7 +175,10 @@ class StatementContext(ExpressionContext):
             raise
 
     def emit_datum(self, data: bytes, datum: Datum) -> None:
-        """Add bytes with a declared type; a label here is their address. Raises `Mistake`."""
+        """Append bytes with a declared type.
+
+        A pending label gets their address. Raises `Mistake`.
+        """
         self.state.symbols.place_labels(self.area)
         self.state.symbols.add_datum(self.area, self.area.size, self.line, self.head, datum)
         self.emit(data)
@@ -173,7 +188,10 @@ class StatementContext(ExpressionContext):
     def named_operands(
         self, operands: Sequence[Node], known: Sequence[str], head: Name
     ) -> dict[str, Named]:
-        """The operands with a name. Raises `Mistake` for an unknown name or one given twice."""
+        """Return the operands `name=value` by name.
+
+        Raises `Mistake` for a name that is not in `known` or is given twice.
+        """
         items: dict[str, Named] = {}
         for item in operands:
             if not isinstance(item, Named):

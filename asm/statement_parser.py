@@ -1,4 +1,4 @@
-"""A logical line to a statement, with its mistakes of syntax reported."""
+"""Parses a logical line to a statement, and reports mistakes of syntax."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from macaw.asm.syntax import Mistake, Statement
 
 
 def parse_line(state: AssemblyState, line: LogicalLine) -> Statement:
-    """The statement of a line. A mistake of syntax is reported, and what can be parsed is kept."""
+    """Return the statement of a line. Report a mistake of syntax, and return what can be parsed."""
     try:
         return parse(line.text)
     except Mistake as mistake:
@@ -23,7 +23,7 @@ def parse_line(state: AssemblyState, line: LogicalLine) -> Statement:
 
 
 def _beginning(state: AssemblyState, line: LogicalLine, mistake: Mistake) -> Statement:
-    """The text before a mistake of syntax: its labels and operands are good for other lines."""
+    """Return the text before a mistake of syntax as a statement, for its labels and operands."""
     assigned_symbol = recovery.assigned_symbol(line.text)
     if assigned_symbol is not None:
         StatementContext.current(state, line).spoil(assigned_symbol)

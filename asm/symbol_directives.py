@@ -1,4 +1,4 @@
-"""Directives for symbols, and the errors and warnings that a source asks for."""
+"""The directives for symbols, and those that report errors and warnings of the source's own."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from macaw.asm.syntax import Mistake, Name, Statement, Text
 
 
 def set_symbol(context: StatementContext, statement: Statement) -> None:
-    """`.set`, `.equ` and `=`: a symbol that may be set again. Raises `Mistake`."""
+    """Carry out `.set`, `.equ` or `=`: set a symbol that may be set again. Raises `Mistake`."""
     if len(statement.operands) != 2 or not isinstance(statement.operands[0], Name):
         if statement.operands and isinstance(statement.operands[0], Name):
             context.spoil(statement.operands[0])
@@ -25,7 +25,7 @@ def set_symbol(context: StatementContext, statement: Statement) -> None:
 
 
 def set_new_symbol(context: StatementContext, statement: Statement) -> None:
-    """`.equiv`: a symbol that must be new. Raises `Mistake`."""
+    """Carry out `.equiv`: set a symbol that must be new. Raises `Mistake`."""
     if statement.operands and isinstance(statement.operands[0], Name):
         name = statement.operands[0]
         before = context.scope.clash(name.text)
@@ -35,7 +35,7 @@ def set_new_symbol(context: StatementContext, statement: Statement) -> None:
 
 
 def share_symbols(context: StatementContext, statement: Statement) -> None:
-    """`.global`: symbols that all files share. Raises `Mistake`."""
+    """Carry out `.global`: share symbols among all files. Raises `Mistake`."""
     check_count(statement, 1, 1 << 16, ".global NAME, ...")
     for node in statement.operands:
         name = name_of(node)
@@ -45,7 +45,7 @@ def share_symbols(context: StatementContext, statement: Statement) -> None:
 
 
 def set_type(context: StatementContext, statement: Statement) -> None:
-    """`.type`: what a symbol is in the object file. Raises `Mistake`."""
+    """Carry out `.type`: set the type of a symbol in the object file. Raises `Mistake`."""
     syntax = ".type NAME, " + " | ".join(("function", *SYMBOL_KINDS))
     check_count(statement, 2, 2, syntax)
     name, word = name_of(statement.operands[0]), name_of(statement.operands[1], "a type")
@@ -61,7 +61,10 @@ def set_type(context: StatementContext, statement: Statement) -> None:
 
 
 def set_size(context: StatementContext, statement: Statement) -> None:
-    """`.size`: the bytes of a symbol in the object file. Raises `Mistake`."""
+    """Carry out `.size`: set the size of a symbol in the object file, in bytes.
+
+    Raises `Mistake`.
+    """
     check_count(statement, 2, 2, ".size NAME, bytes")
     name = name_of(statement.operands[0])
     value = context.value(statement.operands[1])
@@ -76,7 +79,7 @@ def set_size(context: StatementContext, statement: Statement) -> None:
 
 
 def _defined(context: StatementContext, name: Name) -> Definition:
-    """Return the latest definition of a symbol, all sources being read. Raises `Mistake`."""
+    """Return the latest definition of a symbol, after all sources are read. Raises `Mistake`."""
     context.definition(name)
     symbol = context.scope.find(name.text)
     assert symbol is not None
@@ -84,7 +87,7 @@ def _defined(context: StatementContext, name: Name) -> Definition:
 
 
 def _user_message(context: StatementContext, statement: Statement) -> tuple[str, tuple[int, int]]:
-    """Return the text of `.error` or `.warning`, and its place."""
+    """Return the text of `.error` or `.warning`, and its (start, end) offsets in the line."""
     assert statement.head is not None
     name, place = statement.head.text, (statement.head.start, statement.end)
     if not statement.operands:
@@ -95,18 +98,18 @@ def _user_message(context: StatementContext, statement: Statement) -> tuple[str,
 
 
 def user_error(context: StatementContext, statement: Statement) -> None:
-    """`.error`: raise the `Mistake` that the source asks for."""
+    """Carry out `.error`: raise a `Mistake` with the source's text."""
     raise Mistake(*_user_message(context, statement))
 
 
 def user_warning(context: StatementContext, statement: Statement) -> None:
-    """`.warning`: report the warning that the source asks for. Raises `Mistake`."""
+    """Carry out `.warning`: report a warning with the source's text. Raises `Mistake`."""
     message, place = _user_message(context, statement)
     context.state.report.warning(context.line, place, message)
 
 
 def bare_error(context: StatementContext, statement: Statement) -> None:
-    """`.err`: raise a `Mistake`."""
+    """Carry out `.err`: raise a `Mistake`."""
     assert statement.head is not None
     check_count(statement, 0, 0, ".err")
     raise Mistake(".err stands here", statement.head)

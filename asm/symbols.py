@@ -1,7 +1,7 @@
-"""Symbols: the value of a name, in its file or for all files.
+"""Symbols: the values of names, in one file or shared by all files.
 
-A symbol that is set several times has several definitions. A use means the latest one before it; a
-use before the first one means the first, as in GNU as.
+A symbol that is set several times has several definitions. A use means the latest definition before
+it; a use before the first definition means the first one, as in GNU as.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from macaw.asm.syntax import Name, Node
 
 @dataclass(frozen=True, slots=True)
 class Datum:
-    """The type of the data at a place, as their directive declares it.
+    """The type of the data at an address, as their directive declares it.
 
-    A sparse matrix has `rounds`, the offset and length in bytes of each, and `records`, the rows in
-    each. An array or tensor has an element type and a shape.
+    An array or tensor has an element type and a shape. A sparse matrix has `rounds`, the (offset,
+    length) in bytes of each round, and `records`, the number of matrix rows in each round.
     """
 
     what: str  # "array", "tensor", "sparse", "sequence", "list"
@@ -33,7 +33,7 @@ class Datum:
 
 @dataclass(frozen=True, slots=True)
 class Deferred:
-    """A value that is known after the layout: an expression, its context and its line."""
+    """A value that is known only after the layout: an expression, its context and its line."""
 
     node: Node
     context: Context
@@ -42,7 +42,10 @@ class Deferred:
 
 @dataclass(slots=True, eq=False)
 class Definition:
-    """One definition of a symbol. `value` is None until it has a place; `is_bad`: a wrong line."""
+    """One definition of a symbol.
+
+    `value` is None until the symbol has a place. `is_bad` says that its line is wrong.
+    """
 
     name: str
     line: LogicalLine
@@ -58,23 +61,23 @@ class Definition:
 
     @property
     def is_private(self) -> bool:
-        """Whether the object's symbol table leaves it out."""
+        """Whether the symbol table of the object file omits the symbol (`.L...`)."""
         return self.name.startswith(".L")
 
     @property
     def area(self) -> Area | None:
-        """The area that it lies in; None: it has no place."""
+        """The area of the symbol's address; None if its value is no address."""
         value = self.value
         return value.area if isinstance(value, Address) and isinstance(value.area, Area) else None
 
     def place(self, area: Area, offset: int, datum: Datum | None) -> None:
-        """Give the symbol its place, and its size if it stands for a datum."""
+        """Set the symbol's address, its datum, and (if there is a datum) its size."""
         self.value, self.datum = Address(area, offset), datum
         if datum is not None:
             self.size = datum.size
 
     def with_value(self, value: int | Address | Deferred) -> Definition:
-        """Return the same symbol with another value."""
+        """Return a copy of the definition with another value."""
         return Definition(
             self.name, self.line, self.start, self.end, value, self.is_label, self.is_bad,
             self.is_used, self.size, self.kind, self.datum,
@@ -92,13 +95,13 @@ class TensorSymbol:
 
     @property
     def at(self) -> str:
-        """The memory in which it lies; empty: external memory."""
+        """The name of the tensor's memory; empty: external memory."""
         return self.home.text if self.home is not None else ""
 
 
 @dataclass(eq=False)
 class Scope:
-    """The symbols of one file. `exports` are its `.global` names with their places."""
+    """The symbols of one file. `exports` are its `.global` names and their positions."""
 
     table: SymbolTable
     symbols: dict[str, Definition] = field(default_factory=dict)
@@ -107,28 +110,31 @@ class Scope:
     numbered: dict[int, list[tuple[int, Definition]]] = field(default_factory=dict)
 
     def find(self, name: str) -> Definition | None:
-        """Return the symbol of that name, the file's own before a shared one."""
+        """Return the symbol of that name; the file's own has priority over a shared one."""
         return self.symbols.get(name) or self.table.shared.get(name)
 
     def used_symbol(self, name: str) -> Definition | None:
-        """Return the file's own symbol of that name, which then counts as used."""
+        """Return the file's own symbol of that name and mark it as used; None if there is none."""
         symbol = self.symbols.get(name)
         if symbol is not None:
             symbol.is_used = True
         return symbol
 
     def following(self, name: str) -> Definition | None:
-        """Return the definition that a use before the first definition means."""
+        """Return the definition that a use before all definitions means: the first one."""
         return self.first.get(name) or self.find(name)
 
     def clash(self, name: str) -> Definition | None:
-        """Return the definition that forbids to define `name` here; None if it is free."""
+        """Return the definition that forbids a new definition of `name`.
+
+        Return None if the name is free.
+        """
         own = self.symbols.get(name)
         symbol = self.table.shared.get(name) if own is None and name in self.exports else own
         return None if symbol is not None and symbol.is_bad else symbol
 
     def define(self, definition: Definition) -> None:
-        """Enter a symbol; it replaces an older definition."""
+        """Add a definition; it replaces an older one of the same name."""
         before = self.symbols.get(definition.name)
         if before is not None:
             self.first.setdefault(before.name, before)
@@ -137,7 +143,10 @@ class Scope:
             self.table.shared[definition.name] = definition
 
     def export(self, name: str, line: LogicalLine, start: int, end: int) -> Definition | None:
-        """Share `name` among all files. Returns another file's definition if it shares the name."""
+        """Share `name` among all files.
+
+        If another file already shares that name, return that file's definition, else None.
+        """
         self.exports.setdefault(name, (line, start, end))
         own, shared = self.symbols.get(name), self.table.shared.get(name)
         if own is not None and shared is not None and own is not shared:
@@ -147,11 +156,11 @@ class Scope:
         return None
 
     def number(self, number: int, ordinal: int, definition: Definition) -> None:
-        """Enter the local label `number:` of the statement with that ordinal."""
+        """Add the local label `number:` of the statement with this ordinal."""
         self.numbered.setdefault(number, []).append((ordinal, definition))
 
     def numbered_near(self, number: int, ordinal: int, forward: bool) -> Definition | None:
-        """Return the definition that `1b` or `1f` means in the statement with that ordinal."""
+        """Return the label that `1b` or `1f` (`forward`) means in the statement `ordinal`."""
         labels = self.numbered.get(number, [])
         place = bisect_right(labels, ordinal, key=lambda item: item[0])
         if not forward:
@@ -167,6 +176,6 @@ class SymbolTable:
     shared: dict[str, Definition] = field(default_factory=dict)
 
     def scope(self) -> Scope:
-        """Return the symbols of a new file."""
+        """Add and return the scope of a new file."""
         self.scopes.append(Scope(self))
         return self.scopes[-1]

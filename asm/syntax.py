@@ -1,7 +1,7 @@
-"""The nodes of a statement, with their places.
+"""The nodes of a statement, with their positions.
 
-`start` and `end` are offsets in the statement's text, so that one parse serves every line with the
-same text.
+`start` and `end` are offsets in the statement's text, so that lines with the same text share one
+parse.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ class Mistake(Exception):
 
 
 class AlreadyReported(Exception):
-    """A statement fails because of a mistake that is reported already."""
+    """A statement fails because of a mistake that is already reported."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Node:
-    """Base of all nodes."""
+    """The base class of all nodes."""
 
     start: int
     end: int
@@ -34,21 +34,21 @@ class Node:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Number(Node):
-    """A whole number or a character, taken modulo 2^64."""
+    """A whole number or a character, modulo 2^64."""
 
     value: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Real(Node):
-    """A number with a point or an exponent; only floating-point data take it."""
+    """A number with a point or an exponent. Only floating-point data accept it."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Text(Node):
-    """A string, as the bytes that it stands for."""
+    """A string, as the bytes that it means."""
 
     value: bytes
 
@@ -62,14 +62,14 @@ class Name(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Here(Node):
-    """`.`: the address of the statement, or `back` bytes before it."""
+    """The symbol `.`: the address of the statement, minus `back` bytes."""
 
     back: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LocalLabel(Node):
-    """`1b` or `1f`: the nearest local label of that number, backward or forward."""
+    """A use of a local label, `1b` or `1f`: the nearest one of that number, backward or forward."""
 
     number: int
     forward: bool
@@ -77,7 +77,7 @@ class LocalLabel(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Unary(Node):
-    """`-x`, `~x`, `!x`, `+x`."""
+    """An operator with one operand: `-x`, `~x`, `!x`, `+x`."""
 
     operator: str
     operand: Node
@@ -85,7 +85,7 @@ class Unary(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Binary(Node):
-    """`a + b` and the like."""
+    """An operator with two operands, such as `a + b`."""
 
     operator: str
     left: Node
@@ -94,7 +94,7 @@ class Binary(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Call(Node):
-    """`%hi(x)`, `sizeof(x)`, `slot(x, 0)`."""
+    """A function with its arguments: `%hi(x)`, `sizeof(x)`, `slot(x, 0)`."""
 
     function: str
     arguments: tuple[Node, ...]
@@ -102,7 +102,7 @@ class Call(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Slice(Node):
-    """`low:high` in brackets; None where a side is left out."""
+    """A range in brackets, `low:high`; an omitted side is None."""
 
     low: Node | None
     high: Node | None
@@ -110,7 +110,7 @@ class Slice(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Indexed(Node):
-    """`w[0]`, `x[1:3]`, `"weights.npy"[0:8]`."""
+    """A part of a symbol or of a file: `w[0]`, `x[1:3]`, `"weights.npy"[0:8]`."""
 
     base: Name | Text
     subscripts: tuple[Node, ...]
@@ -118,7 +118,7 @@ class Indexed(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Group(Node):
-    """Round brackets. With one expression in them they are that expression, else a list."""
+    """Expressions in round brackets. A single one means the expression itself, several a list."""
 
     items: tuple[Node, ...]
 
@@ -132,7 +132,7 @@ class Phrase(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Named(Node):
-    """`name=value`."""
+    """An operand with a name, `name=value`."""
 
     name: Name
     value: Node
@@ -140,7 +140,7 @@ class Named(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Inside(Node):
-    """`outer(inner)`: an offset and a base register."""
+    """An offset and a base register, `outer(inner)`."""
 
     outer: Node
     inner: Node
@@ -150,7 +150,7 @@ class Inside(Node):
 class Statement(Node):
     """A logical line: labels, then a mnemonic or directive with its operands.
 
-    `symbol = value` has the head `=` and two operands, `to <- from` the head `<-`.
+    `symbol = value` has the head `=` and two operands; `to <- from` has the head `<-`.
     """
 
     labels: tuple[Name | Number, ...]
@@ -167,14 +167,14 @@ class FixedName(Name):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Checked(Node):
-    """An operand in the expansion of a pseudo-instruction; `check` refuses bad numbers."""
+    """An operand in the expansion of a pseudo-instruction; `check` raises for bad values."""
 
     inner: Node
     check: Callable[[int], object]
 
 
 def map_children(node: Node, change: Callable[[Node], Node]) -> Node:
-    """Return the node with each of its children changed."""
+    """Return the node with each child replaced by `change(child)`."""
     changes: dict[str, Any] = {}
     for cls in type(node).__mro__:
         for name in getattr(cls, "__slots__", ()):
@@ -187,11 +187,14 @@ def map_children(node: Node, change: Callable[[Node], Node]) -> Node:
 
 
 def transform(node: Node, change: Callable[[Node], Node | None]) -> Node:
-    """The tree with each node replaced by what `change` gives; None: its children are visited."""
+    """Return the tree with each node replaced by `change(node)`.
+
+    Where `change` returns None, the node stays, and its children are visited.
+    """
     result = change(node)
     return map_children(node, lambda inner: transform(inner, change)) if result is None else result
 
 
 def unplaced(node: Node) -> Node:
-    """Return the tree without places: the text of an expansion is in no source."""
+    """Return the tree without positions, for the text of an expansion, which is in no source."""
     return replace(map_children(node, unplaced), start=-1, end=-1)

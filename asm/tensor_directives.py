@@ -1,4 +1,4 @@
-"""Directives of named tensors: `.input` and `.output`."""
+"""The directives for named tensors: `.input` and `.output`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ TENSOR_ALIGN = 64
 
 
 def declare_tensor(parts: CoreParts, context: StatementContext, statement: Statement) -> None:
-    """`.input` and `.output`: a named tensor, in external memory or where `at=` says. Raises `Mistake`."""
+    """Carry out `.input` or `.output`: declare a named tensor. Raises `Mistake`.
+
+    It lies in external memory, or where `at=` says.
+    """
     head = statement.head
     assert head is not None
     syntax = f"{head.text} NAME, dtype, dimension, ... [, at=PLACE]"
@@ -46,7 +49,10 @@ def declare_tensor(parts: CoreParts, context: StatementContext, statement: State
 def _home(
     parts: CoreParts, home: Name | None, name: Name, datum: Datum, direction: str
 ) -> SectionPlan:
-    """Return the section of a tensor of that direction, `input` or `output`. Raises `Mistake`."""
+    """Return the section for a tensor. Raises `Mistake` if the memory of `at=` cannot take it.
+
+    `direction` is `input` or `output`.
+    """
     if home is None:
         return SectionPlan(TENSORS, EXTERNAL, "aw", [Area(TENSORS, zeros=True, align=TENSOR_ALIGN)])
     plan = parts.tensor_plan(home)
@@ -64,7 +70,7 @@ def _home(
 
 
 def _declare(context: StatementContext, name: Name, datum: Datum, plan: SectionPlan) -> Definition:
-    """Return the symbol of a tensor, shared among all files. Raises `Mistake`."""
+    """Return the new symbol of a tensor, which all files share. Raises `Mistake`."""
     area = context.state.layout.area(plan)
     other = context.scope.export(name.text, context.line, name.start, name.end)
     if other is not None:

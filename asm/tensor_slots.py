@@ -1,4 +1,4 @@
-"""The places that tensors have in the memories of cores' parts."""
+"""The slots of tensors: their places in the memories of parts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ from macaw.asm.symbols import Definition
 
 @dataclass(eq=False)
 class TensorSlots:
-    """By index of a part: `sections` of tensors that lie in its memory, and copies of others."""
+    """The tensors in the memories of parts, by the index of the part.
+
+    `sections` names the section of tensors that lie in a part's memory. Other tensors get copies in
+    it.
+    """
 
     sections: dict[int, str] = field(default_factory=dict)
     _copies: dict[int, dict[Definition, tuple[Area, int]]] = field(default_factory=dict)
@@ -22,15 +26,18 @@ class TensorSlots:
         return area is not None and area.section == self.sections.get(index)
 
     def add(self, tensor: Definition, index: int, area: Area, offset: int) -> None:
-        """Give a tensor its copy in the part with that index."""
+        """Record the place of a tensor's copy in the part with that index."""
         self._copies.setdefault(index, {})[tensor] = area, offset
 
     def copies(self, index: int) -> list[Definition]:
-        """Return the tensors that have a copy in the part, in the order in which they got it."""
+        """Return the tensors that have a copy in the part, in the order of their addition."""
         return list(self._copies.get(index, ()))
 
     def address(self, tensor: Definition, index: int) -> int | None:
-        """Return the address of a tensor in the part, after the layout; None: it has none."""
+        """Return the address of a tensor in the part, after the layout.
+
+        Return None if it has none there.
+        """
         if self.lies_in(tensor, index):
             return address_of(tensor)
         copy = self._copies.get(index, {}).get(tensor)

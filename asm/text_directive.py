@@ -1,4 +1,4 @@
-"""What a directive on text is, and what those directives share."""
+"""The record of a directive on text, and what these directives share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from macaw.asm.text_stack import Command, TextStack
 
 @dataclass(frozen=True)
 class TextDirective:
-    """A directive that works on text; the fields that `Directive` has mean the same."""
+    """A directive that works on text. The fields that `Directive` also has mean the same."""
 
     name: str
     syntax: str
@@ -24,7 +24,7 @@ class TextDirective:
 
 
 def statement_of(stack: TextStack, command: Command) -> Statement:
-    """Return the statement of a command; what cannot be parsed of it is reported and left out.
+    """Return the statement of a command. Report and leave out what cannot be parsed.
 
     Raises `AlreadyReported` if nothing is left.
     """

@@ -1,4 +1,4 @@
-"""All directives that work on text."""
+"""The table of all directives that work on text."""
 
 from __future__ import annotations
 

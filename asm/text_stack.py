@@ -1,8 +1,8 @@
 """The texts that are being read: a file, and on top of it what it includes and expands to.
 
-A text is added by a directive on text (`.include`, `.rept`) or by a macro call, which gives it
-the line that asks for it as its `Command`. Everything is bounded: how deep texts lie in each
-other, and how many lines and characters all expansions of a run have.
+A directive on text (`.include`, `.rept`) or a macro call adds a text; the line that asks for it is
+a `Command`. Limits hold for the depth of nested texts, and for the total lines and characters of
+all expansions of a run.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ HEAD = re.compile(
 
 
 class LimitExceeded(Exception):
-    """A bound is exceeded: the expansion that began at `caller` ends."""
+    """A limit is exceeded. The expansion that began at `caller` must end."""
 
     def __init__(self, message: str, caller: Caller, hint: str = "") -> None:
         super().__init__(message)
@@ -53,19 +53,19 @@ class Command:
 
     @property
     def operands(self) -> str:
-        """The text after the word."""
+        """The text after the first word."""
         return self.line.text[self.name.end :]
 
     def caller(self, what: str) -> Caller:
-        """This line as the origin of another text."""
+        """Return this line as the caller of another text; `what` describes it in messages."""
         return Caller(what, self.line, 0, len(self.line.text))
 
 
 @dataclass
 class Budget:
-    """The lines and characters that the expansions of a run may take, and those taken so far.
+    """The lines and characters that the expansions of a run may use, and those used so far.
 
-    What takes longer than a line counts as several.
+    Operations that take longer than reading one line count as several lines.
     """
 
     max_lines: int = field(default_factory=lambda: MAX_LINES)
@@ -76,11 +76,11 @@ class Budget:
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether more was taken than there is."""
+        """Whether more lines or characters were used than allowed."""
         return self.lines > self.max_lines or self.characters > self.max_characters
 
     def spend(self, lines: int, characters: int, caller: Caller) -> None:
-        """Take so many. Raises `LimitExceeded`."""
+        """Use lines and characters of the budget. Raises `LimitExceeded` if there are too few."""
         self.lines += lines
         self.characters += characters
         if self.is_exhausted:
@@ -92,7 +92,7 @@ class Budget:
 
 @dataclass(slots=True, eq=False)
 class Conditional:
-    """An `.if` that waits for its `.endif`."""
+    """An `.if` whose `.endif` has not been read yet."""
 
     line: LogicalLine
     name: Name
@@ -101,7 +101,7 @@ class Conditional:
     else_line: LogicalLine | None = None
 
     def unfinished(self) -> Mistake:
-        """Return the mistake of a missing `.endif`."""
+        """Return the mistake that the `.endif` is missing."""
         return Mistake(f"'{self.name.text}' without '.endif'", self.name)
 
 
@@ -118,8 +118,8 @@ class Frame:
 class TextStack:
     """The texts of one source, its macros and its open conditionals.
 
-    `lines` gives the logical lines of a text, `words` are the directives on text, and
-    `directives` all directives.
+    `lines` splits a text into logical lines. `words` are the directives on text, `directives` all
+    directives.
     """
 
     def __init__(
@@ -146,7 +146,7 @@ class TextStack:
 
     @property
     def takes_statements(self) -> bool:
-        """Whether the next line is assembled if it is a statement."""
+        """Whether the assembler takes statements: the next line is not skipped or in a body."""
         return not (self.collects or self.skips)
 
     @property
@@ -155,7 +155,7 @@ class TextStack:
         return bool(self.conditionals) and self.conditionals[-1].skips
 
     def known(self) -> list[str]:
-        """Return the directives on text, and the macros."""
+        """Return the names of the directives on text and of the macros."""
         return [*self._words, *(macro.name for macro in self.macros.values())]
 
     def knows(self, word: str) -> bool:
@@ -165,24 +165,24 @@ class TextStack:
     # --- macros ---
 
     def define(self, macro: Macro) -> None:
-        """Let a macro's name, in any case, stand for it."""
+        """Add a macro. Calls may write its name in upper or lower case."""
         name = macro.name.lower()
         self.macros[name] = macro
         self.macro_words |= {name, macro.name}
         self.state.macros.append(macro)
 
     def purge(self, name: str) -> bool:
-        """Forget a macro. Returns whether there is one of this name."""
+        """Remove a macro. Return whether there was one of this name."""
         macro = self.macros.pop(name.lower(), None)
         if macro is not None:
             self.macro_words -= {name.lower(), macro.name}
         return macro is not None
 
     def collect(self, command: Command, opening: Sequence[str], end: str) -> list[LogicalLine]:
-        """Return the lines up to the `end` that belongs to `command`. Raises `Mistake` without one.
+        """Read and return the lines of the body that `command` begins, up to its `end`.
 
-        Each word of `opening` between them has an `end` of its own. They are lines of the present
-        text, or of one round of it.
+        Words of `opening` inside of the body have an `end` of their own. Only lines of the present
+        text, or of one round of it, count. Raises `Mistake` if the `end` is missing.
         """
         self.collects = True
         try:
@@ -208,18 +208,18 @@ class TextStack:
     # --- texts ---
 
     def start(self, text: SourceText) -> None:
-        """Read a file of the run next."""
+        """Make a file of the run the only text on the stack."""
         self.frames = [Frame("file", self._lines(text))]
 
     def expand(self, command: Command, body: MacroBody, values: Sequence[str], what: str) -> None:
-        """Read a macro's body next. Raises `LimitExceeded`, as all that add a text."""
+        """Put the expansion of a macro on the stack. Raises `LimitExceeded`."""
         caller = command.caller(what)
         self._check_depth(caller)
         self._spend(body, values, caller)
         self._enter(Frame("macro", self._lines(ExpandedText(body, values, caller, macro=True))))
 
     def _spend(self, body: MacroBody, values: Sequence[str], caller: Caller) -> None:
-        """Take an expansion's lines from the budget, before the expansion is made."""
+        """Charge an expansion to the budget, before it is made. Raises `LimitExceeded`."""
         size = body.size(values)
         if size > MAX_LINE and body.longest(values) > MAX_LINE:
             message = f"a line expands to more than {MAX_LINE} characters"
@@ -227,7 +227,7 @@ class TextStack:
         self.budget.spend(len(body.lines) + ROUND_COST, size, caller)
 
     def repeat(self, command: Command, body: MacroBody, count: int) -> None:
-        """Read a body `count` times."""
+        """Put `count` rounds of a body on the stack. Raises `LimitExceeded`."""
         caller = command.caller(f"in the repetition of {command.name.text}")
         self._check_depth(caller)
         self._check_count(command, body, count)
@@ -250,12 +250,15 @@ class TextStack:
         self._enter(Frame("repetition", iter(()), rounds()))
 
     def _has_statements_only(self, body: MacroBody) -> bool:
-        """Return whether no line of a body is a command: rounds can then be read as one text."""
+        """Return whether no line of a body is a command.
+
+        Then several rounds can be read as one text.
+        """
         heads = (HEAD.match(line.text) for line in body.lines)
         return not any(head is not None and self.knows(head[1]) for head in heads)
 
     def _check_count(self, command: Command, body: MacroBody, count: int) -> None:
-        """Refuse at once what cannot come to an end in its bounds."""
+        """Raise `LimitExceeded` at once if so many rounds cannot end within the limits."""
         most = self.budget.max_lines
         if count * len(body.lines) > most and ".exitm" not in body.text:
             lines = "a line" if len(body.lines) == 1 else f"{len(body.lines)} lines"
@@ -264,7 +267,10 @@ class TextStack:
             raise LimitExceeded(message, command.caller(""), hint)
 
     def repeat_with(self, command: Command, body: MacroBody, values: Iterator[str]) -> None:
-        """Read a body once for each value of its one name."""
+        """Put one round of a body on the stack for each value of its single name.
+
+        Raises `LimitExceeded`.
+        """
         caller = command.caller(f"in the repetition of {command.name.text}")
         self._check_depth(caller)
         number = str(self.calls)
@@ -277,14 +283,14 @@ class TextStack:
         self._enter(Frame("repetition", iter(()), rounds()))
 
     def include(self, text: SourceText, caller: Caller) -> None:
-        """Read a file next."""
+        """Put an included file on the stack. Raises `LimitExceeded`."""
         if sum(frame.kind == "include" for frame in self.frames) >= MAX_DEPTH:
             raise LimitExceeded(f"more than {MAX_DEPTH} includes in each other", caller)
         self.budget.spend(text.text.count("\n") + 1, len(text.text), caller)
         self._enter(Frame("include", self._lines(text)))
 
     def leave(self) -> None:
-        """`.exitm`: leave the text on top, and the conditionals that it opened."""
+        """Carry out `.exitm`: remove the text on top, and the conditionals that it opened."""
         frame = self.frames.pop()
         del self.conditionals[frame.conditionals :]
         if frame.kind != "include":
@@ -301,7 +307,10 @@ class TextStack:
         self.frames.append(frame)
 
     def next_round(self) -> None:
-        """Go on with the next round of the text on top, whose lines are done, or end it."""
+        """Begin the next round of the text on top, whose lines are all read.
+
+        If there is no further round, remove the text.
+        """
         # A file's conditionals end with the source, those of an expansion with their round.
         frame = self.frames[-1]
         errors = self.state.report.errors
@@ -321,7 +330,7 @@ class TextStack:
             self.depth -= 1
 
     def unwind(self, error: LimitExceeded) -> None:
-        """Report an exceeded bound, once, and drop all texts but the file."""
+        """Report an exceeded limit once, and remove all texts except the file."""
         line = error.caller.line
         if self.budget.is_reported:
             self.state.report.fail(line)
