@@ -1,4 +1,4 @@
-"""cp: the command processor 238, a scalar core with the commands of Xcp."""
+"""The core cp: the command processor 238, a scalar core with the instructions of Xcp."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ ENGINES = {"reference": ReferenceHart, "fast": FastHart}
 
 
 def build(device: System) -> list[Core]:
-    """Return the one cp of a device."""
+    """Return a list with the one cp of a device."""
     return [device.select(ENGINES)(device, CORE, CORE.name, CORE.number, (semantics,))]

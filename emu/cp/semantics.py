@@ -1,7 +1,7 @@
-"""What each row of Xcp (`macaw.isa.cp.XCP`) does; the function has the mnemonic's name.
+"""Executes the instructions of Xcp (`macaw.isa.cp.XCP`), in functions with the mnemonic's name.
 
-Each calls a service of the device. An instruction that cannot finish yet calls the core's `wait`;
-it is tried again when one of the cores in the mask has changed.
+Each calls a service of the device. An instruction that cannot finish yet calls the core's `wait`,
+and is tried again when one of the cores in the mask of `wait` has changed.
 """
 
 from __future__ import annotations

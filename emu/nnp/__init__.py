@@ -1,4 +1,4 @@
-"""nnp: the matrix-vector processor with block floating point (seed 003)."""
+"""The core nnp: the matrix-vector processor with block floating point (seed 003)."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ ENGINES = {"fast": FastNnp, "reference": ReferenceNnp}
 
 
 def build(device: System) -> list[Core]:
-    """The one nnp of a device."""
+    """Return a list with the one nnp of a device."""
     return [device.select(ENGINES)(device)]

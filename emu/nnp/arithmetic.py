@@ -1,4 +1,4 @@
-"""The arithmetic that an engine offers to chains (docs/numbers-nnp.md has all rules)."""
+"""Declares the arithmetic that an engine offers to chains (docs/numbers-nnp.md has all rules)."""
 
 from __future__ import annotations
 
@@ -15,43 +15,51 @@ Host = NDArray[np.floating[Any]]  # host values
 
 
 class Arithmetic(Protocol):
-    """What chains compute. Host values are arrays (..., N); a block is the last axis."""
+    """What chains compute. Host values are arrays of shape (..., N); the last axis is one block."""
 
     dtype: np.dtype[Any]  # of host values
     vector: Quantiser
     matrix: Quantiser
 
     def quantise(self, values: Host, quantiser: Quantiser) -> Quantised:
-        """Quantise host values with the vector or matrix quantiser. Raises `NotANumber`."""
+        """Quantise host values with the vector or the matrix quantiser. Raises `NotANumber`."""
 
     def to_host(self, quantised: Quantised, quantiser: Quantiser) -> Host:
         """Return quantised numbers as host values, rounded once."""
 
     def product(self, first: int, rows: int, cols: int, vectors: Quantised) -> Host:
-        """Multiply tiles of MatrixRf, `rows` x `cols` from entry `first` on, by vectors.
+        """Multiply `rows` x `cols` tiles of MatrixRf, from entry `first` on, by vectors.
 
-        Vectors (iterations, cols, N) give host values (iterations, rows, N). Raises `OutOfRange`
-        if an accumulator overflows.
+        The vectors have shape (iterations, cols, N), the resulting host values (iterations, rows,
+        N). Raises `OutOfRange` if an accumulator overflows.
         """
 
     def function(self, name: str, *operands: Host) -> Host:
-        """Do an MFU instruction by its plain mnemonic on the chain's vectors, and its operand."""
+        """Return the result of an MFU instruction.
+
+        `name` is the plain mnemonic. `operands` are the chain's vectors and, if the instruction has
+        one, its second operand.
+        """
 
     def softmax(self, values: Host, valid: int) -> Host:
-        """Return the softmax of the last axis' first `valid` elements; the others become 0."""
+        """Return the softmax over the first `valid` elements of the last axis; the others
+        become 0.
+        """
 
     def invalidate(self, first: int, count: int) -> None:
-        """Forget what derives from `count` entries of MatrixRf: they were written."""
+        """Drop cached data of `count` entries of MatrixRf from `first` on, because they were
+        written.
+        """
 
     def invalidate_all(self) -> None:
-        """Forget what derives from MatrixRf: any entry may have changed."""
+        """Drop all cached data of MatrixRf, because any entry may have changed."""
 
 
 ArithmeticFactory = Callable[[Mapping[str, Any], NnpState], Arithmetic]
 
 
 class NumberFormats:
-    """The number formats of a configuration, for the arithmetic of each engine."""
+    """The number formats that a configuration selects: the host type and the two quantisers."""
 
     def __init__(self, config: Mapping[str, Any], state: NnpState) -> None:
         self.state = state

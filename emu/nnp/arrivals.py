@@ -1,4 +1,4 @@
-"""By which accesses the bytes of the vectors in NetInQ arrived."""
+"""Records by which accesses of other cores the bytes of the vectors in NetInQ arrived."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ _UNKNOWN = -1
 
 
 class Arrivals:
-    """The bytes that have arrived through the windows of a core, as pieces of accesses."""
+    """The bytes that have arrived through the windows of nnp.
+
+    They are recorded as pieces of the accesses that sent them. `vectors` has the pieces of each
+    vector in NetInQ.
+    """
 
     def __init__(self, vector_bytes: int, vectors: int) -> None:
         self.vector_bytes = vector_bytes
@@ -19,19 +23,19 @@ class Arrivals:
         self._pieces: dict[str, Pieces] = {}  # by window: of incomplete vectors
 
     def add(self, window: str, number: int, size: int) -> None:
-        """`size` bytes arrived by the access announced with a number."""
+        """Record that `size` bytes arrived at a window, by the access announced with `number`."""
         self._pieces.setdefault(window, []).append(WindowPart(number, 0, size))
 
     def push_vector(self, window: str) -> None:
-        """The oldest bytes of a window became a vector in NetInQ."""
+        """Record that the oldest bytes of a window became a vector in NetInQ."""
         self.vectors.append(self.take(window, self.vector_bytes))
 
     def pop_vector(self) -> Pieces:
-        """Remove and return the first vector of the queue."""
+        """Remove and return the pieces of the first vector of the queue."""
         return self.vectors.pop(0)
 
     def take(self, window: str, size: int) -> Pieces:
-        """Remove and return the oldest `size` bytes of a window."""
+        """Remove and return the pieces of the oldest `size` bytes of a window."""
         pieces, removed = self._pieces.setdefault(window, []), []
         known = sum(x.size for x in pieces)
         if known < size:  # the others arrived before the record began
@@ -48,7 +52,7 @@ class Arrivals:
 
 
 def slice_pieces(pieces: Pieces, first: int, size: int) -> Pieces:
-    """Return the pieces of `size` bytes from byte `first` of some pieces on."""
+    """Return the part of some pieces that covers bytes `first` to `first` + `size` - 1."""
     result = []
     for number, begin, length in pieces:
         low, high = max(first, 0), min(first + size, length)

@@ -1,4 +1,4 @@
-"""A complete chain: what derives from its instructions and the registers that s_wr sets."""
+"""A complete chain: what follows from its instructions and from the registers that s_wr sets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ PADDING = -1  # in place of an entry: a vector of zeros
 
 
 class Operation:
-    """An instruction of a chain in an MFU: what it does, and where its operand comes from."""
+    """An instruction of a chain that an MFU executes, and where its operand comes from.
+
+    `at` is its number in the chain, `unit` the MFU.
+    """
 
     def __init__(self, at: int, instruction: Decoded, unit: str, operand: Access | None) -> None:
         self.at = at
@@ -30,7 +33,10 @@ class Operation:
 
 
 class Chain:
-    """A complete chain of decoded `rows`; `scalars` are the registers' values by name."""
+    """A complete chain of decoded instructions (`rows`).
+
+    `scalars` are the values of the registers by name.
+    """
 
     def __init__(self, rows: Sequence[Decoded], scalars: Mapping[str, int]) -> None:
         self.rows = rows
@@ -60,10 +66,11 @@ class Chain:
         self._depends_on_order = False
 
     def depends_on_order(self, first: int, count: int) -> bool:
-        """Return whether one of `count` iterations may read or rewrite what an earlier one wrote.
+        """Return whether an iteration may read or overwrite what an earlier one wrote.
 
-        Once true, it stays true for all later iterations. A single write may write an entry again:
-        the last one counts.
+        Iterations `first` to `first` + `count` - 1 are tested. Once true, the result stays true for
+        all later iterations. If a single write instruction writes an entry twice, that does not
+        count: the last value stays.
         """
         if not self._depends_on_order:
             accesses = [self.source, *self.writes]
@@ -75,7 +82,7 @@ class Chain:
         return self._depends_on_order
 
     def _conflict(self, one: Access, write: Access, first: int, count: int) -> bool:
-        """Return whether the order of iterations matters for an access and a write."""
+        """Return whether the sequence of iterations matters for an access and a write."""
         if one.memory.queue:
             return True
         places = self.addresses(one, first, count)
@@ -87,11 +94,13 @@ class Chain:
         return bool((written < np.arange(count)[:, None]).any())
 
     def of_unit(self, unit: str) -> list[Operation]:
-        """Return the operations of an MFU."""
+        """Return the operations that an MFU executes."""
         return [operation for operation in self.operations if operation.unit == unit]
 
     def addresses(self, access: Access, first: int, count: int) -> Addresses:
-        """Return the entries of an access in iterations from `first` on: (count, vectors)."""
+        """Return the entries of an access in `count` iterations from `first` on, of shape (count,
+        vectors).
+        """
         key = access.at, first, count
         addresses = self._addresses.get(key)
         if addresses is None:
@@ -112,7 +121,10 @@ class Chain:
         return np.asarray(begins[:, None] + np.arange(access.count))
 
     def _windows(self, base: int, volume: Volume, iterations: Addresses) -> Addresses:
-        """Return the window of each iteration, in the order y, x, depth: (iterations, vectors)."""
+        """Return the entries of the window of each iteration, of shape (iterations, vectors).
+
+        Within a window the vectors are in the order y, x, depth.
+        """
         down, over = np.divmod(iterations, volume.across)
         kernel = np.arange(volume.kernel)
         y = (down * volume.stride - volume.pad)[:, None, None] + kernel[:, None]

@@ -1,9 +1,10 @@
-"""The execution of chains: their iterations, their vectors from NetInQ, their tiles.
+"""Executes chains: their iterations, their vectors from NetInQ, their tiles.
 
-An iteration is one act of the core, in the cycle in which its first vector is read; so is each
-vector that is popped from NetInQ. All effects of an iteration come in that act; the state holds the
-cycles from which its results can be used (`ready_*`, `free`), and the vectors that leave later
-(`net_out`). The next instruction follows nnp.issue_cycles after the start of the last iteration.
+An iteration is one act of the core, in the cycle in which its first vector is read. Popping a
+vector from NetInQ is also one act. All effects of an iteration happen in its act; the state records
+the cycles from which its results can be used (`ready_*`, `free`), and the vectors that leave later
+(`net_out`). The next instruction follows `nnp.issue_cycles` after the start of the last iteration.
+
 After an iteration the core announces "used" (of, begin, until, times) for each thing that it has
 used (`macaw.emu.nnp.uses`), then "chain" (address of the chain's first instruction, iteration). If
 the iteration pushes more than NetOutQ holds, another "used" says how long it waited.
@@ -38,8 +39,8 @@ _BURST = 1 << 15  # cycles: iterations that start in them can be one batch
 class ChainCore(WindowCore):
     """The part of nnp that executes complete chains.
 
-    An engine gives the classes of its arithmetic and scheduler; with `batches` several iterations
-    are done at once where no other core can notice.
+    An engine passes its arithmetic and its scheduler. With `batches`, several iterations are
+    executed at once where no other core can notice it.
     """
 
     numbers_markers = False
@@ -66,7 +67,7 @@ class ChainCore(WindowCore):
 
     @property
     def counts_uses(self) -> bool:
-        """Whether the trace block or a listener needs what iterations use."""
+        """Whether the trace block or a listener needs to know what iterations use."""
         return self.tracing or bool(self.listeners)
 
     @property
@@ -74,12 +75,17 @@ class ChainCore(WindowCore):
         return self.state.begun
 
     def units(self) -> Units:
-        """See `Traced.units`: lanes of all tile engines; one takes a column of a tile a cycle."""
+        """Return the compute units: the lanes of all tile engines; see `Traced.units`.
+
+        A lane takes one column of a tile in a cycle.
+        """
         timing = self.timing
         return Units(timing.engines * timing.lanes, timing.vector_bytes, store=timing.vector_bytes)
 
     def _run_chain(self, limit: int) -> bool:
-        """Do the next iterations; return whether other cores have to act before the next ones."""
+        """Execute the next iterations. Return whether other cores must act before the following
+        ones.
+        """
         chain = self._chain
         assert chain is not None
         if self.state.unsent:
@@ -94,9 +100,10 @@ class ChainCore(WindowCore):
         return self._iterate(chain, limit)
 
     def _has_room(self, chain: Chain) -> bool:
-        """Return whether NetOutQ is empty or has room for the pushes of an iteration; else wait.
+        """Return whether an iteration may push its vectors to NetOutQ; otherwise wait.
 
-        If an iteration pushes more vectors than NetOutQ holds, `_push_rest` pushes the rest.
+        It may if NetOutQ is empty or has room for all of them. If an iteration pushes more vectors
+        than NetOutQ holds, `_push_rest` pushes the rest.
         """
         state = self.state
         queued = len(state.net_out)
@@ -112,7 +119,10 @@ class ChainCore(WindowCore):
         return True
 
     def _iterate(self, chain: Chain, limit: int) -> bool:
-        """Do iterations that start before `limit`, or advance to the start of the next one."""
+        """Execute iterations that start before `limit`, or advance to the start of the next one.
+
+        Return whether other cores must act before the following iterations.
+        """
         first = self.state.iteration
         reads, rates = self.scheduler.reads(chain, first, 1, self.time)
         begin = int(reads[0, 0])
@@ -128,7 +138,7 @@ class ChainCore(WindowCore):
         return self._do_vectors(chain, reads, rates, None)
 
     def _batch_size(self, chain: Chain) -> int:
-        """Return how many iterations may be done at once."""
+        """Return how many iterations may be executed at once."""
         if not self.batches or self._single or self.listeners:
             return 1
         count = chain.iterations - self.state.iteration
@@ -143,9 +153,9 @@ class ChainCore(WindowCore):
         return 1 if count > 1 and chain.depends_on_order(self.state.iteration, count) else count
 
     def _do_vectors(self, chain: Chain, reads: Times, rates: Times, popped: Host | None) -> bool:
-        """Do the iterations of a chain of vectors that are read at `reads`.
+        """Execute the iterations of a chain of vectors that are read at `reads`.
 
-        `popped` are their vectors from NetInQ. Returns whether others have to act next.
+        `popped` are their vectors from NetInQ, or None. Return whether other cores must act next.
         """
         state = self.state
         first, count = state.iteration, len(reads)
@@ -186,7 +196,7 @@ class ChainCore(WindowCore):
         return self._finish(chain, schedule, count)
 
     def _push(self, values: Host, times: Times) -> None:
-        """Push vectors, ready at `times`, to NetOutQ; vectors without room wait in `unsent`."""
+        """Push vectors, ready at `times`, to NetOutQ. Vectors without room wait in `unsent`."""
         queue, unsent = self.state.net_out, self.state.unsent
         last = queue[-1][0] if queue else 0
         data = values.reshape(-1, values.shape[-1])
@@ -198,8 +208,8 @@ class ChainCore(WindowCore):
     def _push_rest(self, chain: Chain) -> None:
         """Push as many of an iteration's waiting vectors as NetOutQ has room for.
 
-        They wait in the writing unit; once there is room, each occupies it for one rate. After the
-        last one the chain continues.
+        The vectors wait in the writing unit. Once there is room, each occupies that unit for one
+        rate. After the last one the chain continues.
         """
         state, queue = self.state, self.state.net_out
         room = self.net_out - len(queue)
@@ -235,7 +245,7 @@ class ChainCore(WindowCore):
                     raise IterationFault(access.at, fault) from None
 
     def _finish(self, chain: Chain, schedule: Schedule, count: int) -> bool:
-        """Account for `count` iterations; return whether other cores have to act next."""
+        """Account for `count` iterations. Return whether other cores must act next."""
         state = self.state
         now = self.time
         for unit, free in schedule.free.items():
@@ -261,7 +271,7 @@ class ChainCore(WindowCore):
         return bool(chain.push_count) or chain.source.memory.queue
 
     def _report_uses(self, chain: Chain, schedule: Schedule, count: int) -> None:
-        """Tell the trace block and listeners what the next `count` iterations use."""
+        """Report to the trace block and listeners what the `count` iterations just executed use."""
         state = self.state
         first = state.iteration
         items = uses(state, self.timing, self.traffic, chain, schedule, first, count)
@@ -292,7 +302,9 @@ class ChainCore(WindowCore):
             self.announce("used", **use._asdict())
 
     def _continue(self, chain: Chain, last: int) -> None:
-        """Go to the next iteration, or past the chain; the last one started in cycle `last`."""
+        """Go to the next iteration, or end the chain. The last iteration started in cycle
+        `last`.
+        """
         state = self.state
         if state.iteration < chain.iterations:
             unit = TILES if chain.is_tiles else READ
@@ -309,7 +321,10 @@ class ChainCore(WindowCore):
     # NetInQ
 
     def _pop(self, chain: Chain) -> bool:
-        """Take the next vector from NetInQ; do the iteration when it was the last one."""
+        """Take the next vector from NetInQ; execute the iteration if it was the last one.
+
+        Return whether other cores must act next.
+        """
         state = self.state
         unit = TILES if chain.is_tiles else READ
         needed = chain.input_count * (self.memories.native if chain.is_tiles else 1)
@@ -340,7 +355,7 @@ class ChainCore(WindowCore):
         return True
 
     def _do_popped(self, chain: Chain) -> None:
-        """Do the iteration whose vectors have all been popped."""
+        """Execute the iteration whose vectors have all been popped."""
         state, native = self.state, self.memories.native
         data = b"".join(data for _, data in state.popped)
         values = np.frombuffer(data, self.memories.dtype).reshape(1, -1, native)
@@ -355,9 +370,10 @@ class ChainCore(WindowCore):
     # Tiles
 
     def _move_tiles(self, chain: Chain, popped: list[int], values: Host | None = None) -> bool:
-        """Do an iteration of a chain of tiles, or advance to its start.
+        """Execute an iteration of a chain of tiles, or advance the time to its start.
 
         `popped` are the cycles in which its tiles from NetInQ were complete, `values` these tiles.
+        Return whether other cores must act next.
         """
         state = self.state
         write: Access = chain.writes[0]
@@ -388,7 +404,7 @@ class ChainCore(WindowCore):
         return self._finish(chain, schedule, 1)
 
     def _at_instruction(self, chain: Chain, error: IterationFault) -> Fault:
-        """Return the fault of an iteration, with the address of the instruction that faults."""
+        """Return the fault of an iteration with the address of the instruction that faults."""
         fault = error.fault
         iteration = self.state.iteration
         text = f" (iteration {iteration})" if chain.iterations > 1 else ""
@@ -397,7 +413,7 @@ class ChainCore(WindowCore):
         return Fault(fault.kind, fault.message + text, values, address=address)
 
     def _retire(self, time: int) -> None:
-        """Finish the instruction at `pc`; the next one acts at cycle `time`."""
+        """End the instruction at `pc`. The next one executes at cycle `time`."""
         self.state.pc += WORD
         self.retired += 1
         self.time = time

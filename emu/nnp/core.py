@@ -1,7 +1,7 @@
-"""The matrix-vector processor: its instructions, and its contract as a core.
+"""The matrix-vector processor: its instructions, and what every core must offer.
 
-Each instruction is one act. The last instruction of a chain starts the chain; the acts that follow
-are those of `macaw.emu.nnp.chains`.
+Each instruction is one act. The last instruction of a chain starts the chain;
+`macaw.emu.nnp.chains` has the acts that follow.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PLACES = {row.name: place for place, row in enumerate(SCALARS)}
 
 
 class NnpCore(ChainCore, Breakable):
-    """The one core of the table nnp; an engine gives its arithmetic and scheduler."""
+    """The core nnp. An engine is a subclass with its arithmetic and scheduler."""
 
     # The contract
 
@@ -39,16 +39,22 @@ class NnpCore(ChainCore, Breakable):
 
     @property
     def next_addresses(self) -> tuple[int, ...]:
-        """See `Inspectable.next_addresses`: none while a chain runs."""
+        """See `Inspectable.next_addresses`: empty while a chain executes."""
         return () if self.state.launched or self.state.ending else super().next_addresses
 
     def current(self) -> tuple[str, int | None]:
-        """See `Core.current`: the first instruction of the open chain, or the next instruction."""
+        """Return the address of the open chain's first instruction, else of the next instruction.
+
+        See `Core.current`.
+        """
         chain = self.state.chain
         return "", chain[0][0] if chain else self.next_address
 
     def start(self, entry: int, time: int) -> None:
-        """See `Core.start`; register files, queues and registers keep their values."""
+        """Start a program at `entry`; see `Core.start`.
+
+        Register files, queues and registers keep their values.
+        """
         state = self.state
         state.pc = entry
         state.chain, state.launched, state.iteration, state.popped = [], False, 0, []
@@ -77,16 +83,18 @@ class NnpCore(ChainCore, Breakable):
             self._chain = self.decoder.chain(tuple(word for _, word in state.chain))
 
     def not_numbers(self) -> Mapping[str, NDArray[np.bool_]]:
-        """See `Core.not_numbers`: NaNs in the vector register files."""
+        """Return masks of the NaNs in the vector register files; see `Core.not_numbers`."""
         return {name: np.isnan(getattr(self.state, x)) for name, x in HOST_FILES.items()}
 
     @property
     def formats(self) -> Mapping[str, MemoryFormat]:
-        """See `Core.formats`."""
+        """The memory formats of nnp; see `Core.formats`."""
         return formats(self.arithmetic, self.device.config)
 
     def write_register(self, name: str, value: int, time: int) -> None:
-        """See `Core.write_register`: the base of Dram, a multiple of 4."""
+        """Set the base address of Dram, which must be a multiple of 4; see
+        `Core.write_register`.
+        """
         if value % 4:
             text = f"the {name} of {self.name} is a multiple of 4, not {value:#010x}"
             raise Fault("misaligned access", text, {"address": value})
@@ -133,14 +141,14 @@ class NnpCore(ChainCore, Breakable):
         return int.from_bytes(pages.read(offset, WORD), "little")
 
     def _next_word(self) -> int | None:
-        """Return the word after the instruction at `pc`; None if there is no memory."""
+        """Return the word after the instruction at `pc`; None if no memory is there."""
         try:
             return self._word(self.state.pc + WORD)
         except Fault:
             return None
 
     def _instruct(self) -> None:
-        """Do the instruction at `pc`. Raises `Fault`."""
+        """Execute the instruction at `pc`. Raises `Fault`."""
         state = self.state
         instruction = self._fetch(state.pc)
         if self.listeners:
@@ -158,7 +166,7 @@ class NnpCore(ChainCore, Breakable):
         self._retire(self.time + self.timing.issue)
 
     def _set(self, instruction: Decoded) -> None:
-        """Do an s_wr or a marker. Raises `Fault`."""
+        """Execute an s_wr or a marker. Raises `Fault`."""
         does = step(instruction).does
         if does in _MARKERS:
             group, until = instruction.values["g"], self.time + self.timing.issue
@@ -173,7 +181,9 @@ class NnpCore(ChainCore, Breakable):
             self.chain_origins.set_register(name, value)
 
     def _append(self, instruction: Decoded) -> None:
-        """Add an instruction to the open chain; start the chain if it is the last one."""
+        """Add an instruction to the open chain. Start the chain if it is complete. Raises
+        `Fault`.
+        """
         state = self.state
         own = self._word(state.pc)
         words = (*(word for _, word in state.chain), own)
@@ -199,7 +209,7 @@ class NnpCore(ChainCore, Breakable):
         self._single = False
 
     def _end(self) -> None:
-        """End the program: all writes are done."""
+        """End the program, all of whose writes are done."""
         time = self.time
         self.state.ending = False
         self.state.pc += WORD

@@ -1,4 +1,4 @@
-"""Decoding of nnp's words, and of chains of words; results are cached."""
+"""Decodes the words of nnp and chains of words, and caches the results."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _CACHED_CHAINS = 4096
 
 @lru_cache(maxsize=1 << 16)
 def decode_word(word: int) -> Decoded:
-    """Return the instruction of a word. Raises `DecodeError`."""
+    """Return the instruction that a word encodes. Raises `DecodeError`."""
     return decode(CORE, word, 8 * WORD)
 
 
 @lru_cache(maxsize=1 << 16)
 def continues_chain(word: int) -> bool:
-    """Return whether a word belongs to the chain before it."""
+    """Return whether a word belongs to the same chain as the word before it."""
     try:
         return goes_on(decode_word(word))
     except DecodeError:
@@ -34,12 +34,12 @@ def continues_chain(word: int) -> bool:
 
 @lru_cache(maxsize=1 << 14)
 def check_prefix(words: tuple[int, ...]) -> None:
-    """Raise `ChainError` unless the words are the beginning of a chain."""
+    """Raise `ChainError` unless the words can be the beginning of a chain."""
     follow([decode_word(word) for word in words])
 
 
 class ChainDecoder:
-    """Decodes complete chains for a configuration."""
+    """Decodes complete chains for one configuration."""
 
     def __init__(self, config: Mapping[str, Any], state: NnpState) -> None:
         self.state = state
@@ -47,9 +47,9 @@ class ChainDecoder:
         self._chains: dict[tuple[tuple[int, ...], bytes], Chain] = {}  # by words and registers
 
     def chain(self, words: tuple[int, ...]) -> Chain:
-        """Return the complete chain of these words with the present registers.
+        """Return the chain of these words with the present values of the registers.
 
-        Raises `ChainError`.
+        Raises `ChainError` if the words are not one complete chain.
         """
         key = words, self.state.scalars.tobytes()
         chain = self._chains.get(key)

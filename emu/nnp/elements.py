@@ -1,8 +1,8 @@
-"""The origin of an element that a chain wrote: back through its instructions to what it read.
+"""Finds the origin of an element that a chain wrote, back to what the chain read.
 
-The origin is the instruction that wrote the element; its source is the instruction before it in the
-chain, and so on down to the entry, the vector from NetInQ or the bytes of Dram that the chain read.
-The sources of a product are its non-zero products, each with its weight and activation.
+The origin is the instruction that wrote the element. Its source is the instruction before it in the
+chain, and so on, down to the entry, the vector from NetInQ or the bytes of Dram that the chain
+read. The sources of a product are its non-zero products, each with its weight and activation.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Setters = Mapping[str, Origin]
 
 @dataclass
 class Iteration:
-    """A recorded iteration of a chain. `at` is the place of an instruction in the chain."""
+    """One recorded iteration of a chain. `at` is the number of an instruction in the chain."""
 
     number: int  # announcements before it
     time: int
@@ -50,7 +50,7 @@ class Iteration:
     popped: list[Pieces] = field(default_factory=list)  # vectors from NetInQ
 
     def places(self, access: Access) -> list[int | None]:
-        """Return the entries of an access; None for a vector of zeros."""
+        """Return the entries of an access; None in place of an entry means a vector of zeros."""
         return list(access.addresses(self.index, self.chain.volume))
 
 
@@ -61,7 +61,7 @@ WriterLookup = Callable[[str, int, int], Written | None]
 
 
 class Elements:
-    """Origins of elements of vectors and tiles."""
+    """Finds the origins of elements of vectors and tiles."""
 
     def __init__(
         self, state: NnpState, native: int, arithmetic: Arithmetic, writer: WriterLookup
@@ -72,20 +72,26 @@ class Elements:
         self.item = int(arithmetic.dtype.itemsize)  # bytes of a host value
 
     def entries(self, memory: str) -> NDArray[Any]:
-        """Return the entries of a register file: (entries, N) or (tiles, N, N)."""
+        """Return all entries of a register file, of shape (entries, N) or (tiles, N, N)."""
         field = "tile_codes" if FIELDS[memory] == TILES else FIELDS[memory]
         entries: NDArray[Any] = getattr(self.state, field)
         return entries
 
     def of_bytes(self, written: Written, first: int, size: int) -> Iterator[Origin]:
-        """Give the origins of the elements in `size` bytes of a written vector or tile."""
+        """Yield the origins of the elements that bytes of a written vector or tile contain.
+
+        The bytes are `first` to `first` + `size` - 1.
+        """
         for element in range(first // self.item, -(-(first + size) // self.item)):
             origin = self.element(*written, *divmod(element, self.native))
             origin.part = element * self.item - first, self.item
             yield origin
 
     def element(self, now: Iteration, access: Access, which: int, row: int, element: int) -> Origin:
-        """Return the origin of an element of vector or tile `which`; `row` is a tile's row."""
+        """Return the origin of one element of vector or tile number `which` of an iteration.
+
+        `row` is the row of a tile.
+        """
         if now.chain.is_tiles:
             return self._tile(now, which, row, element)
         last = max(now.results)
@@ -100,14 +106,16 @@ class Elements:
         return Origin(now.number, now.time, row, now.addresses[at], "", value, sources)
 
     def _result_source(self, now: Iteration, at: int, vector: int, element: int) -> Source:
-        """Return an element of the result of instruction `at`, as a source of the next one."""
+        """Return an element of the result of instruction `at`, as a source of the next
+        instruction.
+        """
         value = now.results[at][vector, element].item()
         sources = partial(self._sources, now, at, vector, element)
         origin = self._step(now, at, value, sources)
         return Source("chain", now.number, None, None, origin, value)
 
     def _sources(self, now: Iteration, at: int, vector: int, element: int) -> Iterator[Source]:
-        """Give what an instruction computed an element from."""
+        """Yield what instruction `at` computed an element from."""
         yield from self._settings(now, at)
         chain = now.chain
         product = chain.product
@@ -153,7 +161,7 @@ class Elements:
     def _products(
         self, now: Iteration, product: Access, row: int, element: int
     ) -> Iterator[Source]:
-        """Give the products of a weight and an activation that are not 0."""
+        """Yield the products of a weight and an activation that are not 0."""
         assert now.vectors is not None
         cols = now.chain.scalars["cols"]
         numbers = dequantise(now.vectors, self.arithmetic.vector)
@@ -171,12 +179,12 @@ class Elements:
                 yield Source("product", now.number, None, None, origin, origin.value)
 
     def _tile_place(self, number: int) -> Place:
-        """Return the place of an element of MatrixRf in the state."""
+        """Return the place in the state of element `number` of MatrixRf."""
         size = self.state.tile_codes.itemsize
         return Place(TILES, number * size, size)
 
     def _weights(self, tile: int, row: int, before: int) -> NDArray[np.float64]:
-        """Return a row (N) of a tile of MatrixRf as it was before the announcement `before`."""
+        """Return a row (N,) of a tile of MatrixRf as it was before the announcement `before`."""
         written = self.writer("MatrixRf", tile, before)
         if written is not None and written[0].tiles is not None:
             return self._row(written[0].tiles, written[2], row)
@@ -184,7 +192,7 @@ class Elements:
         return self._row(self.initial.get(tile) or self._read_tile(tile), 0, row)
 
     def save_initial(self, tile: int) -> None:
-        """Copy a tile that is about to be written for the first time."""
+        """Copy a tile that is about to be written for the first time since the record began."""
         self.initial[tile] = self._read_tile(tile)
 
     def _read_tile(self, tile: int) -> Quantised:
@@ -193,7 +201,7 @@ class Elements:
         return Quantised(self.state.tile_codes[tile][None].copy(), exponents[None])
 
     def _row(self, tiles: Quantised, which: int, row: int) -> NDArray[np.float64]:
-        """Return row `row` (N) of tile `which` of some quantised tiles."""
+        """Return row `row` (N,) of tile number `which` as exact values."""
         one = Quantised(tiles.codes[which, row][None], tiles.exponents[which, row][None])
         return np.asarray(dequantise(one, self.arithmetic.matrix)[0])
 
@@ -215,7 +223,7 @@ class Elements:
     def _tile_source(
         self, now: Iteration, which: int, row: int, element: int, value: Any
     ) -> Iterator[Source]:
-        """Give the sources of an element of a tile that an iteration read."""
+        """Yield the sources of an element of a tile that an iteration read."""
         yield from self._settings(now, 0)
         access, name = now.chain.source, now.chain.source.memory.name
         if access.memory.queue:
@@ -231,7 +239,7 @@ class Elements:
             yield Source(name, now.number, place=self._tile_place(first), value=value)
 
     def _settings(self, now: Iteration, at: int) -> Iterator[Source]:
-        """Give the registers that an instruction uses: their values, and the origins of these."""
+        """Yield the registers that an instruction uses, with their values and origins."""
         names = STEPS[now.chain.rows[at].row.mnemonic].scalars
         if at == 0 and now.chain.source.window:
             names = WINDOW

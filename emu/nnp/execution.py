@@ -1,6 +1,6 @@
-"""What a chain computes: from its source through the multiplier and the MFUs.
+"""Computes what a chain writes: from its source through the multiplier and the MFUs.
 
-The vectors of some iterations are one array of host values (iterations, vectors, N).
+The vectors of several iterations are one array of host values (iterations, vectors, N).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from macaw.emu.nnp.origins import ChainOrigins
 
 
 class IterationFault(Exception):
-    """A fault of an iteration, in the instruction at place `at` of the chain."""
+    """A fault of an iteration, in instruction number `at` of the chain."""
 
     def __init__(self, at: int, fault: Fault) -> None:
         super().__init__(fault.message)
@@ -28,7 +28,7 @@ class IterationFault(Exception):
 
 
 class Execution:
-    """Computes what chains write; changes nothing."""
+    """Computes what chains write. It changes no state."""
 
     def __init__(
         self, config: Mapping[str, Any], memories: Memories, arithmetic: Arithmetic
@@ -39,9 +39,9 @@ class Execution:
         self.origins: ChainOrigins | None = None  # gets the result of each instruction
 
     def vectors(self, chain: Chain, first: int, count: int, popped: Host | None) -> Host:
-        """Return what `count` iterations write: host values (count, vectors, N).
+        """Return what `count` iterations write, as host values of shape (count, vectors, N).
 
-        `popped` are the vectors from NetInQ if that is the source. Raises `IterationFault`.
+        `popped` are the vectors from NetInQ if NetInQ is the source. Raises `IterationFault`.
         """
         values = self._source(chain, first, count, popped)
         is_first = True
@@ -71,7 +71,7 @@ class Execution:
             self.origins.record_result(at, values, *operands)
 
     def _source(self, chain: Chain, first: int, count: int, popped: Host | None) -> Host:
-        """Return what enters the first MFU: (count, vectors, N)."""
+        """Return what enters the first MFU, of shape (count, vectors, N)."""
         memories, source = self.memories, chain.source
         places = chain.addresses(source, first, count)
         if source.memory.name == "InitialVrf":
@@ -127,14 +127,16 @@ class Execution:
         return values
 
     def quantise(self, at: int, values: Host) -> Quantised:
-        """Quantise vectors for the multiplier. Raises `IterationFault` at place `at`."""
+        """Quantise vectors for the multiplier. Raises `IterationFault` for instruction `at`."""
         try:
             return self.arithmetic.quantise(values, self.arithmetic.vector)
         except NotANumber as error:
             raise IterationFault(at, nan_fault(error)) from None
 
     def _requantise(self, at: int, values: Host) -> Host:
-        """Quantise host values and convert them back. Raises `IterationFault` at place `at`."""
+        """Quantise host values and convert them back. Raises `IterationFault` for
+        instruction `at`.
+        """
         try:
             blocks = self.arithmetic.quantise(values, self.arithmetic.vector)
         except NotANumber as error:
@@ -143,7 +145,7 @@ class Execution:
 
 
 def nan_fault(error: NotANumber) -> Fault:
-    """Return the fault of a NaN at a quantiser, with its vector and element."""
+    """Return the fault of a NaN that reaches a quantiser, with its vector and element."""
     _, *inside = (0, 0, *error.index)[-3:]
     vector, element = inside
     return Fault(

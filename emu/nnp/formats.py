@@ -1,4 +1,6 @@
-"""Memory formats of nnp: host values as the multiplier takes them, codes and shared exponents."""
+"""Memory formats of nnp for the debugger: host values shown as codes with their shared
+exponents.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ ACROSS = 8  # codes to a row
 
 
 def formats(arithmetic: Arithmetic, config: Mapping[str, Any]) -> dict[str, MemoryFormat]:
-    """Return the formats by name: the quantiser's kind, with `_matrix` for matrices."""
+    """Return the formats by name: the quantiser's kind, with `_matrix` appended for matrices."""
     native, dtype = int(config["nnp.native"]), np.dtype(HOST[config["nnp.host_format"]])
     columns = ("exponent", *(f"+{at}" for at in range(min(ACROSS, native))))
     by_name = {}

@@ -1,7 +1,7 @@
-"""BFP long: q34.40 with an exponent, 74 bits in two limbs (seed 003; docs/numbers-nnp.md).
+"""BFP long: the accumulator type q34.40 with an exponent, 74 bits (seed 003; docs/numbers-nnp.md).
 
-A number V · 2**(exponent - 40) is stored as `whole` = floor(V / 2**40) and `fraction` = V mod
-2**40. Its conversion to the host format is integer arithmetic throughout.
+The 74 bits are stored in two integers: a number V · 2**(exponent - 40) as `whole` = floor(V /
+2**40) and `fraction` = V mod 2**40. Its conversion to the host format uses only integer arithmetic.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _MASK = (1 << FRACTION) - 1
 
 
 class OutOfRange(ArithmeticError):
-    """An accumulator needs more than 74 bits.
+    """Raised if an accumulator needs more than 74 bits.
 
-    `index` is (iteration, row, element), `column` the column of tiles at which it overflowed.
+    `index` is (iteration, row, element); `column` is the column of tiles at which it overflowed.
     """
 
     def __init__(self, index: tuple[int, ...], column: int) -> None:
@@ -40,7 +40,9 @@ class OutOfRange(ArithmeticError):
 
 @dataclass(frozen=True)
 class Long:
-    """Accumulators, int64 of one shape: V = whole · 2**40 + fraction, 0 <= fraction < 2**40."""
+    """Accumulators as int64 arrays of one shape: V = whole · 2**40 + fraction, 0 <= fraction <
+    2**40.
+    """
 
     whole: Ints
     fraction: Ints
@@ -48,17 +50,23 @@ class Long:
 
     @classmethod
     def of(cls, value: Ints, exponent: Ints) -> Long:
-        """Return accumulators of V, integers of 64 bits."""
+        """Return accumulators with the given V, integers of 64 bits."""
         return cls(value >> FRACTION, value & _MASK, exponent)
 
     @classmethod
     def from_scaled(cls, value: Ints, places: int, exponent: Ints) -> Long:
-        """Return accumulators V = `value` · 2**`places`, 0 to 40; `check` finds overflows."""
+        """Return accumulators with V = `value` · 2**`places`, for 0 to 40 places.
+
+        The caller finds overflows with `check`.
+        """
         rest = FRACTION - places
         return cls(value >> rest, (value & ((1 << rest) - 1)) << places, exponent)
 
     def shift_right(self, places: Ints) -> Long:
-        """Divide V by 2**`places`, 0 to 62, towards -infinity; exponents grow by `places`."""
+        """Divide V by 2**`places`, for 0 to 62 places, rounding towards -infinity.
+
+        The exponents grow by `places`.
+        """
         few = np.minimum(places, FRACTION)
         low = (self.whole & ((1 << few) - 1)) << (FRACTION - few) | self.fraction >> few
         far = (self.whole >> np.maximum(places - FRACTION, 0)) & _MASK
@@ -66,7 +74,10 @@ class Long:
         return Long(self.whole >> places, fraction, self.exponent + places)
 
     def plus(self, other: Long) -> Long:
-        """Return the sum, both aligned to the larger exponent; `check` finds overflows."""
+        """Return the sum, both aligned to the larger exponent.
+
+        The caller finds overflows with `check`.
+        """
         exponent = np.maximum(self.exponent, other.exponent)
         left = self.shift_right(exponent - self.exponent)
         right = other.shift_right(exponent - other.exponent)
@@ -82,7 +93,7 @@ class Long:
 
 
 def round_scaled(value: Ints, exponent: Ints, dtype: DTypeLike) -> Host:
-    """Return `value` · 2**`exponent`, |value| < 2**62, rounded once to the host type."""
+    """Return `value` · 2**`exponent` rounded once to the host type. |value| must be below 2**62."""
     limits: Any = np.finfo(np.dtype(dtype))
     stored = int(limits.nmant)
     least = int(limits.minexp) - stored  # the exponent of the last place of subnormals
@@ -106,7 +117,10 @@ def round_scaled(value: Ints, exponent: Ints, dtype: DTypeLike) -> Host:
 
 
 def round_long(long: Long, dtype: DTypeLike) -> Host:
-    """Return the accumulators rounded once, half to even; too large numbers become infinite."""
+    """Return the accumulators in the host type, rounded once, half to even.
+
+    Numbers that are too large become infinite.
+    """
     negative = long.whole < 0
     borrow = long.fraction > 0
     whole = np.where(negative, -long.whole - borrow, long.whole)

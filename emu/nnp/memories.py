@@ -1,4 +1,4 @@
-"""What chains read and write: entries of register files and of Dram."""
+"""Reads and writes what chains access: entries of register files and of Dram."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Addresses = NDArray[np.int64]
 
 
 class Memories:
-    """The register files, and external memory from the base register on."""
+    """The register files of nnp, and external memory from the base register on (Dram)."""
 
     def __init__(
         self,
@@ -37,7 +37,9 @@ class Memories:
     # Vectors
 
     def initial(self, addresses: Addresses) -> Quantised:
-        """Return entries of InitialVrf, zeros for negative addresses: codes (..., N)."""
+        """Return entries of InitialVrf, with codes of shape (..., N). Negative addresses give
+        zeros.
+        """
         state = self.state
         codes = state.initial_codes[addresses]
         exponents = state.initial_exponents[addresses].astype(np.int8) - BIAS
@@ -48,7 +50,7 @@ class Memories:
         return Quantised(codes, exponents)
 
     def read(self, memory: Memory, addresses: Addresses) -> Host:
-        """Return host values (..., N) of a register file or Dram, zeros for negative addresses."""
+        """Return host values (..., N) of a register file or Dram. Negative addresses give zeros."""
         if memory.setting:
             values: Host = self.state.host_file(memory)[addresses]
         else:
@@ -59,7 +61,7 @@ class Memories:
         return values
 
     def write(self, memory: Memory, addresses: Addresses, values: Host) -> None:
-        """Write host values (..., N) to a register file of such values or to Dram."""
+        """Write host values (..., N) to a register file of host values or to Dram."""
         if memory.setting:
             self.state.host_file(memory)[addresses] = values
         else:
@@ -73,15 +75,16 @@ class Memories:
         state.initial_exponents[addresses] = values.exponents + BIAS
 
     def check_dram(self, what: str, addresses: Addresses, elements: int) -> None:
-        """Raise `Fault` unless the elements at these addresses lie in external memory."""
+        """Raise `Fault` unless the elements at these addresses are in external memory."""
         self._dram(what, addresses, elements)
 
     # Dram
 
     def _dram(self, what: str, addresses: Addresses, elements: int) -> Host:
-        """Return external memory from the base register on, in rows of so many host values.
+        """Return external memory from the base register on, in rows of `elements` host values.
 
-        Raises `Fault` if a row at one of the `addresses` that are not negative lies outside.
+        Raises `Fault` if a row at one of the `addresses` is outside; negative addresses are
+        ignored.
         """
         memory = self.device_memory
         size = elements * self.dtype.itemsize
@@ -100,7 +103,7 @@ class Memories:
         return whole.view(self.dtype).reshape(last + 1, elements)
 
     def _touch(self, addresses: Addresses, elements: int) -> None:
-        """Mark the pages of external memory that were written."""
+        """Mark the pages of external memory that contain these rows as written."""
         size = elements * self.dtype.itemsize
         starts = self.state.base - EXTERNAL + addresses.ravel() * size
         first, last = starts >> SHIFT, starts + size - 1 >> SHIFT
@@ -113,7 +116,7 @@ class Memories:
     # Tiles
 
     def read_tiles(self, memory: Memory, addresses: Addresses) -> Host:
-        """Return native tiles as host values: (..., N, N)."""
+        """Return native tiles as host values of shape (..., N, N)."""
         native = self.native
         if memory.setting:
             state = self.state
@@ -124,7 +127,7 @@ class Memories:
         return rows.reshape(*addresses.shape, native, native)
 
     def write_tiles(self, memory: Memory, addresses: Addresses, values: Host) -> None:
-        """Write native tiles (k, N, N) to MatrixRf, quantised, or to Dram."""
+        """Write native tiles (k, N, N) to MatrixRf, where they are quantised, or to Dram."""
         native = self.native
         if not memory.setting:
             rows = self._dram("write", addresses, native * native)

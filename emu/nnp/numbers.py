@@ -1,6 +1,6 @@
-"""The arithmetic of nnp: names of several modules in one place (docs/numbers-nnp.md).
+"""Collects the arithmetic of nnp from several modules in one place (docs/numbers-nnp.md).
 
-These modules need nothing else of ours but `macaw.emu.numerics`, `macaw.emu.floats` and
+These modules import nothing else of Macaw but `macaw.emu.numerics`, `macaw.emu.floats` and
 `macaw.emu.curves`.
 """
 

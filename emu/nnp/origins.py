@@ -1,4 +1,4 @@
-"""A record of the vectors of each instruction of each iteration of chains.
+"""Records the results of each instruction of each iteration of chains, to find origins in them.
 
 The reference engine records every iteration; `macaw.emu.nnp.elements` finds origins in the record.
 """
@@ -25,7 +25,7 @@ _STEP_ELEMENTS = 64  # recorded elements that count as one step
 
 
 class ChainOrigins(Origins):
-    """Records the iterations of chains, and gives the origins of what they wrote."""
+    """Records the iterations of chains, and finds the origins of what they wrote."""
 
     fields = frozenset((*FIELDS.values(), FILE.name, "net_in", "net_out"))
     clears = frozenset(("net_in", "net_out"))
@@ -61,7 +61,7 @@ class ChainOrigins(Origins):
     # What the core reports
 
     def set_register(self, name: str, value: int) -> None:
-        """The s_wr at `pc` sets a register."""
+        """Record that the s_wr at `pc` sets a register."""
         self._set(name, Origin(self.number(), self.now(), "s_wr", self.state.pc, "", value))
 
     def _set(self, name: str, origin: Origin) -> None:
@@ -69,7 +69,10 @@ class ChainOrigins(Origins):
         self._settings.setdefault(name, []).append(origin)
 
     def set_by_message(self, parts: list[tuple[str, int, Pieces]]) -> None:
-        """The head of a message sets registers: name, value, pieces of its word."""
+        """Record that the head of a message sets registers.
+
+        Each part is (name, value, pieces of the word that sets it).
+        """
         for name, value, pieces in parts:
             sources = [Source("message", x.number, window_part=x) for x in pieces if x.number >= 0]
             number, time = self.number(), self.now()
@@ -78,11 +81,11 @@ class ChainOrigins(Origins):
             )
 
     def pop_vector(self) -> None:
-        """The chain takes a vector from NetInQ."""
+        """Record that the chain takes a vector from NetInQ."""
         self._popped.append(self.arrivals.pop_vector())
 
     def begin_iteration(self, chain: Chain) -> None:
-        """An iteration is about to be done."""
+        """Start the record of an iteration that is about to be executed."""
         state = self.state
         self._iteration = Iteration(
             self.number(), self.now(), chain, state.iteration, state.base,
@@ -96,7 +99,9 @@ class ChainOrigins(Origins):
                     self.elements.save_initial(place)
 
     def record_result(self, at: int, values: Host, operand: Host | None = None) -> None:
-        """The result of an instruction of the chain, and its operand: (1, vectors, N)."""
+        """Record the result of instruction `at` of the chain, and its operand, each (1, vectors,
+        N).
+        """
         assert self._iteration is not None
         self._iteration.results[at] = values[0].copy()
         self._steps += 1 + values.size // _STEP_ELEMENTS
@@ -104,12 +109,12 @@ class ChainOrigins(Origins):
             self._iteration.operands[at] = operand[0].copy()
 
     def record_vectors(self, vectors: Quantised) -> None:
-        """The quantised vectors of a product: (1, vectors, N)."""
+        """Record the quantised vectors (1, vectors, N) of a product."""
         assert self._iteration is not None
         self._iteration.vectors = Quantised(vectors.codes[0].copy(), vectors.exponents[0].copy())
 
     def end_iteration(self) -> None:
-        """The iteration has written its vectors or tiles."""
+        """End the record of an iteration that has written its vectors or tiles."""
         assert self._iteration is not None
         now, self._iteration = self._iteration, None
         size = self.timing.tile_bytes if now.chain.is_tiles else self.timing.vector_bytes
@@ -127,7 +132,7 @@ class ChainOrigins(Origins):
                     self.on_move("write", self.now(), now.base + place * size, size)
 
     def record_tiles(self, values: Host) -> None:
-        """The iteration has moved tiles: (count, N, N), as they were read."""
+        """Record the tiles (count, N, N) that an iteration has moved, as they were read."""
         assert self._iteration is not None
         now, state = self._iteration, self.state
         now.results[0] = values.copy()
@@ -140,7 +145,10 @@ class ChainOrigins(Origins):
         self.end_iteration()
 
     def pull(self, before: int, size: int) -> None:
-        """`size` bytes were read from NetOutQ; `before` bytes of its first vector were gone."""
+        """Record that `size` bytes were read from NetOutQ.
+
+        `before` is the number of bytes of its first vector that had been read before.
+        """
         whole = self.timing.vector_bytes
         pieces = []
         done = 0
@@ -208,7 +216,7 @@ class ChainOrigins(Origins):
                 yield origin
 
     def _queued(self, place: Place) -> Iterator[Origin]:
-        """Give the origins of the vectors that are in a queue now."""
+        """Yield the origins of the vectors that are in a queue now."""
         chosen = slice(place.first, place.first + place.size if place.size else None)
         if place.field == "net_out":
             for number, record in list(enumerate(self._net_out))[chosen]:
@@ -226,7 +234,7 @@ class ChainOrigins(Origins):
                 yield origin
 
     def _entries(self, place: Place, before: int) -> Iterator[Origin]:
-        """Give the origins of elements of register files."""
+        """Yield the origins of elements of register files."""
         memory = _MEMORIES[place.field]
         entries = self.elements.entries(memory)
         for element, part in place.items(entries.itemsize, entries.nbytes):

@@ -1,9 +1,9 @@
 """Products of native tiles and vectors: exact integers, accumulated in BFP long, rounded once.
 
-docs/numbers-nnp.md, "Products". BLAS does the work wherever a bound shows that no sum has more
-digits than its type, 24 or 53. Then neither the order of sums nor the alignment of BFP long changes
-the result, and a product of dequantised numbers is exact. Otherwise columns are accumulated one by
-one in integers.
+docs/numbers-nnp.md, "Products", has the rules. BLAS does the work wherever a bound shows that no
+sum has more digits than its floating type, 24 or 53. Then neither the order of additions nor the
+alignment of BFP long changes the result, and a product of dequantised numbers is exact. Otherwise
+integers are accumulated column by column.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ Ints = NDArray[np.int64]
 
 
 def _spread(exponents: NDArray[Any], codes: NDArray[np.int16], axis: int) -> int:
-    """Return the greatest difference of exponents along an axis of blocks, without zero blocks."""
+    """Return the greatest difference of exponents along an axis of blocks. Zero blocks are
+    ignored.
+    """
     wide = exponents.astype(np.int64)
     greatest = wide.max(axis=axis)
     least = np.where(codes.any(axis=-1), wide, greatest.max(initial=-128)).min(axis=axis)
@@ -33,9 +35,9 @@ def _spread(exponents: NDArray[Any], codes: NDArray[np.int16], axis: int) -> int
 
 
 class Tiles:
-    """rows × cols native tiles, prepared for products with vectors.
+    """A matrix of rows × cols native tiles, prepared for products with vectors.
 
-    `quantised` holds codes (rows, cols, N, N) and exponents (rows, cols, N) of the quantiser
+    `quantised` has codes (rows, cols, N, N) and exponents (rows, cols, N) of the quantiser
     `matrix`; `vector` is the quantiser of the vectors. The tiles are copied: later changes of
     `quantised` have no effect.
     """
@@ -55,13 +57,14 @@ class Tiles:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the prepared tiles."""
+        """The number of bytes of the prepared tiles."""
         return sum(part.nbytes for part in self._parts)
 
     def times(self, vectors: Quantised, dtype: DTypeLike) -> Host:
-        """Multiply vectors (iterations, cols, N): host values (iterations, rows, N) of `dtype`.
+        """Multiply the tiles by vectors (iterations, cols, N).
 
-        Raises `OutOfRange` if an accumulator overflows.
+        The result has host values of type `dtype` and shape (iterations, rows, N). Raises
+        `OutOfRange` if an accumulator overflows.
         """
         step = max(1, _BATCH // (self.rows * self.native))
         parts = []
@@ -73,7 +76,7 @@ class Tiles:
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def long(self, vectors: Quantised) -> Long:
-        """Return the accumulators (iterations, rows, N) of `times` before rounding."""
+        """Return the accumulators (iterations, rows, N) that `times` rounds."""
         total = self._column_long(vectors, 0)
         total.check(0)
         for column in range(1, self.cols):
@@ -95,7 +98,7 @@ class Tiles:
         return round_long(self.long(vectors), dtype)
 
     def _sums(self, vectors: Quantised, spread: int) -> Reals:
-        """Return exact results (iterations, rows · N); no sum may need more than 53 digits."""
+        """Return exact results (iterations, rows · N). No sum may need more than 53 digits."""
         weights = self._parts[0]
         x = values(vectors, self._vector, self._type).reshape(-1, self.cols * self.native)
         digits = self._digits + spread
@@ -110,7 +113,7 @@ class Tiles:
         return total
 
     def _accumulate_64(self, vectors: Quantised) -> tuple[Ints, Ints]:
-        """Return V and its exponent, accumulated in BFP long; V must fit in 64 bits."""
+        """Return V and its exponent, accumulated in BFP long. V must fit in 64 bits."""
         total, exponent = self._column_64(vectors, 0)
         for column in range(1, self.cols):
             value, other = self._column_64(vectors, column)
@@ -120,7 +123,9 @@ class Tiles:
         return total, exponent
 
     def _column_64(self, vectors: Quantised, column: int) -> tuple[Ints, Ints]:
-        """Return V and exponent of the dot products of a column, (iterations, rows · N)."""
+        """Return V and exponent of the dot products of a column of tiles, (iterations, rows
+        · N).
+        """
         part = self._of_column(column)
         of_column = Quantised(vectors.codes[:, column], vectors.exponents[:, column])
         exact = values(of_column, self._vector, self._type) @ self._parts[0][:, part].T
@@ -133,7 +138,7 @@ class Tiles:
         return scaled.astype(np.int64), exponent
 
     def _column_long(self, vectors: Quantised, column: int) -> Long:
-        """Return the dot products of a column in BFP long, (iterations, rows, N)."""
+        """Return the dot products of a column of tiles in BFP long, (iterations, rows, N)."""
         if not self._wide:
             value, exponent = self._column_64(vectors, column)
             return Long.of(self._by_row(value), self._by_row(exponent))
@@ -157,7 +162,7 @@ class Tiles:
         return flat.reshape(-1, self.rows, self.native)
 
     def _dequantise(self, quantised: Quantised) -> Reals:
-        """Return the dequantised matrix (rows · N, cols · N)."""
+        """Return the dequantised matrix of shape (rows · N, cols · N)."""
         shape = self.rows, self.native, self.cols, self.native
         weights = np.empty(shape, self._type)
         units = quantised.exponents.astype(np.int32) + self._matrix.unit
@@ -167,7 +172,9 @@ class Tiles:
         return weights.reshape(self.rows * self.native, -1)
 
     def _split(self, quantised: Quantised) -> list[Reals]:
-        """Return the high and the low half of the integers m, each (rows · N, cols · N)."""
+        """Return the high and the low half of the integers m, each of shape (rows · N, cols
+        · N).
+        """
         places = _half_shifts(self._matrix.size)[0] + _half_shifts(self._vector.size)[0]
         if self.native << places > _DOUBLE:
             raise ValueError(f"N = {self.native} is too large for {self._digits} bits a product")

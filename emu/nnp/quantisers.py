@@ -1,6 +1,6 @@
-"""Quantisers: host values to small integers with a shared exponent, and back.
+"""Quantisers: convert host values to small integers with a shared exponent, and back.
 
-Block floating point, fixed integers, powers of two, small floats (seed 003, the page's "Numbers",
+There are four kinds: block floating point, fixed integers, powers of two, small floats (seed 003,
 docs/numbers-nnp.md "Quantisers"). A block is the last axis of an array. Scaling by powers of two
 and rounding to integers are exact in binary32 wherever the result is not 0 or clipped anyway.
 """
@@ -27,7 +27,9 @@ _ROOT_OF_TWO = np.float32(11863283 / (1 << 23))  # the greatest binary32 number 
 
 
 class NotANumber(ValueError):
-    """A number to be quantised is NaN. `index` is the place of the first one in the array."""
+    """Raised if a number to be quantised is NaN. `index` is the place of the first one in the
+    array.
+    """
 
     def __init__(self, index: tuple[int, ...]) -> None:
         super().__init__(f"element {', '.join(map(str, index))} is not a number")
@@ -36,7 +38,7 @@ class NotANumber(ValueError):
 
 @dataclass(frozen=True)
 class Quantiser:
-    """A quantiser: its kind and widths. Raises `ValueError` for other widths.
+    """A quantiser: its kind and widths in bits. Raises `ValueError` for widths out of range.
 
     `bits` is the width of a mantissa (bfp), an integer (int) or a power with its sign (log);
     `exponent_bits` and `mantissa_bits` belong to float alone.
@@ -56,12 +58,12 @@ class Quantiser:
 
     @cached_property
     def powers(self) -> int:
-        """K of the logarithmic kind: its powers are 2**-K to 2**K."""
+        """The number K of the kind log, whose powers are 2**-K to 2**K."""
         return min((1 << self.bits - 2) - 1, _MOST_POWERS)
 
     @cached_property
     def size(self) -> int:
-        """g: the integer m of a code is at most 2**g in size."""
+        """The number g: the integer m of a code has a magnitude of at most 2**g."""
         if self.kind == "log":
             return 2 * self.powers
         if self.kind == "float":
@@ -70,7 +72,7 @@ class Quantiser:
 
     @cached_property
     def unit(self) -> int:
-        """u: a code stands for m · 2**u, in bfp for m · 2**(u + exponent)."""
+        """The number u: a code stands for m · 2**u, in bfp for m · 2**(u + exponent)."""
         if self.kind == "log":
             return -self.powers
         if self.kind == "float":
@@ -80,7 +82,10 @@ class Quantiser:
 
 @dataclass(frozen=True)
 class Quantised:
-    """Blocks of codes, int16 (..., N), and their exponents, int8 (...); these are 0 but in bfp."""
+    """Blocks of codes, int16 (..., N), with one exponent for each block, int8 (...).
+
+    The exponents are 0 for all kinds but bfp.
+    """
 
     codes: NDArray[np.int16]
     exponents: NDArray[np.int8]
@@ -92,12 +97,12 @@ def _in_range(what: str, value: int, low: int, high: int) -> None:
 
 
 def power_of_two(exponents: NDArray[Any] | int, dtype: DTypeLike) -> NDArray[Any]:
-    """Return 2**`exponents`, exact in `dtype`."""
+    """Return 2**`exponents`, which must be exact in `dtype`."""
     return np.ldexp(np.ones((), dtype), np.asarray(exponents, np.int32))
 
 
 def quantise(values: Host, quantiser: Quantiser) -> Quantised:
-    """Quantise host values (..., N). Infinities saturate. Raises `NotANumber`."""
+    """Quantise host values (..., N). Infinities become the largest codes. Raises `NotANumber`."""
     wide = widened(values)
     largest = np.max(np.abs(wide), axis=-1, initial=0)
     if np.isnan(largest).any():
@@ -114,7 +119,7 @@ def quantise(values: Host, quantiser: Quantiser) -> Quantised:
 
 
 def _clip(whole: NDArray[Any], low: int, high: int) -> NDArray[np.int16]:
-    """Clip whole numbers and infinities to codes; overwrites `whole`."""
+    """Clip whole numbers and infinities to codes. This overwrites `whole`."""
     return np.clip(whole, low, high, out=whole).astype(np.int16)
 
 
@@ -150,7 +155,7 @@ def _small_float(wide: NDArray[np.float32], quantiser: Quantiser) -> NDArray[np.
 
 
 def integers(codes: NDArray[np.int16], quantiser: Quantiser) -> NDArray[np.signedinteger[Any]]:
-    """Return the integer m of each code; for bfp and int the codes themselves, else int64."""
+    """Return the integer m of each code: for bfp and int the code itself, else an int64."""
     if quantiser.kind in ("bfp", "int"):
         return codes
     size = np.abs(codes.astype(np.int64))
@@ -165,20 +170,22 @@ def integers(codes: NDArray[np.int16], quantiser: Quantiser) -> NDArray[np.signe
 
 
 def values(quantised: Quantised, quantiser: Quantiser, dtype: DTypeLike) -> NDArray[Any]:
-    """Return the values of blocks, (..., N), in a floating type that holds them exactly."""
+    """Return the values of blocks (..., N) in the floating type `dtype`, which must hold them
+    exactly.
+    """
     scale = power_of_two(quantised.exponents.astype(np.int32) + quantiser.unit, dtype)
     whole = integers(quantised.codes, quantiser)
     return np.asarray(np.multiply(whole, scale[..., None], dtype=dtype))
 
 
 def dequantise(quantised: Quantised, quantiser: Quantiser) -> NDArray[np.float64]:
-    """Return the exact values of blocks: float64 (..., N)."""
+    """Return the exact values of blocks as float64 (..., N)."""
     return values(quantised, quantiser, np.float64)
 
 
 def requantise(host: Host, quantiser: Quantiser) -> Host:
-    """Quantise host values and round them once back to their type. Raises `NotANumber`.
+    """Quantise host values and convert them back to their type, rounding once.
 
-    `nnp.quantise_mvm_out` and `nnp.quantise_mfu_in` switch this on.
+    `nnp.quantise_mvm_out` and `nnp.quantise_mfu_in` switch this on. Raises `NotANumber`.
     """
     return to_host(dequantise(quantise(host, quantiser), quantiser), host.dtype)

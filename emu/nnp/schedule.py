@@ -1,4 +1,4 @@
-"""When the vectors or tiles of a chain's iterations pass the units (docs/timing-nnp.md)."""
+"""Computes when vectors or tiles of a chain's iterations pass the units (docs/timing-nnp.md)."""
 
 from __future__ import annotations
 
@@ -30,13 +30,15 @@ class Schedule(NamedTuple):
 
 
 class Scheduler(Protocol):
-    """Computes the schedule of vectors, for an engine; all engines share `tile_schedule`."""
+    """Computes the schedule of vectors for one engine. All engines use `tile_schedule` for
+    tiles.
+    """
 
     def reads(self, chain: Chain, first: int, count: int, now: int) -> tuple[Times, Times]:
-        """Return when the vectors of `count` iterations from `first` on are read, from `now` on.
+        """Return when the vectors of `count` iterations from `first` on are read.
 
-        The second array has the cycles for which each vector occupies the reading unit; both have
-        the shape (iterations, vectors).
+        No vector is read before `now`. The second array has the cycles for which each vector
+        occupies the reading unit. Both have the shape (iterations, vectors).
         """
 
     def vectors(
@@ -44,7 +46,8 @@ class Scheduler(Protocol):
     ) -> Schedule:
         """Return the schedule of iterations from `first` on whose vectors are read at `reads`.
 
-        `rates` are the rates that belong to `reads`.
+        `rates` are the cycles for which each of these vectors occupies the reading unit.
+        `counts_waits` says whether waits are counted.
         """
 
 
@@ -99,7 +102,9 @@ def tile_schedule(
 
 
 def entries_ready(state: NnpState, access: Access, addresses: NDArray[np.int64]) -> Times:
-    """Return the cycles from which entries can be read, 0 for padding: as `addresses`."""
+    """Return the cycles from which entries can be read, in an array like `addresses`; 0 for
+    padding.
+    """
     if access.memory.setting:
         ready = state.ready(access.memory)[np.maximum(addresses, 0)]
     else:
@@ -108,7 +113,7 @@ def entries_ready(state: NnpState, access: Access, addresses: NDArray[np.int64])
 
 
 def wait_cycles(times: Times, arrivals: int | Times, rates: Times, free: int) -> int:
-    """Return how many cycles vectors waited for entries before a unit.
+    """Return how many cycles vectors waited for entries in front of a unit.
 
     They arrived at `arrivals` and entered at `times`; the unit could take the first one at `free`.
     """

@@ -1,8 +1,8 @@
-"""The declared state of nnp, and how its register files look as arrays.
+"""The declared state of nnp, and its register files as arrays.
 
-Vectors of the multi-function units are host values. MatrixRf and InitialVrf hold the quantised form: a
-code of 16 bits an element, and for each block its exponent, stored + 15 (docs/numbers-nnp.md).
-`ready_*` are cycles: an entry can be read from then on.
+The vector register files of the multi-function units have host values. MatrixRf and InitialVrf have
+the quantised form: a code of 16 bits for each element, and for each block its exponent, stored + 15
+(docs/numbers-nnp.md). `ready_*` are the cycles from which an entry can be read.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def size(config: Mapping[str, Any], memory: str) -> int:
 
 
 def fields(config: Mapping[str, Any]) -> tuple[StateField, ...]:
-    """Return the declared fields for a configuration."""
+    """Return the declared fields of the state for a configuration."""
     native = int(config["nnp.native"])
     host = np.dtype(HOST[config["nnp.host_format"]]).name
     tiles, vectors = size(config, "MatrixRf"), size(config, "InitialVrf")
@@ -94,7 +94,9 @@ def fields(config: Mapping[str, Any]) -> tuple[StateField, ...]:
 
 
 class NnpState(State):
-    """The declared state of nnp, and views of MatrixRf: codes (tiles, N, N), exponents."""
+    """The declared state of nnp, with MatrixRf as arrays: codes (tiles, N, N), exponents (tiles,
+    N).
+    """
 
     pc: int
     scalars: NDArray[np.uint16]
@@ -136,16 +138,18 @@ class NnpState(State):
         self.tile_exponents: NDArray[np.uint8] = exponents.reshape(tiles, native)
 
     def ready(self, memory: Memory) -> NDArray[np.int64]:
-        """Return the cycles from which the entries of a register file can be read: (entries,)."""
+        """Return the cycles from which the entries of a register file can be read, of shape
+        (entries,).
+        """
         cycles: NDArray[np.int64] = getattr(self, READY[memory.name])
         return cycles
 
     def host_file(self, memory: Memory) -> NDArray[Any]:
-        """Return the entries of a register file of host values: (entries, N)."""
+        """Return the entries of a register file of host values, of shape (entries, N)."""
         entries: NDArray[Any] = getattr(self, HOST_FILES[memory.name])
         return entries
 
     def scalar_values(self) -> dict[str, int]:
-        """Return the registers that s_wr sets, by name."""
+        """Return the values of the registers that s_wr sets, by name."""
         values = self.scalars.tolist()
         return {scalar.name: values[place] for place, scalar in enumerate(SCALARS)}

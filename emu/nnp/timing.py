@@ -1,9 +1,9 @@
-"""When the vectors of a chain pass its units (docs/timing-nnp.md). All times are device cycles.
+"""Rules for when the vectors of a chain pass its units (docs/timing-nnp.md), in device cycles.
 
-A vector enters a unit when the unit is free, the unit before it has handed over the first
-elements, and the operands are ready; the unit is free again after the vector's rate (cycles for
-which the vector occupies it). A unit that is faster than the one before it starts later, so that
-the last elements are there when it needs them.
+A vector enters a unit when three conditions hold: the unit is free, the unit before it has handed
+over the first elements, and the operands are ready. The unit is free again after the vector's rate:
+the cycles for which the vector occupies it. A unit that is faster than the one before it starts
+later, so that the last elements have arrived when it needs them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _DEPTHS = {
 
 
 class Timing:
-    """The depths and rates of a configuration's units, in device cycles."""
+    """The depths and rates of the units in a configuration, in device cycles."""
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         self.divider = int(config["nnp.divider"])
@@ -59,14 +59,19 @@ class Timing:
         return -(-cycles // self.divider) * self.divider
 
     def depth(self, operations: list[Operation]) -> int:
-        """Return the cycles from the start of a vector in an MFU to its start in the next unit."""
+        """Return the cycles from the start of a vector in an MFU to its start in the next unit.
+
+        `operations` are those that the MFU executes.
+        """
         depth = self.crossbar
         for item in operations:
             depth += self.softmax if item.does == "v_softmax" else self.blocks[item.block]
         return depth
 
     def passes(self, chain: Chain) -> NDArray[np.int64]:
-        """Return the number of the pass with each row's last tile: (rows,)."""
+        """Return, for each row of tiles, the number of the pass with its last tile, of shape
+        (rows,).
+        """
         rows, cols = chain.scalars["rows"], chain.scalars["cols"]
         return ((np.arange(rows) + 1) * cols - 1) // self.engines
 
@@ -80,7 +85,10 @@ class Timing:
         return np.asarray((addresses + length - 1) // self.width - addresses // self.width + 1)
 
     def channel(self, beats: NDArray[np.int64], tiles: bool = False) -> Times:
-        """Return the cycles for which accesses of `beats` occupy a memory manager's channels."""
+        """Return the cycles for which accesses of `beats` beats occupy a memory manager's channels.
+
+        `tiles` selects the matrix memory manager, else the vector memory manager.
+        """
         channels = self.matrix_channels if tiles else self.channels
         return np.asarray(-(-beats // channels) * self.divider)
 
@@ -88,16 +96,18 @@ class Timing:
 def handover(depth: int, rate: int | Times, following: int | Times) -> int | Times:
     """Return the cycles from a vector's start in a unit to its earliest start in the next unit.
 
-    `depth` is that of the unit, `rate` and `following` are the vector's rates in the two units.
+    `depth` is the depth of the unit; `rate` and `following` are the vector's rates in the two
+    units.
     """
     return depth + np.maximum(0, rate - following)
 
 
 def enter(arrivals: Times, rates: Times, free: int) -> Times:
-    """Return the cycles in which vectors enter a unit, in order, each occupying it for its rate.
+    """Return the cycles in which vectors enter a unit in sequence, each occupying it for its rate.
 
-    t[k] = max(arrivals[k], t[k - 1] + rates[k - 1]), t[-1] + rates[-1] = free: with the sum R[k]
-    of all rates before k, t[k] - R[k] is the greatest of arrivals[j] - R[j], j <= k, and free.
+    t[k] = max(arrivals[k], t[k - 1] + rates[k - 1]), with t[-1] + rates[-1] = free. With R[k] as
+    the sum of all rates before k, t[k] - R[k] is the maximum of free and of arrivals[j] - R[j] for
+    all j <= k.
     """
     before = np.cumsum(rates) - rates
     return np.asarray(np.maximum.accumulate(np.maximum(arrivals - before, free)) + before)

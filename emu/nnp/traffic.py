@@ -1,4 +1,4 @@
-"""The beats that chains move from and to external memory."""
+"""Counts the beats that chains move to and from external memory."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Traffic:
         return int(self.timing.beats(*self._runs(chain, access, first, count)).sum())
 
     def partial_beats(self, chain: Chain, access: Access, first: int, count: int) -> int:
-        """Return how many of the beats of a write do not fill the width of external memory."""
+        """Return how many beats of a write do not fill the width of external memory."""
         addresses, length = self._runs(chain, access, first, count)
         channel = self.memory.channel
         offsets, times = np.unique(addresses % channel.width, return_counts=True)
@@ -45,7 +45,7 @@ class Traffic:
         )
 
     def _runs(self, chain: Chain, access: Access, first: int, count: int) -> tuple[Addresses, int]:
-        """Return the byte addresses of an access, and the number of bytes at each."""
+        """Return the byte addresses of an access, and the number of bytes at each address."""
         length = self.timing.tile_bytes if chain.is_tiles else self.timing.vector_bytes
         entries = chain.addresses(access, first, count)
         return self.state.base + entries[entries >= 0] * length, length

@@ -1,9 +1,9 @@
-"""What iterations of a chain use, for the trace block and for listeners (docs/timing-nnp.md).
+"""Lists what iterations of a chain use, for the trace block and listeners (docs/timing-nnp.md).
 
 An instruction of the trace is a chain with all its iterations. It starts when its first vector is
-read and ends when all that it wrote can be read. The core tells the block what an iteration uses
-when the iteration is done, and the end of the chain with its last iteration. No other chain starts
-before, so the block counts everything for the chain that started last, however chains overlap.
+read and ends when all that it wrote can be read. The core reports what an iteration uses when the
+iteration has been executed, and the end of the chain with its last iteration. No other chain starts
+before that. So the block counts everything for the chain that started last, however chains overlap.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ from macaw.emu.nnp.traffic import Traffic
 
 
 class Use(NamedTuple):
-    """`times` occurrences, by a name of `macaw.isa.trace.OCCURRENCES`, between two cycles."""
+    """A number (`times`) of occurrences of one kind between two cycles.
+
+    `of` is a name of `macaw.isa.trace.OCCURRENCES`.
+    """
 
     of: str
     begin: int
@@ -38,7 +41,7 @@ def uses(
     first: int,
     count: int,
 ) -> Iterator[Use]:
-    """Give what `count` iterations from `first` on use together; `times` may be 0."""
+    """Yield what `count` iterations from `first` on use together; `times` may be 0."""
     begin = int(schedule.reads[0, 0])
     end = int(schedule.reads[-1, -1] + schedule.read_rates[-1, -1])
     if chain.source.memory.setting:
@@ -68,20 +71,26 @@ def uses(
 
 
 def _operand_count(chain: Chain) -> int:
-    """Return how many vectors and tiles one iteration reads beside its source."""
+    """Return how many vectors and tiles one iteration reads in addition to its source."""
     count = sum(item.operand.count for item in chain.operations if item.operand is not None)
     return count + (chain.product.count if chain.product is not None else 0)
 
 
 def _source_reads(timing: Timing, chain: Chain, first: int, count: int) -> int:
-    """Return how many vectors or tiles are read from a register file, or vectors from NetInQ."""
+    """Return how many reads of a register file or of NetInQ the source of a chain takes.
+
+    From NetInQ every vector counts, also those of tiles.
+    """
     if chain.source.memory.queue:
         return count * chain.input_count * (timing.native if chain.is_tiles else 1)
     return int(np.count_nonzero(chain.addresses(chain.source, first, count) >= 0))
 
 
 def _read_span(chain: Chain, schedule: Schedule, first: int, count: int) -> tuple[int, int]:
-    """Return the first and the last cycle of reads, without padding; (0, 0) if there are none."""
+    """Return the first cycle of reads and the cycle after them, without padding.
+
+    The result is (0, 0) if nothing is read.
+    """
     times, rates = schedule.reads, schedule.read_rates
     inside = (chain.addresses(chain.source, first, count) >= 0).reshape(times.shape)
     times, rates = times[inside], rates[inside]

@@ -1,4 +1,4 @@
-"""The windows of nnp: how other cores reach NetInQ and NetOutQ, and send messages."""
+"""The windows of nnp: through them other cores reach NetInQ and NetOutQ, and send messages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ _WORD = 4  # bytes
 
 
 def _missing(head: bytes) -> int:
-    """Return how many bytes a head lacks: of its structure first, then of its words."""
+    """Return how many bytes of a message's head have not arrived.
+
+    The head consists of its structure and then of its words.
+    """
     if len(head) < MESSAGE.size:
         return MESSAGE.size - len(head)
     words: int = unpack(MESSAGE, head[: MESSAGE.size])["scalars"]
@@ -32,7 +35,9 @@ def _missing(head: bytes) -> int:
 
 
 def registers_of(head: bytes) -> list[tuple[int, int]]:
-    """Return the registers that a head sets: places in the file and values. Raises `Fault`."""
+    """Return the registers that a message's head sets, as (number in the file, value). Raises
+    `Fault`.
+    """
     settings = []
     for (word,) in struct.iter_unpack("<I", head[MESSAGE.size :]):
         try:
@@ -52,7 +57,7 @@ def registers_of(head: bytes) -> list[tuple[int, int]]:
 
 
 class WindowCore(Core, Startable, Windowed):
-    """The part of nnp that other cores reach."""
+    """The part of nnp that other cores reach through windows."""
 
     state: NnpState
 
@@ -80,7 +85,7 @@ class WindowCore(Core, Startable, Windowed):
         return ready * whole - (state.leaving if ready else 0), again
 
     def push(self, window: str, data: bytes, time: int) -> None:
-        """See `Windowed.push`: bytes of vectors for NetInQ, or of a message."""
+        """Take bytes of vectors for NetInQ, or of a message; see `Windowed.push`."""
         state, origins = self.state, self.chain_origins
         if origins is None:
             self._take(window, data, time)
@@ -107,7 +112,7 @@ class WindowCore(Core, Startable, Windowed):
                 self._deliver(time + 1)
 
     def _push_vectors(self, data: bytes, time: int) -> bytes:
-        """Push the complete vectors to NetInQ; return the bytes after them."""
+        """Push the complete vectors in `data` to NetInQ. Return the bytes after them."""
         whole = self.timing.vector_bytes
         while len(data) >= whole:
             self.state.net_in.append(data[:whole])
@@ -118,7 +123,10 @@ class WindowCore(Core, Startable, Windowed):
     # Messages
 
     def _missing(self) -> int:
-        """Return how many bytes the head of the message lacks; 0: it waits until nnp is idle."""
+        """Return how many bytes of the message's head have not arrived.
+
+        At 0 the message waits until nnp is idle.
+        """
         return _missing(self.state.message)
 
     def _check(self, head: bytes) -> None:
@@ -132,7 +140,7 @@ class WindowCore(Core, Startable, Windowed):
             registers_of(head)
 
     def _deliver(self, time: int) -> None:
-        """Apply the head of a message at `time` if it is complete; the core is idle."""
+        """Apply the head of a message at `time` if it is complete. The core is idle."""
         state = self.state
         if not state.message or self._missing():
             return
@@ -160,7 +168,7 @@ class WindowCore(Core, Startable, Windowed):
         )
 
     def pull(self, window: str, length: int, time: int) -> bytes:
-        """See `Windowed.pull`: bytes of the vectors in NetOutQ."""
+        """Return and remove bytes of the vectors in NetOutQ; see `Windowed.pull`."""
         state, whole = self.state, self.timing.vector_bytes
         before = state.leaving
         result = b""

@@ -1,10 +1,9 @@
-"""What every scalar core has: registers, the decoder, the end of an instruction, its trace.
+"""The base class of scalar cores: registers, the decoder, the end of an instruction, its trace.
 
-The interpreter (`macaw.emu.scalar.hart`, `macaw.emu.vector.interpreter`) and the engines extend it.
-
-While the trace records, each instruction adds to a tally of what happened since the last border;
-the trace block takes the tally at the next one. A border is the instruction with which a register
-group opens, or after which one closes.
+The interpreters (`macaw.emu.scalar.hart`, `macaw.emu.vector.interpreter`) and the engines extend
+it. While the trace records, each instruction adds to a tally of what happened since the last
+border. The trace block takes the tally at the next border. A border is the instruction with which a
+register group opens, or after which one closes.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ COMPUTING = frozenset({"register", "immediate", "upper", "multiply", "divide"}) 
 
 
 class ScalarCore(Core, Startable, Instrumented):
-    """A core with one instruction at a time, and the general registers `x`."""
+    """A core that executes one instruction at a time, with the general registers `x`."""
 
     inlines = "x"
 
@@ -70,7 +69,7 @@ class ScalarCore(Core, Startable, Instrumented):
 
     @property
     def stack_end(self) -> int:
-        """Where the stack pointer starts: the end of local memory."""
+        """The initial value of the stack pointer: the end of local memory."""
         return self.device.memory.local_bytes
 
     @property
@@ -78,7 +77,7 @@ class ScalarCore(Core, Startable, Instrumented):
         return self.pc if self.running else None
 
     def start(self, entry: int, time: int) -> None:
-        """Start at `entry`, the stack pointer at its place."""
+        """Start at address `entry` in cycle `time` or later, with an empty stack."""
         self.pc = entry
         self.x[STACK_POINTER] = self.stack_end & MASK
         self.probe_set.report_write((self.inlines, STACK_POINTER), self.pc)
@@ -106,30 +105,32 @@ class ScalarCore(Core, Startable, Instrumented):
         self.executing = None
 
     def set_probes(self, probes: Iterable[Probe]) -> None:
-        """See `Instrumented.set_probes`."""
+        """Set the probes; see `Instrumented.set_probes`."""
         super().set_probes(probes)
         self.probe_set = Probes(self.table, self.probes)
         self.executing = None
 
     def ask(self) -> None:
-        """Let `advance` return after this act: another core may act earlier now."""
+        """Make `advance` return after this act, because another core may have to act earlier
+        now.
+        """
         self.shared = True
 
     def _wake(self, sleeper: Sleeper) -> None:
-        """Wake a core that has yet to write what this one fetches."""
+        """Wake a core that still has to write what this core fetches."""
         sleeper.interrupt(self.time)
         self.ask()
 
     # The end of an instruction
 
     def uses(self, row: Instruction) -> int:
-        """Return how many compute units an instruction uses, from its begin to its end."""
+        """Return how many compute units an instruction uses, from its first to its last cycle."""
         return int(row.family in COMPUTING)
 
     def retire(self, time: int, until: int | None = None, uses: int = 0) -> None:
-        """End the instruction at `until` (None: at `time`); the next one begins at `time`.
+        """End the instruction at cycle `until` (None: at `time`). The next one begins at `time`.
 
-        `uses` is the number of compute units that it used.
+        `uses` is the number of compute units that the instruction used.
         """
         if self.probes:
             self.test_probes()
@@ -144,7 +145,7 @@ class ScalarCore(Core, Startable, Instrumented):
             self.close_groups()
 
     def test_probes(self) -> None:
-        """Test the probes of the instruction at `pc`, which is done."""
+        """Test the probes of the instruction at `pc`, which has just been executed."""
         for probe in self.probe_set.of(self.executing or self.decoder.fetch(self.pc)):
             if probe.test is None or probe.test():
                 if self.device.acting is self:
@@ -153,7 +154,9 @@ class ScalarCore(Core, Startable, Instrumented):
                 probe.met(self.pc)
 
     def note_access(self, address: int) -> None:
-        """Return to the clock after an access to a window or register: its core may act now."""
+        """Make `advance` return after an access to a window or register of a core, which may act
+        now.
+        """
         region = address >> REGION_SHIFT
         if region == MAPPED or region in self.device.memory.windowed:
             self.ask()
@@ -164,14 +167,14 @@ class ScalarCore(Core, Startable, Instrumented):
         self.postpone(later)
 
     def await_answer(self, what: str) -> None:
-        """Wait for the arbiter's answer to an access."""
+        """Wait for the arbiter's answer to an access. `what` describes the access."""
         self.shared = True
         self.wait(what)
 
     # What services use
 
     def exit(self, code: int) -> Stop | None:
-        """Do `ecall` 93: return the stop that ends the run with exit code `code`.
+        """Return the stop of `ecall` 93, which ends the program with exit code `code`.
 
         A subclass returns None if only its core ends.
         """
@@ -179,13 +182,15 @@ class ScalarCore(Core, Startable, Instrumented):
         return Stop("exit", after, f"exit with code {code}", code, core=self.name, address=self.pc)
 
     def breakpoint(self) -> Stop:
-        """Return the stop of `ebreak`; a run that continues does so after it."""
+        """Return the stop of `ebreak`. A program that continues does so after the instruction."""
         after = self.time + self.timing.of_family["system"]
         message = f"{self.name}: ebreak at {self.pc:#010x}"
         return Stop("breakpoint", after, message, core=self.name, address=self.pc)
 
     def write_file(self, number: int, address: int, length: int) -> None:
-        """Write bytes to the host's file 1 or 2. Raises `Fault` (out-of-range access)."""
+        """Write bytes of memory to file 1 or 2 of the host. Raises `Fault` (out-of-range
+        access).
+        """
         self.ask()
         data = self.device.memory.peek(address, length)
         (self.device.stdout if number == 1 else self.device.stderr)(data)
@@ -197,7 +202,10 @@ class ScalarCore(Core, Startable, Instrumented):
         return self.retired + (self.pending is not None)
 
     def mark(self, begins: bool, group: int, time: int, until: int) -> None:
-        """See `Traced.mark`. In auto mode a marker is recorded as any other instruction."""
+        """Start or end a recorded stretch of code; see `Traced.mark`.
+
+        In auto mode a marker is recorded like any other instruction.
+        """
         self.trace.check(group)
         if self.trace.state.trace_mode == MARK:
             self.flush_tally()
@@ -205,7 +213,7 @@ class ScalarCore(Core, Startable, Instrumented):
             super().mark(begins, group, time, until)
 
     def record_end(self, until: int, uses: int) -> None:
-        """Tell trace and listeners that the instruction ends at cycle `until`."""
+        """Report to trace and listeners that the instruction ends at cycle `until`."""
         if self.is_marker:
             self.is_marker = False
         elif self.tracing:
@@ -221,9 +229,9 @@ class ScalarCore(Core, Startable, Instrumented):
             self.announce("done", begin=self.time, until=until)
 
     def record_try(self, address: int) -> None:
-        """Begin an instruction with an access in the trace, unless a window may refuse it.
+        """Begin an instruction with an access in the trace, unless a window may refuse the access.
 
-        One that has to be tried again begins with the try that succeeds.
+        An instruction that has to be tried again begins with the attempt that succeeds.
         """
         if self.tracing and (address >= EXTERNAL or address >> REGION_SHIFT in (ONCHIP, MAPPED)):
             self.tally.begin_instruction(self.time)
@@ -231,7 +239,7 @@ class ScalarCore(Core, Startable, Instrumented):
     def count_occurrence(
         self, what: str, time: int, until: int, count: int = 1, number: int | None = None
     ) -> None:
-        """See `Traced.count_occurrence`."""
+        """Add occurrences to the tally; see `Traced.count_occurrence`."""
         self.tally.count_occurrence(INDEX[what], time, until, count)
 
     def trace_changed(self) -> None:
@@ -239,7 +247,7 @@ class ScalarCore(Core, Startable, Instrumented):
         self.ask()
 
     def flush_tally(self) -> None:
-        """Give the trace block the tally."""
+        """Move the tally to the trace block."""
         if self.tracing:
             self.trace.absorb(self.tally, self.start_count, int(self.pending is not None))
 
@@ -250,9 +258,9 @@ class ScalarCore(Core, Startable, Instrumented):
         self.trace.open(self.retired)
 
     def close_groups(self) -> None:
-        """Close register groups after their last instruction.
+        """Close the register groups that end with the last executed instruction.
 
-        Raises `Fault` if a record has no place.
+        Raises `Fault` if a record does not fit into the spill area.
         """
         self.flush_tally()
         self.trace.close(self.retired)

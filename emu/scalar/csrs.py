@@ -1,4 +1,4 @@
-"""Control and status registers of a scalar core: `read` and `write` by address."""
+"""The control and status registers of a scalar core: `read` and `write` access them by address."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def read(core: ScalarCore, address: int) -> int:
 def write(core: ScalarCore, address: int, value: int) -> None:
     """Set a parameter of the trace block; no other register can be written.
 
-    Raises `Fault`: illegal instruction, or a value that a parameter cannot have.
+    Raises `Fault`: illegal instruction, or a value that the parameter cannot have.
     """
     row = core.specials.get(address)
     if row is None or row.access != "rw":
@@ -47,7 +47,9 @@ def write(core: ScalarCore, address: int, value: int) -> None:
 
 
 def _read_trace(core: ScalarCore, name: str, address: int) -> int:
-    """Return a register of the trace block, in which this instruction has started."""
+    """Return a register of the trace block, after counting that the present instruction has
+    started.
+    """
     if core.tracing:
         core.tally.begin_instruction(core.time)
     core.flush_tally()

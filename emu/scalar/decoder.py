@@ -1,4 +1,4 @@
-"""The decoder of a scalar core: instructions by address, each word decoded once."""
+"""The decoder of a scalar core: it fetches instructions by address, and decodes each word once."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from macaw.isa.model import Core as Table
 
 
 class Decoder:
-    """Fetches and decodes.
+    """Fetches and decodes instructions.
 
-    `on_sleeper` is called before a fetch from memory that a sleeping core has yet to write.
+    It calls `on_sleeper` before a fetch from memory that a sleeping core still has to write.
     """
 
     def __init__(
@@ -31,7 +31,7 @@ class Decoder:
         return self.decode(address, pages.words[offset >> 2])
 
     def locate(self, address: int) -> tuple[Pages, int]:
-        """Return the memory of an instruction, and its offset there. Raises `Fault`."""
+        """Return the memory that contains an instruction, and its offset there. Raises `Fault`."""
         if address & 3:
             raise Fault(
                 "misaligned access",
@@ -44,7 +44,7 @@ class Decoder:
         return pages, offset
 
     def decode(self, address: int, word: int) -> Decoded:
-        """Return the instruction of a word, fetched from `address`. Raises `Fault`."""
+        """Return the instruction that a word encodes, fetched from `address`. Raises `Fault`."""
         found = self._words.get(word)
         if found is None:
             try:

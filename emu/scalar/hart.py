@@ -1,6 +1,6 @@
-"""A scalar core of RV32IM: the interpreter of single instructions, accesses and waits.
+"""The interpreter of a scalar core of RV32IM: single instructions, accesses and waits.
 
-Instructions execute one after the other, each for its cost.
+Instructions execute one after the other, each for its cost in cycles.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ from macaw.isa.model import Core as Table
 
 
 class Hart(ScalarCore):
-    """A scalar core; `modules` have the functions of its own instructions, beside the base's."""
+    """A scalar core that interprets. `modules` have the functions of instructions beyond the scalar
+    base.
+    """
 
     def __init__(
         self,
@@ -44,7 +46,7 @@ class Hart(ScalarCore):
         self._services = services.bind(rows, modules)
 
     def granted(self, port: Endpoint, data: bytes, time: int, ready: int) -> None:
-        """Write the loaded register, and end the access that waited."""
+        """Write the loaded register, and end the access that waited for the grant."""
         assert self.pending is not None
         place, size, is_signed = self.pending
         if place is not None:
@@ -55,7 +57,7 @@ class Hart(ScalarCore):
         self.retire(self.aligned(ready))
 
     def interpret(self) -> Stop | None:
-        """Execute the instruction at `pc`, or let it wait. Raises `Fault`, with nothing changed."""
+        """Execute the instruction at `pc`, or let it wait. Raises `Fault` before any change."""
         if self.breaks:
             stop = self.break_stop(self.pc)
             if stop is not None:
@@ -126,7 +128,7 @@ class Hart(ScalarCore):
         self.retire(self.time + self.timing.store if is_local else self.aligned(ready))
 
     def _serve(self, found: Decoded) -> Stop | None:
-        """Execute an instruction that calls services; it may wait or stop the run."""
+        """Execute an instruction that calls a service. It may wait or stop the program."""
         self.device.cycle = self.time  # a service may bring other cores to the present
         stop = self._services[found.row.mnemonic](self, **arguments(found))
         if self.time == NEVER:
@@ -139,6 +141,6 @@ class Hart(ScalarCore):
         return stop
 
     def remember(self, number: Callable[[], int]) -> Origins:
-        """See `Core.remember`."""
+        """Start to record provenance; see `Core.remember`."""
         self.origins = RegisterOrigins(self, number)
         return self.origins

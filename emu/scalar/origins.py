@@ -1,4 +1,4 @@
-"""The origins of registers and stored words of a scalar core, by the rows of its table."""
+"""Finds the origins of registers and stored words of a scalar core, by the rows of its table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ _ZERO = (REGISTERS.name, 0)
 
 
 class _Step(NamedTuple):
-    """An instruction that began: the number of its announcement, and the registers as they were."""
+    """An instruction that began: the number of its announcement, and the register values
+    before it.
+    """
 
     number: int
     time: int
@@ -65,14 +67,14 @@ class RegisterOrigins(Origins):
             yield self._origin(at)
 
     def _value(self, register: Named) -> Any:
-        """Return the value of a register: a number; of vectors its bytes in hexadecimal."""
+        """Return the value of a register: a number, or the bytes of a vector in hexadecimal."""
         name, number = register
         if name == self.core.inlines:
             return signed(self.core.x[number])  # as expressions show it
         return getattr(self.core.state, name)[number].tobytes().hex()
 
     def _bytes(self, name: str) -> int:
-        """Return the bytes of a register of a file."""
+        """Return the number of bytes of one register of a file."""
         return int(getattr(self.core.state, name)[0].nbytes)
 
     def makers(self, place: Place, before: int) -> Iterator[Origin]:
@@ -113,7 +115,7 @@ class RegisterOrigins(Origins):
                 yield Source(operand.name, item.number, None, None, made, value, setting=True)
 
     def operands(self, found: Decoded, names: str) -> Iterator[tuple[str, Named]]:
-        """Yield the operands of these names that are registers: operand, (file, number)."""
+        """Yield the operands of these names that are registers, as (operand, (file, number))."""
         for operand in found.row.operands:
             if operand.name in names.split() and isinstance(operand.kind, Register):
                 file = self._files.get(operand.kind.names)

@@ -1,4 +1,4 @@
-"""The probes of a scalar core, by the instructions that they are about."""
+"""The probes of a scalar core, found by the instructions that read or write their registers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from macaw.isa.touching import Place, touched
 
 
 class Probes:
-    """Some probes, and which of them to test after an instruction."""
+    """A set of probes. It says which of them to test after an instruction."""
 
     def __init__(self, table: Table, probes: Iterable[Probe] = ()) -> None:
         self.table = table
@@ -35,9 +35,9 @@ class Probes:
         return known[1]
 
     def report_write(self, register: Place, address: int) -> None:
-        """Test the probes of a register that another core writes, as it starts this one.
+        """Test the probes of a register that another core writes when it starts this core.
 
-        `address` is that of the instruction that comes next.
+        `address` is the address of the next instruction.
         """
         for probe in self.all:
             if (

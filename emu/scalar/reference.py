@@ -1,4 +1,4 @@
-"""The reference engine of a scalar core: the interpreter, one instruction after the other."""
+"""The reference engine of cp: it interprets one instruction after the other."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from macaw.emu.scalar.hart import Hart
 
 
 class ReferenceHart(Hart):
-    """Reference engine of cp."""
+    """The reference engine of cp."""
 
     def advance(self, limit: int) -> Stop | None:
-        """Interpret instructions before `limit`. Raises `Fault`."""
+        """Interpret instructions that begin before cycle `limit`. Raises `Fault`."""
         self.shared = False
         while self.time < limit:
             if self.retired >= self.trace.open_at:

@@ -1,4 +1,7 @@
-"""The runs of a core by address, kept until code of their page changes."""
+"""Caches the runs of a core by address until code on their page changes.
+
+A run is a sequence of instructions bound to the registers (`macaw.emu.scalar.runs`).
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ LONGEST = 64  # instructions of a run at most
 
 
 class PageWatch:
-    """Calls `forget(address)` for what was made of the code of a page, when that code changes."""
+    """Calls `forget(address)` when the code of a page changes on which something was added."""
 
     def __init__(self, forget: Callable[[int], None]) -> None:
         self._forget = forget
@@ -25,7 +28,7 @@ class PageWatch:
         self._bases: set[int] = set()
 
     def add(self, address: int, pages: Pages, offset: int, length: int) -> None:
-        """Watch the `length` bytes at an address, which are those at `offset` of a memory."""
+        """Watch the `length` bytes at `address`; `offset` is their place in the memory `pages`."""
         base = address - offset
         if base not in self._bases:
             self._bases.add(base)
@@ -41,7 +44,9 @@ class PageWatch:
 
 
 class RunCache:
-    """The longest run from each address on, and the run of the one instruction there."""
+    """The cached runs of a core: for an address the longest run from there, and the one instruction
+    there.
+    """
 
     def __init__(self, core: ScalarCore) -> None:
         self.core = core
@@ -51,11 +56,13 @@ class RunCache:
         self._watch = PageWatch(self._forget)
 
     def run(self, address: int) -> Run:
-        """Return the longest run from `address` on; afterwards it is in `runs`. Raises `Fault`."""
+        """Return the longest run from `address` on, and add it to `runs`. Raises `Fault`."""
         return self._prepare(address, self.runs, LONGEST)
 
     def step(self, address: int) -> Run:
-        """Return the run of the instruction at `address`; it stays in `steps`. Raises `Fault`."""
+        """Return the run of the one instruction at `address`, and keep it in `steps`. Raises
+        `Fault`.
+        """
         return self.steps.get(address) or self._prepare(address, self.steps, 1)
 
     def _prepare(self, address: int, cache: dict[int, Run], longest: int) -> Run:
@@ -70,12 +77,12 @@ class RunCache:
         return run
 
     def clear(self) -> None:
-        """Forget all runs."""
+        """Drop all runs."""
         for cache in (self.runs, self.steps, self._stale):
             cache.clear()
 
     def rebind(self, addresses: Iterable[int]) -> None:
-        """Forget runs of the instructions at these addresses: breaks come or go there."""
+        """Drop the runs that contain these addresses, because breaks were set or removed there."""
         for at in addresses:
             drop_at(self.runs, at)
             drop_at(self.steps, at)
@@ -84,7 +91,9 @@ class RunCache:
             }
 
     def _forget(self, address: int) -> None:
-        """Put runs aside whose page has changed; their code is compared before their next use."""
+        """Put aside runs whose page has changed. Their code is compared before they are used
+        again.
+        """
         for cache, longest in ((self.runs, LONGEST), (self.steps, 1)):
             run = cache.pop(address, None)
             if run is not None:
@@ -94,10 +103,10 @@ class RunCache:
 def decode_from(
     core: ScalarCore, address: int, pages: Pages, offset: int, longest: int, inlines: bool = False
 ) -> Iterator[Decoded]:
-    """Yield up to `longest` instructions from `address` on, to the page's end at most.
+    """Yield up to `longest` instructions from `address` on, within one page.
 
-    They end before a word that is no instruction and, if there may be several, before a break. A
-    block that `inlines` breaks may contain those whose test is text.
+    They end before a word that is no instruction and, if `longest` is more than 1, before a break.
+    With `inlines` they may contain breaks whose test is text, which blocks contain.
     """
     breaks = core.breaks if longest > 1 else {}
     for place in range(min(longest, (PAGE - (offset & PAGE - 1)) >> 2)):
@@ -118,5 +127,5 @@ def drop_at(cache: dict[int, Any], address: int) -> None:
 
 
 def _contains(start: int, code: bytes, address: int) -> bool:
-    """Return whether code at `start` was made of the instruction at an address."""
+    """Return whether the code of a run or block at `start` contains an address."""
     return start <= address < start + max(len(code), 4)

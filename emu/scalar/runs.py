@@ -1,8 +1,8 @@
-"""Runs: instructions of one core bound to its registers, executed one after the other.
+"""Runs: sequences of instructions bound to the registers of one core, executed one after the other.
 
 Instructions that neither wait nor call a service of the device are bound into runs: acts, then a
 branch, a jump or the address after them. The fast engine executes long runs, the interpreter runs
-of one instruction, so an instruction has one meaning.
+of one instruction. So each instruction is defined only once.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ ENDS = frozenset(("branch", "jump"))
 
 
 class Uses(NamedTuple):
-    """How the instructions of a run use compute units, for the trace; times from its begin."""
+    """How the instructions of a run use compute units, for the trace. Times count from the run's
+    begin.
+    """
 
     counts: tuple[int, ...]  # before each instruction, and at the end
     until: tuple[int, ...]  # the end of the last use before each instruction, and at the end
@@ -29,7 +31,7 @@ class Uses(NamedTuple):
 
 
 class Run(NamedTuple):
-    """Instructions that follow one another; the last one may branch or jump."""
+    """Instructions that follow one another in memory; the last one may branch or jump."""
 
     acts: tuple[Act, ...]
     end: Decision  # the next address, and the cost of the whole run
@@ -47,11 +49,11 @@ def bind_run(
     code: Callable[[int], bytes],
     single: bool,
 ) -> Run:
-    """Bind the run from `address` to what ends it.
+    """Bind instructions from `address` on to a run, up to the first that cannot be part of it.
 
-    `code` gives a number of bytes at `address`. An instruction that waits, calls a service or,
-    unless `single`, has probes is not part of a run; if it comes first, the run has no
-    instructions and leaves at once.
+    `code` returns a number of bytes at `address`. An instruction that waits, calls a service or,
+    unless `single`, has probes is not part of a run. If the first instruction is of this kind, the
+    run is empty and raises `Leave` at once.
     """
     acts: list[Act] = []
     costs = [0]
@@ -89,7 +91,7 @@ def bind_run(
 
 
 def arguments(found: Decoded) -> dict[str, int]:
-    """Return the operands for functions of `semantics`: x0 as a destination is the sink."""
+    """Return the operands for functions of `semantics`. A destination x0 becomes `SINK`."""
     values = dict(found.values)
     if values.get("rd") == 0:
         values["rd"] = SINK
@@ -111,7 +113,7 @@ def misaligned_target(core: ScalarCore, found: Decoded) -> Fault:
 
 
 def _act(core: ScalarCore, found: Decoded, address: int, place: int) -> Act:
-    """Return the act of an instruction after which the next one follows."""
+    """Return the act of an instruction that neither branches nor jumps."""
     more: dict[str, object] = {}
     if found.row.family in ("load", "store"):
         more = {"local": core.device.memory.local, "place": place}
@@ -123,7 +125,7 @@ def _act(core: ScalarCore, found: Decoded, address: int, place: int) -> Act:
 
 
 def _decision(core: ScalarCore, found: Decoded, address: int, place: int, before: int) -> Decision:
-    """Return the act of a branch or jump, before which the run has cost `before`."""
+    """Return the act of a branch or jump. The run costs `before` cycles up to it."""
     make: Callable[..., Decision] = semantics.meaning(semantics, found.row.mnemonic)
     values = arguments(found)
     timing = core.timing
@@ -139,7 +141,7 @@ def _decision(core: ScalarCore, found: Decoded, address: int, place: int, before
 
 
 def _jump(syntax: str, target: int) -> Mapping[str, int]:
-    """Return the argument of a jump that names its target."""
+    """Return the argument `target` for a jump whose syntax has one, else nothing."""
     return {"target": target} if "target" in syntax else {}
 
 
@@ -152,7 +154,7 @@ def _leave_at_once() -> Exit:
 
 
 def _guard(decide: Decision, taken: Exit, place: int) -> Decision:
-    """Return a branch to a misaligned target: it leaves when it is taken."""
+    """Return a branch to a misaligned target, which raises `Leave` when it is taken."""
 
     def act() -> Exit:
         chosen = decide()

@@ -1,20 +1,22 @@
-"""What each row of `macaw.isa.scalar` does to registers and local memory; functions by mnemonic.
+"""Executes each row of `macaw.isa.scalar` on registers and local memory; functions by mnemonic.
 
-Each function makes an *act*: a function without arguments that executes one decoded instruction
-on the registers `x`, Python ints from 0 to 2**32 - 1. Its parameters are the row's operands
-(registers as places in `x`, of which the last, `SINK`, takes what is written to x0), and:
+Each function makes an *act*: a function without arguments that executes one decoded instruction on
+the registers `x`, Python ints from 0 to 2**32 - 1. The parameters of the outer function are the
+row's operands, where a register is an index in `x`. The last index, `SINK`, takes what is written
+to x0. It also gets other parameters by family:
 
 | family | also gets | the act returns |
 |---|---|---|
 | register, immediate, upper, multiply, divide | `pc` if the row reads it | nothing |
-| load, store | `local`, `place` | nothing; it leaves unless the address is plain local memory |
+| load, store | `local`, `place` | nothing; it raises `Leave` unless the address is plain local memory |
 | branch | `taken`, `fallen` | one of these two |
 | jump | `link`, `leave`, `cost` | the next address and `cost` |
 
-`macaw.emu.scalar.fast.inlining` uses an act's statements as text: a local name of an act is no
-operand's name, a register is `x[operand]`, and only the last statement returns.
+`macaw.emu.scalar.fast.inlining` uses the statements of an act as text. So an act's local names must
+not be names of operands, a register must be written `x[operand]`, and only the last statement may
+return.
 
-Families csr and system are in `macaw.emu.scalar.services`.
+`macaw.emu.scalar.services` executes the families csr and system.
 """
 
 from __future__ import annotations
@@ -37,9 +39,10 @@ SIGN = 0x8000_0000
 
 
 class Leave(Exception):
-    """An act cannot execute its instruction: the core's interpreter does. Nothing was changed.
+    """Raised by an act that cannot execute its instruction; the interpreter then does.
 
-    `place` is the instruction's, counted from the start of the run of acts.
+    Nothing was changed. `place` is the number of the instruction, counted from the start of the
+    run.
     """
 
     def __init__(self, place: int) -> None:
@@ -47,7 +50,7 @@ class Leave(Exception):
 
 
 def meaning(module: ModuleType, mnemonic: str) -> Any:
-    """Return the function of a row: `and_` of `and`, `fence_tso` of `fence.tso`."""
+    """Return the function of a row, for example `and_` for `and`, `fence_tso` for `fence.tso`."""
     name = mnemonic.replace(".", "_")
     return getattr(module, f"{name}_" if keyword.iskeyword(name) else name)
 
@@ -450,7 +453,7 @@ def bgeu(x: Registers, rs1: int, rs2: int, taken: Exit, fallen: Exit) -> Decisio
 
 
 def jal(x: Registers, rd: int, target: int, link: int, leave: int, cost: int) -> Decision:
-    """`target` is the address."""
+    """Return the act of jal; `target` is an address, not an offset."""
     exit_ = (target, cost)
 
     def act() -> Exit:

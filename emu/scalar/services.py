@@ -1,7 +1,7 @@
-"""What the rows of families csr and system do; the function has the mnemonic's name.
+"""Executes the instructions of the families csr and system, in functions with the mnemonic's name.
 
-Each is called with the core and the row's operands, and acts at once. One that stops the run
-returns the `Stop`.
+Each function gets the core and the operands, and takes effect at once. A function that stops the
+program returns the `Stop`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ from macaw.isa.rows import Instruction
 def bind(
     rows: Iterable[Instruction], modules: Iterable[ModuleType] = ()
 ) -> dict[str, Callable[..., Stop | None]]:
-    """Return the function of each row by mnemonic: of this module, or of the first that has it."""
+    """Return the function of each row by mnemonic.
+
+    It is taken from this module, or from the first of `modules` that has it.
+    """
     found = {}
     for row in rows:
         name = row.mnemonic.replace(".", "_")
@@ -76,7 +79,7 @@ def csrrci(core: ScalarCore, rd: int, csr: int, uimm: int) -> None:
 
 
 def fence(core: ScalarCore, pred: int, succ: int) -> None:
-    """Do nothing: accesses are in order without it."""
+    """Do nothing, because accesses are in program order without it."""
 
 
 def fence_tso(core: ScalarCore) -> None:

@@ -1,4 +1,6 @@
-"""The declared state of a scalar core, beside what every core has; loaded numbers."""
+"""Declares the state of a scalar core in addition to that of every core, and extends loaded
+numbers.
+"""
 
 from __future__ import annotations
 

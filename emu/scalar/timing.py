@@ -1,7 +1,7 @@
-"""The cost of instructions of the scalar base, by the family of the row, in device cycles.
+"""The cost of instructions of the scalar base in device cycles, by the family of the row.
 
-Instructions do not overlap. `of_family` has the cost of a branch that is not taken (`taken`: of
-one that is) and of accesses to local memory; other memory decides the cost of its accesses.
+Instructions do not overlap. `of_family` has the cost of a branch that is not taken (`taken`: of one
+that is) and of accesses to local memory. For other memory the memory system decides the cost.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from macaw.isa.rows import Instruction
 
 
 class Timing:
-    """The costs of the core `name`, from the settings `name.alu_cycles` and so on.
+    """The costs of the instructions of core `name`, from the settings `name.alu_cycles` and so on.
 
-    Of a family of the core's own the cost is the setting with which the `cycles` of its rows begin.
+    For a family that only this core has, the row's `cycles` begin with the name of the setting.
     """
 
     def __init__(self, config: Mapping[str, Any], name: str) -> None:
@@ -49,5 +49,7 @@ class Timing:
 
 
 def _setting(row: Instruction) -> str:
-    """Return `alu_cycles` for a row with `alu_cycles, and the wait`."""
+    """Return the setting that a row's `cycles` name: `alu_cycles` for `alu_cycles, and the
+    wait`.
+    """
     return row.cycles.partition(",")[0]

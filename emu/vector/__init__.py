@@ -1,4 +1,4 @@
-"""vc: the SIMD core with the permute multiply-accumulate (seed 002)."""
+"""The core vc: the SIMD core with the permute multiply-accumulate (seed 002)."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ ENGINES = {"reference": ReferenceVectorCore, "fast": FastVectorCore}
 
 
 def build(device: System) -> list[Core]:
-    """Return the one vc of a device."""
+    """Return a list with the one vc of a device."""
     return [device.select(ENGINES)(device)]

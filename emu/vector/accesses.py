@@ -1,4 +1,6 @@
-"""Loads and stores of vc: of general registers, whole vector registers, and lanes by a stride."""
+"""Executes loads and stores of vc: of general registers, of whole vector registers, and by a
+stride.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +18,17 @@ from macaw.isa.vector_layouts import ELEMENTS, VECTOR_BYTES
 
 
 class Accesses:
-    """Executes the accesses of one core; each ends or waits by a method of it."""
+    """Executes the accesses of one core. Each access ends or waits by calling a method of
+    the core.
+    """
 
     def __init__(self, core: VectorCore) -> None:
         self.core = core
 
     def execute(self, found: Decoded) -> None:
-        """Execute an access. Raises `Fault`, with nothing changed, and `WindowNotReady`."""
+        """Execute an access. Raises `Fault` or `WindowNotReady`, in both cases before any
+        change.
+        """
         mnemonic, values = found.row.mnemonic, found.values
         core = self.core
         if mnemonic in OPERATIONS:
@@ -47,7 +53,7 @@ class Accesses:
             self._store(address, STORES[mnemonic], core.x[values["rs2"]])
 
     def _load(self, address: int, size: int, place: int, is_signed: bool) -> None:
-        """Load into the register at a place of the scoreboard."""
+        """Load `size` bytes into the register with number `place` on the scoreboard."""
         core, port = self.core, self.core.port
         before = port.external_blocked
         core.record_try(address)
@@ -77,7 +83,10 @@ class Accesses:
             core.retire_store(core.time + port.external_blocked - before, ready)
 
     def _strided(self, found: Decoded, register: int, is_load: bool, size: int) -> None:
-        """Access lane after lane; on-chip memory in one request, other memory a lane a cycle."""
+        """Access the lanes by a stride.
+
+        On-chip memory takes all lanes in one request, other memory one lane in each cycle.
+        """
         core, values = self.core, found.values
         start, stride = core.x[values["rs1"]], core.x[values["rs2"]]
         addresses = [start + lane * stride & MASK for lane in range(VECTOR_BYTES // size)]
@@ -110,7 +119,10 @@ class Accesses:
             core.retire_store(taken, ready)
 
     def _are_onchip(self, addresses: list[int], size: int, what: str) -> bool:
-        """Return whether the lanes lie in on-chip memory. Raises `Fault`: no access to one."""
+        """Return whether the lanes are in on-chip memory.
+
+        Raises `Fault` if a lane cannot be accessed, or if the lanes are in several memories.
+        """
         core = self.core
         for address in addresses:
             if address % size:

@@ -1,4 +1,6 @@
-"""Acts: decoded instructions of Xvc bound to the registers of a core."""
+"""Binds decoded instructions of Xvc to the registers of a core, which makes them functions
+(acts).
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,10 @@ from macaw.isa.vector_layouts import ELEMENTS, GENERAL, VECTOR, Order, Pair
 
 
 def bind(core: VectorCore, found: Decoded) -> tuple[Act | None, int]:
-    """Return the act of an instruction, None of an access, and its number of products."""
+    """Return the act of an instruction and its number of products.
+
+    The act is None for an access to memory.
+    """
     operation = OPERATIONS[found.row.mnemonic]
     if operation.name == "pmac":
         return _pmac(core, found, operation.element), PMAC_FORMATS[operation.element].lanes
@@ -64,7 +69,7 @@ def _pmac_general(core: VectorCore, found: Decoded, signed: bool) -> Act:
 
 
 def _general(core: VectorCore, number: int, paired: bool) -> Callable[[], int]:
-    """Return a function that gives the value of a general register, or of a pair."""
+    """Return a function that returns the value of a general register, or of a pair of registers."""
     x = core.x
     if paired:
         return lambda: x[number] | x[number + 1] << 32
@@ -72,7 +77,7 @@ def _general(core: VectorCore, number: int, paired: bool) -> Callable[[], int]:
 
 
 def _lanes(core: VectorCore, found: Decoded) -> Act:
-    """Return the act of an operation of `macaw.emu.vector.semantics` on lanes of its element."""
+    """Return the act of an operation of `macaw.emu.vector.semantics`."""
     operation, values = OPERATIONS[found.row.mnemonic], found.values
     dtype = semantics.dtype_of(ELEMENTS[operation.element])
     function = semantics.function(operation.name)
@@ -102,7 +107,7 @@ def _lanes(core: VectorCore, found: Decoded) -> Act:
 
 
 def _destination(core: VectorCore, found: Decoded, dtype: np.dtype[Any]) -> Callable[[Any], None]:
-    """Return a function that writes a result into the destination register."""
+    """Return a function that writes a result to the destination register."""
     target, number = found.row.operands[0], found.values["rd"]
     assert target.name == "rd"
     if target.kind is VECTOR:
@@ -129,7 +134,10 @@ def _destination(core: VectorCore, found: Decoded, dtype: np.dtype[Any]) -> Call
 
 
 def real_type(row: Instruction) -> np.dtype[Any] | None:
-    """Return the type of the real numbers in an instruction's result, None if they are none."""
+    """Return the type of the floating-point numbers in an instruction's result, or None.
+
+    None means that the result has no such numbers.
+    """
     operation = OPERATIONS.get(row.mnemonic)
     if operation is None or row.family == "vector compare":  # results are masks
         return None

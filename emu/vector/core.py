@@ -1,4 +1,4 @@
-"""The registers, scoreboard and counters of vc, and how an access to memory ends."""
+"""The registers, scoreboard and counters of vc, and the end of its accesses to memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from macaw.isa.vector_layouts import VECTOR_BYTES
 
 
 class VectorCore(ScalarCore):
-    """The one core of the table vc, without its instructions."""
+    """The core vc without its instructions, which the interpreter and the engines add."""
 
     def __init__(self, device: System) -> None:
         super().__init__(device, CORE, CORE.name, CORE.number, FIELDS)
@@ -27,7 +27,7 @@ class VectorCore(ScalarCore):
 
     @property
     def stack_end(self) -> int:
-        """The end of external memory, from which vc executes."""
+        """The end of external memory, where the stack of vc starts."""
         return EXTERNAL + self.device.memory.external_bytes
 
     def counters(self) -> dict[str, int]:
@@ -57,14 +57,16 @@ class VectorCore(ScalarCore):
         self.products = self.state.products
 
     def exit(self, code: int) -> Stop | None:
-        """Return the stop of `ecall` 93; with code 0 only this core ends."""
+        """Return the stop of `ecall` 93, or None if the exit code is 0 and only this core ends."""
         if code:
             return super().exit(code)
         self.running = False
         return None
 
     def units(self) -> Units:
-        """See `Traced.units`: the lanes of a byte of the vector unit."""
+        """Return the compute units: one lane for each byte of the vector unit; see
+        `Traced.units`.
+        """
         return Units(VECTOR_BYTES, 1, store=VECTOR_BYTES)
 
     def uses(self, row: Instruction) -> int:
@@ -73,20 +75,28 @@ class VectorCore(ScalarCore):
     # The end of an access
 
     def retire_access(self, time: int, ready: int) -> None:
-        """End an access that the memory accepted in cycle `time`: the next instruction follows."""
+        """End an access that memory accepted in cycle `time`; the next instruction follows.
+
+        The access itself lasts until cycle `ready`.
+        """
         following = self.aligned(time + 1)
         self.cycles_memory += (following - self.time) // self.divider - 1
         self.retire(following, max(following, ready))
 
     def retire_load(self, place: int, time: int, ready: int) -> None:
-        """End a load that was accepted in cycle `time`; its register is ready from `ready` on."""
+        """End a load that memory accepted in cycle `time`. Its register is ready in cycle `ready`.
+
+        `place` is the register's number on the scoreboard.
+        """
         ready = self.aligned(ready)
         if place:
             self.ready[place] = ready
         self.retire_access(time, ready)
 
     def retire_store(self, time: int, ready: int) -> None:
-        """End a store that was accepted in cycle `time`; memory has it from `ready` on."""
+        """End a store that memory accepted in cycle `time`. Memory has the data in cycle
+        `ready`.
+        """
         ready = self.aligned(ready)
         self.ready[LAST_STORE] = max(self.ready[LAST_STORE], ready)
         self.retire_access(time, ready)
@@ -94,6 +104,9 @@ class VectorCore(ScalarCore):
     def await_banks(
         self, what: str, place: int | None, size: int = 0, signed: bool = False
     ) -> None:
-        """Wait for the banks; `place` is that of the register to be loaded, None of a store."""
+        """Wait for the banks of on-chip memory.
+
+        `place` is the scoreboard's number of the register to be loaded, or None for a store.
+        """
         self.pending = (place, size, signed)
         self.await_answer(what)

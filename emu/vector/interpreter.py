@@ -1,8 +1,8 @@
-"""The interpreter of vc: one instruction a cycle at most, in order, results by a scoreboard.
+"""The interpreter of vc: it issues at most one instruction in a cycle, in program order.
 
-An instruction that issues at cycle t has its effects at t; the scoreboard says from which
-cycle on its result may be used. An access holds the issue until the memory has accepted it: until
-the grant of its banks, or until the channel of external memory is free.
+An instruction that issues at cycle t has its effects at t. The scoreboard says from which cycle on
+its result may be used. No instruction issues after an access until memory has accepted the access:
+until its banks are granted, or until the channel of external memory is free.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from macaw.isa.vector import OPERATIONS
 
 
 class Bound(NamedTuple):
-    """An instruction bound to its address."""
+    """An instruction bound to its address and to the registers of the core."""
 
     word: int
     found: Decoded
@@ -49,7 +49,7 @@ class Bound(NamedTuple):
 
 
 class VectorInterpreter(VectorCore):
-    """vc, which interprets an instruction at a time."""
+    """The core vc, interpreted one instruction at a time."""
 
     def __init__(self, device: System) -> None:
         super().__init__(device)
@@ -65,7 +65,7 @@ class VectorInterpreter(VectorCore):
         self._types = {}
 
     def granted(self, port: Endpoint, data: bytes, time: int, ready: int) -> None:
-        """Write the loaded register, and end the access that waited."""
+        """Write the loaded register, and end the access that waited for the grant."""
         assert self.pending is not None
         assert self.waiting is not None
         self.time = self.waiting.since
@@ -81,12 +81,12 @@ class VectorInterpreter(VectorCore):
             self.retire_load(place, time, ready)
 
     def remember(self, number: Callable[[], int]) -> Origins:
-        """See `Core.remember`."""
+        """Start to record provenance; see `Core.remember`."""
         self.origins = VectorOrigins(self, number)
         return self.origins
 
     def interpret(self, limit: int) -> Stop | None:
-        """Issue the next instruction, if that can be before `limit`. Raises `Fault`."""
+        """Issue the next instruction if it can issue before `limit`. Raises `Fault`."""
         bound = self._fetch()
         if self.probes:
             self.executing = bound.found
@@ -127,20 +127,26 @@ class VectorInterpreter(VectorCore):
         return None
 
     def _note_type(self, found: Decoded) -> None:
-        """Note the type of real numbers of a written vector register, for `not_numbers`."""
+        """Record the floating-point type that an instruction writes to a vector register.
+
+        `not_numbers` uses it.
+        """
         for place in writes(found):
             if place >= FIRST_VECTOR:
                 self._types[place - FIRST_VECTOR] = real_type(found.row)
 
     def not_numbers(self) -> Mapping[str, NDArray[np.bool_]]:
-        """See `Inspectable.not_numbers`: by the instructions that wrote vector registers."""
+        """Return a mask of the vector registers that contain a NaN; see `Inspectable.not_numbers`.
+
+        The instruction that wrote a register says how to read its bytes.
+        """
         found = np.zeros(len(self.vr), np.bool_)
         for number, dtype in self._types.items():
             found[number] = dtype is not None and bool(np.isnan(self.vr[number].view(dtype)).any())
         return {"vr": found}
 
     def _fetch(self) -> Bound:
-        """Return the instruction at `pc`. Raises `Fault`."""
+        """Return the instruction at `pc`, bound to its registers. Raises `Fault`."""
         pages, offset = self.decoder.locate(self.pc)
         word = pages.words[offset >> 2]
         bound = self._bound.get(self.pc)
@@ -189,11 +195,11 @@ class VectorInterpreter(VectorCore):
             self.close_groups()
 
     def count_jump(self, address: int) -> None:
-        """Learn of a jump to `address`; the fast engine translates code that is hot."""
+        """Do nothing. The fast engine counts jumps here, and translates code that is hot."""
         return
 
     def _serve(self, found: Decoded) -> Stop | None:
-        """Execute an instruction that calls services; it may stop the core or the run."""
+        """Execute an instruction that calls a service. It may stop the core or the program."""
         self.device.cycle = self.time
         stop = self._services[found.row.mnemonic](self, **arguments(found))
         time = self.time

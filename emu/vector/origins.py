@@ -1,4 +1,4 @@
-"""The origins of registers and stored words of vc; pairs and orders are registers, too."""
+"""Finds the origins of registers and stored words of vc, where operands may be pairs and orders."""
 
 from __future__ import annotations
 
@@ -13,10 +13,13 @@ from macaw.isa.vector_layouts import REGISTERS
 
 
 class VectorOrigins(RegisterOrigins):
-    """Records the instructions of vc."""
+    """Records the instructions of vc and finds origins in the record."""
 
     def operands(self, found: Decoded, names: str) -> Iterator[tuple[str, Named]]:
-        """See `RegisterOrigins.operands`; without `acc` a product does not use its old result."""
+        """Yield the operands of these names that are registers; see `RegisterOrigins.operands`.
+
+        Without `acc` a product does not read its old result.
+        """
         wanted = names.split()
         if found.values.get("acc") == 0 and names == found.row.reads:
             wanted.remove("rd")

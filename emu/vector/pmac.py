@@ -1,6 +1,6 @@
-"""The permute multiply-accumulate (seed 002 ¶60-¶75): products by an order, summed in groups.
+"""The permute multiply-accumulate (seed 002 ¶60-¶75): permutes, multiplies, adds groups of four.
 
-Sources are vector registers as views of 16 bytes, results are 16 new bytes: a function reads all
+Sources are vector registers as views of 16 bytes, results are 16 new bytes. A function reads all
 sources before the caller writes the result.
 """
 
@@ -34,7 +34,7 @@ def bad_index(place: int, index: int, lanes: int) -> Fault:
 
 
 def permute(lanes: NDArray[Any], order: Order) -> NDArray[Any]:
-    """Return the lanes in the order. Raises `Fault` (bad order index)."""
+    """Return the lanes in the sequence that `order` gives. Raises `Fault` (bad order index)."""
     try:
         return np.asarray(lanes[np.asarray(order)])
     except IndexError:
@@ -42,19 +42,22 @@ def permute(lanes: NDArray[Any], order: Order) -> NDArray[Any]:
 
 
 def _bad_entry(order: Order, lanes: int) -> Fault:
-    """Return the fault of the first entry that names no lane."""
+    """Return the fault of the first entry of an order that names no lane."""
     place, index = next(x for x in enumerate(order) if x[1] >= lanes)
     return bad_index(place, int(index), lanes)
 
 
 def entries(value: int, form: PmacFormat) -> list[int]:
-    """Return the entries of an order in general registers, the lowest bits first."""
+    """Return the entries of an order that is in general registers, from the lowest bits on."""
     bits = form.order_bits
     return [value >> bits * place & (1 << bits) - 1 for place in range(form.lanes)]
 
 
 def _integers(form: PmacFormat, source: str) -> Function:
-    """Return the function for integers; Python's are faster than NumPy's on so few lanes."""
+    """Return the pmac function for a format of integers.
+
+    It uses Python's integers, which are faster than NumPy's for so few lanes.
+    """
     unpack = Struct(f"<{form.lanes}{np.dtype(source).char}").unpack
     size = VECTOR_BYTES // form.results
     mask = (1 << 8 * size) - 1
@@ -78,7 +81,10 @@ def _integers(form: PmacFormat, source: str) -> Function:
 
 
 def _floating(form: PmacFormat, source: str) -> Function:
-    """Return the function for floats: `old + (((m0 + m1) + m2) + m3)`, each step in binary32."""
+    """Return the pmac function for a format of floats.
+
+    It computes `old + (((m0 + m1) + m2) + m3)`, each step rounded to binary32.
+    """
 
     def pmac(first: Bytes, second: Bytes, order: Order, old: Bytes | None) -> NDArray[np.uint8]:
         right = permute(np.frombuffer(second, source), order).astype(np.float32)
@@ -104,7 +110,10 @@ FUNCTIONS = {name: _function(name, form) for name, form in PMAC_FORMATS.items()}
 
 
 def general(first: int, second: int, order: int, old: int, signed: bool) -> int:
-    """Return pmac.gr: four bytes of each source, the order in the low 8 bits, 32 bits."""
+    """Return the result of pmac.gr, 32 bits.
+
+    It multiplies four bytes of each source; the low 8 bits of `order` are the order.
+    """
     sign = 0x80 if signed else 0
     total = old
     for lane in range(GROUP):

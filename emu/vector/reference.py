@@ -1,4 +1,4 @@
-"""The reference engine of vc: the interpreter, one instruction after the other."""
+"""The reference engine of vc: it interprets one instruction after the other."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from macaw.emu.vector.interpreter import VectorInterpreter
 
 
 class ReferenceVectorCore(VectorInterpreter):
-    """Reference engine of vc."""
+    """The reference engine of vc."""
 
     def advance(self, limit: int) -> Stop | None:
-        """Interpret instructions before `limit`. Raises `Fault`."""
+        """Interpret instructions that issue before cycle `limit`. Raises `Fault`."""
         self.shared = False
         with np.errstate(all="ignore"):  # NumPy warns of results that the instructions define
             while self.time < limit and not self.shared:

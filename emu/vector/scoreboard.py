@@ -1,8 +1,8 @@
-"""The places of the scoreboard that an instruction waits for and writes, and latencies.
+"""Says for which registers an instruction waits and which it writes, and how long results take.
 
 An instruction issues when all registers that it reads or writes are ready: it needs the values of
-those that it reads, and results of those that it writes must come in the program's order.
-`csr` and `system` issue when all instructions before them are done.
+the registers that it reads, and results for the same register must arrive in program order. `csr`
+and `system` instructions issue when all instructions before them are complete.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ EVERYTHING = tuple(range(1, PLACES))
 
 
 class Timing(ScalarTiming):
-    """Latencies in device cycles, by family."""
+    """The latencies of instruction families in device cycles."""
 
     def __init__(self, config: Mapping[str, Any], name: str) -> None:
         super().__init__(config, name)
@@ -34,7 +34,10 @@ class Timing(ScalarTiming):
 
 
 def registers(kind: Kind, value: int) -> tuple[int, ...]:
-    """Return the places of the registers of an operand; x0 and constants have none."""
+    """Return the places on the scoreboard of an operand's registers.
+
+    x0 and constants have none.
+    """
     if isinstance(kind, VectorRegister):
         return (FIRST_VECTOR + value,)
     if isinstance(kind, Order):
@@ -52,7 +55,7 @@ def _general(numbers: Iterable[int]) -> tuple[int, ...]:
 
 
 def waits(found: Decoded) -> tuple[int, ...]:
-    """Return the places that must be ready before the instruction issues."""
+    """Return the places of the scoreboard that must be ready before the instruction issues."""
     if found.row.family in SERIAL:
         return EVERYTHING
     places = [x for operand in found.row.operands
@@ -61,7 +64,7 @@ def waits(found: Decoded) -> tuple[int, ...]:
 
 
 def writes(found: Decoded) -> tuple[int, ...]:
-    """Return the places of the registers that the instruction writes."""
+    """Return the places of the scoreboard that the instruction writes."""
     written = found.row.writes.split()
     return tuple(
         place

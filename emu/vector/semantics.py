@@ -1,10 +1,10 @@
-"""What each operation of Xvc computes on lanes; the function has the operation's name.
+"""Defines what each operation of Xvc computes on lanes, in a function with the operation's name.
 
 `macaw.isa.vector.OPERATIONS` names operation and element of a mnemonic. A function gets the vector
 registers that the row reads as arrays of the element (integers signed), in the order of the
-operands, then its general registers (64 bits: both of a pair) and constants as numbers. It
-returns a new array of 16 bytes in all, or a number: for general registers, or for every
-lane of a vector register.
+operands. Then it gets the general registers (64 bits: both of a pair) and the constants, as
+numbers. It returns a new array of 16 bytes, or a number. A number goes to general registers, or to
+every lane of a vector register.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Lanes = NDArray[Any]
 
 
 def dtype_of(element: Element) -> np.dtype[Any]:
-    """Return the type of a register's lanes; bytes for an element without a name."""
+    """Return the NumPy type of a register's lanes; unsigned bytes for an element without a name."""
     if element.name[:1] == "f":
         return np.dtype(f"<f{element.bits // 8}")
     return np.dtype(f"<i{element.bits // 8}" if element.name else np.uint8)
@@ -35,7 +35,7 @@ def _bits(lanes: Lanes) -> Lanes:
 
 
 def _canonical(lanes: Lanes) -> Lanes:
-    """Replace each NaN of floats by the canonical one, in place; return the lanes."""
+    """Replace each NaN of floating-point lanes by the canonical NaN, in place. Return the lanes."""
     if lanes.dtype.kind == "f":
         lanes[np.isnan(lanes)] = np.nan
     return lanes
@@ -125,7 +125,10 @@ def vmaxu(a: Lanes, b: Lanes) -> Lanes:
 
 
 def _numbers(a: Lanes, b: Lanes, chosen: Lanes) -> Lanes:
-    """Return `chosen`, or the other lane where one is a NaN; fmin differs for signalling NaNs."""
+    """Return `chosen`, but where one of two lanes is a NaN, the other lane.
+
+    NumPy's fmin and fmax are not used, because they treat signalling NaNs differently.
+    """
     return _canonical(np.where(np.isnan(a), b, np.where(np.isnan(b), a, chosen)))
 
 
@@ -233,7 +236,7 @@ def vsel(a: Lanes, b: Lanes, mask: Lanes) -> Lanes:
 
 
 def vcvt_f32(a: Lanes, half: int | None = None) -> Lanes:
-    """Convert all four integers, or one half of the lanes of binary16."""
+    """Convert lanes to binary32: all four integers, or one half of the lanes of binary16."""
     return _canonical((a if half is None else _half(a, half)).astype(np.float32))
 
 
@@ -265,6 +268,6 @@ def vsumu(a: Lanes) -> Lanes:
 
 
 def function(name: str) -> Callable[..., Any]:
-    """Return the function of an operation: `vcvt_w` of `vcvt.w`."""
+    """Return the function of an operation, for example `vcvt_w` for `vcvt.w`."""
     found: Callable[..., Any] = globals()[name.replace(".", "_")]
     return found

@@ -1,4 +1,4 @@
-"""The declared state of vc, in addition to that of a scalar core."""
+"""Declares the state of vc in addition to that of a scalar core."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The fast engine of nnp: many iterations at once, as whole arrays."""
+"""The fast engine of nnp: it executes many iterations at once, as whole arrays."""

@@ -1,4 +1,4 @@
-"""The arithmetic of the fast engine: whole arrays at once."""
+"""The arithmetic of the fast engine: it computes whole arrays at once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Host]] = {
 
 
 class FastArithmetic(NumberFormats):
-    """See `macaw.emu.nnp.arithmetic.Arithmetic`."""
+    """The fast implementation of `macaw.emu.nnp.arithmetic.Arithmetic`."""
 
     def __init__(self, config: Mapping[str, Any], state: NnpState) -> None:
         super().__init__(config, state)

@@ -1,4 +1,4 @@
-"""The core nnp on the fast engine."""
+"""The core nnp with the fast engine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from macaw.emu.system import System
 
 
 class FastNnp(NnpCore):
-    """nnp, many iterations of a chain at once where no other core can notice."""
+    """The core nnp that executes many iterations of a chain at once where no other core can
+    notice.
+    """
 
     def __init__(self, device: System) -> None:
         super().__init__(device, FastArithmetic, FastScheduler, batches=True)

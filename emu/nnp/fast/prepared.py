@@ -1,6 +1,7 @@
-"""A cache of tiles of MatrixRf, prepared for products.
+"""Caches tiles of MatrixRf in the form that products need.
 
-It is no state: all of it derives from the codes and exponents of the register file.
+The cache is not part of the state: all of it follows from the codes and exponents of the register
+file.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ _BIAS = 15  # what is added to an exponent where it is stored
 
 
 class PreparedTiles:
-    """The tiles of a register file as `Tiles`, by first entry and shape.
+    """A cache of `Tiles` of a register file, by first entry and shape.
 
     `codes` (tiles, N, N) and `exponents` (tiles, N; stored + 15) are the file's own arrays. The
-    cache takes at most 16 bytes for each number of the file; the least recently used goes first.
+    cache takes at most 16 bytes for each number of the file, and drops the least recently used
+    tiles first.
     """
 
     def __init__(
@@ -37,7 +39,7 @@ class PreparedTiles:
         self._nbytes = 0
 
     def tiles(self, first: int, rows: int, cols: int) -> Tiles:
-        """Return rows × cols tiles from entry `first` on, row by row."""
+        """Return rows × cols tiles from entry `first` on, stored row by row."""
         key = first, rows, cols
         tiles = self._cache.get(key)
         if tiles is not None:
@@ -55,12 +57,12 @@ class PreparedTiles:
         return tiles
 
     def invalidate(self, first: int, count: int) -> None:
-        """Forget what derives from `count` entries from `first` on."""
+        """Drop all cached tiles that contain one of `count` entries from `first` on."""
         for key in [x for x in self._cache if x[0] < first + count and first < x[0] + x[1] * x[2]]:
             self._forget(key)
 
     def invalidate_all(self) -> None:
-        """Forget everything."""
+        """Drop all cached tiles."""
         self._cache.clear()
         self._nbytes = 0
 

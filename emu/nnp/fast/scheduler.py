@@ -1,4 +1,4 @@
-"""When the vectors of a chain pass the units: many iterations at once."""
+"""Computes when the vectors of many iterations pass the units, all iterations at once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from macaw.isa.nnp_entries import Access
 
 
 class FastScheduler:
-    """See `macaw.emu.nnp.schedule.Scheduler`."""
+    """The fast implementation of `macaw.emu.nnp.schedule.Scheduler`."""
 
     def __init__(self, state: NnpState, timing: Timing) -> None:
         self.state, self.timing = state, timing
@@ -87,7 +87,9 @@ class FastScheduler:
     def _products(
         self, chain: Chain, first: int, arrivals: Times, counts_waits: bool
     ) -> tuple[Times, int]:
-        """Return when each iteration's product starts, and how many cycles it waited for tiles."""
+        """Return when each iteration's product starts, and how many cycles they waited for
+        tiles.
+        """
         assert chain.product is not None
         timing, state = self.timing, self.state
         columns = np.arange(arrivals.shape[1]) // timing.engines * timing.pass_cycles

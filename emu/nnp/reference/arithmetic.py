@@ -1,4 +1,6 @@
-"""The arithmetic of the reference engine: element by element, integers and fractions of Python."""
+"""The arithmetic of the reference engine: element by element, with Python's integers and
+fractions.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ _LIMIT = 1 << 73  # of an accumulator's integer V
 
 
 class ReferenceArithmetic(NumberFormats):
-    """See `macaw.emu.nnp.arithmetic.Arithmetic`."""
+    """The reference implementation of `macaw.emu.nnp.arithmetic.Arithmetic`."""
 
     # Between arrays and numbers
 
@@ -85,7 +87,7 @@ class ReferenceArithmetic(NumberFormats):
         return self._array(values, (count, rows, native))
 
     def _dot(self, tile: int, element: int, x: list[int], exponent: int) -> tuple[int, int]:
-        """Return V and exponent, in BFP long, of a row of a tile times a vector."""
+        """Return V and exponent, in BFP long, of the product of one row of a tile with a vector."""
         dot = sum(
             integer_of(w, self.matrix) * integer_of(v, self.vector)
             for w, v in zip(self.state.tile_codes[tile, element].tolist(), x, strict=True)
@@ -97,7 +99,7 @@ class ReferenceArithmetic(NumberFormats):
         return dot << _FRACTION + unit, own + exponent
 
     def _plus(self, total: tuple[int, int], term: tuple[int, int], column: int) -> tuple[int, int]:
-        """Return the accumulator plus a column's term, aligned to the larger exponent."""
+        """Return the accumulator plus the term of a column, aligned to the larger exponent."""
         if column == 0:
             return term
         larger = max(total[1], term[1])
@@ -133,7 +135,7 @@ class ReferenceArithmetic(NumberFormats):
         return [finite(part / sum(parts)) for part in parts]
 
     def _exponential(self, number: Number) -> Fraction:
-        """Return e**x rounded to the host format, but to no less than 2**-40."""
+        """Return e**x rounded to the host format, but to no finer step than 2**-40."""
         if number.kind == "inf" or number.value < -1000:
             return Fraction(0)
         form = FORMATS[self.dtype]
@@ -143,7 +145,7 @@ class ReferenceArithmetic(NumberFormats):
         return round(power / step) * step
 
     def invalidate(self, first: int, count: int) -> None:
-        """See `Arithmetic`: this engine keeps nothing of MatrixRf."""
+        """Do nothing: this engine caches nothing of MatrixRf."""
 
     def invalidate_all(self) -> None:
-        """See `Arithmetic`."""
+        """Do nothing: this engine caches nothing of MatrixRf."""

@@ -1,4 +1,4 @@
-"""The core nnp on the reference engine."""
+"""The core nnp with the reference engine."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from macaw.emu.system import System
 
 
 class ReferenceNnp(NnpCore):
-    """nnp, one iteration of a chain at a time."""
+    """The core nnp that executes one iteration of a chain at a time."""
 
     def __init__(self, device: System) -> None:
         super().__init__(device, ReferenceArithmetic, ReferenceScheduler, batches=False)
 
     def remember(self, number: Callable[[], int]) -> Origins:
-        """See `Core.remember`."""
+        """Start to record provenance; see `Core.remember`."""
         origins = ChainOrigins(self.state, self.timing, self.arithmetic, number, lambda: self.time)
         self.origins = self.chain_origins = self.execution.origins = origins
         return origins

@@ -1,7 +1,7 @@
-"""Host values as exact fractions, and what nnp computes with them, number by number.
+"""Represents host values as exact fractions, and computes with them number by number.
 
-It shares no code with `macaw.emu.nnp.numbers`, only the rules of docs/numbers-nnp.md: a host value
-is read from its bits and written to its bits here.
+It shares no code with `macaw.emu.nnp.numbers`, only the rules of docs/numbers-nnp.md: here a host
+value is read from its bits and written to its bits.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _DIGITS = 70  # decimal digits of e**x
 
 
 class Number(NamedTuple):
-    """A host value: an exact number, an infinity or NaN."""
+    """A host value: a finite number, an infinity or NaN."""
 
     kind: str  # "finite", "inf", "nan"
     value: Fraction = Fraction(0)  # of an infinity its sign
@@ -26,7 +26,7 @@ class Number(NamedTuple):
 
     @property
     def is_zero(self) -> bool:
-        """Whether it is +0 or -0."""
+        """Whether the number is +0 or -0."""
         return self.kind == "finite" and not self.value
 
 
@@ -34,12 +34,12 @@ NAN = Number("nan")
 
 
 def finite(value: Fraction, zero_is_negative: bool = False) -> Number:
-    """Return an exact number; a zero is -0 if `zero_is_negative`."""
+    """Return a finite number; a zero is -0 if `zero_is_negative`."""
     return Number("finite", value, value < 0 or (not value and zero_is_negative))
 
 
 class Format(NamedTuple):
-    """A binary format of IEEE 754."""
+    """A binary format of IEEE 754; `exponent` and `fraction` are widths in bits."""
 
     exponent: int  # bits
     fraction: int
@@ -81,7 +81,7 @@ class Format(NamedTuple):
 
 
 def exponent_of(size: Fraction) -> int:
-    """Return the k with 2**k <= size < 2**(k + 1)."""
+    """Return the integer k with 2**k <= size < 2**(k + 1)."""
     k = size.numerator.bit_length() - size.denominator.bit_length()
     return k if Fraction(2) ** k <= size else k - 1
 
@@ -119,7 +119,7 @@ def multiply(a: Number, b: Number) -> Number:
 
 
 def maximum(a: Number, b: Number) -> Number:
-    """Return the maximum of IEEE 754-2019: NaN if one is NaN; +0 is greater than -0."""
+    """Return the maximum by IEEE 754-2019: NaN if an operand is NaN; +0 is greater than -0."""
     if "nan" in (a.kind, b.kind):
         return NAN
     if a.is_zero and b.is_zero:
@@ -128,7 +128,7 @@ def maximum(a: Number, b: Number) -> Number:
 
 
 def _less(a: Number, b: Number) -> bool:
-    """Return whether a < b; neither is NaN."""
+    """Return whether a < b. Neither may be NaN."""
     big = {"inf": 1 << 4096}
     left = a.value * big.get(a.kind, 1)
     return left < b.value * big.get(b.kind, 1)
@@ -165,7 +165,7 @@ def tanh(a: Number) -> Number:
 
 
 def quantise_block(numbers: list[Number], quantiser: Quantiser) -> tuple[list[int], int]:
-    """Return the codes of a block and the exponent that they share (0 but in bfp)."""
+    """Return the codes of a block and their shared exponent, which is 0 for all kinds but bfp."""
     if quantiser.kind == "bfp":
         return _bfp(numbers, quantiser.bits)
     quantise = {"int": _int, "log": _log, "float": _float}[quantiser.kind]

@@ -1,4 +1,4 @@
-"""When vectors enter a unit: the reference engine tries one cycle after the other."""
+"""Computes when vectors enter a unit, by trying one cycle after the other."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from macaw.isa.nnp_entries import Access
 
 
 class ReferenceScheduler:
-    """See `macaw.emu.nnp.schedule.Scheduler`; one iteration at a time."""
+    """The reference implementation of `macaw.emu.nnp.schedule.Scheduler`, for one iteration at a
+    time.
+    """
 
     def __init__(self, state: NnpState, timing: Timing) -> None:
         self.state, self.timing = state, timing
@@ -24,9 +26,10 @@ class ReferenceScheduler:
     def _first(
         self, earliest: int, arrives: Callable[[int], bool], is_ready: Callable[[int], bool]
     ) -> int:
-        """Return the first cycle of the core's clock from `earliest` on in which both hold.
+        """Return the first cycle from `earliest` on in which both conditions hold.
 
-        Cycles in which only the first holds are waits for entries, and are counted.
+        Only cycles of the core's clock are tried. Cycles in which only `arrives` holds are waits
+        for entries, and are counted.
         """
         step = self.timing.divider
         cycle = -(-earliest // step) * step
@@ -117,7 +120,7 @@ class ReferenceScheduler:
         return Schedule(reads[:, 0], free, done, stored, reads, rates, writes, ends, self._waits)
 
     def _idle_cycles(self, times: list[int], rates: list[int]) -> int:
-        """Return how many cycles the reading unit was free before the last vector but idle."""
+        """Return for how many cycles before the last vector the reading unit was free but idle."""
         occupied = {
             cycle
             for time, rate in zip(times, rates, strict=True)
@@ -129,8 +132,8 @@ class ReferenceScheduler:
     def _arrives_in_time(self, cycle: int, time: int, depth: int, before: int, rate: int) -> bool:
         """Return whether a vector can enter a unit at `cycle`.
 
-        It entered the unit before at `time`; its first elements must have arrived, and its last
-        elements must arrive in time.
+        It entered the unit before at `time`. Its first elements must have arrived, and its last
+        elements must arrive before the unit needs them.
         """
         return cycle >= time + depth and cycle + rate >= time + depth + before
 
@@ -138,10 +141,10 @@ class ReferenceScheduler:
         self, unit: int, times: list[int], before: list[int], depth: int,
         rate: list[int], ready: list[int], together: bool,
     ) -> list[int]:  # fmt: skip
-        """Return when vectors that entered the unit before at `times` enter this one.
+        """Return when vectors enter a unit that entered the unit before it at `times`.
 
         `before` and `rate` are their rates there and here, `ready` the cycles from which their
-        operands can be read. `together`: the first vector waits for all others (softmax).
+        operands can be read. With `together` the first vector waits for all others (softmax).
         """
         free = int(self.state.free[unit])
         entered: list[int] = []
@@ -177,7 +180,7 @@ class ReferenceScheduler:
         offsets = {tile: number * cycles for number, tiles in enumerate(passes) for tile in tiles}
 
         def arrives(cycle: int) -> bool:
-            """Return whether each pass over row 0 of the tiles gets its vectors in time."""
+            """Return whether the vectors arrive in time for each pass over row 0 of the tiles."""
             return cycle >= state.free[MULTIPLY] and all(
                 self._arrives_in_time(
                     cycle + offsets[tile], times[tile], depth, before[tile], cycles

@@ -1,1 +1,3 @@
-"""The fast engine of a scalar core: runs of acts, and hot code translated to Python functions."""
+"""The fast engine of scalar cores: it executes runs, and hot code translated to Python
+functions.
+"""

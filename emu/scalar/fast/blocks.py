@@ -1,4 +1,4 @@
-"""Translated code of a core by address: blocks, block of hot code and kept until it changes."""
+"""Caches the translated code (blocks) of a core by address until the code changes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FEW = 8  # instructions for which entering a block is not worth it
 
 
 class Block(NamedTuple):
-    """The translated code from an address on."""
+    """The translated code from an address on, as a Python function."""
 
     # Of core and limit, and of room if it counts; True: the interpreter executes `pc`.
     function: Callable[..., bool]
@@ -38,7 +38,8 @@ Translate = Callable[[int, Sequence[Decoded], int, bytes], Block]
 class BlockCache:
     """The blocks of a core by address.
 
-    `edition` is the one of new blocks. `accepts` says whether a block may contain an instruction.
+    New blocks are of the edition `edition`. `accepts` says whether a block may contain an
+    instruction.
     """
 
     def __init__(
@@ -60,14 +61,14 @@ class BlockCache:
         self._cuts: dict[int, int] = {}  # how often a border was inside of each block
 
     def count_jump(self, address: int) -> None:
-        """Count a jump to `address`; the block there is translated once it is hot."""
+        """Count a jump to `address`. The block there is translated once it is hot."""
         heat = self._heat.get(address, 0) + 1
         self._heat[address] = heat
         if heat == HOT and address not in self.blocks:
             self._translate(address)
 
     def _translate(self, address: int) -> None:
-        """Put the block at `address` into `blocks`, if there is one."""
+        """Translate the block at `address`, if there can be one, and put it into `blocks`."""
         try:
             pages, offset = self.core.device.memory.locate(address, 4)
         except Fault:
@@ -94,7 +95,10 @@ class BlockCache:
         self.blocks[address] = block
 
     def _make(self, address: int, pages: Pages, offset: int, edition: int) -> Block | None:
-        """Return an edition of the block at an address, None if it is empty. Raises `OSError`."""
+        """Return a block at an address, translated as `edition`, or None if it would be empty.
+
+        Raises `OSError` if the sources are not installed.
+        """
         instructions = self._collect(address, pages, offset)
         if not instructions:
             return None
@@ -102,7 +106,7 @@ class BlockCache:
         return self._translator(address, instructions, edition, code)
 
     def _collect(self, address: int, pages: Pages, offset: int) -> list[Decoded]:
-        """Return the instructions from `address` to a jump, or to what no block can contain."""
+        """Return the instructions from `address` to a jump, or to one that no block can contain."""
         instructions: list[Decoded] = []
         for found in decode_from(self.core, address, pages, offset, LONGEST, inlines=True):
             if not self._accepts(found) or found.values.get("target", 0) & 3:
@@ -115,9 +119,10 @@ class BlockCache:
         return instructions
 
     def crossing(self, address: int) -> Block | None:
-        """Return the block at `address` if it crosses borders of the trace: one is inside of it.
+        """Return the block at `address` if it can cross a border of the trace, else None.
 
-        It becomes one that does when borders have been inside of it some times.
+        A border is now inside the block. After `CUT_HOT` such calls the block is translated again,
+        as one that crosses borders.
         """
         block = self.blocks[address]
         if block.crosses:
@@ -134,9 +139,10 @@ class BlockCache:
         return edition
 
     def note_exit(self, address: int, count: int) -> None:
-        """Note that the block at `address` left to the interpreter after `count` instructions.
+        """Record that the block at `address` left to the interpreter after `count` instructions.
 
-        A block that again and again leaves early (its accesses go to on-chip memory) is removed.
+        A block that leaves early too often, for example because it accesses on-chip memory, is
+        removed.
         """
         failures = 0 if count >= FEW else self._failures.get(address, 0) + 1
         self._failures[address] = failures
@@ -144,12 +150,14 @@ class BlockCache:
             self.blocks.pop(address, None)
 
     def clear(self) -> None:
-        """Forget all blocks; those that are hot come back."""
+        """Drop all blocks. Code that is still hot is translated again."""
         for cache in (self.blocks, self._stale, self._cuts, self._heat, self._failures):
             cache.clear()
 
     def rebind(self, addresses: Iterable[int]) -> None:
-        """Forget blocks with the instructions at these addresses: breaks come or go there."""
+        """Drop the blocks that contain these addresses, because breaks were set or removed
+        there.
+        """
         for at in addresses:
             drop_at(self.blocks, at)
             drop_at(self._stale, at)
@@ -157,7 +165,9 @@ class BlockCache:
             self._failures.clear()
 
     def _forget(self, address: int) -> None:
-        """Put a block aside whose page has changed; its code is compared before its next use."""
+        """Put aside a block whose page has changed. Its code is compared before it is used
+        again.
+        """
         block = self.blocks.pop(address, None)
         if block is not None:
             self._stale[address] = block

@@ -1,4 +1,4 @@
-"""What the fast engines of scalar cores share: runs and blocks, and the trace in blocks."""
+"""What the fast engines of scalar cores share: the caches of blocks, and the trace of blocks."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ NO_BORDER = -1
 
 
 class TranslatingCore(ScalarCore):
-    """A scalar core whose hot code becomes Python functions."""
+    """A scalar core that translates hot code to Python functions."""
 
     code: RunCache
 
     def prepare_blocks(self) -> None:
-        """Make the caches of blocks; a subclass calls it once."""
+        """Create the caches of blocks. A subclass calls this once."""
         self.plain = BlockCache(self, PLAIN, self.translate, self.accepts)
         # These count for the trace while it records.
         self.counting = BlockCache(self, COUNTING, self.translate, self.accepts)
@@ -38,7 +38,7 @@ class TranslatingCore(ScalarCore):
         """Return whether a translated block may contain an instruction."""
 
     def set_breaks(self, breaks: Mapping[int, Break]) -> None:
-        """See `Breakable.set_breaks`."""
+        """Set the breaks, and drop translated code at changed ones; see `Breakable.set_breaks`."""
         old = self.breaks
         super().set_breaks(breaks)
         both = old.keys() & breaks.keys()
@@ -47,7 +47,9 @@ class TranslatingCore(ScalarCore):
             cache.rebind(changed)
 
     def set_probes(self, probes: Iterable[Probe]) -> None:
-        """See `Instrumented.set_probes`."""
+        """Set the probes, and drop translated code if they changed; see
+        `Instrumented.set_probes`.
+        """
         old = self.probes
         super().set_probes(probes)
         if self.probes != old:
@@ -55,7 +57,10 @@ class TranslatingCore(ScalarCore):
                 cache.clear()
 
     def add_block(self, begin: int, until: int, uses: int, first: int, last: int) -> None:
-        """Add a block to the tally: its begin and end, its uses of units and their times."""
+        """Add a block to the tally: its first cycle, its end, and its uses of compute units.
+
+        `first` and `last` are the first cycle of these uses and the cycle after them.
+        """
         tally = self.tally
         if tally.begin < 0:
             tally.begin = begin
@@ -65,10 +70,10 @@ class TranslatingCore(ScalarCore):
             tally.count_occurrence(ARRAY, first, last, uses)
 
     def next_border(self, count: int) -> int:
-        """Give the trace the tally at a border, which a block reaches after `count` instructions.
+        """Move the tally to the trace at a border of the trace, in the middle of a block.
 
-        Returns how many instructions there are to the next border, or `NO_BORDER`: the block
-        has to end.
+        The block reaches the border after `count` instructions. Return the number of instructions
+        to the next border, or `NO_BORDER` if the block has to end.
         """
         self.retired = number = self.retired + count
         trace, watch = self.trace, self.counting.watch
@@ -84,10 +89,10 @@ class TranslatingCore(ScalarCore):
         return border - number
 
     def run_counting_block(self, block: Block, limit: int, room: int) -> bool:
-        """Run a block; the next border comes after `room` instructions. Raises `Fault`.
+        """Execute a block. The next border of the trace comes after `room` instructions.
 
-        A block that crosses no borders ends before it. Returns whether the interpreter executes
-        the next instruction.
+        A block that crosses no borders ends before it. Return whether the interpreter executes the
+        next instruction. Raises `Fault`.
         """
         pc, before = self.pc, self.retired
         leaves = block.function(self, limit, room - block.length)

@@ -1,11 +1,11 @@
-"""The counting of a block's text while the core's trace records, up to and across borders.
+"""Writes the lines of a block's text that count for the trace, up to and across borders.
 
-A counting block keeps the core's tally (`macaw.emu.tallies`). It begins another pass while at most
-`room` instructions are done, so that it ends before the next border of the trace. A block that
-borders have cut often gets an edition that crosses them: its function has the block twice, as it
-is and with a test before each instruction whether the border is there (`cut` is its place in the
-pass). At a border the function gives the core its counts (`add_block`), gets the distance to the
-next one (`next_border`), and counts anew from there.
+A counting block adds to the core's tally (`macaw.emu.tallies`). It begins another pass while at
+most `room` instructions are done, so that it ends before the next border of the trace. A block that
+borders have cut often gets an edition that crosses them. Its function has the block twice: as it
+is, and with a test for the border before each instruction (`cut` is the border's place in the
+pass). At a border the function gives its counts to the core (`add_block`), gets the distance to the
+next border (`next_border`), and starts to count from there.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from macaw.isa.codec import Decoded
 
 
 class Round(NamedTuple):
-    """A pass through a block that branches back to its begin at one place only."""
+    """One pass through a block that branches back to its begin at one place only."""
 
     length: int  # instructions
     uses: int  # of compute units
@@ -69,7 +69,7 @@ class Counting:
 
     @property
     def tallied(self) -> tuple[str, ...]:
-        """The names of what is counted for the tally, beside instructions."""
+        """The names of what is counted for the tally in addition to instructions."""
         return ("uses",) if self.counting else ()
 
     def tally_enter(self) -> Iterable[str]:
@@ -78,11 +78,11 @@ class Counting:
         return ("begun = t", f"first = t + {self.first_use}", "used = 0", *owed)
 
     def head(self, leave: list[str], cutting: list[str] | None) -> list[str]:
-        """Return the lines before each pass, which test the limit and the next border.
+        """Return the lines before each pass, which test for the limit and the next border.
 
-        At a border in the pass a function that crosses none leaves, as at the limit. If the block
-        branches back at one place only, neither can come before a time `bound`: until then
-        neither is tested.
+        At a border in the pass, a function that crosses no borders leaves, as at the limit. If the
+        block branches back at one place only, neither limit nor border can come before a time
+        `bound`; until then neither is tested.
         """
         lines = [f"if t + {self.rest[0]} >= limit:", *indent_lines(leave)]
         lines += ["if done > room:", *indent_lines(leave if cutting is None else cutting)]
@@ -104,13 +104,14 @@ class Counting:
         return self.core.add_block
 
     def tally(self) -> Iterable[str]:
-        """Return the lines that add to the tally, at the end of a function that executed some."""
+        """Return the lines that add to the tally at the end of a function."""
         yield "add_block(begun, t, uses, first, used)"
 
     def crossing(self) -> Iterable[str]:
-        """Yield the lines that add to the tally what precedes this instruction, and start anew.
+        """Yield the lines that tally what precedes this instruction, and restart the counts.
 
-        The end of a pass counts the whole pass: what precedes this instruction is subtracted here.
+        The end of a pass counts the whole pass, so what precedes this instruction is subtracted
+        here.
         """
         uses = self.counts.get("uses", 0)
         yield from self.ends()
@@ -151,7 +152,9 @@ class Counting:
         return (f"uses = {whole} + {used}", f"used = t + {last}")
 
     def _back(self) -> int | None:
-        """Return the place of the branch to the block's begin, None unless there is just one."""
+        """Return the place of the only branch to the block's begin, or None if there is not exactly
+        one.
+        """
         backs = [
             place
             for place, found in enumerate(self.instructions)
@@ -160,7 +163,10 @@ class Counting:
         return backs[0] if len(backs) == 1 else None
 
     def _round(self) -> Round | None:
-        """Return the passes through the block, None unless they are all alike and use a unit."""
+        """Return the passes through the block, or None.
+
+        None means that the passes differ, or that they use no compute unit.
+        """
         if "uses" not in self.tallied:
             return None
         if self.back is None:
@@ -183,5 +189,5 @@ class Counting:
 
 
 def indent_lines(lines: Iterable[str]) -> list[str]:
-    """Return the lines indent_lines by one level."""
+    """Return the lines indented by one level."""
     return [f"    {line}" for line in lines]

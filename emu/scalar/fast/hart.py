@@ -1,8 +1,9 @@
-"""The fast engine of cp.
+"""The fast engine of cp: it executes runs and translated code, and interprets the rest.
 
-Instructions that touch nothing but registers and plain local memory execute in runs, and as Python
-functions where they are hot; the interpreter executes all others, and all of them while there are
-listeners. All have their meaning from the same acts.
+Instructions that access only registers and plain local memory execute in runs, or in Python
+functions where they are hot. The interpreter executes all other instructions; while there are
+listeners, it executes every instruction. All three use the same acts, so each instruction is
+defined once.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from macaw.isa.model import Core as Table
 
 
 class FastHart(Hart, TranslatingCore):
-    """Fast engine of cp."""
+    """The fast engine of cp."""
 
     def __init__(
         self,
@@ -49,7 +50,7 @@ class FastHart(Hart, TranslatingCore):
         return found.row.family in ACTS | ENDS
 
     def advance(self, limit: int) -> Stop | None:
-        """Execute instructions before `limit`. Raises `Fault`."""
+        """Execute instructions that begin before cycle `limit`. Raises `Fault`."""
         self.shared = False
         if self.listeners:
             if self.retired >= self.trace.open_at:
@@ -117,7 +118,7 @@ class FastHart(Hart, TranslatingCore):
     # register group opens or after which one closes.
 
     def _advance_traced(self, limit: int) -> Stop | None:
-        """As `advance`, as long as the trace records. Raises `Fault`."""
+        """Execute instructions as `advance` does, while the trace records. Raises `Fault`."""
         trace, cache = self.trace, self.counting
         while self.tracing and self.time < limit:
             before = self.retired
@@ -145,9 +146,9 @@ class FastHart(Hart, TranslatingCore):
         return None
 
     def _execute_run(self, pc: int, room: int, limit: int) -> bool:
-        """Execute a run, at most `room` instructions that begin before `limit`.
+        """Execute at most `room` instructions of a run, those that begin before cycle `limit`.
 
-        Returns whether the interpreter executes the next instruction.
+        Return whether the interpreter executes the next instruction.
         """
         code: RunCache = self.code
         run = code.runs.get(pc)
@@ -181,7 +182,7 @@ class FastHart(Hart, TranslatingCore):
         return False
 
     def _count_run(self, run: Run, count: int, cost: int) -> None:
-        """Count the first `count` instructions of a run, which cost so many cycles."""
+        """Count the first `count` instructions of a run, which cost `cost` device cycles."""
         if not count:
             return
         tally, begin = self.tally, self.time

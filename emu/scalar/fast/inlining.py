@@ -1,9 +1,9 @@
-"""The text of an act (`macaw.emu.scalar.semantics`), with its registers as variables.
+"""Turns an act (`macaw.emu.scalar.semantics`) into text, with its registers as variables.
 
 An act is a closure. Its statements come from the source of its module, once for all acts of one
-function; its free variables from the closure: numbers become constants, registers variables
-(`x10`), all else names in a namespace. So the meaning of an instruction is written once, for
-engines that call acts and for those that execute text.
+function. Its free variables come from the closure: numbers become constants, registers become
+variables (`x10`), everything else becomes a name in a namespace. So each instruction is defined
+once, for engines that call acts and for those that execute text.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ _MARK = re.compile(rf"_({_REGISTER}|{_VALUE})_(\w+?)__(?!\w)")
 
 
 class Inlined(NamedTuple):
-    """The statements of an act, and its result: a branch's condition, a jump's address."""
+    """The statements of an act, and its result: the condition of a branch, the address of a
+    jump.
+    """
 
     lines: list[str]
     result: str
@@ -34,7 +36,9 @@ class Inlined(NamedTuple):
 
 @cache
 def _bodies(module: ModuleType) -> dict[str, list[ast.stmt]]:
-    """Return the statements of each act of a module, by the name of the function that makes it."""
+    """Return the statements of each act of a module, by the name of the function that makes the
+    act.
+    """
     found: dict[str, list[ast.stmt]] = {}
     for outer in ast.parse(inspect.getsource(module)).body:
         if isinstance(outer, ast.FunctionDef):
@@ -45,7 +49,7 @@ def _bodies(module: ModuleType) -> dict[str, list[ast.stmt]]:
 
 
 class _Template(NamedTuple):
-    """The text of all acts of one function; marks (`_MARK`) are where acts differ."""
+    """The text of all acts of one function. Marks (`_MARK`) are where the acts differ."""
 
     lines: tuple[str, ...]
     result: str
@@ -55,9 +59,9 @@ class _Template(NamedTuple):
 def inline(
     module: ModuleType, make: Callable[..., Any], act: Any, names: dict[str, Any]
 ) -> Inlined:
-    """Return the text of `act`, a result of `make` of the module; adds the names that it uses.
+    """Return the text of `act`, which `make` of the module made, and add the names that it uses.
 
-    Raises `OSError` if the module has no source.
+    The names are added to `names`. Raises `OSError` if the module has no source.
     """
     assert isinstance(act, FunctionType)
     code = act.__code__
@@ -82,7 +86,9 @@ def inline(
 
 @cache
 def _template(module: ModuleType, name: str, values: frozenset[str]) -> _Template:
-    """Return the template of the acts of a function, in which these names are free."""
+    """Return the template of the acts of a function. `values` are the names that are free in
+    them.
+    """
     change = _Change(values)
     lines: list[str] = []
     result = outcome = ""
@@ -103,7 +109,7 @@ def _template(module: ModuleType, name: str, values: frozenset[str]) -> _Templat
 
 
 class _Change(ast.NodeTransformer):
-    """Replaces registers and values by marks."""
+    """Replaces registers and values in statements by marks."""
 
     def __init__(self, values: frozenset[str]) -> None:
         self.values = values
@@ -122,7 +128,7 @@ class _Change(ast.NodeTransformer):
 
 
 def name_for(names: dict[str, Any], name: str, value: object) -> str:
-    """Return a name of `names` for a value, which is added if it is not there."""
+    """Return a name for a value in `names`, where the value is added if it is not there."""
     wanted, number = name, 1
     while wanted in names and names[wanted] is not value:
         number += 1

@@ -1,11 +1,12 @@
-"""The translator: hot code becomes a Python function, a block from a jump's target to its end.
+"""The translator of scalar cores: it makes hot code a Python function (a block).
 
-A block continues after branches that are not taken; one that branches to its own begin loops
-inside the function, up to the limit. Registers are local variables. An instruction becomes the
-text of its act (`macaw.emu.scalar.fast.inlining`); where the act would leave, the function ends
+A block continues after branches that are not taken. A block that branches to its own begin loops
+inside the function, up to the limit. Registers are local variables. An instruction becomes the text
+of its act (`macaw.emu.scalar.fast.inlining`). Where the act would raise `Leave`, the function ends
 before that instruction, which the interpreter then executes.
 
-While the core's trace records, another edition counts (`macaw.emu.scalar.fast.counting`).
+While the core's trace records, blocks of another edition count for the trace
+(`macaw.emu.scalar.fast.counting`).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from macaw.isa.codec import Decoded
 
 
 class Translator(Counting):
-    """Writes the function of a block that begins at `start`."""
+    """Writes the Python function of a block that begins at `start`."""
 
     def __init__(
         self,
@@ -52,11 +53,11 @@ class Translator(Counting):
         return ()
 
     def count_branch(self, cost: int) -> Iterable[str]:
-        """Return the lines for a branch or jump of this cost."""
+        """Return the lines that count a branch or jump of this cost."""
         return ()
 
     def call(self, found: Decoded) -> Iterable[str] | None:
-        """Return the lines of an instruction that is called, None if its act becomes text."""
+        """Return the lines of an instruction that is called, or None if its act becomes text."""
         return None
 
     def finish(self) -> Iterable[str]:
@@ -66,7 +67,10 @@ class Translator(Counting):
     # The text
 
     def block(self, code: bytes) -> Block:
-        """Return the compiled block of the words `code`. Raises `OSError`: acts without source."""
+        """Return the compiled block of the words `code`.
+
+        Raises `OSError` if the acts have no source.
+        """
         self.begin()
         head = [f"if t + {self.rest[0]} >= limit:", *indent_lines(self.leave())]
         if self.counting:
@@ -80,7 +84,7 @@ class Translator(Counting):
         return Block(self.names["block"], self.rest[0], code, source, length, self.crosses)
 
     def begin(self) -> None:
-        """Go to the begin of the block."""
+        """Set the present instruction to the first of the block, and all counts to 0."""
         self.place = self.offset = self.last_use = 0
         self.counts = dict.fromkeys(self.counts, 0)
 
@@ -92,7 +96,7 @@ class Translator(Counting):
         return [f"cut = room - done + {len(self.instructions)}", *lines]
 
     def _pass(self) -> list[str]:
-        """Return the lines of a pass through the block."""
+        """Return the lines of one pass through the block."""
         self.begin()
         body: list[str] = []
         ended = False
@@ -153,7 +157,9 @@ class Translator(Counting):
         return ["plain = True", *self.exit(f"{self.address:#x}")]
 
     def _break_test(self) -> list[str]:
-        """Return the lines that leave before this instruction if its break holds."""
+        """Return the lines that leave before this instruction if the condition of its break
+        holds.
+        """
         break_ = self.core.breaks.get(self.address)
         if break_ is None:
             return []
@@ -164,7 +170,9 @@ class Translator(Counting):
         return [f"core.device.cycle = t + {self.offset}", *lines] if break_.names else lines
 
     def _probe_tests(self, place: int, probes: Iterable[Probe]) -> list[str]:
-        """Return the lines that end the function after an instruction if a probe of it holds."""
+        """Return the lines that end the function after an instruction if one of its probes
+        holds.
+        """
         address = self.address
         self.place, self.offset = place + 1, self.begins[place + 1]
         self.counts["done"] = self.place
@@ -190,7 +198,7 @@ class Translator(Counting):
         ]
 
     def _instruction(self, found: Decoded) -> bool:
-        """Write an instruction; return whether it ends the block."""
+        """Write the lines of an instruction. Return whether it ends the block."""
         call = self.call(found)
         if call is not None:
             self.lines += call
@@ -266,5 +274,5 @@ class Translator(Counting):
 
 
 def _with_variables(text: str) -> str:
-    """Return an expression on registers (`x[10]`) as one on their variables (`x10`)."""
+    """Replace registers (`x[10]`) in an expression by their variables (`x10`)."""
     return re.sub(r"\bx\[(\d+)\]", r"x\1", text)

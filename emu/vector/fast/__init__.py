@@ -1,1 +1,1 @@
-"""The fast engine of vc: hot code translated to Python functions."""
+"""The fast engine of vc: it translates hot code to Python functions."""

@@ -1,4 +1,4 @@
-"""The fast engine of vc: translated blocks, between them the interpreter."""
+"""The fast engine of vc: it executes translated blocks, and interprets what is between them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from macaw.isa.codec import Decoded
 
 
 class FastVectorCore(VectorInterpreter, TranslatingVectorCore):
-    """Fast engine of vc."""
+    """The fast engine of vc."""
 
     def __init__(self, device: System) -> None:
         super().__init__(device)
@@ -33,11 +33,11 @@ class FastVectorCore(VectorInterpreter, TranslatingVectorCore):
         return accepts(self, found)
 
     def count_jump(self, address: int) -> None:
-        """Translate the code at `address` once it is hot."""
+        """Count a jump to `address`. The code there is translated once it is hot."""
         (self.counting if self.tracing else self.plain).count_jump(address)
 
     def advance(self, limit: int) -> Stop | None:
-        """Execute instructions before `limit`. Raises `Fault`."""
+        """Execute instructions that issue before cycle `limit`. Raises `Fault`."""
         self.shared = False
         cache = self.plain
         blocks = {} if self.listeners else cache.blocks
@@ -62,7 +62,7 @@ class FastVectorCore(VectorInterpreter, TranslatingVectorCore):
         return None
 
     def _advance_traced(self, limit: int) -> Stop | None:
-        """As `advance`, as long as the trace records. Raises `Fault`."""
+        """Execute instructions as `advance` does, while the trace records. Raises `Fault`."""
         trace, cache = self.trace, self.counting
         blocks = {} if self.listeners else cache.blocks
         while self.tracing and self.time < limit and not self.shared:

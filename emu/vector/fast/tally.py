@@ -1,4 +1,4 @@
-"""The trace of translated blocks of vc: what a block counts is added to the core's tally."""
+"""Adds what translated blocks of vc count to the core's tally, from which the trace is made."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ _READS, _WRITES, _PARTIAL = (INDEX[f"external_{x}"] for x in ("reads", "writes",
 
 
 class TranslatingVectorCore(VectorCore, TranslatingCore):
-    """vc with blocks, which count lanes and accesses to external memory, too."""
+    """The core vc with translated blocks, which also count lanes and accesses to external
+    memory.
+    """
 
     def add_vector_block(
         self,
@@ -28,10 +30,11 @@ class TranslatingVectorCore(VectorCore, TranslatingCore):
         writes: int = 0,
         partial: int = 0,
     ) -> None:
-        """Add a block to the tally: its time, its uses of units, its accesses to external memory.
+        """Add to the tally a block's time, its uses of compute units and its external accesses.
 
-        `first` and `last` are begin and end of its uses. `last_read` and `last_write` are the
-        begins of the last accesses: the block lasts until their last beats at least.
+        `begin` and `until` are the first cycle of the block and the cycle after it, `first` and
+        `last` those of its uses. `last_read` and `last_write` are the cycles in which the last
+        accesses begin; the block lasts at least until their last beats.
         """
         tally = self.tally
         if tally.begin < 0:

@@ -1,9 +1,9 @@
-"""The translator of vc: blocks with the scoreboard and external memory as text.
+"""The translator of vc: it writes blocks whose text includes the scoreboard and external memory.
 
-The text computes only those places of the scoreboard that may lie in the future: no instruction
-waits for a result that is ready in the next cycle, or twice for a place that was not written in
-between. Places with later results are variables (`r40`); all others must be ready when the
-function begins. Instructions on lanes are called as acts.
+The text computes only the places of the scoreboard that may be in the future. No instruction waits
+for a result that is ready in the next cycle, or twice for a place that was not written in between.
+Places with later results are variables (`r40`); all others must be ready when the function begins.
+Instructions on lanes are called as acts.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _CYCLES = {"operands": "cycles_operands", "memory": "cycles_memory", "branches":
 
 
 def size_of(found: Decoded) -> int | None:
-    """Return the bytes of an access that a block may contain, None of any other instruction."""
+    """Return the bytes of an access that a block may contain, or None for any other instruction."""
     mnemonic = found.row.mnemonic
     if mnemonic in OPERATIONS:
         is_whole = found.row.family == "vector memory" and "imm" in found.values
@@ -52,7 +52,7 @@ def accepts(core: TranslatingVectorCore, found: Decoded) -> bool:
 
 
 class VectorTranslator(Translator):
-    """Writes the function of a block of vc."""
+    """Writes the Python function of a block of vc."""
 
     counters = ("products", *_TRAFFIC[:3])
     variables = (*_CYCLES, _TRAFFIC[3])
@@ -242,7 +242,10 @@ class VectorTranslator(Translator):
         return None
 
     def _act(self, found: Decoded) -> list[str]:
-        """Return the lines that call an act, which has general registers in `core.x` only."""
+        """Return the lines that call an act.
+
+        General registers are copied from variables to `core.x` before the call, and back after it.
+        """
         act, products = bind(self.core, found)
         name = name_for(self.names, "act", act)
         general = [place for place in waits(found) if place < FIRST_VECTOR]
@@ -285,7 +288,7 @@ class VectorTranslator(Translator):
         return lines
 
     def _move(self, found: Decoded, size: int, is_load: bool) -> str:
-        """Return the line that moves the bytes."""
+        """Return the line that moves the bytes of an access."""
         external, values = self.core.device.memory.external, found.values
         if size == VECTOR_BYTES:
             data = name_for(self.names, "data", external.bytes)
@@ -309,7 +312,7 @@ class VectorTranslator(Translator):
         return f"-(-({time}) // {divider}) * {divider}" if divider > 1 else time
 
     def _take_channel(self, found: Decoded, is_load: bool) -> Iterable[str]:
-        """Yield the lines that wait until the channel is free and occupy it for a beat."""
+        """Yield the lines that wait until the channel is free and occupy it for one beat."""
         latency = self.core.device.memory.channel.latency + 1
         begin = "read" if is_load else "written"  # of the last access
         yield f"{begin} = t + {self.offset}"
