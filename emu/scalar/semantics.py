@@ -8,7 +8,7 @@ to x0. It also gets other parameters by family:
 | family | also gets | the act returns |
 |---|---|---|
 | register, immediate, upper, multiply, divide | `pc` if the row reads it | nothing |
-| load, store | `local`, `place` | nothing; it raises `Leave` unless the address is plain local memory |
+| load, store | `local`, `place` | nothing; raises `Leave` outside plain local memory |
 | branch | `taken`, `fallen` | one of these two |
 | jump | `link`, `leave`, `cost` | the next address and `cost` |
 
