@@ -1,1 +1,1 @@
-"""The emulator: state, time, memory and what instructions do."""
+"""The emulator: it simulates the cores, the memory and the clock of a device, cycle by cycle."""

@@ -1,14 +1,14 @@
-"""The address space: which memory, window or on-chip unit lies at an address.
+"""The memory map: it finds the memory, window or on-chip unit to which an address belongs.
 
 | from | what |
 |---|---|
 | `0x0000_0000` | local memory of cp |
 | `0x1000_0000 + unit<<20 + half<<19` | on-chip unit, half 0 (ping) or 1 (pong) |
 | `0x2000_0000 + core<<12` | registers of each core (`macaw.isa.common.REGISTERS`) |
-| where a core's table says | its own memories and windows (`macaw.isa.model.Memory`, `Window`) |
+| where a core's table says | its own memories (`macaw.isa.model.Memory`) and windows (`Window`) |
 | `0x8000_0000` | external memory |
 
-Every other address is the fault "out-of-range access".
+An access to any other address raises the fault "out-of-range access".
 """
 
 from __future__ import annotations
@@ -31,20 +31,22 @@ MAPPED = REGISTERS >> REGION_SHIFT  # registers
 
 
 class Guarded(Agent):
-    """An agent with a memory of its own that has a timing, or that others cannot always reach."""
+    """A core that itself decides when, and how fast, other cores may access its own memory."""
 
     @abstractmethod
     def reached(
         self, memory: str, time: int, offset: int, length: int, writes: bool, ready: int
     ) -> int:
-        """Return when another core's access to bytes of the memory of this name is ready.
+        """Return the cycle in which another core's access to this core's memory `memory` is ready.
 
-        `ready` is what the device would say. Raises `WindowNotReady` if the other has to retry.
+        The other core accesses `length` bytes at `offset` in cycle `time`. `ready` is the cycle
+        that applies to a memory without such a rule. Raises `WindowNotReady` if the other core has
+        to try again later.
         """
 
 
 class Region(NamedTuple):
-    """A memory or window of a core's own in the memory map."""
+    """The address range of a memory or window that belongs to one core."""
 
     start: int
     end: int
@@ -54,10 +56,10 @@ class Region(NamedTuple):
 
 
 class AddressSpace:
-    """All memories and windows of a device by their addresses.
+    """The memory map of one device: all its memories and windows, which it finds by address.
 
-    `feeding[unit]` is the half that feeds the array; the DMA fills the other one. Half 1
-    feeds after reset, so that half 0 is filled first.
+    `feeding[unit]` is the half (0 or 1) of an on-chip unit that feeds the array; the DMA fills the
+    other one. After reset half 1 feeds, so a program fills half 0 first.
     """
 
     local: Pages
@@ -78,13 +80,21 @@ class AddressSpace:
         self.windowed: frozenset[int] = frozenset()  # the regions (`REGION_SHIFT`) with windows
 
     def add_unit(self, number: int, user: Agent) -> None:
-        """Add the on-chip unit `number` (from 0, without gaps), from which `user` feeds."""
+        """Add the on-chip unit `number`, which feeds the core `user`.
+
+        The caller adds units in ascending order from 0, without gaps. Raises `ValueError`
+        otherwise.
+        """
         if number != len(self.users):
             raise ValueError(f"unit {number} comes after {len(self.users)} units")
         self.users.append(user)
 
     def map_own(self, agents: Iterable[Agent]) -> None:
-        """Place the memories and windows of cores; `own` holds the memories."""
+        """Add the memories and windows of these cores to the memory map.
+
+        The bytes of the memories must be in `own` already. Raises `ValueError` if two ranges
+        overlap.
+        """
         for core in agents:
             instance = core.number - core.table.number
             for row in core.table.memories:
@@ -108,10 +118,10 @@ class AddressSpace:
         self.windowed = frozenset(region.start >> REGION_SHIFT for region in windows)
 
     def locate(self, address: int, length: int, what: str = "access") -> tuple[Pages, int]:
-        """Return the memory in which `length` bytes at `address` lie, and the offset there.
+        """Return the memory that contains the `length` bytes at `address`, and their offset in it.
 
-        Registers are no memory. Raises `Fault` (out-of-range access) if not all bytes lie in one
-        memory; `what` begins its message.
+        Registers and windows are no memory. Raises `Fault` (out-of-range access) unless all bytes
+        are in one memory. The fault's message begins with `what`.
         """
         if address >= EXTERNAL:
             offset = address - EXTERNAL
@@ -131,19 +141,22 @@ class AddressSpace:
         raise self._outside(address, length, what)
 
     def region(self, address: int) -> Region | None:
-        """Return the memory or window of a core's own in which an address lies."""
+        """Return the core's own memory or window that contains an address, or None."""
         place = bisect_right(self.starts, address) - 1
         if place < 0 or address >= self.regions[place].end:
             return None
         return self.regions[place]
 
     def window(self, address: int, length: int) -> Window | None:
-        """Return the window in which the bytes lie; None if they are not all in one."""
+        """Return the window that contains all `length` bytes at `address`, or None."""
         region = self.region(address)
         return None if region is None or address + length > region.end else region.window
 
     def extent(self, address: int, length: int, what: str) -> tuple[int, int]:
-        """As `locate`, of windows too: (offset in the memory or window, its size in bytes)."""
+        """Return the offset of an address in its memory or window, and the size of that in bytes.
+
+        Raises the faults of `locate` if neither a memory nor a window contains all `length` bytes.
+        """
         window = self.window(address, length)
         if window is not None:
             return address - window.start, window.end - window.start
@@ -151,7 +164,7 @@ class AddressSpace:
         return offset, pages.size
 
     def address_in(self, pages: Pages, offset: int) -> int:
-        """Return the address of a byte of one of the memories."""
+        """Return the address of the byte at `offset` in the memory `pages`."""
         if pages in self.halves:
             return UNITS + (self.halves.index(pages) << HALF_SHIFT) + offset
         if pages in self.keepers:
@@ -161,7 +174,11 @@ class AddressSpace:
         return (LOCAL if pages is self.local else EXTERNAL) + offset
 
     def locate_half(self, address: int, length: int, what: str = "access") -> tuple[int, int]:
-        """As `locate`, of on-chip memory only: (index of the half: 2 * unit + half, offset)."""
+        """Return the half of an on-chip unit that contains the bytes, and their offset in it.
+
+        The half is given by its index, 2 * unit + half. Raises `Fault` (out-of-range access) unless
+        all bytes are in one half.
+        """
         index = address - UNITS >> HALF_SHIFT
         offset = address & (1 << HALF_SHIFT) - 1
         if 0 <= index < len(self.halves) and offset + length <= self.half_bytes:
@@ -177,7 +194,7 @@ class AddressSpace:
         )
 
     def describe(self, address: int) -> str:
-        """Say what lies at an address, for messages about an access that failed."""
+        """Return a phrase for fault messages that says which memory is at or near an address."""
         if address >= EXTERNAL:
             end = EXTERNAL + self.external_bytes
             return f"external memory is {EXTERNAL:#010x} to {end - 1:#010x}"
@@ -205,15 +222,15 @@ class AddressSpace:
         return "the device has none" if not count else f"units are 0 to {count - 1}"
 
     def half_address(self, index: int) -> int:
-        """Return the first address of a half; `index` is 2 * unit + half."""
+        """Return the first address of the half with this index, which is 2 * unit + half."""
         return UNITS + (index << HALF_SHIFT)
 
     def feeding_address(self, unit: int) -> int:
-        """Return the first address of the half of a unit that feeds."""
+        """Return the first address of the half of `unit` that feeds the array."""
         return self.half_address(2 * unit + self.feeding[unit])
 
     def holder(self, address: int) -> Agent | None:
-        """Return the running core that feeds from the half in which an on-chip address lies."""
+        """Return the core that runs and is fed by the half that contains `address`, or None."""
         index = address - UNITS >> HALF_SHIFT
         if not 0 <= index < len(self.halves) or self.feeding[index >> 1] != index & 1:
             return None

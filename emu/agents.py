@@ -1,4 +1,7 @@
-"""Agents: what memory, the clock and other cores know of a core (`macaw.emu.core.Core`)."""
+"""Agents: the part of a core that memory, the clock and other cores may use.
+
+`macaw.emu.core.Core` is the whole core.
+"""
 
 from __future__ import annotations
 
@@ -12,34 +15,46 @@ from macaw.isa.model import Core as Table
 
 
 class Clock:
-    """The device time: everything before `cycle` has happened, and of `cycle` what `turn` says."""
+    """The device time, and how far the cores have come within the present cycle.
+
+    All acts before `cycle` are done. Within `cycle` the cores act in the order of their numbers;
+    `turn` is the number of the core that acted last.
+    """
 
     cycle = 0
     turn = -1  # the number of the agent that acted last in `cycle`; NEVER: all, and the arbiter
 
     def had_turn(self, agent: Agent) -> bool:
-        """Return whether `agent` comes before the one that acts now, or is it."""
+        """Return whether `agent` has had its turn in the present cycle, or has it now."""
         return agent.number <= self.turn
 
     def frontier(self, agent: Agent) -> int:
-        """Return the first cycle in which `agent` has not had its turn, needed or not."""
+        """Return the first cycle in which `agent` has not had its turn yet.
+
+        A turn counts even if the agent had nothing to do in it.
+        """
         return self.cycle + int(self.had_turn(agent))
 
     @property
     def arbitrated(self) -> bool:
-        """Whether the arbiter of on-chip memory has acted in `cycle`."""
+        """Whether the arbiter of on-chip memory has already acted in `cycle`."""
         return self.turn == NEVER
 
     @property
     def position(self) -> tuple[int, int]:
-        """(cycle, turn): all acts before it, in the order of (time, number), are done."""
+        """The position of the run: a pair (cycle, turn).
+
+        All acts that come before this pair in the order of (time, core number) are done, and no
+        others.
+        """
         return self.cycle, min(self.turn, NEVER - 1) + 1
 
 
 class Agent(ABC):
-    """A numbered part of a device that acts in cycles of the device's clock: a core or the dma.
+    """A core or the dma: it has a number and acts in cycles of the device's clock.
 
-    It owns the data that others read: who it is, when it acts next, what it waits for.
+    It owns the data that others read: its name and number, the cycle of its next act, and what it
+    waits for.
     """
 
     state: State
@@ -60,24 +75,27 @@ class Agent(ABC):
     @property
     @abstractmethod
     def next_address(self) -> int | None:
-        """The address of the instruction that it executes next, None if it has none."""
+        """The address of the instruction that this core executes next, or None."""
 
     @abstractmethod
     def announce(self, kind: str, **values: int | str) -> None:
-        """Send an event to all listeners. Call it as `if self.listeners: self.announce(...)`."""
+        """Send an event of this kind to all listeners.
+
+        Callers test first whether there are any: `if self.listeners: self.announce(...)`.
+        """
 
     @abstractmethod
     def count_occurrence(
         self, what: str, time: int, until: int, count: int = 1, number: int | None = None
     ) -> None:
-        """Count for the trace an access that a port has seen. Call it only if `tracing`.
+        """Count a memory access of a port for the trace. Ports call this only if `tracing` is set.
 
         `TraceBlock.count_occurrence` explains the arguments.
         """
 
     @abstractmethod
     def sync(self) -> None:
-        """Bring `state` to the present (`Clock.frontier`)."""
+        """Bring `state` up to date, to the cycle `Clock.frontier`."""
 
     @abstractmethod
     def read_trace(self, name: str) -> int:
@@ -85,20 +103,26 @@ class Agent(ABC):
 
     @abstractmethod
     def write_trace(self, name: str, value: int) -> None:
-        """Set a parameter of the trace block. Raises `Fault`."""
+        """Set a parameter of the trace block. Raises `Fault` for a wrong name or value."""
 
     def areas_changed(self) -> None:
-        """Learn that the trace of some core may write its records elsewhere from now on."""
+        """React to a change of the memory area to which some core's trace block writes."""
         return
 
     @abstractmethod
     def read_register(self, name: str, time: int) -> int:
-        """Return the value of a memory-mapped register of the table at cycle `time`."""
+        """Return the value that the memory-mapped register `name` has at cycle `time`.
+
+        The register is a row of this core's table.
+        """
 
     @abstractmethod
     def write_register(self, name: str, value: int, time: int) -> None:
         """Set the memory-mapped register `name` to `value` in cycle `time`. Raises `Fault`."""
 
     def aligned(self, time: int) -> int:
-        """Return the first cycle of this agent's clock that is not before `time`."""
+        """Return the first cycle from `time` on that is a cycle of this agent's clock.
+
+        That is the next multiple of `divider`.
+        """
         return -(-time // self.divider) * self.divider

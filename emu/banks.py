@@ -1,4 +1,7 @@
-"""The arbiter of the on-chip memory: one access a bank a cycle, in each half of each unit."""
+"""The arbiter of on-chip memory: in each cycle a bank serves one access.
+
+Each half of each unit has banks of its own.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ Range = tuple[int, int]  # address (in a `Request`: offset in its half), bytes
 
 
 class Request:
-    """A beat that is not granted yet, or not all of it."""
+    """A beat that a port has requested and that the arbiter has not granted completely yet."""
 
     __slots__ = ("at", "data", "half", "pieces", "port", "ranges")
 
@@ -36,13 +39,13 @@ class Request:
 
 
 class Banks:
-    """Requests for on-chip memory, and the arbiter that grants them.
+    """The arbiter: it keeps the requests for on-chip memory and grants them.
 
-    The arbiter acts after all cores of a cycle, in each half separately. The requesters of a half
-    are ordered by the cycle of their last grant there, the earliest first, then by port. Each is
-    granted its next piece if all banks of that piece are still free in this cycle. The others
-    wait, count as blocked, and ask again in the next cycle. So the requesters of a bank are
-    served in turn (round-robin): none waits longer than one turn of all others.
+    It acts after all cores of a cycle, in each half of a unit separately. It orders the requesters
+    of a half by the cycle of their last grant there, the earliest first, then by port number. It
+    grants a requester its next piece if all banks of that piece are still free in this cycle. The
+    others count the cycle as blocked and try again in the next one. So the requesters of a bank
+    take turns (round-robin): none waits longer than one turn of all others.
     """
 
     def __init__(self, space: AddressSpace, banks: int, width: int, latency: int) -> None:
@@ -58,7 +61,7 @@ class Banks:
         self.exclusive: dict[int, Callable[[int], None]] = {}
 
     def build(self, halves: int, ports: int) -> None:
-        """Prepare for this many halves and ports."""
+        """Set the numbers of halves and ports, and reset the arbiter."""
         self._last = [[-1] * ports for _ in range(halves)]
         self.reset()
 
@@ -79,13 +82,16 @@ class Banks:
         return any(request.port.core is core for request in self._requests)
 
     def has_request_in(self, half: int) -> bool:
-        """Return whether any request waits for a grant in a half."""
+        """Return whether any request for the half with this index waits for its grant."""
         return any(request.half == half for request in self._requests)
 
     def count_exclusive(
         self, port: Endpoint, half: int, time: int, reads: int = 0, writes: int = 0
     ) -> None:
-        """Count beats of one piece in an exclusive half, the last one granted in cycle `time`."""
+        """Count `reads` and `writes` beats of `port` in an exclusive half.
+
+        Each beat is one piece. The last of them is granted in cycle `time`.
+        """
         port.reads += reads
         port.writes += writes
         if port.core.tracing:
@@ -97,7 +103,11 @@ class Banks:
     def grant_exclusive(
         self, port: Endpoint, time: int, address: int, length: int, data: bytes | None
     ) -> tuple[bytes, int]:
-        """Grant a beat of one piece in an exclusive half in cycle `time`: (bytes, ready)."""
+        """Grant a beat of one piece in an exclusive half at once, in cycle `time`.
+
+        `data` None reads. Returns the bytes that were read (empty for a write), and the cycle from
+        which the result may be used.
+        """
         half, offset = self.space.locate_half(address, length)
         pages = self.space.halves[half]
         if data is None:
@@ -108,13 +118,19 @@ class Banks:
         return b"", time + 1
 
     def revoke(self, time: int, half: int | None = None) -> None:
-        """Revoke exclusive access to one half, or to all, in cycle `time`."""
+        """End exclusive access to one half, or to all halves if `half` is None, in cycle `time`.
+
+        The cores that had it are called back.
+        """
         for one in list(self.exclusive) if half is None else [half]:
             if one in self.exclusive:
                 self.exclusive.pop(one)(time)
 
     def post(self, port: Endpoint, time: int, ranges: Sequence[Range], data: bytes | None) -> None:
-        """Add a request at cycle `time` (`Port.beat`). Raises `Fault`."""
+        """Add a request for the ranges of addresses at cycle `time`; `data` None reads.
+
+        `Port.beat` explains it. Raises `Fault` if the bytes are not all in one half.
+        """
         half = -1
         inside = []
         for address, length in ranges:
@@ -136,7 +152,11 @@ class Banks:
         self.time = time
 
     def pieces(self, ranges: Sequence[Range]) -> tuple[int, ...]:
-        """Return masks of the banks that the ranges need, split where a bank is needed twice."""
+        """Return one mask of banks for each piece of a request for these ranges.
+
+        A new piece begins where a bank is needed for a second word. Raises `ValueError` for no
+        bytes.
+        """
         width, count = self.width, self.count
         if len(ranges) == 1:
             offset, length = ranges[0]
@@ -158,7 +178,7 @@ class Banks:
         return (*pieces, sum(1 << used for used in taken))
 
     def arbitrate(self) -> None:
-        """Grant requests at the end of cycle `self.time`, and call `granted` of their cores."""
+        """Grant requests at the end of cycle `self.time` and pass their answers to `granted`."""
         time = self.time
         requests = self._requests
         if len(requests) == 1:
@@ -194,7 +214,7 @@ class Banks:
             self._answer(request, time)
 
     def _count_blocked(self, request: Request) -> None:
-        """Count a cycle in which a request lost a bank."""
+        """Count a cycle as blocked for a request whose banks were taken."""
         port = request.port
         of = "reads_blocked" if request.data is None else "writes_blocked"
         setattr(port, of, getattr(port, of) + 1)
@@ -204,7 +224,7 @@ class Banks:
             port.core.announce("blocked", address=self._address(request), of=of)
 
     def _answer(self, request: Request, time: int) -> None:
-        """Move the bytes and call `granted` of the requester."""
+        """Move the bytes of a request and pass the answer to the requester's `granted`."""
         port = request.port
         pages = self.space.halves[request.half]
         data = b""
@@ -243,7 +263,10 @@ class Banks:
         return self.space.half_address(request.half) + request.ranges[0][0]
 
     def plain(self) -> Any:
-        """Return time, pending requests and last grants as a plain value (`macaw.emu.plain`)."""
+        """Return the arbiter's time, pending requests and last grants as a plain value.
+
+        `macaw.emu.plain` defines plain values.
+        """
         requests = [
             (x.port.place, x.ranges, x.data, x.half, x.at)
             for x in sorted(self._requests, key=lambda x: x.port.place)
@@ -251,7 +274,7 @@ class Banks:
         return [self.time, requests, self._last]
 
     def take(self, value: Any, ports: Sequence[Endpoint]) -> None:
-        """Restore what `plain` returned, for the same ports."""
+        """Restore a value that `plain` returned; `ports` are the same ports in the same order."""
         self.time, requests, last = value
         self.exclusive = {}
         self._last = [list(line) for line in last]

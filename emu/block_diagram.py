@@ -1,4 +1,4 @@
-"""The block diagram of a unit of a core, as the seeds' figures have it: numbered boxes."""
+"""Block diagrams: the numbered boxes of a core's unit, as the figures of the seeds draw them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 
 class Box(NamedTuple):
-    """A box of a figure; `look` returns its present contents in a unit, by name."""
+    """A box of the figure. `look(unit)` returns the names and present values of its contents."""
 
     number: str
     name: str

@@ -1,4 +1,7 @@
-"""Breaks before instructions and probes after them, and the cores that test them themselves."""
+"""Breaks and probes: tests before and after instructions that a core makes by itself.
+
+They serve breakpoints and watches of the debugger, and spare it a call for each instruction.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from macaw.isa.touching import Place
 
 
 class Break(NamedTuple):
-    """A break before an instruction."""
+    """The condition under which a core stops before the instruction at some address."""
 
     test: Callable[[], bool] | None = None  # called when the core is there; None: always true
     # The test as an expression of Python, for translated code: `x[N]` are registers of the file
@@ -24,7 +27,7 @@ class Break(NamedTuple):
 
 
 class Probe(NamedTuple):
-    """A test after each instruction that reads or writes one of some registers."""
+    """A test that a core makes after each instruction that reads or writes certain registers."""
 
     registers: frozenset[Place]
     reads: bool  # after those that read one
@@ -37,24 +40,26 @@ class Probe(NamedTuple):
 
 
 class Breakable(Inspectable):
-    """An agent that stops before instructions at the addresses of `breaks`.
+    """A core that stops by itself before the instructions at the addresses in `breaks`.
 
-    Where an instruction would begin that was not tried yet, it calls `break_stop` and returns the
-    stop, if there is one. A run that is resumed passes the instruction: each arrival stops once.
+    Before it tries an instruction for the first time, it calls `break_stop`. If that returns a
+    stop, `advance` returns it. When the run is resumed the core executes the instruction, so each
+    arrival at it stops only once.
     """
 
     breaks: Mapping[int, Break] = MappingProxyType({})
     last_break: object = None  # the arrival (`moment`) of the last stop
 
     def set_breaks(self, breaks: Mapping[int, Break]) -> None:
-        """Stop before the instructions at these addresses, and at no others."""
+        """Replace all breaks by these, given by instruction address."""
         self.breaks = dict(breaks)
 
     def break_stop(self, address: int) -> Stop | None:
-        """Return the stop before the instruction at `address`, if there is a break that holds.
+        """Return the stop before the instruction at `address` if its break is true, else None.
 
-        Call it as `if self.breaks`, before any effect of the instruction. The result is None for
-        an instruction that waited, and for an arrival whose stop was returned already.
+        The core calls this as `if self.breaks: ...`, before any effect of the instruction. The
+        result is also None if the instruction has already waited, or if this arrival has already
+        stopped.
         """
         found = self.breaks.get(address)
         if found is None or self.waiting is not None or self.last_break == self.moment(address):
@@ -68,22 +73,28 @@ class Breakable(Inspectable):
 
 
 class Instrumented(Breakable):
-    """An agent that tests probes itself, and whose translated code contains tests as text."""
+    """A core that tests probes by itself, and whose translated code contains the tests as text."""
 
     probes: tuple[Probe, ...] = ()
     inlines: str  # the register file whose present values are the list of that name
 
     def set_probes(self, probes: Iterable[Probe]) -> None:
-        """Test these probes after the instructions that they are about, and no others."""
+        """Replace all probes by these."""
         self.probes = tuple(probes)
 
     @abstractmethod
     def ask(self) -> None:
-        """Return to the clock after the present act; others do so while they have listeners."""
+        """Return from `advance` after the present act, so that the clock can test for a stop.
+
+        Other cores return after each act anyway while they have listeners.
+        """
 
 
 def live_values(core: Agent, file: str) -> Any | None:
-    """Return the list of a register file's present values, None if the core keeps no such list."""
+    """Return the list that `core` keeps of a register file's present values, or None.
+
+    Only an `Instrumented` core keeps one, for the file named in `inlines`.
+    """
     if isinstance(core, Instrumented) and core.inlines == file:
         return getattr(core, file)
     return None

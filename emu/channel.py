@@ -1,4 +1,4 @@
-"""The channel of external memory: when an access starts, and when it is ready."""
+"""The channel of external memory: it decides when an access starts and when it is ready."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from macaw.emu.rules.transfers import channel_beats
 
 
 class Channel:
-    """The one channel of external memory; requests are served as they come, in time order.
+    """The one channel of external memory, which serves accesses in the order of their cycles.
 
-    A strided access comes as a whole: its later lanes are served before requests that other cores
-    make meanwhile.
+    It serves a strided access as a whole, before any access that another core requests meanwhile.
     """
 
     def __init__(self, latency: int, width: int) -> None:
@@ -22,9 +21,10 @@ class Channel:
         self.jitter: Jitter | None = None  # when the memory is busy
 
     def take(self, time: int, offset: int, length: int) -> tuple[int, int, int]:
-        """Occupy the channel for an access at cycle `time`: (beats, start, ready).
+        """Occupy the channel for an access that is requested in cycle `time`.
 
-        `ready` is start + latency + beats.
+        Returns the number of beats, the cycle in which the first one starts, and the cycle in which
+        the access is ready: start + latency + beats.
         """
         beats = channel_beats(offset, length, self.width)
         start = self.free if self.free > time else time
@@ -32,7 +32,7 @@ class Channel:
         return beats, start, start + self.latency + beats
 
     def partial(self, offset: int, length: int) -> int:
-        """Return how many beats of an access do not fill the width."""
+        """Return how many beats of an access carry fewer bytes than the channel is wide."""
         if not length:
             return 0
         end = offset + length
@@ -43,13 +43,13 @@ class Channel:
 
 
 class NoisyChannel(Channel):
-    """The channel of external memory of a device with jitter."""
+    """The channel of a device with jitter: no access starts while noise keeps the memory busy."""
 
     def __init__(self, latency: int, width: int, jitter: Jitter) -> None:
         super().__init__(latency, width)
         self.jitter = self._noise = jitter
 
     def take(self, time: int, offset: int, length: int) -> tuple[int, int, int]:
-        """As `Channel.take`; no access starts while the memory is busy."""
+        """As `Channel.take`, but the access starts when the memory is free of noise."""
         self.free = self._noise.free(max(self.free, time))
         return super().take(time, offset, length)

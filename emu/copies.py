@@ -1,8 +1,10 @@
-"""Copied parts: a core that executes a copy of another instance's part, as rows of the array may.
+"""Copied parts: they map an address in a copied program to the program's own symbols and lines.
 
-Each instance of a core has its own place for a part, a power of two after that of the one before:
-a row its unit, an island its instruction memory. An address of one instance gets the symbol and the
-source line of the same offset in another instance's part if the bytes there are equal.
+A core may execute a copy of the part that the program has for another instance of that core. Rows
+of the array do so. Each instance has its own address range for a part: a row has its unit, an
+island has its instruction memory. The ranges follow each other at a distance of a power of two. An
+address in one range gets the symbol and source line of the same offset in another range if the
+bytes there are equal.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ COMPARED = 64  # bytes around an instruction that identify a copy; cp may have p
 
 
 def index_of(core: Core) -> int:
-    """Return the index of a core among the instances of its table."""
+    """Return the index of a core among the instances of its table, such as 2 for `pe[2]`."""
     return core.number - core.table.number
 
 
@@ -29,7 +31,10 @@ def same_offset(core: Core, address: int, index: int, to: int) -> int:
 
 
 def original(program: Program, core: Core, address: int) -> int:
-    """Return the program's address of what a core executes at `address`, by default `address`."""
+    """Return the program's own address of the code that `core` executes at `address`.
+
+    That is `address` itself if the program has a section there, or if no part resembles the code.
+    """
     if program.section_at(address) is not None:
         return address
     scores = [
@@ -41,7 +46,10 @@ def original(program: Program, core: Core, address: int) -> int:
 
 
 def candidates(program: Program, core: Core, address: int) -> Iterator[tuple[Section, int]]:
-    """Yield the parts of which the code at an address may be a copy, and the address there."""
+    """Yield the sections of other instances that may contain the original of the code at `address`.
+
+    Each comes with the address in it that has the same offset as `address`.
+    """
     for section in program.parts(core.table.name):
         if section.index is not None:
             at = same_offset(core, address, index_of(core), section.index)
@@ -50,7 +58,7 @@ def candidates(program: Program, core: Core, address: int) -> Iterator[tuple[Sec
 
 
 def _equal(core: Core, address: int, section: Section, at: int) -> float:
-    """Return the fraction of bytes around `address` that equal those of a part around `at`."""
+    """Return which fraction of the bytes around `address` equals those of the section at `at`."""
     begin = max(section.address, at - COMPARED // 2)
     data = section.data[begin - section.address :][:COMPARED]
     if not section.address <= at < section.address + len(section.data):
@@ -63,7 +71,10 @@ def _equal(core: Core, address: int, section: Section, at: int) -> float:
 
 
 def _present(core: Core, address: int, length: int) -> Iterator[bytes]:
-    """Yield the bytes that a core may execute at an address: in both halves of its unit."""
+    """Yield the `length` bytes that the core may execute at `address`.
+
+    A core that an on-chip unit feeds may execute either half of it, so there are two answers.
+    """
     memory = core.device.memory
     places = [address]
     if core in memory.users:

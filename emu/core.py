@@ -1,59 +1,68 @@
-"""The contract of a core: what clock, memory, debugger and profiler may use of it.
+"""The contract of a core: what the clock, memory, debugger and profiler may use of it.
 
-A folder of `emu` with the name of a table's module (`macaw.isa.registry.module`) offers
-`build(device) -> list[Core]`; the device knows no core by any other means
-(docs/adding-a-core.md). `build` makes the cores (one of cp, one a row of pe), of the class that
-`device.select` finds in `ENGINES` of the folder. A core takes its ports
-(`device.memory.port(core)`); one that feeds from an on-chip unit is added with
+Each table of `isa` names a module (`macaw.isa.registry.module`). The folder of `emu` with that name
+offers `build(device) -> list[Core]`, and the device finds its cores in no other way
+(docs/adding-a-core.md). `build` makes the cores: one for cp, one for each row of pe. It takes their
+class from `ENGINES` of the folder by `device.select`. A core gets a port by
+`device.memory.port(core)`. A core that an on-chip unit feeds calls
 `device.memory.add_unit(number, core)`.
 
-`Core` has what every core needs. What only some cores can do is a class each, which they extend:
+`Core` has what every core needs. A core extends further classes for what only some cores can do:
 `Startable`, `Dispatchable` and `Operable` (`macaw.emu.system`), `Windowed` (`macaw.emu.windows`),
-`Guarded` (`macaw.emu.address_space`), `Breakable` and `Instrumented` (`macaw.emu.breaks`). What a
-core has for one purpose is a class that `Core` extends: waits (`macaw.emu.waiter`), the trace
-(`macaw.emu.traced`), questions of the debugger (`macaw.emu.inspection`).
+`Guarded` (`macaw.emu.address_space`), `Breakable` and `Instrumented` (`macaw.emu.breaks`). `Core`
+itself extends one class for each purpose: waits (`macaw.emu.waiter`), the trace
+(`macaw.emu.traced`) and the questions of the debugger (`macaw.emu.inspection`).
 
-**Time.** All times are device cycles from reset. `core.time` is the cycle of
-the core's next act; `NEVER` while it waits or idles. The clock always advances
-the core with the least (time, number), up to `limit`: all earlier acts are done and no later one
-is, so inside `advance` a core may read memory, other cores and registers as they are.
-An act is an instruction (cp: executed; vc: issued), of the array a cycle. An instruction that
-executes at cycle t and costs c has all its effects at t and leaves `time = t + c * divider`;
-results that can be used only later are marked so in the core's state (vc's scoreboard). An access
-to on-chip memory has its effect when it is granted.
+**Time.** All times are device cycles from reset. `core.time` is the cycle of the core's next act;
+it is `NEVER` while the core waits or idles. The clock always advances the core with the least
+(time, number), up to `limit`. At that moment all earlier acts are done and no later one is, so
+inside `advance` a core may read memory, other cores and registers as they are. For cp an act is the
+execution of an instruction, for vc the issue of one, for the array a cycle. An instruction that
+executes at cycle t and costs c cycles has all its effects at t. It leaves `time = t + c * divider`.
+A result that may be used only later is marked so in the core's state (vc's scoreboard). An access
+to on-chip memory has its effect when the arbiter grants it.
 
-**Returning.** `advance(limit)` acts while `self.time < limit`. It returns
-earlier right after any act after which another core may act earlier: a request
-to on-chip memory (`port.beat`, or `port.load`/`store` that returned None), a device service
-(`swap`, `dispatch`, `start`, `changed`, a transfer), an access to a register of
-another core. The arbiter of the on-chip memory acts after all cores of a cycle, so a core that
-requests a beat at t must not act at t + 1 in the same call.
+**Returning.** `advance(limit)` acts while `self.time < limit`. It returns earlier, right after an
+act that may let another core act earlier than planned. Such acts are a request to on-chip memory
+(`port.beat`, or `port.load`/`store` that returned None), a device service (`swap`, `dispatch`,
+`start`, `changed`, a transfer), and an access to a register of another core. The arbiter of on-chip
+memory acts after all cores of a cycle. So a core that requests a beat at t must not act at t + 1 in
+the same call.
 
-**Its own memory and registers.** The memory map is made of rows of the table (`memories`,
-`registers`). The device keeps the bytes (`device.memory.own`); a register is the field of the
-core's state that has its name, unless the core overrides `read_register` and `write_register`.
+**Its own memory and registers.** Rows of the core's table (`memories`, `registers`) make its part
+of the memory map. The device keeps the bytes (`device.memory.own`). A register is the field of the
+core's state with the same name, unless the core overrides `read_register` and `write_register`.
 
-**Engines.** A fast engine may let its own state lag the clock and act less often if no other part
-of the device can notice: `sync` brings `self.state` to `device.frontier(self)`, the first cycle
-in which the core has not had its turn (in the middle of a cycle, too, if another core
-faults there); a fault comes in its own cycle; with `listeners` every act is announced in its
-cycle. A core that uses a half of on-chip memory without requests puts a callback into
-`memory.banks.exclusive`, which is called when another core requests that half. The dma may also be
-the `sleeper` (`macaw.emu.pages.Sleeper`) of the channel and of memories that it has yet to write:
-ports, `peek`, fetches and services of the device wake it. It sleeps only while every running core
-after it is `confined` (`Dispatchable`). A core that acts for several cycles in one call sets
-`device.cycle = self.time` before it calls a service or returns a stop.
+**Engines.** A fast engine may let its own state lag behind the clock and act less often if no other
+part of the device can notice. These rules make sure of that:
 
-**Announcements.** "instruction" (address) before it acts; where the word alone does not say them,
-`reads` and `writes` are masks of the registers of the core's one file, and a level's name with an s
-(`macaw.isa.model.Core.levels`) is a mask of the units that execute it together. Ports announce
-"read" and "write" (address, size) when bytes move, and "blocked" (address) in each cycle that lost
-a bank. A core that works on longer things announces their "begin" and "end" (transfers of the dma,
-exes of the array in each cluster, where `left` says how many other clusters have yet to end it;
-of a chain and of an island's block the end alone), and others of its own. "packet"
-(address, order, clusters) comes when a row requests the first beat of one. "done" (until) follows
-an instruction of cp and vc, "beats" (of, begin, until, count) an access to external memory, "swap"
-(mask) that of ping and pong.
+- `sync` brings `self.state` to `device.frontier(self)`, the first cycle in which the core has not
+  had its turn. This may be in the middle of a cycle, if another core faults there.
+- A fault is raised in its own cycle. With `listeners` every act is announced in its cycle.
+- A core that uses a half of on-chip memory without requests puts a callback into
+  `memory.banks.exclusive`. The arbiter calls it when another core requests that half.
+- The dma may be the `sleeper` (`macaw.emu.pages.Sleeper`) of the channel, and of memories to which
+  it has yet to write. Ports, `peek`, fetches and services of the device wake it. It sleeps only
+  while every running core with a higher number is `confined` (`Dispatchable`).
+- A core that acts for several cycles in one call sets `device.cycle = self.time` before it calls a
+  service or returns a stop.
+
+**Announcements.** Their kinds, with their values in parentheses:
+
+- "instruction" (address): a core announces it before the instruction acts. Where the instruction
+  word alone does not determine them, `reads` and `writes` are masks of the registers of the core's
+  one file. A value named as the plural of a level (`macaw.isa.model.Core.levels`) is a mask of the
+  units that execute the instruction together.
+- "read" and "write" (address, size): a port announces them when bytes move; "blocked" (address) in
+  each cycle in which a bank was taken.
+- "begin" and "end": a core announces them for work that is longer than an instruction. These are
+  the transfers of the dma and, in each cluster, the exes of the array, where `left` says how many
+  other clusters have yet to end the exe. A chain and an island's block announce only their end.
+- "packet" (address, order, clusters): a row requests the first beat of a packet.
+- "done" (until): it follows an instruction of cp or vc. "beats" (of, begin, until, count) follows
+  an access to external memory, "swap" (mask) an exchange of ping and pong.
+
+A core may announce further kinds of its own.
 """
 
 from __future__ import annotations
@@ -77,7 +86,7 @@ from macaw.isa.model import Core as Table
 
 @dataclass(frozen=True)
 class Event:
-    """An announcement of a core to its listeners."""
+    """An announcement of a core, as its listeners get it."""
 
     kind: str  # "instruction", "read", "write", "blocked", "begin", "end", ...
     core: Core
@@ -99,14 +108,14 @@ CONTRACT = (
 
 
 class Core(Requester, Waiter, Traced, Inspectable):
-    """Anything that executes instructions, and the dma.
+    """The base class of everything that executes instructions, and of the dma.
 
-    A subclass has `advance` and `next_address`, usually `granted` and `counters`, and the
-    abilities that it extends. Fields beside `CONTRACT` are rows that it passes to `__init__`, or
-    a state of its own class that begins with `CONTRACT`.
-    An engine may have state in attributes of its own between calls; `sync` writes
-    them into `self.state`, `reload` takes them from there (both call `super()`),
-    and an attribute that neither handles is lost at a restore.
+    A subclass defines `advance` and `next_address`, usually `granted` and `counters`, and extends
+    the ability classes that it needs. State beside `CONTRACT` it passes to `__init__`: either as
+    rows, or as a state of its own class that begins with `CONTRACT`. Between calls an engine may
+    have state in its own attributes. `sync` writes them into `self.state` and `reload` reads them
+    from there; overrides of both call `super()`. An attribute that neither handles is lost when the
+    device is restored.
     """
 
     def __init__(
@@ -133,7 +142,7 @@ class Core(Requester, Waiter, Traced, Inspectable):
     def advance(self, limit: int) -> Stop | None:
         """Act while `self.time < limit`; the module's text says when to return earlier.
 
-        Called with `self.time < limit` only. Returns a stop (exit, breakpoint) or
+        The device calls it only with `self.time < limit`. Returns a stop (exit, breakpoint) or
         None. Raises `Fault`.
         """
 
@@ -150,13 +159,13 @@ class Core(Requester, Waiter, Traced, Inspectable):
         setattr(self.state, name, value)
 
     def counters(self) -> dict[str, int]:
-        """Return the table's counters by name; the device adds the ports' traffic."""
+        """Return the counters of the core's table by name; the device adds the ports' traffic."""
         return {}
 
     def remember(self, number: Callable[[], int]) -> Origins:
-        """Record the origins of values from now on (`macaw.emu.origins`), until a new device.
+        """Record from now on which step made each value (`macaw.emu.origins`); return the record.
 
-        For the reference engine. `number()` is the number of the present announcement.
+        Only the reference engine does so. `number()` is the number of the present announcement.
         """
         self.origins = Origins(number)
         return self.origins
@@ -186,12 +195,12 @@ class Core(Requester, Waiter, Traced, Inspectable):
     # State
 
     def reset(self) -> None:
-        """Go to the state after reset. Calls `reload`."""
+        """Set the state to its values after reset, then call `reload`."""
         self.state.reset()
         self.reload()
 
     def sync(self) -> None:
-        """Write what the engine has in attributes into `self.state` (`Agent.sync`)."""
+        """Write the engine's attributes into `self.state`; see `Agent.sync`."""
         state = self.state
         state.time = self.time
         state.running = self.running
@@ -201,7 +210,7 @@ class Core(Requester, Waiter, Traced, Inspectable):
         self.trace.sync()
 
     def reload(self) -> None:
-        """Take what the engine has in attributes from `self.state`."""
+        """Set the engine's attributes from `self.state`."""
         state = self.state
         self.time = state.time
         self.running = state.running

@@ -1,9 +1,10 @@
-"""Sigmoid, tanh and softmax of host values: correctly rounded (docs/numbers-nnp.md).
+"""Sigmoid, tanh and softmax of host values, correctly rounded (docs/numbers-nnp.md).
 
-A result in binary64 is within 2**-48 of the true one, which allows the library's functions errors
-of 16 units in the last place. If both ends of that range round to the same host number, it is the
-result. The few others are computed in decimals of growing precision until both ends agree; that
-ends, as no true result is a tie (e**x is transcendental for every rational x but 0).
+A function computes first in binary64. That result is within 2**-48 of the true one, which allows
+for errors of the library's functions of 16 units in the last place. If both ends of this range
+round to the same host number, that number is returned. Otherwise the function computes in decimals
+of growing precision until both ends agree. This terminates because no true result is a tie (e**x is
+transcendental for every rational x but 0).
 """
 
 from __future__ import annotations
@@ -27,20 +28,21 @@ _GRID = 40  # fraction bits of an exponential, those of BFP long
 
 
 def sigmoid(values: Host) -> Host:
-    """Return 1 / (1 + e**-x), correctly rounded. NaN stays NaN, in the one form."""
+    """Return 1 / (1 + e**-x) of each element, correctly rounded; NaN stays NaN."""
     return _by_table("sigmoid", values) if _narrow(values) else _curve("sigmoid", values)
 
 
 def tanh(values: Host) -> Host:
-    """Return the hyperbolic tangent, correctly rounded; zeros keep their sign."""
+    """Return the hyperbolic tangent of each element, correctly rounded; zeros keep their sign."""
     return _by_table("tanh", values) if _narrow(values) else _curve("tanh", values)
 
 
 def softmax(values: Host, valid: int) -> Host:
-    """Return softmax of the first `valid` elements along the last axis; the others become +0.
+    """Return the softmax of the first `valid` elements along the last axis; the others become +0.
 
-    Differences to the largest one are host values. Exponentials are rounded once (to 2**-40 at
-    the finest), their sum is exact, quotients are rounded once.
+    The result has the shape of `values`. The differences to the largest element are rounded to host
+    values. The exponentials are rounded once (to 2**-40 at the finest), their sum is exact, and the
+    quotients are rounded once.
     """
     result = np.zeros_like(values)
     count = min(valid, values.shape[-1])
@@ -76,7 +78,10 @@ def _exact_sigmoid(x: Decimal) -> Decimal:
 
 
 def _exact_tanh(x: Decimal) -> Decimal:
-    """Return tanh of `x` >= 0; it loses as many digits as `x` has zeros after the point, <= 8."""
+    """Return tanh of `x` >= 0 in the precision of the decimal context.
+
+    It loses one digit for each zero of `x` after the decimal point, at most 8.
+    """
     double = (-2 * x).exp()
     return (1 - double) / (1 + double)
 
@@ -89,7 +94,10 @@ _EXACT: dict[str, Callable[[Decimal], Decimal]] = {
 
 
 def _decide(name: str, x: float, rounded: Callable[[Fraction], Any]) -> Any:
-    """Return `rounded` of the true value of a curve at `x`, which is not 0."""
+    """Return `rounded` of the curve's true value at `x`, which is not 0.
+
+    It raises the precision until both ends of the error range are rounded to the same number.
+    """
     digits = _DIGITS
     while True:
         with localcontext(Context(prec=digits, Emin=-(10**6), Emax=10**6)):
@@ -102,7 +110,7 @@ def _decide(name: str, x: float, rounded: Callable[[Fraction], Any]) -> Any:
 
 
 def _curve(name: str, values: Host) -> Host:
-    """Return a curve at each element, in decimals where binary64 does not decide."""
+    """Return a curve at each element; in decimals where binary64 is not precise enough."""
     with np.errstate(invalid="ignore"):
         exact = _FAST[name](np.asarray(values).astype(np.float64))
     dtype = values.dtype
@@ -121,7 +129,7 @@ def _curve(name: str, values: Host) -> Host:
 
 @cache
 def _table(name: str) -> NDArray[np.float16]:
-    """Return a curve at all 65536 numbers of fp16, by their bits."""
+    """Return an array of 65536 numbers: a curve at every fp16 number, indexed by its bits."""
     table = _curve(name, np.arange(1 << 16, dtype=np.uint16).view(np.float16))
     table.flags.writeable = False
     return table
@@ -132,9 +140,9 @@ def _by_table(name: str, values: Host) -> Host:
 
 
 def _on_grid(exact: Doubles, dtype: DTypeLike) -> NDArray[np.int64]:
-    """Return numbers from 0 to 1 in units of 2**-40, rounded once.
+    """Return numbers from 0 to 1 as integers in units of 2**-40, rounded once.
 
-    Rounded to a host number or to 2**-40, whichever is coarser.
+    The rounding is to the host type or to 2**-40, whichever is coarser.
     """
     scaled = np.ldexp(exact, _GRID)
     if np.dtype(dtype) == np.float16:
@@ -145,7 +153,7 @@ def _on_grid(exact: Doubles, dtype: DTypeLike) -> NDArray[np.int64]:
 
 
 def _grid_of(value: Fraction, dtype: np.dtype[Any]) -> int:
-    """Return the same of one fraction."""
+    """Return one fraction as `_on_grid` does for arrays."""
     scaled = value * (1 << _GRID)
     if dtype == np.float32 and scaled < 1 << 24:
         return round(scaled)
@@ -153,7 +161,7 @@ def _grid_of(value: Fraction, dtype: np.dtype[Any]) -> int:
 
 
 def _exponentials64(differences: Host) -> NDArray[np.int64]:
-    """Return e**d of numbers up to 0, in units of 2**-40."""
+    """Return e**d for differences d <= 0, as integers in units of 2**-40."""
     dtype = differences.dtype
     with np.errstate(under="ignore"):
         exact = np.exp(differences.astype(np.float64))
@@ -167,7 +175,10 @@ def _exponentials64(differences: Host) -> NDArray[np.int64]:
 
 @cache
 def _exponential_table() -> NDArray[np.int64]:
-    """Return e**d of all numbers of fp16 up to 0, by their bits; 0 for others."""
+    """Return e**d for every fp16 number d <= 0, in units of 2**-40, indexed by the bits of d.
+
+    The entries of all other numbers are 0.
+    """
     numbers = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
     used = np.flatnonzero(numbers <= 0)
     table = np.zeros(1 << 16, np.int64)
@@ -183,7 +194,7 @@ def _exponentials(differences: Host) -> NDArray[np.int64]:
 
 
 def _quotients(parts: NDArray[np.int64], totals: NDArray[np.int64], dtype: DTypeLike) -> Host:
-    """Return `parts` / `totals`, rounded once to the host type."""
+    """Return `parts` / `totals`, rounded once to the host type `dtype`."""
     exact = parts / totals
     result = to_host(exact * (1 - _MARGIN), dtype)
     unsure = result != to_host(exact * (1 + _MARGIN), dtype)

@@ -1,7 +1,8 @@
-"""The whole device: its cores, its memory and the clock.
+"""The device: its cores, its memory and the clock that lets them act in order.
 
-It is built from a configuration and from the tables of `isa`: `build(device)` of the folder in
-`emu` with the name of a table's module makes the cores of that table. This module names no core.
+A device is built from a configuration and the tables of `isa`. For each table, the folder of `emu`
+with the name of the table's module makes the cores by its `build(device)`. This module names no
+core.
 """
 
 from __future__ import annotations
@@ -33,7 +34,10 @@ Builder = Callable[["Device"], list[Core]]
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A device's whole state at a position of a run; it never changes. Snapshots share pages."""
+    """The whole state of a device at one position of a run.
+
+    It never changes. Snapshots share the memory pages that are equal.
+    """
 
     device: Mapping[str, Any]
     memory: Mapping[str, Any]
@@ -47,7 +51,7 @@ class Snapshot:
 
 
 def builders() -> list[Builder]:
-    """Return `build` of each folder that models a table's core, by core number."""
+    """Return the function `build` of each folder that models a core, in core-number order."""
     found = []
     for name in registry.names():
         folder = f"macaw.emu.{registry.module(name)}"
@@ -58,13 +62,14 @@ def builders() -> list[Builder]:
 
 
 class Device(System):
-    """A device of a configuration, after reset, without a program.
+    """A simulated device. After construction it is reset and has no program.
 
-    `cores` has the cores by name (`cp`, `pe[0]`), `by_number` by number. `cycle` is
-    the device time: everything before it has happened. `stdout` and `stderr` are called with what
-    a program writes. `engine` is the name of the simulation engine (`ENGINES`); results and cycles
-    are the same with all. `jitter` is the seed of noise in the timing of DRAM
-    (`macaw.emu.jitter`), None for no noise. `build` replaces the cores, for tests.
+    `cores` has the cores by name (`cp`, `pe[0]`), `by_number` by number. `cycle` is the device
+    time: all acts before it are done. `stdout` and `stderr` are functions that the device calls
+    with the bytes a program writes. `engine` is the name of the simulation engine (`ENGINES`); all
+    engines give the same results and cycles. `jitter` is the seed of noise in the timing of DRAM
+    (`macaw.emu.jitter`), None for no noise. `build` replaces the functions that make cores, for
+    tests. Raises `DeviceError` for arguments of another kind.
     """
 
     order: list[Core]
@@ -106,7 +111,7 @@ class Device(System):
         self.reset()
 
     def reset(self) -> None:
-        """Go to the state after reset; the program is removed, listeners stay."""
+        """Set everything to its state after reset and remove the program; listeners stay."""
         self.program = None
         self.cycle = self.last_change = 0
         self.stopped = self._request = None
@@ -118,7 +123,7 @@ class Device(System):
     # The host program
 
     def load(self, program: Program) -> None:
-        """Reset, write the sections to their addresses, and start core 0 at the entry.
+        """Reset the device, write the program's sections to memory, and start core 0 at the entry.
 
         Raises `DeviceError` if the program does not fit this device.
         """
@@ -146,20 +151,26 @@ class Device(System):
             raise DeviceError(f"the program does not fit this device: {fault.message}") from None
 
     def write_tensor(self, name: str, array: object) -> None:
-        """Write an array into the named tensor.
+        """Write an array into the program's tensor of this name.
 
-        Raises `DeviceError` unless dtype and shape are the declared ones.
+        Raises `DeviceError` unless the array has the dtype and shape that the program declares.
         """
         tensor = tensors.find(self.program, name)
         self.memory.poke(tensor.address, tensors.bytes_of(tensor, array))
 
     def read_tensor(self, name: str) -> NDArray[Any]:
-        """Return a copy of the named tensor as declared: dtype, shape. Raises `DeviceError`."""
+        """Return a copy of the program's tensor of this name, in its declared dtype and shape.
+
+        Raises `DeviceError` if there is no such tensor.
+        """
         tensor = tensors.find(self.program, name)
         return tensors.array_of(tensor, self.memory.peek(tensor.address, tensor.size))
 
     def counters(self) -> dict[str, dict[str, int]]:
-        """Return all counters by core, then by name: the table's, then the ports' traffic."""
+        """Return all counters: for each core's name, the values by counter name.
+
+        The counters of the core's table come first, then the traffic of its ports.
+        """
         found = {core.name: core.counters() for core in self.order}
         for port in self.memory.ports:
             values = found[port.core.name]
@@ -170,12 +181,14 @@ class Device(System):
     # The clock
 
     def run(self, max_cycles: int | None = None, until: int | None = None, turn: int = 0) -> Stop:
-        """Run until something stops the device; at most `max_cycles` more, or to cycle `until`.
+        """Run until something stops the device, at the latest at one of two limits.
 
-        A limit stops it when all acts before that cycle are done; with a `turn` also the acts in
-        cycle `until` of cores with lower numbers (`position`). Stops are an
-        exit, a fault, a deadlock, the limit, a breakpoint, an interrupt, an event. After an exit
-        or fault `run` returns the same stop until a reset, load or restore.
+        These are `max_cycles` more cycles, and the cycle `until`.
+
+        A limit stops the run when all acts before that cycle are done. With a `turn`, the cores
+        with lower numbers also act in cycle `until` (see `position`). A run stops at an exit, a
+        fault, a deadlock, the limit, a breakpoint, an interrupt or an event. After an exit or fault
+        `run` returns the same stop until a reset, load or restore.
         """
         limit = self._end(max_cycles)
         if until is not None and until <= limit:
@@ -185,9 +198,10 @@ class Device(System):
     def step_core(
         self, name: str, max_cycles: int | None = None, until: int | None = None, turn: int = 0
     ) -> Stop:
-        """Run until the core has finished one more instruction ("step"), or another stop.
+        """Run until the core `name` has finished one more instruction, or until another stop.
 
-        The other cores act, too, as long as they come before it in time. Limits are those of `run`.
+        The result's reason is "step" in the first case. The other cores act, too, where their acts
+        come first in time. The limits are those of `run`.
         """
         limit = self._end(max_cycles)
         if until is not None and until <= limit:
@@ -195,7 +209,10 @@ class Device(System):
         return self._run(limit, self.cores[name])
 
     def _end(self, max_cycles: int | None) -> int:
-        """Return the cycle in which a run of at most so many cycles ends. Raises `DeviceError`."""
+        """Return the cycle in which a run of at most `max_cycles` ends; `NEVER` for None.
+
+        Raises `DeviceError` for a number that is not whole or is negative.
+        """
         if max_cycles is None:
             return NEVER
         if not isinstance(max_cycles, Integral) or max_cycles < 0:
@@ -203,7 +220,11 @@ class Device(System):
         return self.cycle + int(max_cycles)
 
     def interrupt(self, stop: Stop | None = None) -> None:
-        """Stop the run soon (from another thread), or right after this act (from a listener)."""
+        """Request that the run stops, with `stop` or with an interrupt.
+
+        Called from another thread, it stops the run soon. Called from a listener, it stops the run
+        right after the present act.
+        """
         self._request = stop or Stop("interrupt", self.cycle, "interrupted")
 
     def _run(self, limit: int, focus: Core | None, turn: int = 0) -> Stop:
@@ -267,19 +288,19 @@ class Device(System):
         return self._request
 
     def _step_stop(self, core: Core) -> Stop:
-        """Return the stop of a step; a stop that a listener has requested comes before it."""
+        """Return the stop of a finished step, or the stop that a listener has requested instead."""
         stop = Stop("step", self.cycle, core=core.name, address=core.next_address)
         self._close_cycle()
         return self._request or stop
 
     def _close_cycle(self) -> None:
-        """Begin the next cycle if the arbiter has acted."""
+        """Begin the next cycle if the arbiter, which acts last, has acted in this one."""
         if self.turn == NEVER:
             self.cycle, self.turn = self.cycle + 1, -1
 
     @property
     def acting(self) -> Core | None:
-        """The core that acts now, or has acted last; None: the arbiter of on-chip memory."""
+        """The core that acts now or acted last; None if that is the arbiter of on-chip memory."""
         return self.by_number.get(self.turn)
 
     def _finish(self, stop: Stop) -> Stop:
@@ -292,7 +313,10 @@ class Device(System):
         return stop
 
     def _end_traces(self, stop: Stop) -> Stop:
-        """End all records; return `stop`, or the fault of a record that cannot be spilled."""
+        """End all trace records, and return `stop`.
+
+        If a record cannot be written to memory, return the stop of that fault instead.
+        """
         for core in self.order:
             try:
                 core.trace.stop()
@@ -307,7 +331,7 @@ class Device(System):
         return Stop("cycle limit", limit, message)
 
     def _idle_stop(self) -> Stop:
-        """Return the stop when no core will ever act again: an exit or a deadlock."""
+        """Return the stop for a device in which no core will act again: an exit or a deadlock."""
         waiting = [core for core in self.order if core.running]
         if not waiting:
             # The last core may have acted after `cycle` before it ended.
@@ -331,7 +355,10 @@ class Device(System):
         return text + (f" ({', '.join(states)})" if states else "")
 
     def _where(self, core: Core) -> str:
-        """Return ` at 0x00010010 (layer.s:12)` of a core with an address, else an empty text."""
+        """Return a text such as ` at 0x00010010 (layer.s:12)` with the core's next instruction.
+
+        It is empty if the core has no next instruction.
+        """
         address = core.next_address
         if address is None:
             return ""
@@ -340,7 +367,10 @@ class Device(System):
         return f" at {address:#010x}{source}"
 
     def place(self, address: int, core: Core | None = None) -> Place | None:
-        """Return the source place of an instruction, also of a copy; None if it is unknown."""
+        """Return file, line and column of the instruction at `address`; None if they are unknown.
+
+        With `core`, the address may also be in a copy of a part that this core executes.
+        """
         if self.program is None:
             return None
         if core is not None:
@@ -367,7 +397,7 @@ class Device(System):
     # State
 
     def sync(self) -> None:
-        """Bring the declared state of everything up to date."""
+        """Write the present state of device, cores and memory into the declared state."""
         self.state.cycle = self.cycle
         self.state.stopped = None if self.stopped is None else self.stopped.plain()
         self._sync_cores()  # they may have skipped beats
@@ -392,14 +422,20 @@ class Device(System):
         return {"device": self.state, "memory": self.memory.state, **cores}
 
     def snapshot(self) -> Snapshot:
-        """Return the whole state; only memory pages written since the last one are copied."""
+        """Return a snapshot of the whole state.
+
+        It copies only memory pages that were written since the last snapshot.
+        """
         self.sync()
         cores = {core.name: core.state.snapshot() for core in self.order}
         turn = self.position[1]
         return Snapshot(self.state.snapshot(), self.memory.state.snapshot(), cores, turn)
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go to the state of a snapshot of this device or of one with the same configuration."""
+        """Return to the state of a snapshot of this device, or of one with the same configuration.
+
+        Raises `StateError` if the snapshot has other cores.
+        """
         if snapshot.cores.keys() != self.cores.keys():
             raise StateError("the snapshot has other cores than this device")
         self.state.restore(snapshot.device)
@@ -410,7 +446,10 @@ class Device(System):
         self.turn = snapshot.turn - 1
 
     def diff(self, earlier: Snapshot) -> list[tuple[str, Change]]:
-        """Return the changes since `earlier`: (core's name, or `device` or `memory`; change)."""
+        """Return the changes since `earlier` as pairs: the owner's name, and the change.
+
+        The owner is a core, `device` or `memory`.
+        """
         self.sync()
         before = {"device": earlier.device, "memory": earlier.memory, **earlier.cores}
         return [
@@ -433,13 +472,14 @@ class Device(System):
         saved.write(path, self._machine(), self._states())
 
     def _machine(self) -> dict[str, Any]:
-        """Return the configuration that a saved state must have."""
+        """Return the configuration that a saved state must have to be loaded into this device."""
         return {**self.config, **({} if self.jitter is None else {"jitter": self.jitter})}
 
     def load_state(self, path: str | Path) -> None:
-        """Go to the state of a file that `save` wrote; the program stays as it is.
+        """Set the state to that of a file which `save` wrote; the program stays as it is.
 
-        Raises `StateError` (no such file, another configuration or format), with nothing changed.
+        Raises `StateError` (no such file, another configuration or format) and then changes
+        nothing.
         """
         found = saved.read(path, self._machine(), self._states())
         device, memory = found.pop("device"), found.pop("memory")
@@ -453,12 +493,12 @@ class Device(System):
     # Listeners
 
     def listen(self, listener: Listener, names: Iterable[str] | None = None) -> None:
-        """Call `listener` at the announcements of these cores, or of all."""
+        """Call `listener` for each announcement of the cores with these names, or of all cores."""
         for name in self.cores if names is None else names:
             self.cores[name].sync()  # from here on everything is announced
             self.cores[name].listeners.append(listener)
 
     def unlisten(self, listener: Listener) -> None:
-        """Undo `listen`."""
+        """Stop calling `listener` for announcements of any core."""
         for core in self.order:
             core.listeners = [other for other in core.listeners if other is not listener]

@@ -1,4 +1,4 @@
-"""Endpoints: a core's end of the memory system as the arbiter knows it, and how it is answered."""
+"""Endpoints: a core's end of the memory system as the arbiter sees it, without loads and stores."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ COUNTS = tuple(row.name for row in TRAFFIC)
 
 
 class Requester(Agent):
-    """An agent that requests beats of memory."""
+    """A core that requests beats of on-chip memory and takes the answers."""
 
     @abstractmethod
     def granted(self, port: Endpoint, data: bytes, time: int, ready: int) -> None:
-        """Take the answer to the beat that `port` requested, done at the end of cycle `time`.
+        """Take the answer to a beat of `port`, which the arbiter granted in cycle `time`.
 
-        `data` is what was read (all ranges in their order), empty for a write. `ready` is the
-        first cycle in which the data may be used (`time` + mem.onchip_latency), or
-        in which a write's effect is visible (`time` + 1). A core that waited sets `self.time`
-        here, to `time` + 1 at least. `port` is free again: the core's next `advance`, not this
-        method, may request a new beat, from `time` + 1 on.
+        `data` has the bytes that were read (all ranges in order); it is empty for a write. `ready`
+        is the first cycle in which the core may use the data (`time` + mem.onchip_latency), or in
+        which the effect of a write is visible (`time` + 1). A core that waited for the answer sets
+        `self.time` here, to `time` + 1 at least. `port` is free again. The core may request a new
+        beat in its next `advance`, from `time` + 1 on, but not in this method.
         """
 
 
 class Endpoint:
-    """Whose end it is, its place in the arbiter's line, and the counts of its traffic."""
+    """A core's end of the memory system: its place in the arbiter's line and its traffic counts."""
 
     __slots__ = ("core", "instruction", "place", *COUNTS)
 

@@ -1,4 +1,4 @@
-"""Faults, and the stops of a run with their reasons."""
+"""Faults, which an erroneous program causes, and stops, which say why a run ended."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ Place = tuple[str, int, int]  # file, line, column
 
 
 class Fault(Exception):
-    """An error of the program that the machine detects.
+    """An error of the simulated program that the machine detects.
 
-    `kind` is a fault of the table of the core whose act it ends. `message` has the values that
-    caused it, for people; `values` has them for programs. A core raises it with these three; the
-    device sets `core`, `address` (the instruction's), `cycle` and `place` where they are None.
-    The core must leave the faulting instruction unfinished: its time and its
-    next address are still those of the instruction.
+    `kind` is a fault of the table of the core whose act it ends. `message` says in words which
+    values caused it; `values` has them for programs. The core that raises it gives these three. The
+    device sets `core`, `address` (of the instruction), `cycle` and `place` where they are None. The
+    core must leave the faulting instruction unfinished: its time and next address are still those
+    of the instruction.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Fault(Exception):
         self.place = place
 
     def __str__(self) -> str:
-        """`layer.s:12:9: cp: misaligned access at 0x00010008, cycle 42: load of ...`"""
+        """Return e.g. `a.s:12:9: cp: misaligned access at 0x00010008, cycle 42: load of ...`."""
         where = "".join(f"{part}:" for part in self.place) + " " if self.place else ""
         core = f"{self.core}: " if self.core else ""
         address = "" if self.address is None else f" at {self.address:#010x}"
@@ -60,21 +60,22 @@ class Fault(Exception):
 
     @classmethod
     def from_plain(cls, value: tuple[Any, ...]) -> Fault:
-        """Return the fault that `plain` has encoded."""
+        """Return the fault from the plain value that `plain` returned."""
         kind, message, values, core, address, cycle, place = value
         return cls(kind, message, values, core=core, address=address, cycle=cycle, place=place)
 
 
 class DeviceError(MacawError, ValueError):
-    """A request that the device cannot fulfil; the message is for users."""
+    """A request of the caller that the device cannot fulfil; its message is for users."""
 
 
 @dataclass(frozen=True)
 class Stop:
-    """Why a run stopped, and when. The device can be inspected, and run on unless it ended.
+    """The reason why a run stopped, and the cycle.
 
-    `cycle` is the device time: of an exit, the cycle after the instruction; of a
-    fault, the cycle in which it happened; of a cycle limit, the limit.
+    The device can be inspected afterwards, and run on unless the stop is an exit or a fault.
+    `cycle` is the device time: for an exit the cycle after the instruction, for a fault the cycle
+    in which it happened, for a cycle limit the limit.
     """
 
     reason: Reason
@@ -104,7 +105,7 @@ class Stop:
 
     @classmethod
     def from_plain(cls, value: tuple[Any, ...]) -> Stop:
-        """Return the stop that `plain` has encoded."""
+        """Return the stop from the plain value that `plain` returned."""
         reason, cycle, message, exit_code, fault, core, address = value
         cause = None if fault is None else Fault.from_plain(fault)
         return cls(reason, cycle, message, exit_code, cause, core, address)
