@@ -127,7 +127,7 @@ def to_host(exact: NDArray[np.floating[Any]], dtype: DTypeLike) -> Host:
 
 
 def round_fraction(value: Fraction, dtype: DTypeLike) -> np.floating[Any]:
-    """Return a positive fraction rounded to a host number, ties to even; infinity if it is too large.
+    """Return a positive fraction rounded to a host number, ties to even; infinity if too large.
 
     This is slow; callers use it for the few values that binary64 cannot decide.
     """

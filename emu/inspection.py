@@ -1,4 +1,4 @@
-"""Questions of debugger and profiler to a core: what it executes, what it has, who could wake it."""
+"""Questions of the debugger and the profiler to a core, for example who could wake it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Stall(NamedTuple):
 
 
 class Inspectable(Agent):
-    """A core that answers questions of debugger and profiler, which call `sync` before each of them."""
+    """A core that answers questions of the debugger; these call `sync` before each question."""
 
     device: System
     shows_begun = False  # `current` is the instruction of the trace that began last
@@ -59,7 +59,7 @@ class Inspectable(Agent):
         return () if address is None or self.waiting is not None else (address,)
 
     def stalls(self) -> Sequence[Stall]:
-        """Return one record for each part of the core: what it does or waits for, and who could wake it.
+        """Return one record for each part of the core: what it does or waits for, and who wakes it.
 
         A core that waits at its own window waits for any other core.
         """
@@ -86,7 +86,7 @@ class Inspectable(Agent):
 
     @property
     def boxes(self) -> Sequence[Box]:
-        """The boxes of the block diagram of one unit of the deepest level; empty without a diagram."""
+        """The boxes of the block diagram of one unit of the deepest level, if it has a diagram."""
         return ()
 
     def entries(self, queue: Queue, units: tuple[int, ...]) -> Sequence[Any] | None:
@@ -102,7 +102,7 @@ class Inspectable(Agent):
         return {}
 
     def not_numbers(self) -> Mapping[str, NDArray[np.bool_]]:
-        """Return masks of the floating registers that are NaN where their own type cannot show that.
+        """Return masks of the NaNs in registers whose own type cannot represent NaN.
 
         The keys are names for users. The first axes of each mask are the levels of the core.
         """

@@ -1,4 +1,4 @@
-"""The memory of a device as a whole: address space, arbiter, channel, and the ports of the cores."""
+"""The memory of a device as a whole: address space, arbiter, channel, and the cores' ports."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from macaw.isa.memory_map import EXTERNAL
 
 
 class Memory(MemorySystem):
-    """All memory of a device, built from its configuration and from the units that its cores add."""
+    """All memory of a device, built from its configuration and the units that its cores add."""
 
     def __init__(self, clock: Clock, config: Mapping[str, Any], jitter: Jitter | None) -> None:
         super().__init__(
@@ -97,7 +97,7 @@ class Memory(MemorySystem):
     # State
 
     def reset(self) -> None:
-        """Set all bytes to zero, let half 1 of each unit feed, and drop pending requests and counts."""
+        """Set all bytes and counts to zero, let half 1 of each unit feed, and drop requests."""
         self.state.reset()
         self.feeding = [1] * len(self.users)
         self.banks.reset()
@@ -124,7 +124,7 @@ class Memory(MemorySystem):
     # Access without time: the loader, the host program, the debugger
 
     def address(self, field: str, offset: int) -> int:
-        """Return the address of the byte at `offset` in the memory that is the field `field` of `state`."""
+        """Return the address of the byte at `offset` in the memory `field` of `state`."""
         return self.address_in(getattr(self.state, field), offset)
 
     def peek(self, address: int, length: int) -> bytes:

@@ -26,8 +26,8 @@ def signed_range(bits: int) -> tuple[int, int]:
 def round_half_even_shift(values: ArrayLike, shift: int) -> NDArray[np.int64]:
     """Return `values` / 2**shift, rounded to the nearest integer, ties to the even one.
 
-    `shift` is 0 to 63, else `ValueError`. No intermediate value needs more than 64 bits. (`spu
-    requantise`, spec pe.md.)
+    `shift` is 0 to 63, else `ValueError`. No intermediate value needs more than 64 bits.
+    (`spu requantise`, spec pe.md.)
     """
     if not 0 <= shift <= 63:
         raise ValueError(f"a shift of {shift} is out of range, 0 to 63")

@@ -106,11 +106,11 @@ class Origins:
         return iter(())
 
     def display_name(self, place: Place) -> str:
-        """Return a name for users of a piece of the state; empty if the field's own name is enough."""
+        """Return what users call a piece of the state; empty if the field's own name is enough."""
         return ""
 
     def makers(self, place: Place, before: int) -> Iterator[Origin]:
-        """Yield the steps that made a piece of the state, as it was before announcement `before`."""
+        """Yield the steps that made a piece of the state as it was before announcement `before`."""
         return iter(())
 
 

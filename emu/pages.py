@@ -77,7 +77,7 @@ class Sleeper(Protocol):
     """A core that skips acts as long as no other core can see their effects, and does them then."""
 
     def note_use(self, time: int) -> None:
-        """Do the skipped acts before cycle `time`, because another core uses the same memory then."""
+        """Do the skipped acts before cycle `time`: another core uses the same memory then."""
 
     def interrupt(self, time: int) -> None:
         """Do the skipped acts before cycle `time`, and skip no more from then on."""
@@ -154,7 +154,7 @@ class Pages:
             page += 1
 
     def _note(self, page: int, start: int, end: int) -> None:
-        """Record that bytes `start` to `end` of a page were written; call watchers if one was watched."""
+        """Record a write to bytes `start` to `end` of a page; call watchers of watched bytes."""
         first, last = page << _WORDS, page + 1 << _WORDS
         if page in self._watched_pages and not any(
             self.watched[max(first, start >> 2) : min(last, end + 3 >> 2)]
@@ -165,7 +165,7 @@ class Pages:
             self.touch(page)
 
     def touch(self, page: int) -> None:
-        """Record that a page was written, at whatever offsets; call its watchers if it has watched words."""
+        """Record a write anywhere in a page; call the watchers if any of its words are watched."""
         self.marks[page] = WRITTEN
         self._written.add(page)
         if page in self._watched_pages:
@@ -179,14 +179,14 @@ class Pages:
         return page in self._written
 
     def on_change(self, forget: Callable[[int], None]) -> None:
-        """Register a function that is called with the page number when watched bytes of a page change.
+        """Register a function to call with the page number when watched bytes of a page change.
 
         The watches of that page end with the call.
         """
         self._watchers.append(forget)
 
     def watch(self, offset: int, length: int) -> None:
-        """Watch bytes of one page, because something was derived from them, such as decoded instructions."""
+        """Watch bytes of one page, from which the caller has decoded instructions, for example."""
         page = offset >> SHIFT
         self._watched_pages.add(page)
         first, end = offset >> 2, offset + length + 3 >> 2

@@ -31,11 +31,13 @@ class Port(Endpoint):
     `ready` are the first cycle in which the core may use the result. They are not aligned to the
     core's divider.
 
-    | memory | read is ready | write is ready | |---|---|---| | on-chip | grant + mem.onchip_latency
-    | grant + 1 | | local | time + mem.onchip_latency | time + 1 | | external | start +
-    mem.external_latency + beats | the same | | a core's own | time + mem.onchip_latency, or as the
-    core says | time + 1, or as the core says | | registers, windows | time + mem.onchip_latency |
-    time + 1 |
+    | memory | read is ready | write is ready |
+    |---|---|---|
+    | on-chip | grant + mem.onchip_latency | grant + 1 |
+    | local | time + mem.onchip_latency | time + 1 |
+    | external | start + mem.external_latency + beats | the same |
+    | a core's own | time + mem.onchip_latency, or as it decides | time + 1, or as it decides |
+    | registers, windows | time + mem.onchip_latency | time + 1 |
 
     The arbiter grants a request for on-chip memory at the end of the cycle of the request. If
     another request has one of the banks, the grant comes in a later cycle. An access to external
@@ -80,7 +82,7 @@ class Port(Endpoint):
         return int.from_bytes(data, "little"), ready
 
     def store(self, time: int, address: int, size: int, value: int) -> int | None:
-        """Write the low `size` bytes of `value` to `address`; return the cycle in which that is ready.
+        """Write the low `size` bytes of `value` to `address`; return the cycle of its effect.
 
         For an on-chip address it only requests a beat and returns None. Errors are those of `load`.
         """

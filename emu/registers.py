@@ -1,4 +1,4 @@
-"""Memory-mapped registers: those that every core has, and those of its trace block and its table."""
+"""Memory-mapped registers: those of every core, of its trace block and of its own table."""
 
 from __future__ import annotations
 

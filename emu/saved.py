@@ -13,10 +13,7 @@ from macaw.emu.state import Snapshot, State, StateError, read_arrays, write_arra
 
 
 def write(path: str | Path, machine: Mapping[str, Any], states: Mapping[str, State]) -> None:
-    """Write the configuration `machine` and the states by name to an `.npz` file.
-
-    Raises `OSError`.
-    """
+    """Write the configuration `machine` and the states to an `.npz` file. Raises `OSError`."""
     arrays = {"config": np.frombuffer(plain.pack(dict(machine)), np.uint8)}
     for name, state in states.items():
         arrays |= state.arrays(f"{name}/")

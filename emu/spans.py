@@ -24,7 +24,7 @@ class Spans:
         return list(zip(self.begins, self.ends, strict=True))
 
     def add(self, begin: int, end: int) -> int:
-        """Add the cycles from `begin` to before `end`, at least one; return how many were not in the set."""
+        """Add the cycles from `begin` to before `end`; return how many of them are new."""
         begins, ends = self.begins, self.ends
         if not ends or begin > ends[-1]:
             begins.append(begin)

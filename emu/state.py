@@ -1,4 +1,4 @@
-"""Declared state: rows of fields, from which snapshot, restore, difference, hash and save follow."""
+"""Declared state: fields as rows, from which snapshot, restore, diff, hash and save follow."""
 
 from __future__ import annotations
 
@@ -29,10 +29,11 @@ class StateField:
 
     The state has the value as the attribute `name`. `dtype` is its type:
 
-    - `int`, `bool` without a shape: a Python number of any size; - `object`: any small plain value
-    (`macaw.emu.plain`); - `memory`: `macaw.emu.pages.Pages` of `shape[0]` bytes; - else a NumPy
-    type (`int32`, `uint8`, `float16`, `bool`): an array of `shape`, which is changed in place and
-    never replaced.
+    - `int`, `bool` without a shape: a Python number of any size;
+    - `object`: any small plain value (`macaw.emu.plain`);
+    - `memory`: `macaw.emu.pages.Pages` of `shape[0]` bytes;
+    - else a NumPy type (`int32`, `uint8`, `float16`, `bool`): an array of `shape`, which is changed
+      in place and never replaced.
     """
 
     name: str

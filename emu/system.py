@@ -20,7 +20,7 @@ class Startable(Agent):
 
     @abstractmethod
     def start(self, entry: int, time: int) -> None:
-        """Start at the address `entry` in cycle `time`: set `running`, and `self.time` to at least `time`.
+        """Start at the address `entry` in cycle `time`: set `running` and `self.time` (>= `time`).
 
         The system calls this only while the core is idle. Raises `Fault`.
         """
@@ -58,7 +58,7 @@ class Copier(Protocol):
     number: int
 
     def submit(self, time: int, address: int, by: Agent) -> int | None:
-        """Queue the transfer that is described at `address`; return its ticket, None if the queue is full.
+        """Queue the transfer described at `address`; return its ticket, None if the queue is full.
 
         Raises `Fault` if the description cannot be read or if its rows are outside of memory.
         """
@@ -194,10 +194,7 @@ class System(Clock):
         return core.operate(name, offset, number, mask, time)
 
     def busy(self, mask: int) -> int:
-        """Return the mask of the cores in `mask` that run (bit = core number).
-
-        Raises `Fault` (bad mask).
-        """
+        """Return the bits of `mask` whose cores run. Raises `Fault` (bad mask)."""
         known = sum(1 << number for number in self.by_number)
         if mask & ~known:
             missing = (mask & ~known).bit_length() - 1

@@ -7,20 +7,24 @@ records are written to memory without using a port.
 The seed leaves the following open, and Macaw decides:
 
 - Instructions are numbered from 0 in the order in which they begin. A marker has a number, too, if
-it is an instruction of its core (markers of the array and of nnp are not). - A group records one
-run of instructions at a time. In auto mode it leaves out a run whose first instruction begins while
-the group still records. This happens only if the runs of a group overlap (`trace_num` >
-`trace_overhead`), or if instructions do. - A record ends when the last of its instructions has
-ended; later effects of an instruction are in no record. - A core that knows in advance when an
-instruction will end (vc, when it issues) reports the end then. From that moment the group is free.
+  it is an instruction of its core (markers of the array and of nnp are not).
+- A group records one run of instructions at a time. In auto mode it leaves out a run whose first
+  instruction begins while the group still records. This happens only if the runs of a group overlap
+  (`trace_num` > `trace_overhead`), or if instructions do.
+- A record ends when the last of its instructions has ended; later effects of an instruction are in
+  no record.
+- A core that knows in advance when an instruction will end (vc, when it issues) reports the end
+  then. From that moment the group is free.
 - The time that an instruction waits before it can begin is not part of it: it begins with the try
-that succeeds. - Times are of the device's clock; an end is the first cycle after the last one used.
-For something that never occurred, time and count are 0. - In mark mode markers are not recorded
-themselves. `trace_begin` of a group that still records ends that record first. `trace_end` of a
-group that does not record has no effect. - Records are written to external memory or to a core's
-own memory; a record for on-chip memory is a fault. - A record is written as a whole, or not at all
-when the area has no room for it. In the second case a flag is set, and nothing in the area changes
-until the program sets the area again.
+  that succeeds.
+- Times are of the device's clock; an end is the first cycle after the last one used. For something
+  that never occurred, time and count are 0.
+- In mark mode markers are not recorded themselves. `trace_begin` of a group that still records ends
+  that record first. `trace_end` of a group that does not record has no effect.
+- Records are written to external memory or to a core's own memory; a record for on-chip memory is a
+  fault.
+- A record is written as a whole, or not at all when the area has no room for it. In the second case
+  a flag is set, and nothing in the area changes until the program sets the area again.
 """
 
 from __future__ import annotations
@@ -62,10 +66,7 @@ class TraceBlock(Groups):
         self._update()
 
     def stop(self) -> None:
-        """End all records and clear the timer, because the traced program has ended.
-
-        Raises `Fault`.
-        """
+        """End all records and clear the timer: the traced program has ended. Raises `Fault`."""
         self._open_lazy()
         for recording in self._active:
             self._finish(recording)
@@ -214,7 +215,7 @@ class TraceBlock(Groups):
     # Reports of a core that executes one instruction after the other
 
     def pass_border(self, tally: Tally, number: int) -> None:
-        """Add the tally, then close and open the groups whose border is before instruction `number`."""
+        """Add the tally, then close and open the groups that have a border before `number`."""
         self.absorb(tally, number)
         if number >= self.close_at:
             self.close(number)

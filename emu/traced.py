@@ -1,4 +1,4 @@
-"""Traced cores: what a core reports to its trace block, and how programs reach the block's registers.
+"""Traced cores: how a core reports to its trace block, and how programs reach its registers.
 
 Every core has a trace block, `trace`, which is part of its state. Its registers are described in
 docs/isa/trace.md. While `tracing` is set, the core reports its instructions (`begin`, `end`) and

@@ -1,4 +1,4 @@
-"""The trigger circuit of a trace block: it decides in auto mode when register groups start to record."""
+"""The trigger circuit of a trace block: in auto mode it decides when groups start to record."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Trigger:
         self.next = min(self._starts)
 
     def fire(self) -> tuple[int, int]:
-        """Return a group that starts with instruction `next`, and its loop; compute its next start."""
+        """Return a group that starts at instruction `next`, and its loop; set its next start."""
         state, starts, number = self._state, self._starts, self.next
         group = starts.index(number)
         loop = self._loops[group]

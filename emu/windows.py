@@ -38,7 +38,7 @@ class Windowed(Agent):
 
     @abstractmethod
     def window_room(self, window: str, time: int, wanted: int) -> tuple[int, int]:
-        """Return how many bytes may pass a window at cycle `time`, and when `wanted` bytes may pass.
+        """Return how many bytes may pass at cycle `time`, and the cycle for `wanted` bytes.
 
         The second number matters only if the first is less than `wanted`. It is a later cycle, or
         NEVER if that depends on a change which the core will announce.

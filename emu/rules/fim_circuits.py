@@ -43,7 +43,7 @@ class AluTimings:
         return cls(functions, int(config["fim.alu.tree"]), able.lanes)
 
     def latency(self, function: int, arrangement: int, form: int, accumulates: bool) -> Latency:
-        """Return the latency of an operation; the arguments are the fields of the instruction `mmr`."""
+        """Return the latency of an operation, given by fields of the instruction `mmr`."""
         work = ARRANGEMENTS[arrangement].work(FORMATS[form].lanes)
         passes = -(-work.products // self.lanes)
         last_sum = self.functions[FUNCTION_NAMES.index("add")] if accumulates else 0
