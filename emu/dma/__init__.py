@@ -1,4 +1,4 @@
-"""dma: the transfer engine 235."""
+"""The dma: the engine that copies between memories (seed 000, 235)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ENGINES = {"fast": FastDma, "reference": ReferenceDma}
 
 
 def build(device: System) -> list[Core]:
-    """The one dma of a device."""
+    """Return the one dma of a device."""
     dma = device.select(ENGINES)(device)
     device.copier = dma
     return [dma]

@@ -1,16 +1,17 @@
-"""The dma: a queue of transfers, moved one after the other, a beat a cycle.
+"""The dma without an engine: a queue of transfers, which it moves one after the other by beats.
 
-A transfer starts in the cycle of its `dma.copy`, or in the cycle after the end of the one before
-it. dma.setup cycles later its beats start. In each cycle the dma starts at most one write (of the
-oldest beat that was read, once its data are ready) and then one read; it reads up to dma.buffer
-beats ahead. The next beat of the same side follows when the channel of external memory has taken
-the last one, or when its banks were granted. The transfer ends in the cycle in which the last write
-is granted; outside of on-chip memory, in the last cycle before that write's data are there. A core
-that waits for the transfer continues in the cycle after.
+A transfer starts in the cycle of its `dma.copy`, or in the cycle after the end of the transfer
+before it. Its beats start dma.setup cycles later. In each cycle the dma starts at most one write
+and then one read. The write is that of the oldest beat that was read, once its data are ready.
+Reads are up to dma.buffer beats ahead of writes. On the same side the next beat follows when the
+channel of external memory has taken the last one, or when its banks were granted. A transfer to
+on-chip memory ends in the cycle in which the last write is granted. Any other transfer ends in the
+last cycle before the last write's data can be read. A core that waits for the transfer continues in
+the cycle after its end.
 
-A window (`macaw.isa.model.Window`) may take or give less than a beat, or nothing yet. A transfer
-that can do nothing but wait for a window is paused: in the next cycle the first other transfer that
-can do something runs. Transfers through the same window never overtake one another.
+A window (`macaw.isa.model.Window`) may take or give less than a beat, or nothing yet. If a transfer
+can do nothing but wait for a window, the dma pauses it. In the next cycle it runs the first other
+transfer that can do something. Transfers through the same window never overtake one another.
 """
 
 from __future__ import annotations
@@ -37,9 +38,9 @@ from macaw.isa.memory_map import EXTERNAL
 
 
 class DmaCore(Core):
-    """The one core of the table dma without an engine. An instruction of it is a transfer.
+    """The dma without an engine; its instructions are transfers.
 
-    An engine adds `advance`: it calls `act` for each cycle, or does the same for many cycles at
+    An engine adds `advance`, which calls `act` for each cycle or does the same for many cycles at
     once. It may extend `load_transfer` and `request_beat`.
     """
 
@@ -62,7 +63,7 @@ class DmaCore(Core):
     # What cp requests
 
     def submit(self, time: int, address: int, by: Agent) -> int | None:
-        """See `macaw.emu.system.Copier`. Reading the description costs nothing beside dma.setup."""
+        """See `Copier.submit`. To read the description takes no time beside dma.setup."""
         state = self.state
         if len(state.transfers) >= self.queue:
             return None
@@ -92,7 +93,7 @@ class DmaCore(Core):
         return transfer.ticket
 
     def finished(self, ticket: int) -> bool:
-        """See `macaw.emu.system.Copier`. Raises `Fault` for a ticket that was never given."""
+        """See `Copier.finished`. Raises `Fault` (bad mask) for a ticket that was never issued."""
         if ticket == 0:
             return not self.state.transfers
         issued = self.state.issued
@@ -105,11 +106,11 @@ class DmaCore(Core):
 
     @property
     def next_address(self) -> int | None:
-        """See `Core.next_address`: None, for the dma executes no program."""
+        """See `Core.next_address`. It is None, because the dma executes no program."""
         return None
 
     def current(self) -> tuple[str, int | None]:
-        """See `Core.current`: the running transfer, and the instruction that started it."""
+        """See `Inspectable.current`: the running transfer and the instruction that requested it."""
         if not self.state.transfers:
             return "", None
         transfer = Transfer(*self.state.transfers[0])
@@ -117,7 +118,7 @@ class DmaCore(Core):
         return text, None if transfer.address < 0 else transfer.address
 
     def _begin(self, time: int) -> None:
-        """Start or resume the first transfer of the queue at `time`."""
+        """Start or resume the first transfer of the queue in cycle `time`."""
         state = self.state
         self.running = True
         self.load_transfer()
@@ -138,14 +139,14 @@ class DmaCore(Core):
             self.announce("begin", **self.transfer.values())
 
     def load_transfer(self) -> None:
-        """Derive from the first transfer of the queue what its beats need."""
+        """Set the attributes that the beats of the first transfer of the queue need."""
         if self.state.transfers:
             self.transfer = Transfer(*self.state.transfers[0])
             self.rows = self.transfer.rows if self.transfer.size else 0
             self.ordered = self.transfer.overlaps
 
     def act(self) -> None:
-        """Do one cycle: a write and a read, or the end of the transfer. Raises `Fault`."""
+        """Do one cycle: a write and a read at most, or the end of the transfer. Raises `Fault`."""
         state, time = self.state, self.time
         buffer = state.buffer
         if self.waiting is not None:  # try again the window that it waits for
@@ -172,7 +173,7 @@ class DmaCore(Core):
         self.plan(time, time + self.divider, later)
 
     def _can_read(self) -> bool:
-        """Return whether there is a beat to read and room for it."""
+        """Return whether a beat is left to read and the buffer has room for it."""
         state = self.state
         if state.row >= self.rows or state.reading >= 0 or len(state.buffer) >= self.depth:
             return False
@@ -225,7 +226,7 @@ class DmaCore(Core):
     def request_beat(
         self, port: Port, time: int, address: int, length: int, data: bytes | None = None
     ) -> None:
-        """Request a read, or a write of `data`, in on-chip memory; `granted` answers."""
+        """Request a read of on-chip memory, or a write of `data`; `granted` takes the answer."""
         port.beat(time, ((address, length),), data)
 
     def _free(self, time: int, address: int) -> int:
@@ -241,7 +242,7 @@ class DmaCore(Core):
         state.ready = max(state.ready, ready)
 
     def granted(self, port: Endpoint, data: bytes, time: int, ready: int) -> None:
-        """See `Core.granted`: a beat of on-chip memory was read or written."""
+        """See `Requester.granted`: take the answer to a beat of on-chip memory."""
         state = self.state
         if port is self.reader:
             state.buffer.append((ready, state.reading, data))
@@ -252,9 +253,9 @@ class DmaCore(Core):
         self.plan(time, time + 1)
 
     def plan(self, time: int, earliest: int, later: Sequence[WindowNotReady] = ()) -> None:
-        """Set the time of the next act, from `earliest` on, after the acts of cycle `time`.
+        """Set the cycle of the next act, after the acts of cycle `time`; it is `earliest` or later.
 
-        `later` are the windows that refused a read or write in that cycle.
+        `later` are the windows that refused a read or write in cycle `time`.
         """
         state = self.state
         buffer, writing = state.buffer, state.writing
@@ -276,7 +277,7 @@ class DmaCore(Core):
             self.time = min(self.time, self.aligned(earliest))  # the window is tried again then
 
     def _wait_or_switch(self, time: int, later: Sequence[WindowNotReady]) -> None:
-        """Wait for windows; if the transfer can do nothing else, switch to another transfer."""
+        """Wait for windows, or switch to another transfer if this one can do nothing else."""
         state = self.state
         if self.time < NEVER or state.writing or state.reading >= 0:
             self._wait_for(time, later, self.time)
@@ -298,7 +299,7 @@ class DmaCore(Core):
             self._wait_for(time, [*later, *runnable], NEVER)
 
     def _wait_for(self, time: int, later: Sequence[WindowNotReady], until: int) -> None:
-        """Wait for windows, at most to cycle `until`."""
+        """Wait for windows, but not longer than until cycle `until`."""
         cores = 0
         for item in later:
             cores |= item.cores
@@ -313,9 +314,10 @@ class DmaCore(Core):
             self.end_wait(time)
 
     def _find_runnable(self, time: int, skip: int = 0) -> int | list[WindowNotReady]:
-        """Return the place in the queue of the oldest transfer that can do something at `time`.
+        """Return the index in the queue of the oldest transfer that can do something at `time`.
 
-        Leaves out the first `skip` transfers. If there is none, returns why each of them waits.
+        The first `skip` transfers of the queue are left out. If no transfer can do anything, the
+        result is the list of the windows for which they wait.
         """
         memory = self.device.memory
         taken = list(self.transfer.windows(memory)) if skip else []
@@ -338,13 +340,13 @@ class DmaCore(Core):
         return int(self.state.transfers[place][0])
 
     def _run_transfer(self, place: int, time: int) -> None:
-        """Move the transfer at a place of the queue to its front, and run it from `time` on."""
+        """Move the transfer with index `place` to the front of the queue; run it from `time` on."""
         transfers = self.state.transfers
         transfers.insert(0, transfers.pop(place))
         self._begin(time)
 
     def _end(self, time: int) -> None:
-        """End the running transfer in cycle `time`, and start the next one."""
+        """End the running transfer in cycle `time`, and start the next one of the queue."""
         state = self.state
         state.transfers.pop(0)
         self.retired += 1
@@ -361,7 +363,7 @@ class DmaCore(Core):
         self.device.changed(self, time)
 
     def _check_holder(self, what: str, address: int) -> None:
-        """Raise `Fault` if a core feeds and runs from the half in which an address lies."""
+        """Raise `Fault` if a running core is fed by the half that contains `address`."""
         holder = self.device.memory.holder(address)
         if holder is not None:
             raise Fault(
@@ -371,7 +373,7 @@ class DmaCore(Core):
             )
 
     def _with_transfer(self, fault: Fault) -> Fault:
-        """Return a fault with the running transfer's values and its instruction's address."""
+        """Return the fault with the fields and the address of the running transfer added."""
         transfer = self.transfer
         values = {**fault.values, **transfer.values()}
         address = None if transfer.address < 0 else transfer.address
@@ -383,11 +385,14 @@ class DmaCore(Core):
     def count_occurrence(
         self, what: str, time: int, until: int, count: int = 1, number: int | None = None
     ) -> None:
-        """See `Traced.count_occurrence`; the block takes it when the transfer ends or when read."""
+        """See `Traced.count_occurrence`. The trace block gets the counts only at `_flush_uses`."""
         self.uses.add(what, time, until, count)
 
     def _flush_uses(self, until: int = 0) -> None:
-        """Give the trace block what the transfer used; it ends at `until` (0: not yet)."""
+        """Report to the trace block what the transfer has used.
+
+        `until` is the first cycle after the transfer, or 0 if it has not ended.
+        """
         if self.tracing:
             self.uses.flush(self.trace, self.state.number, until)
 
@@ -397,11 +402,11 @@ class DmaCore(Core):
 
     @property
     def start_count(self) -> int:
-        """See `Traced.start_count`: transfers."""
+        """See `Traced.start_count`: the number of transfers that have started."""
         return self.retired + len(self.state.held) + int(self.running)
 
     def units(self) -> Units:
-        """See `Traced.units`: it has none, for it computes nothing."""
+        """See `Traced.units`: the dma has no compute units."""
         return Units(0, 0, store=self.width)
 
     # State

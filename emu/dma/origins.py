@@ -1,4 +1,4 @@
-"""Where bytes that the dma wrote came from: rows of the transfer that wrote them."""
+"""Origins of bytes that the dma wrote: from which bytes a transfer copied them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from macaw.emu.origins import Origin, Origins, Source
 
 
 class TransferOrigins(Origins):
-    """Records the transfer of each write, and gives the bytes from which a write was copied."""
+    """A record of the transfer behind each write of the dma."""
 
     def __init__(self, dma: DmaCore, number: Callable[[], int]) -> None:
         super().__init__(number)
@@ -56,7 +56,7 @@ class TransferOrigins(Origins):
     def _sources(
         self, transfer: Transfer, number: int, address: int, size: int
     ) -> Iterator[Source]:
-        """Give the bytes from which destination bytes were copied, row by row."""
+        """Yield the bytes from which the destination bytes at `address` were copied, row by row."""
         if number in self._pushes:
             first, begin = self._pushes[number]
             first += address - begin
@@ -77,7 +77,10 @@ class TransferOrigins(Origins):
     def _pieces(
         self, transfer: Transfer, number: int, address: int, first: int, size: int
     ) -> Iterator[Source]:
-        """Give source bytes of a transfer from its byte `first` on; of a window read by read."""
+        """Yield `size` source bytes of a transfer, from its byte `first` on.
+
+        If they came through a window, each read of the window gives a source of its own.
+        """
         begins, numbers = self._reads.get(transfer.ticket, ((), ()))
         at = bisect_right(begins, first) - 1
         if at < 0:

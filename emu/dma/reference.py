@@ -1,4 +1,4 @@
-"""The reference engine of the dma: one cycle of the clock at a time."""
+"""The reference engine of the dma, which does one cycle in each call of `advance`."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from macaw.emu.origins import Origins
 
 
 class ReferenceDma(DmaCore):
-    """The dma, a cycle at a time."""
+    """The dma that does one cycle at a time."""
 
     def advance(self, limit: int) -> Stop | None:
-        """Do one cycle."""
+        """Do one cycle. Raises `Fault`."""
         self.act()
         return None
 

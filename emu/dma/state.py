@@ -1,4 +1,4 @@
-"""The declared state of the dma."""
+"""The declared state of the dma, as rows and as a class for the type checker."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FIELDS = (
 
 
 class DmaState(State):
-    """The declared state of the dma."""
+    """The declared state of the dma; `FIELDS` says what each attribute means."""
 
     transfers: list[tuple[Any, ...]]
     held: dict[int, tuple[int, int, list[tuple[int, int, bytes]], int, int]]

@@ -1,4 +1,4 @@
-"""A transfer of the dma: its rows, their beats, the windows they pass, and its checks."""
+"""Transfers of the dma: their rows, beats, windows and checks."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ DESCRIPTION = TRANSFER.size  # bytes
 
 
 class Transfer(NamedTuple):
-    """`rows` rows of `row_bytes` bytes: row r from src + r * src_stride to dst + r * dst_stride.
+    """A copy of `rows` rows of `row_bytes` bytes.
 
-    Rows are moved in order, each as by memmove: its destination gets what its source
-    held when the row started, also if they overlap; a later row reads what an
-    earlier one wrote. A stride may be 0 or negative. A transfer of no bytes is legal.
+    Row r is copied from src + r * src_stride to dst + r * dst_stride. Rows are moved in order. Each
+    one is moved as by memmove: its destination gets what its source contained when the row started,
+    even if they overlap. A later row reads what an earlier row wrote. A stride may be 0 or
+    negative. A transfer of no bytes is legal.
     """
 
     ticket: int
@@ -34,7 +35,7 @@ class Transfer(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Bytes of all rows."""
+        """The number of bytes in all rows."""
         return self.row_bytes * self.rows
 
     @property
@@ -50,13 +51,16 @@ class Transfer(NamedTuple):
 
     @property
     def anchor(self) -> tuple[int, int]:
-        """First address and stride of the side whose alignment divides rows into beats."""
+        """The first address and the stride of the side whose alignment divides rows into beats.
+
+        That side is the destination, or the source if only the source is external memory.
+        """
         if self.src >= EXTERNAL > self.dst:
             return self.src, self.src_stride
         return self.dst, self.dst_stride
 
     def text(self) -> str:
-        """Return all fields as text, for the message of a fault."""
+        """Return all fields as a text for the message of a fault."""
         return (
             f"transfer {self.ticket} of {self.by}: dst={self.dst:#010x}, src={self.src:#010x},"
             f" row_bytes={self.row_bytes}, rows={self.rows},"
@@ -68,7 +72,7 @@ class Transfer(NamedTuple):
         return self._asdict()
 
     def check(self, memory: Memory) -> None:
-        """Raise `Fault` unless every row lies within one memory, on both sides."""
+        """Raise `Fault` unless each row is inside one memory, on both sides."""
         if self.size:
             self._check_side(memory, "source", self.src, self.src_stride)
             self._check_side(memory, "destination", self.dst, self.dst_stride)
@@ -91,7 +95,10 @@ class Transfer(NamedTuple):
                 break
 
     def windows(self, memory: Memory) -> dict[Window, tuple[Window, str, int]]:
-        """Return the windows that the bytes pass, each with "read" or "write" and its address."""
+        """Return the windows through which the bytes pass.
+
+        The value of each is a tuple: the window, "read" or "write", and the address of the access.
+        """
         windows = {}
         for what, address in (("read", self.src), ("write", self.dst)) if self.size else ():
             window = memory.window(address, self.row_bytes)
@@ -100,11 +107,12 @@ class Transfer(NamedTuple):
         return windows
 
     def beat(self, row: int, position: int, width: int) -> tuple[int, int, int, int]:
-        """Return the beat after `position` moved bytes of a row: (src, dst, length, new position).
+        """Return the next beat of a row of which `position` bytes have moved.
 
-        A row is divided where its destination is a multiple of `width`, or its source if
-        only the source is external memory. Beats go upwards, or downwards if the row's
-        destination overlaps its source from above.
+        The result is (source address, destination address, bytes, position after it). A row is
+        divided where its destination is a multiple of `width`, or its source if only the source is
+        external memory. Beats have ascending addresses, or descending ones if the row's destination
+        starts inside its source.
         """
         src = self.src + row * self.src_stride
         dst = self.dst + row * self.dst_stride

@@ -1,4 +1,4 @@
-"""What the running transfer used, collected until the trace block takes it."""
+"""Uses of the running transfer, collected until the trace block gets them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from macaw.emu.trace import BEFORE, TraceBlock
 
 
 class TransferUses:
-    """Occurrences of the running transfer by name, each with its first start and last end."""
+    """The occurrences of the running transfer by name: their count, first start and last end."""
 
     def __init__(self) -> None:
         self._uses: dict[str, tuple[str, int, int, int]] = {}
@@ -15,7 +15,10 @@ class TransferUses:
         )
 
     def add(self, what: str, time: int, until: int, count: int) -> None:
-        """Add `count` occurrences of `what` (a name of `macaw.isa.trace.OCCURRENCES`)."""
+        """Add `count` occurrences of `what`, a name of `macaw.isa.trace.OCCURRENCES`.
+
+        They last from cycle `time` to before `until`.
+        """
         earlier = self._uses.get(what)
         if earlier is not None:
             time, count = earlier[1], earlier[3] + count
@@ -23,12 +26,15 @@ class TransferUses:
         self._uses[what] = what, time, until, count
 
     def flush(self, trace: TraceBlock, number: int, until: int) -> None:
-        """Give everything to the block, for transfer `number` that ends at `until` (0: not yet)."""
+        """Report everything to the trace block, for transfer `number`, and forget it.
+
+        `until` is the first cycle after the transfer, or 0 if it has not ended.
+        """
         uses, begin = list(self._uses.values()), self.begin
         self.clear()
         trace.report(number, uses, until, begin)
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Forget all occurrences."""
         self._uses.clear()
         self.begin = BEFORE

@@ -1,4 +1,4 @@
-"""fim: islands of banks with function-in-memory circuits (seed 004)."""
+"""fim: islands of DRAM banks with function-in-memory circuits (seed 004)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ ENGINES = {"fast": FastIsland, "reference": ReferenceIsland}
 
 
 def build(device: System) -> list[Core]:
-    """The islands of a device."""
+    """Return the islands of a device, one core for each."""
     engine, memory = device.select(ENGINES), geometry(device.config)
     return [engine(device, number, memory) for number in range(device.config["fim.islands"])]

@@ -1,8 +1,8 @@
-"""The ALU of a circuit: the results of operations, for many circuits at once.
+"""The ALU of a circuit: it computes the results of operations for many circuits at once.
 
-Operands are columns, bytes of shape (..., 32); results are numbers of the lanes' format, of shape
-(..., n). Each sum and product is rounded to the format (half to even, IEEE 754; NaN has one form).
-Products are summed in a tree of adjacent pairs.
+Operands are columns: arrays of bytes of shape (..., 32). Results are numbers in the lanes' format,
+of shape (..., n). Each sum and product is rounded to that format: half to even by IEEE 754, and
+each NaN has the same bits. Products are summed in a tree of adjacent pairs.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Bytes = NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class Mode:
-    """The settings of an operation, by the numbers that `mmr` writes."""
+    """The settings of an operation, as numbers that the instruction `mmr` writes."""
 
     op: int = 0
     arrange: int = ELEMENTWISE
@@ -44,16 +44,19 @@ class Mode:
 
     @cached_property
     def dtype(self) -> np.dtype[Any]:
-        """The NumPy type of the format."""
+        """The NumPy type of a lane."""
         return np.dtype(FORMATS[self.format].dtype)
 
     @cached_property
     def accumulates(self) -> bool:
-        """Whether results are added to what Rz holds."""
+        """Whether results are added to the contents of Rz."""
         return bool(self.accumulate) and self.op == MUL
 
     def place(self, slot: int) -> tuple[int, int]:
-        """The place of the results in Rz: first byte and bytes; `slot` is the register RZ_SLOT."""
+        """Return where the results are in Rz: first byte, and number of bytes.
+
+        `slot` is the value of the register RZ_SLOT.
+        """
         size = FORMATS[self.format].size
         if self.arrange == DOT:
             return slot * size, size
@@ -63,7 +66,10 @@ class Mode:
 
 
 def results(mode: Mode, left: Bytes, right: Bytes) -> Host:
-    """Return what an operation computes from columns (..., 32), before accumulation: (..., n)."""
+    """Return what an operation computes from two columns of shape (..., 32), without accumulation.
+
+    The result has shape (..., n).
+    """
     x, y = left.view(mode.dtype), right.view(mode.dtype)
     if mode.arrange == DOT:
         return tree_sum(multiply(x, y))[..., None]
@@ -76,12 +82,12 @@ def results(mode: Mode, left: Bytes, right: Bytes) -> Host:
 
 
 def accumulate(old: Host, new: Host) -> Host:
-    """Return the sums of what Rz held and new results, (..., n)."""
+    """Return the sums of the old contents of Rz and new results, both of shape (..., n)."""
     return add(old, new)
 
 
 def _tensor(x: Host, y: Host, transpose: str) -> Host:
-    """C[i, j] is the tree's sum over k of A[i, k] * B[k, j]."""
+    """Return C, where C[i, j] is the sum over k of A[i, k] * B[k, j], added as a tree."""
     side = TENSOR_SIDE
     a = x.reshape(*x.shape[:-1], side, side)
     b = y.reshape(*y.shape[:-1], side, side)
@@ -93,7 +99,7 @@ def _tensor(x: Host, y: Host, transpose: str) -> Host:
 
 
 def _lanes(name: str, x: Host, y: Host) -> Host:
-    """Apply a function to each lane."""
+    """Return a function of each lane."""
     match name:
         case "add":
             return add(x, y)
@@ -121,7 +127,8 @@ def _lanes(name: str, x: Host, y: Host) -> Host:
 def _round_once(operation: np.ufunc, *operands: Host) -> Host:
     """Return a quotient or square root, rounded to binary32 and then to the lanes' format.
 
-    For fp16 this equals one rounding, for binary32 has two more than twice its digits.
+    For fp16 the two roundings give the same as one, because binary32 has two digits more than twice
+    those of fp16.
     """
     dtype = operands[0].dtype
     with np.errstate(all="ignore"):
@@ -135,7 +142,7 @@ _LOGIC = {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
 
 
 def _logic(name: str, x: Host, y: Host) -> Host:
-    """Apply a logical function to the bits of the lanes."""
+    """Return a logical function of the bits of each lane."""
     kind = f"u{x.dtype.itemsize}"
     bits = np.ascontiguousarray(x).view(kind)
     other = np.ascontiguousarray(y).view(kind)

@@ -18,9 +18,10 @@ _MEMORY = CORE.memories[1]
 
 
 class BankMemory:
-    """The banks of an island. A pointer counts columns from the first one of island 0.
+    """The bytes of all banks of an island.
 
-    While `journal` is a list, each write appends its offset and the bytes that it replaces.
+    A pointer is a column number, counted from the first column of island 0. While `journal` is a
+    list, each write appends its offset and the bytes that it replaces.
     """
 
     def __init__(self, island: int, geometry: Geometry, memory: AddressSpace) -> None:
@@ -33,35 +34,35 @@ class BankMemory:
 
     @property
     def pages(self) -> Pages:
-        """All bytes of the banks, bank after bank."""
+        """The bytes of the banks, one bank after another."""
         return self.memory.own[self.key]
 
     @cached_property
     def cells(self) -> NDArray[np.uint8]:
-        """The same bytes as an array (banks, rows, columns, bytes), for reading."""
+        """The bytes of the banks as a read-only array of shape (banks, rows, columns, bytes)."""
         shape = (self.geometry.banks, self.geometry.rows, COLUMNS, COLUMN_BYTES)
         return np.frombuffer(self.pages.bytes, np.uint8).reshape(shape)
 
     def address(self, column: int) -> int:
-        """Return the address of the column that a pointer names."""
+        """Return the address of the column that a pointer gives."""
         return memory_map.ISLANDS + column * COLUMN_BYTES
 
     def offset(self, column: int) -> int:
-        """Return the offset in the banks of the column that a pointer names."""
+        """Return the byte offset in the island's banks of the column that a pointer gives."""
         return (column - self.first_column) * COLUMN_BYTES
 
     def column_at(self, bank: int, row: int, column: int) -> int:
-        """Return the number that a pointer uses for a column of a row of a bank."""
+        """Return the pointer of a column, given by its bank, row and column in the row."""
         return self.first_column + self.geometry.offset(Place(bank, row, column)) // COLUMN_BYTES
 
     def write(self, offset: int, data: bytes) -> None:
-        """Write bytes at an offset in the banks."""
+        """Write bytes at a byte offset in the island's banks."""
         pages = self.pages
         if self.journal is not None:
             self.journal.append((offset, pages.read(offset, len(data))))
         pages.write(offset, data)
 
     def undo(self) -> None:
-        """Undo the writes in the journal, the last one first."""
+        """Undo the writes in the journal, the latest first."""
         for offset, data in reversed(self.journal or []):
             self.pages.write(offset, data)

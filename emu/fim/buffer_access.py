@@ -1,8 +1,8 @@
-"""Which block may write the columns of a buffer, and move its pointers (seed 004 ¶50).
+"""Access rules of buffers: which block may write the columns and move the pointers (seed 004 ¶50).
 
-While a block has the lock of a buffer, only that block writes the buffer's columns and moves the
-pointers by `mmr`. Without a lock only the producer writes: the first block that pushed or moved the
-end.
+While a block has the lock of a buffer, only that block may write the buffer's columns and move its
+pointers by `mmr`. Without a lock only the producer may write. The producer is the first block that
+pushed or moved the end pointer.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _LOW, _HIGH = (BUFFER_PARTS.index(part) for part in ("low", "high"))
 
 
 def check_lock(island: Island, block: Block, number: int, what: str) -> None:
-    """Raise `Fault` if another block has the lock of a buffer; its message starts with `what`."""
+    """Raise `Fault` if another block has the lock of a buffer. The message starts with `what`."""
     owner = island.buffers[number].owner
     if owner not in (NOBODY, block.index):
         raise Fault(
@@ -27,7 +27,7 @@ def check_lock(island: Island, block: Block, number: int, what: str) -> None:
 
 
 def check_producer(island: Island, block: Block, number: int, what: str) -> None:
-    """Raise `Fault` if another block has the lock of a buffer, or fills it without a lock."""
+    """Raise `Fault` if another block has the lock of a buffer, or produces it without a lock."""
     check_lock(island, block, number, what)
     buffer = island.buffers[number]
     if buffer.owner == NOBODY and buffer.producer not in (NOBODY, block.index):
@@ -40,9 +40,9 @@ def check_producer(island: Island, block: Block, number: int, what: str) -> None
 
 
 def check_column(island: Island, block: Block, column: int, into: int = NOBODY) -> None:
-    """Raise `Fault` if a block writes a column of a buffer that another block fills.
+    """Raise `Fault` if a block writes a column of a buffer that only another block may write.
 
-    `into` is the buffer to which the column is pushed.
+    `into` is the number of the buffer to which the column is pushed; it is not checked.
     """
     for number, buffer in enumerate(island.buffers):
         if number == into or not buffer.low <= column < buffer.high:
@@ -61,9 +61,10 @@ def check_column(island: Island, block: Block, column: int, into: int = NOBODY) 
 
 
 def buffer_banks(island: Island) -> frozenset[int]:
-    """Return the banks in which a buffer may lie while the present blocks run; computed once.
+    """Return the banks in which a buffer may be while the present blocks run; the result is cached.
 
-    The ends of a buffer are its present ones, or any that an `mmr` of the blocks sets.
+    A buffer may extend between its present ends, or between any ends that an `mmr` of the blocks
+    sets.
     """
     if island.buffer_banks is None:
         island.buffer_banks = _find_buffer_banks(island)

@@ -1,8 +1,8 @@
-"""Words on buffers: pointers, push, pull and locks (seed 004 ¶48-51).
+"""The words that use buffers: pointers, push, pull and locks (seed 004 ¶48-51).
 
-A push takes all its columns at once; the end pointer that others see passes each column when its
-data are stored. Consumers and the host see only that pointer; a pull of columns that it has not
-passed waits.
+A push advances the end pointer for all its columns at once. Consumers and the host see another
+value of the end pointer: it passes a column only when the column's data are stored. A pull of
+columns that this value has not passed waits.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from macaw.isa.fim_circuit import BUFFER_PARTS, BUFFER_REGISTERS, COLUMN_BYTES, 
 
 
 def visible_end(buffer: Buffer, time: int) -> int:
-    """Return the end pointer at cycle `time`, as other blocks and the host see it."""
+    """Return the end pointer that other blocks and the host see at cycle `time`."""
     return buffer.end - sum(arrival > time for arrival in buffer.arrivals)
 
 
@@ -31,7 +31,7 @@ def visible_end(buffer: Buffer, time: int) -> int:
 
 
 def pointer(register: int) -> tuple[int, str] | None:
-    """Return the buffer and the pointer that a register number names; None: no pointer."""
+    """Return the buffer and the pointer's name for a register number; None if it is no pointer."""
     if register < BUFFER_REGISTERS:
         return None
     buffer, part = divmod(register - BUFFER_REGISTERS, len(BUFFER_PARTS))
@@ -39,7 +39,7 @@ def pointer(register: int) -> tuple[int, str] | None:
 
 
 def pointer_ready(island: Island, block: Block, values: Values) -> int:
-    """Return the cycle from which an `mmr` may be done."""
+    """Return the first cycle in which an `mmr` may be done."""
     target = pointer(values["register"])
     if target is None:
         return 0
@@ -101,7 +101,7 @@ def _check_low(buffer: Buffer, number: int, what: str) -> None:
 
 
 def push(island: Island, block: Block, values: Values, limit: int) -> bool:
-    """Append a register of each bank of a block to a buffer."""
+    """Append one column for each bank of a block to a buffer: the contents of a register."""
     number = values["buffer"]
     buffer, count = island.buffers[number], len(block.banks)
     _check_push(island, block, number)
@@ -139,7 +139,7 @@ def push(island: Island, block: Block, values: Values, limit: int) -> bool:
 
 
 def _check_push(island: Island, block: Block, number: int) -> None:
-    """Raise `Fault` if a block cannot push a column of each of its banks."""
+    """Raise `Fault` if a block may not push one column for each of its banks, or has no room."""
     buffer, count = island.buffers[number], len(block.banks)
     check_producer(island, block, number, "push")
     _check_low(buffer, number, "push")
@@ -155,7 +155,7 @@ def _check_push(island: Island, block: Block, number: int) -> None:
 
 
 def register_ready(island: Island, block: Block, values: Values) -> int:
-    """Return the cycle from which the register of a push can be read."""
+    """Return the first cycle in which the register that is pushed can be read."""
     file = PUSHED[values["register"]]
     time = block.rz_ready if file == RZ else block.pull_ready((file,))
     if time > block.time:
@@ -165,7 +165,7 @@ def register_ready(island: Island, block: Block, values: Values) -> int:
 
 
 def _refresh(island: Island, bank: int, row: int, column: int, data: NDArray[np.uint8]) -> None:
-    """Copy a written column into the sense amplifiers of a bank if a block has its row open."""
+    """Copy a written column into the sense amplifiers of a bank if a block has that row open."""
     for other in island.blocks:
         if other.running and other.row == row and bank in other.banks:
             island.state.iosa[bank, column] = data
@@ -175,7 +175,7 @@ def _refresh(island: Island, bank: int, row: int, column: int, data: NDArray[np.
 
 
 def pull(island: Island, block: Block, values: Values, limit: int) -> bool:
-    """Take columns from the start, or wait until the end pointer has passed them."""
+    """Take columns from the start of a buffer, once the visible end pointer has passed them."""
     number = values["buffer"]
     buffer = island.buffers[number]
     count = 1 if values["all"] else len(block.banks)
@@ -209,7 +209,7 @@ def pull(island: Island, block: Block, values: Values, limit: int) -> bool:
 
 
 def lock(island: Island, block: Block, values: Values, limit: int) -> bool:
-    """Take a lock, or wait until its owner gives it back."""
+    """Take the lock of a buffer; wait until its owner gives it back."""
     number = values["buffer"]
     buffer = island.buffers[number]
     if buffer.owner == block.index:
@@ -227,7 +227,7 @@ def lock(island: Island, block: Block, values: Values, limit: int) -> bool:
 
 
 def unlock(island: Island, block: Block, values: Values, limit: int) -> bool:
-    """Give a lock back."""
+    """Give back the lock of a buffer. Raises `Fault` if the block does not have it."""
     number = values["buffer"]
     buffer = island.buffers[number]
     if buffer.owner != block.index:
@@ -243,6 +243,6 @@ def unlock(island: Island, block: Block, values: Values, limit: int) -> bool:
 
 
 def end_ready(island: Island, block: Block, values: Values) -> int:
-    """Return the cycle from which a block may end: all its results are stored."""
+    """Return the first cycle in which a block may end, because all its results are stored."""
     written = (island.dram.written[bank] for bank in block.banks)
     return block_end(block.rz_ready, block.stored, block.pull_ready((ROP, GIO)), written)

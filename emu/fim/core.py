@@ -1,8 +1,8 @@
-"""An island as a core: blocks with their own program counters, one word after the other.
+"""An island as a core: it executes the words of its blocks, each with its own program counter.
 
-docs/timing-fim.md has the rules. The block with the least (time, number) does its next word. Its
-waits for memory or ALU are known at once, so the word has its effects in the cycle in which it is
-requested, and the block continues after its last command.
+docs/timing-fim.md has the rules. The block with the least (time, number) does its next word. How
+long a word waits for memory or the ALU is known at once. So the word has its effects in the cycle
+in which it is requested, and the block continues after the word's last command.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ _BANKS = CORE.memories[1].name
 
 
 class IslandCore(Island, Startable, Operable, Guarded, Breakable):
-    """An island that executes its program and the operations of the host.
+    """An island that executes its program and the operations that the host sends.
 
-    An engine sets `max_batch`, the number of repeats of an operation that it does at once.
+    An engine sets `max_batch`, the greatest number of repeats of an operation that it does at once.
     """
 
     def __init__(self, device: System, number: int, geometry: Geometry) -> None:
@@ -51,7 +51,7 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
     def reached(
         self, memory: str, time: int, offset: int, length: int, writes: bool, ready: int
     ) -> int:
-        """See `Guarded.reached`: columns of banks that no block uses, one after the other."""
+        """See `Guarded.reached`: columns are accessed one by one, in banks that no block uses."""
         if memory != _BANKS or not length:
             return ready
         first, last = offset // COLUMN_BYTES, (offset + length - 1) // COLUMN_BYTES
@@ -70,7 +70,7 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
         return ready
 
     def read_register(self, name: str, time: int) -> int:
-        """See `Core.read_register`: of circuits, or a pointer of a buffer as an address."""
+        """See `Core.read_register`: a circuits' register, or a buffer's pointer as an address."""
         if name in CIRCUIT_REGISTERS:
             return host_operations.read_register(self, name)
         number, _, part = name.removeprefix("b").partition("_")
@@ -79,11 +79,11 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
         return 0 if column == NOWHERE else self.memory.address(column)
 
     def write_register(self, name: str, value: int, time: int) -> None:
-        """See `Core.write_register`: of the circuits."""
+        """See `Core.write_register`: a register of the circuits."""
         host_operations.write_register(self, name, value, time)
 
     def operate(self, memory: str, offset: int, number: int, mask: int, time: int) -> int:
-        """See `Operable.operate`: one of the ten operations."""
+        """See `Operable.operate`: `number` is one of the ten operations of the circuits."""
         if memory != _BANKS:
             text = f"operation {number} sent to {memory} of {self.name}, which takes none"
             raise Fault("bad mask", text, {"number": number})
@@ -97,12 +97,12 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
         return None if block is None else block.pc
 
     def _next_block(self) -> Block | None:
-        """Return the block that acts next; if all wait, one of these; None if no block runs."""
+        """Return the block that acts next; if all wait, any of them; None if no block runs."""
         running = [block for block in self.blocks if block.running]
         return min(running, key=lambda block: (block.time, block.index), default=None)
 
     def start(self, entry: int, time: int) -> None:
-        """See `Startable.start`: all blocks of the program at `entry` start together."""
+        """See `Startable.start`. All blocks of the program at `entry` start together."""
         if entry % WORD:
             raise Fault(
                 "misaligned access", f"{self.name} starts at {entry:#010x}", {"entry": entry}
@@ -146,7 +146,7 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
         return None
 
     def _end_host_operations(self) -> None:
-        """Wake waiting cores: the last operation that the host has sent is done."""
+        """Wake the cores that wait, because the last operation that the host sent is done."""
         self.time, self.host_until = self.host_until, NEVER
         last = self.time
         self.settle()
@@ -160,13 +160,13 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
         return tuple(block.pc for block in self._starting_blocks())
 
     def _starting_blocks(self) -> Iterator[Block]:
-        """Give the blocks that start a word in the island's next cycle."""
+        """Yield the blocks that start a word in the island's next cycle."""
         for block in self.blocks:
             if block.running and block.time == self.time and not block.repeat and not block.waiting:
                 yield block
 
     def _check_breaks(self) -> Stop | None:
-        """Return the stop before the words that start in this cycle; check each word once."""
+        """Return the stop before the words that start in this cycle; test each word only once."""
         stop = None
         for block in self._starting_blocks():
             moment = self._start_count, block.moment
@@ -189,11 +189,11 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
 
     @property
     def formats(self) -> Mapping[str, MemoryFormat]:
-        """See `Inspectable.formats`: tiles of tensor products."""
+        """See `Inspectable.formats`: the tiles of tensor products."""
         return TILE_FORMATS
 
     def _do_word(self, block: Block, limit: int) -> bool:
-        """Do a word of a block; return whether other cores have to act next."""
+        """Do the next word of a block; return whether other cores have to act next."""
         word = self.program.word(block.pc)
         ready_at = words.READY_AT.get(word.row.mnemonic)
         if ready_at is not None:
@@ -216,14 +216,14 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
     # State and questions
 
     def trace_changed(self) -> None:
-        """See `Traced.trace_changed`: words under way as the last record ends are in no record."""
+        """See `Traced.trace_changed`. Words under way at the end of the last record are dropped."""
         if not self.tracing:
             self.tally_block = None
             for block in self.blocks:
                 block.number = UNKNOWN
 
     def units(self) -> Units:
-        """See `Traced.units`: the lanes of a circuit's ALU; a lane takes a number in a cycle."""
+        """See `Traced.units`: a unit is a lane of a circuit's ALU; it takes a number in a cycle."""
         width = max(row.size for row in FORMATS if row.name in self.abilities.formats)
         # Columns of a bank follow one another after t_ccdl; one is requested in each cycle.
         spacing = -(-self.dram.timings.t_ccdl // self.divider) * self.divider - self.divider

@@ -1,8 +1,9 @@
-"""The banks of an island as a DRAM: open rows, commands issued, and what commands waited for.
+"""The banks of an island as a DRAM: open rows, issued commands, and what commands waited for.
 
-No command breaks a constraint (`macaw.emu.rules.fim_dram`): `do` issues it in the first cycle in
-which all of them hold. Times are device cycles (of tCK). Circuits reach the columns of their own
-bank without the channel; the host, and circuits that push and pull, take it.
+No command breaks a timing constraint (`macaw.emu.rules.fim_dram`): `do` issues it in the first
+cycle that all constraints allow. Times are device cycles (of tCK). Circuits reach the columns of
+their own bank without the channel. The host uses the channel, and so do circuits that push and
+pull.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class Dram:
         self.reset()
 
     def reset(self) -> None:
-        """Close all rows, with all commands long ago and no waits."""
+        """Close all rows, as if the last commands were long ago, and clear the counts of waits."""
         count = self.geometry.banks
         self.rows = [CLOSED] * count
         self.activated = [PAST] * count  # by bank: the last activation
@@ -56,14 +57,14 @@ class Dram:
     # What a snapshot holds
 
     def plain(self) -> list[Any]:
-        """Return the state as lists and numbers, for a snapshot."""
+        """Return the state as a plain value, for a snapshot."""
         lists = (self.rows, self.activated, self.precharged, self.columns, self.written)
         waits = list(self.waits.values())
         channel = [list(self.on_channel), self.data_end, self.data_rank, list(self.commands)]
         return [*map(list, lists), *channel, waits]
 
     def take(self, plain: Sequence[Any]) -> None:
-        """Take the state from a snapshot."""
+        """Restore the state from a value that `plain` returned."""
         self.rows, self.activated, self.precharged, self.columns, self.written = map(
             list, plain[:5]
         )
@@ -74,7 +75,7 @@ class Dram:
     # Commands
 
     def _bounds(self, command: str, banks: Sequence[int]) -> tuple[Bound, ...]:
-        """Return the bounds of a command that comes to all banks at once, without the channel."""
+        """Return the bounds, without the channel's, of a command to all these banks at once."""
         if command == PRECHARGE:
             return precharge_bounds(
                 self.timings,
@@ -89,7 +90,7 @@ class Dram:
         return column_bounds(self.timings, command == WRITE, activated, column)
 
     def _channel_bounds(self, command: str, bank: int) -> tuple[Bound, ...]:
-        """Return the bounds that the channel adds for a column command."""
+        """Return the bounds that the channel sets for a column command of a bank."""
         size = self.geometry.group_banks
         columns = [
             max(self.on_channel[first : first + size])
@@ -101,7 +102,7 @@ class Dram:
     def issue(
         self, command: str, bank: int, time: int, row: int = CLOSED, channel: bool = False
     ) -> None:
-        """Record a command at a bank in cycle `time`, in which no constraint forbids it."""
+        """Record a command to a bank in cycle `time`; the caller has checked the constraints."""
         if command == ACTIVATE:
             self.rows[bank], self.activated[bank] = row, time
             return
@@ -128,12 +129,11 @@ class Dram:
         step: int = 1,
         bus: bool = False,
     ) -> int:
-        """Issue a command at banks in lock-step; return its cycle.
+        """Issue a command to several banks in lock-step; return its cycle.
 
-        That is the first multiple of `step` from `time` on that all constraints allow.
-
-        `channel`: its data go over the channel, of one bank. `bus`: the host, a push or a pull
-        sends it.
+        That is the first of `time`, `time` + `step`, ... that all constraints allow. `channel` says
+        that the command's data use the channel; then there must be only one bank. `bus` says that
+        the host, a push or a pull sends the command.
         """
         bounds = self._bounds(command, banks)
         if channel:
@@ -168,7 +168,7 @@ class Dram:
         return at
 
     def columns_at(self, command: str, banks: Sequence[int], time: int) -> None:
-        """Record a column command at banks, without the channel."""
+        """Record a column command to several banks in cycle `time`, without the channel."""
         columns = self.columns
         for bank in banks:
             columns[bank] = time
@@ -179,24 +179,33 @@ class Dram:
     def open(
         self, banks: Sequence[int], row: int, time: int, step: int = 1, bus: bool = False
     ) -> int:
-        """Open a row in banks in lock-step, closing other rows; return the cycle of activation."""
+        """Open a row in several banks in lock-step; return the cycle of the activation.
+
+        Other rows that are open in these banks are closed first.
+        """
         others = [bank for bank in banks if self.rows[bank] != CLOSED]
         if others:
             time = self.do(PRECHARGE, others, time, step=step, bus=bus)
         return self.do(ACTIVATE, banks, time, row, step=step, bus=bus)
 
     def close(self, banks: Sequence[int], time: int, step: int = 1) -> int:
-        """Close the open rows of banks; return the cycle, `time` if no row is open."""
+        """Close the open rows of banks; return the cycle, which is `time` if no row is open."""
         others = [bank for bank in banks if self.rows[bank] != CLOSED]
         return self.do(PRECHARGE, others, time, step=step) if others else time
 
     def begin(self, time: int) -> None:
-        """Forget commands on the bus before `time`: no later request is for an earlier cycle."""
+        """Forget commands on the command bus before cycle `time`.
+
+        The caller promises that no later request is for an earlier cycle.
+        """
         if self.commands:
             self.commands = [other for other in self.commands if other >= time]
 
     def access(self, bank: int, row: int, time: int, write: bool, step: int = 1) -> tuple[int, int]:
-        """Access a column over the channel; return the cycles of its command and after its data."""
+        """Access a column over the channel; open its row first if it is not open.
+
+        Returns the cycle of the column command, and the first cycle after its data.
+        """
         if self.rows[bank] != row:
             time = self.open([bank], row, time, step, bus=True)
         command = WRITE if write else READ

@@ -1,4 +1,4 @@
-"""The fast engine of fim: many repeats of an operation at once."""
+"""The fast engine of islands: it does many repeats of an operation at once."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _MAX_BATCH = 1 << 11
 class FastIsland(IslandCore):
     """An island that does many repeats of an operation at once.
 
-    While one block is ahead of another, the other may fault. Then everything since the call of
-    `advance` is undone, and done again one repeat at a time.
+    One block may be ahead of another block when the other one faults. Then the engine undoes
+    everything since the call of `advance`, and does it again one repeat at a time.
     """
 
     def __init__(self, device: System, number: int, geometry: Geometry) -> None:
@@ -45,7 +45,7 @@ class FastIsland(IslandCore):
             self.max_batch = _MAX_BATCH
 
     def _save(self) -> dict[str, Any]:
-        """Return a copy of the state but for the banks, whose writes are in the journal."""
+        """Return a copy of the state without the banks, whose writes the journal records."""
         tracing.flush_tally(self)
         self.trace.sync()
         arrays = (row for row in self.state.fields if row.shape)

@@ -1,4 +1,4 @@
-"""Memory formats of fim: tiles of 4 x 4 numbers, as tensor products read and write them."""
+"""Memory formats of islands: tiles of 4 x 4 numbers, as tensor products read and write them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Operations that the host sends by their numbers, without a program (seed 004 ¶46).
+"""Host operations: operations that another core sends by number, without a program (seed 004 ¶46).
 
-The number is in spare bits of a column command: the address gives island, row and column, a mask
-the banks. The circuits' registers say what operations 6 to 8 compute: the host has stored them, or
-a block has left them. Circuits whose registers are equal act in lock-step.
+The number is in spare bits of a column command. The address gives island, row and column; a mask
+gives the banks. The circuits' registers say what operations 6 to 8 compute. The host has stored
+these registers, or a block has left its values there. Circuits with equal registers act in
+lock-step.
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ _FIM = next(row for row in CORE.instructions if row.mnemonic == "fim")
 
 
 def send(island: Island, number: int, place: Place, mask: int, time: int) -> int:
-    """Do an operation in the banks of a mask (0: in the bank of `place`); return its cycle.
+    """Do operation `number` in the banks of `mask`; return the cycle of its command.
 
-    Raises `Fault`; `WindowNotReady` while a block uses one of the banks.
+    Mask 0 means the bank of `place`. Raises `Fault`, and `WindowNotReady` while a block uses one of
+    the banks.
     """
     if number >= len(OPERATIONS):
         raise Fault(
@@ -69,7 +71,7 @@ def _banks(island: Island, mask: int) -> list[int]:
 
 
 def _equal_circuits(island: Island, banks: Sequence[int]) -> Iterator[list[int]]:
-    """Give groups of banks whose circuits have equal registers."""
+    """Yield groups of banks whose circuits have equal registers."""
     groups: dict[tuple[int, ...], list[int]] = {}
     for bank in banks:
         groups.setdefault(tuple(island.circuits[bank].registers), []).append(bank)
@@ -77,7 +79,7 @@ def _equal_circuits(island: Island, banks: Sequence[int]) -> Iterator[list[int]]
 
 
 def _block(island: Island, banks: list[int], time: int) -> Block:
-    """Return a block of these banks that does one host operation."""
+    """Return a block of these banks that serves to do one host operation."""
     circuits = [island.circuits[bank] for bank in banks]
     begin = island.aligned(max(time, *(circuit.time for circuit in circuits)))
     return Block(
@@ -92,7 +94,7 @@ def _block(island: Island, banks: list[int], time: int) -> Block:
 
 
 def _open(island: Island, block: Block, row: int) -> None:
-    """Open a row in the banks where it is not open; another open row is closed first."""
+    """Open a row in those banks where it is not open; close the rows that are open there first."""
     others = [bank for bank in block.banks if island.dram.rows[bank] != row]
     if others:
         at = island.dram.open(others, row, block.time, island.divider, bus=True)
@@ -112,7 +114,7 @@ def _do(island: Island, block: Block, word: Decoded) -> None:
 
 
 def _update_circuits(island: Island, block: Block) -> None:
-    """Copy times and registers of the block of a host operation back to its circuits."""
+    """Copy times and registers from the block of a host operation back to its circuits."""
     for bank in block.banks:
         circuit = island.circuits[bank]
         circuit.time, circuit.registers = block.time, list(block.registers)
@@ -136,7 +138,7 @@ def read_register(island: Island, name: str) -> int:
 
 
 def write_register(island: Island, name: str, value: int, time: int) -> None:
-    """Set a register of all circuits that no block uses. Raises `Fault`."""
+    """Set a register in the circuits of all banks that no block uses. Raises `Fault`."""
     place = CIRCUIT_REGISTERS.index(name)
     greatest = REGISTERS[place].greatest
     if value > greatest:
@@ -154,7 +156,7 @@ def write_register(island: Island, name: str, value: int, time: int) -> None:
 
 
 def release_circuits(island: Island, block: Block) -> None:
-    """Copy the registers of a block that ends to its circuits, which are free from now on."""
+    """Copy the registers of a block that ends to its circuits, which the host may now use."""
     for bank in block.banks:
         circuit = island.circuits[bank]
         circuit.time = circuit.rz_ready = circuit.alu_free = 0

@@ -1,4 +1,4 @@
-"""The data of an island: what words of blocks read and change."""
+"""The data of an island, which the words of its blocks read and change."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from macaw.isa.fim_islands import WAITS, Geometry, abilities
 
 
 class Island(Core):
-    """An island without its behaviour: circuits, banks, blocks, buffers and counts."""
+    """An island's data without its behaviour: circuits, banks, blocks, buffers and counters."""
 
     state: IslandState
 
@@ -55,7 +55,7 @@ class Island(Core):
         self.tally_block: Block | None = None  # its fim in the tally has repeats left
 
     def settle(self) -> None:
-        """Set the time of the next act, and what is waited for, from blocks and host operations."""
+        """Compute from blocks and host operations when the island acts next or what it awaits."""
         running = [block for block in self.blocks if block.running]
         self.time = min(self.host_until, *(block.time for block in running), NEVER)
         self.running = bool(running) or self.host_until != NEVER
@@ -80,7 +80,7 @@ class Island(Core):
 
     @property
     def acting_address(self) -> int | None:
-        """The address of the instruction that sends a host operation; None if there is none."""
+        """The address of the instruction that sends a host operation, or None."""
         acting = self.device.acting
         return None if acting is None else acting.next_address
 

@@ -1,4 +1,4 @@
-"""`fim`: the ten operations of circuits, one repeat or a batch of repeats at a time."""
+"""The word `fim`: the ten operations of circuits, one repeat or a batch of repeats at a time."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ STEP = CIRCUIT_REGISTERS.index("rz_step")
 
 
 def operate(island: Island, block: Block, values: Mapping[str, int], limit: int) -> bool:
-    """Do the next repeat of a `fim`, in a batch with the repeats requested before `limit`.
+    """Do the next repeat of a `fim`, in a batch with the repeats that are requested before `limit`.
 
-    Returns False: no other core has to act before the block continues. Raises `Fault`.
+    Returns False, because no other core has to act before the block continues. Raises `Fault`.
     """
     operation, step = OPERATIONS[values["n"]], island.divider
     mode = block.mode
@@ -102,12 +102,15 @@ def _check_mode(island: Island, mode: Mode) -> None:
 
 
 def _uses_slice(operation: Operation, mode: Mode) -> bool:
-    """Whether an operation fills or copies the slice RZ_SLOT."""
+    """Return whether an operation fills or copies the slice of Rz that RZ_SLOT selects."""
     return operation.left == RZ or (operation.computes and mode.arrange not in (DOT, OUTER))
 
 
 def _slots(island: Island, block: Block, operation: Operation, mode: Mode, count: int) -> list[int]:
-    """Return RZ_SLOT of the next `count` repeats, up to one that faults. Raises `Fault`."""
+    """Return the values of RZ_SLOT in the next `count` repeats. Raises `Fault`.
+
+    The list ends before a repeat that will fault.
+    """
     slot = block.registers[SLOT]
     if not _uses_slice(operation, mode):
         forward = int(operation.computes and mode.arrange == DOT)
@@ -141,7 +144,7 @@ def _advance_slot(block: Block, operation: Operation, mode: Mode, count: int) ->
 
 
 def step_slot(block: Block, count: int = 1) -> None:
-    """Advance RZ_SLOT after operations that used a slice."""
+    """Advance RZ_SLOT after `count` operations that used a slice."""
     block.registers[SLOT] = (block.registers[SLOT] + count * block.registers[STEP]) % SLOTS
 
 
@@ -169,7 +172,7 @@ def load_rows(island: Island, banks: list[int], row: int) -> None:
 
 
 def _check_columns(island: Island, block: Block, column: int) -> None:
-    """Raise `Fault` if a column of the block's row is in a buffer that another block fills."""
+    """Raise `Fault` if this column of the block's open row belongs to a buffer of another block."""
     for bank in block.banks:
         check_column(island, block, island.memory.column_at(bank, block.row, column))
 
@@ -177,10 +180,10 @@ def _check_columns(island: Island, block: Block, column: int) -> None:
 def _batch(
     island: Island, block: Block, operation: Operation, busy: int, at: int, most: int, limit: int
 ) -> tuple[int, int, int]:
-    """Add to the repeat in cycle `at` those requested before `limit`, up to `most` in total.
+    """Add to the repeat at cycle `at` the repeats that are requested before `limit`.
 
-    Returns their number, the cycles from one to the next, and how many of these cycles each but
-    the first waits for the memory.
+    The batch has at most `most` repeats. Returns their number, the cycles from one to the next, and
+    how many of these cycles each repeat but the first waits for the memory.
     """
     dram, step = island.dram, island.divider
     alu, period = repeat_period(operation, busy, dram.timings.t_ccdl, step)
@@ -225,12 +228,15 @@ def _move(
 
 
 def slice_of(rz: NDArray[np.uint8], places: NDArray[np.intp], slot: int) -> NDArray[np.uint8]:
-    """Return a slice of Rz in some banks: (banks, 32)."""
+    """Return a slice of Rz of several banks as an array of shape (banks, 32)."""
     return rz[places, slot * COLUMN_BYTES : (slot + 1) * COLUMN_BYTES]
 
 
 def write_column(island: Island, block: Block, column: int, data: NDArray[np.uint8]) -> None:
-    """Write a column of the open row in each bank of a block: sense amplifiers and memory."""
+    """Write a column of the open row in each bank of a block, to sense amplifiers and memory.
+
+    `data` has shape (banks, 32).
+    """
     island.state.iosa[block.places, column] = data
     for bank, row in zip(block.banks, data, strict=True):
         offset = island.geometry.offset(Place(bank, block.row, column))
@@ -273,7 +279,10 @@ def _compute(
 def _fill_slots(
     rz: Host, places: NDArray[np.intp], slots: list[int], new: Host, mode: Mode
 ) -> None:
-    """Write numbers (banks, repeats) to slots of Rz in order, as many at once as differ."""
+    """Write numbers of shape (banks, repeats) to slots of Rz, in the order of the repeats.
+
+    A slot may occur again after SLOTS repeats, so this many are written at once.
+    """
     for start in range(0, len(slots), SLOTS):
         where = places[:, None], np.array(slots[start : start + SLOTS])[None, :]
         numbers = new[:, start : start + SLOTS]

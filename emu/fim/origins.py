@@ -1,7 +1,7 @@
-"""Where the values in the circuits of an island came from: a record of what operations did.
+"""Origins of the values in an island's circuits: the operations that made them.
 
-The reference engine records each repeat: which registers or columns it filled, and the operands of
-what it computed.
+The reference engine records each repeat: which registers or columns it filled, and the operands
+from which it computed.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Setters = Mapping[str, Origin]
 
 @dataclass
 class Record:
-    """A word that a block has done, or a repeat of one."""
+    """A word that a block has done, or one repeat of a `fim`, with its operands and results."""
 
     number: int  # announcements before it
     time: int
@@ -76,7 +76,7 @@ BankRecord = tuple[Record, int]  # and the place of the bank in its block
 
 
 class IslandOrigins(Origins):
-    """Records what the circuits of an island do, and gives the origins of their values."""
+    """A record of what the circuits of one island did, which finds the origins of their values."""
 
     fields = frozenset((ROP, GIO, RZ, IOSA))
 
@@ -98,16 +98,16 @@ class IslandOrigins(Origins):
     # What the island reports
 
     def start_program(self) -> None:
-        """Another program starts: the registers of all circuits are 0."""
+        """Record that another program starts, for which the registers of all circuits are 0."""
         self._setters = {}
 
     def set_register(self, block: Block, name: str, value: int) -> None:
-        """The word of a block sets a register of its circuits."""
+        """Record that the present word of a block sets a register of its circuits."""
         origin = Origin(self.number(), block.time, "mmr", block.pc, "", value)
         self._setters[block.index] = {**self._setters.get(block.index, {}), name: origin}
 
     def set_by_host(self, name: str, value: int, time: int, address: int | None) -> None:
-        """The host sets a register of the circuits that no block uses."""
+        """Record that the host sets a register of the circuits that no block uses."""
         origin = Origin(self.number(), time, "store", address, "", value)
         self._setters[HOST] = {**self._setters.get(HOST, {}), name: origin}
 
@@ -120,7 +120,7 @@ class IslandOrigins(Origins):
         )  # fmt: skip
 
     def begin_operation(self, block: Block, operation: Operation, column: int, slot: int) -> None:
-        """A repeat of an operation is about to be done."""
+        """Record the operands before a repeat of an operation is done."""
         record = self._record(block, "fim")
         record.operation, record.column, record.slot = operation, column, slot
         self._present = [record]
@@ -144,7 +144,7 @@ class IslandOrigins(Origins):
         return data.copy()
 
     def end_operation(self) -> None:
-        """The repeat was done."""
+        """Record the results after the repeat that `begin_operation` announced was done."""
         (record,) = self._present
         assert record.operation is not None
         if record.operation.computes:
@@ -167,21 +167,27 @@ class IslandOrigins(Origins):
         self.on_move("write", store[0].time, address, COLUMN_BYTES)
 
     def _column_address(self, bank: int, row: int, column: int) -> int:
-        """Return the address of a column of a bank."""
+        """Return the address of a column, given by its bank, row and column in the row."""
         return self.memory.address(self.memory.column_at(bank, row, column))
 
     def begin_push(self, block: Block, name: str, slot: int) -> None:
-        """A push is about to be done."""
+        """Record which register a push stores, before it is done."""
         record = self._record(block, "push")
         record.file, record.slot = name, slot
         self._present = [record]
 
     def record_store(self, place: int, offset: int) -> None:
-        """The push has stored the register of bank `place` of the block at an offset."""
+        """Record that the push has stored the register of one bank of the block.
+
+        `place` is the index of the bank in the block, `offset` that of the column in the memory.
+        """
         self._add_store((self._present[0], place), self.memory.start + offset)
 
     def record_pull(self, block: Block, name: str, offsets: list[int]) -> None:
-        """A pull has filled a register from columns, one for all banks or one for each."""
+        """Record that a pull has filled a register from columns.
+
+        `offsets` has one column for all banks of the block, or one column for each bank.
+        """
         record = self._record(block, "pull")
         each = offsets * len(record.banks) if len(offsets) == 1 else offsets
         record.file, record.columns = name, tuple(self.memory.start + offset for offset in each)
@@ -212,7 +218,10 @@ class IslandOrigins(Origins):
     def _register_origins(
         self, name: str, bank: int, low: int, high: int, before: int
     ) -> Iterator[Origin]:
-        """Give the origins of bytes `low` to `high` of a register; parts count from its start."""
+        """Yield the origins of bytes `low` to before `high` of a register of a bank.
+
+        The parts of these origins count bytes from the start of the register.
+        """
         if name == IOSA:
             row = self.dram.rows[bank]
             if row != CLOSED:
@@ -235,7 +244,7 @@ class IslandOrigins(Origins):
             yield origin
 
     def _fill_origin(self, record: Record, place: int, low: int, high: int) -> Origin:
-        """Return the origin of the bytes from `low` on that one record filled."""
+        """Return the origin of bytes that one record filled, from byte `low` of the register on."""
         if record.operation is not None and record.operation.computes:
             return self._number_origin(record, place, low)
         if record.operation is None:
@@ -248,7 +257,7 @@ class IslandOrigins(Origins):
         return origin
 
     def _register(self, record: Record, name: str, bank: int, begin: int, size: int) -> Source:
-        """Return bytes of a register, or of a column of the open row, as a source."""
+        """Return bytes of a register as a source; for IOSA, bytes of a column of the open row."""
         if name == IOSA:
             return Source(
                 name,
@@ -264,7 +273,7 @@ class IslandOrigins(Origins):
         return Origin(record.number, record.time, record.what, record.address, "", value, sources)
 
     def _copy_origin(self, record: Record, source: Source) -> Origin:
-        """Return the origin of bytes that a record copied from a source."""
+        """Return the origin of bytes that the step of a record copied from a source."""
 
         def sources() -> Iterator[Source]:
             if source.what == RZ:
@@ -276,7 +285,7 @@ class IslandOrigins(Origins):
     # Numbers that the ALU computed
 
     def _number_origin(self, record: Record, place: int, low: int) -> Origin:
-        """Return the origin of the number in Rz to which a byte belongs."""
+        """Return the origin of the computed number in Rz that contains byte `low`."""
         assert record.result is not None
         item = record.mode.dtype.itemsize
         number = (low - record.first) // item
@@ -307,7 +316,7 @@ class IslandOrigins(Origins):
             yield Source("product", record.number, None, None, origin, value)
 
     def _lane(self, record: Record, place: int, side: str, lane: int) -> Source:
-        """Return a lane of an operand as a source; its value is a NumPy number."""
+        """Return one lane of an operand as a source; its value is a NumPy number."""
         assert record.operation is not None
         data = record.left if side == "left" else record.right
         assert data is not None
@@ -325,7 +334,7 @@ class IslandOrigins(Origins):
         return names
 
     def _settings(self, record: Record, names: tuple[str, ...]) -> Iterator[Source]:
-        """Give registers of the circuits: their values, and the words that set them."""
+        """Yield registers of the circuits as sources: their values, and the words that set them."""
         for name in names:
             row = next(row for row in REGISTERS.values() if row.name == name)
             value = (
@@ -344,7 +353,7 @@ def _plain(*sources: Source) -> list[Source]:
 
 
 def _covers(record: Record, name: str, byte: int, before: int) -> bool:
-    """Whether a record before a number has filled a byte of a register."""
+    """Return whether a record, if it is older than `before`, has filled a byte of a register."""
     if record.number >= before:
         return False
     if name != RZ or record.operation is None:

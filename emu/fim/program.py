@@ -1,4 +1,4 @@
-"""The program memory of an island: decoded words, and the blocks of a program."""
+"""The program memory of an island: it decodes words and finds the blocks of a program."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MEMORY = CORE.memories[0]
 
 
 class ProgramMemory:
-    """The words of an island's program memory; `island` is the island's number."""
+    """The words in the program memory of the island with number `island`."""
 
     def __init__(self, name: str, island: int, memory: AddressSpace) -> None:
         self.name, self.memory = name, memory
@@ -51,7 +51,7 @@ class ProgramMemory:
         return word
 
     def block_words(self, address: int) -> Iterator[tuple[int, Decoded]]:
-        """Give the words of the block that contains an address, each with its address."""
+        """Yield address and word of each instruction in the block that contains `address`."""
         while self.word(address - WORD).row.mnemonic != "block":
             address -= WORD
         while True:
@@ -64,7 +64,10 @@ class ProgramMemory:
     def blocks(
         self, entry: int, geometry: Geometry, abilities: Abilities
     ) -> list[tuple[list[int], int]]:
-        """Return the banks and the first word of each block of a program. Raises `Fault`."""
+        """Return, for each block of the program at `entry`, its banks and its first address.
+
+        Raises `Fault` if the program breaks a rule of the islands.
+        """
         check = Check(geometry.banks, geometry.rows, abilities)
         blocks: list[tuple[list[int], int]] = []
         address = entry

@@ -1,4 +1,4 @@
-"""How a word of a block ends: it is finished, or it waits for another block."""
+"""The end of a word of a block: it is finished, or it waits for another block."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Act = Callable[[Island, Block, Values, int], bool]  # see `macaw.emu.fim.words`
 
 
 def finish(island: Island, block: Block, time: int) -> bool:
-    """Finish the word of a block; the next word follows in cycle `time` at the earliest."""
+    """Finish the word of a block; the next word follows in cycle `time` or later. Return False."""
     block.time = island.aligned(time)
     block.pc += 4
     island.retired += 1
@@ -21,9 +21,9 @@ def finish(island: Island, block: Block, time: int) -> bool:
 
 
 def wait(block: Block, key: str, what: str, until: int = NEVER) -> bool:
-    """Try the word again at `until`, or when another block changes what `key` names.
+    """Let a block try its word again at `until`, or when another block changes what `key` names.
 
-    `what` says in words what is waited for.
+    `what` says in words what would end the wait. Returns False.
     """
     if not block.waiting:
         block.since = block.time
@@ -33,7 +33,7 @@ def wait(block: Block, key: str, what: str, until: int = NEVER) -> bool:
 
 
 def end_wait(block: Block) -> int:
-    """End the wait of a block; return its cycles, 0 if the block did not wait."""
+    """End the wait of a block; return its length in cycles, 0 if the block did not wait."""
     if not block.waiting:
         return 0
     cycles = block.time - block.since
@@ -42,9 +42,10 @@ def end_wait(block: Block) -> int:
 
 
 def wake(island: Island, by: Block, key: str, sooner: bool = False) -> None:
-    """Let blocks that wait for `key` try again in the next cycle, for block `by` has changed it.
+    """Let blocks that wait for `key` try again in the next cycle: block `by` has changed it.
 
-    Blocks that know the cycle in which their wait ends are left alone, unless `sooner`.
+    Blocks that already know the cycle in which their wait ends are left alone, unless `sooner` is
+    set.
     """
     again = island.aligned(by.time + 1)
     for block in island.blocks:

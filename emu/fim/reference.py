@@ -1,4 +1,4 @@
-"""The reference engine of fim: one repeat of an operation at a time."""
+"""The reference engine of islands, which does one repeat of an operation at a time."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ from macaw.emu.fim.core import IslandCore
 
 
 class ReferenceIsland(IslandCore):
-    """An island that does one repeat at a time: `max_batch` stays 1."""
+    """An island that does one repeat at a time, because its `max_batch` stays 1."""

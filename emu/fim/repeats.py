@@ -1,4 +1,4 @@
-"""Repeats of a `fim` as times: those done at once, and those that the trace has yet to learn."""
+"""Repeats of a `fim` with their times: those done at once, and those not yet in the trace."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ UNKNOWN = -1  # the number of a word that the trace does not know
 
 @dataclass(slots=True)
 class Batch:
-    """Repeats of a fim that were done at once: the first in cycle `at`, `period` cycles apart."""
+    """Repeats of a `fim` that were done at once.
+
+    The first was done in cycle `at`; the others follow at a distance of `period` cycles.
+    """
 
     at: int
     period: int
@@ -25,11 +28,12 @@ class Batch:
 
 @dataclass(slots=True)
 class PendingRepeats:
-    """Repeats of a fim of which the trace does not know yet.
+    """Repeats of a `fim` that were done but not yet reported to the trace.
 
-    The first was requested for cycle `requested` and done in cycle `at`; the others follow `period`
-    cycles apart, each requested `step` cycles after the one before. All have the same numbers of
-    reads, writes, products and passes of the ALUs; results come `result` cycles later.
+    The first was requested for cycle `requested` and done in cycle `at`. The others follow at a
+    distance of `period` cycles; each is requested `step` cycles after the repeat before it was
+    done. All repeats have the same numbers of reads, writes, products and passes of the ALUs.
+    Results are ready `result` cycles later.
     """
 
     requested: int
@@ -47,11 +51,11 @@ class PendingRepeats:
     until: int  # the word is done; 0: there are more repeats
 
     def plain(self) -> tuple[int, ...]:
-        """Return the fields in order, for a snapshot."""
+        """Return the fields in order, as a plain value for a snapshot."""
         return astuple(self)
 
     def count_before(self, time: int) -> int:
-        """Return how many of them are requested for a cycle before `time`."""
+        """Return how many of the repeats are requested for a cycle before `time`."""
         if self.requested >= time:
             return 0
         later = time - self.at - self.step  # of the second one, from which on they are even
@@ -61,13 +65,13 @@ class PendingRepeats:
 
     @property
     def last_requested(self) -> int:
-        """The cycle for which the last one is requested."""
+        """The cycle for which the last repeat is requested."""
         if self.count == 1:
             return self.requested
         return self.at + (self.count - 2) * self.period + self.step
 
     def split(self, count: int) -> tuple[PendingRepeats, PendingRepeats]:
-        """Return the first `count` of them, and the others."""
+        """Return the first `count` repeats and the rest, as two records."""
         at = self.at + count * self.period
         first = replace(self, count=count, until=0)
         requested, left = at - self.period + self.step, self.count - count
@@ -75,7 +79,7 @@ class PendingRepeats:
         return first, rest
 
     def uses(self) -> list[Use]:
-        """Return what all of them use."""
+        """Return what all these repeats use, for the trace."""
         count, last = self.count, self.at + (self.count - 1) * self.period
         return repeat_uses(
             "writes" if self.writes else "reads",
@@ -90,10 +94,10 @@ class PendingRepeats:
 def repeat_uses(
     kind: str, times: tuple[int, ...], accesses: int, products: int, passes: int, waits: int
 ) -> list[Use]:
-    """Return what repeats of a fim use.
+    """Return what repeats of a `fim` use, for the trace.
 
-    `times` are the cycles in which the first repeat was requested, the first was done, the last was
-    done, and the result of the last is ready.
+    `times` has four cycles: the first repeat was requested, the first was done, the last was done,
+    the result of the last is ready.
     """
     requested, at, last, until = times
     uses = [(kind, at, last, accesses)] if accesses else []

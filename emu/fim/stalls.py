@@ -1,4 +1,4 @@
-"""What the blocks of an island do or wait for, and which blocks could end a wait."""
+"""Stalls of an island: what its blocks do or wait for, and which blocks could end a wait."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from macaw.emu.inspection import Stall
 
 
 def stalls(island: Island) -> Iterator[Stall]:
-    """Give a record for each block; a waiting one names the blocks that can end its wait."""
+    """Yield one record for each block; for a waiting block it names the blocks that can wake it."""
     for block in island.blocks:
         name = _name(block)
         if not block.running:
@@ -22,7 +22,7 @@ def stalls(island: Island) -> Iterator[Stall]:
 
 
 def unit(island: Island, bank: int) -> Stall:
-    """Return the record of the block that uses a bank; one that has `ended` if none does."""
+    """Return the record of the block that uses a bank; `ended` is set if no block uses it."""
     for block, item in zip(island.blocks, stalls(island), strict=True):
         if bank in block.banks:
             return item

@@ -1,4 +1,4 @@
-"""The declared state of an island, its buffers, and its blocks between two words."""
+"""The declared state of an island, and its buffers, circuits and blocks between two words."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OWN_COUNTS = (
 
 
 def fields(banks: int) -> tuple[StateField, ...]:
-    """Return the declared fields of an island with so many banks."""
+    """Return the declared fields of an island with `banks` banks."""
     return (
         StateField(ROP, "uint8", (banks, COLUMN_BYTES), "the register Rop of each bank"),
         StateField(GIO, "uint8", (banks, COLUMN_BYTES), "the global I/O register of each bank"),
@@ -46,7 +46,7 @@ def fields(banks: int) -> tuple[StateField, ...]:
 
 
 class IslandState(State):
-    """The declared state of an island."""
+    """The declared state of an island; `fields` says what each attribute means."""
 
     rop: NDArray[np.uint8]
     gio: NDArray[np.uint8]
@@ -65,10 +65,11 @@ class IslandState(State):
 
 @dataclass
 class Buffer:
-    """A range of columns, as pointers count them; `owner` and `producer` are blocks' numbers.
+    """A buffer: a range of columns with pointers, which count columns as `BankMemory` does.
 
-    The last columns before `end` may not be stored yet: `arrivals` has the cycle in which each of
-    them is, the earliest first. The end pointer that others see is before these (seed 004 ¶50).
+    `owner` and `producer` are block numbers. The last columns before `end` may not be stored yet.
+    `arrivals` has the cycles in which these are stored, the earliest first. Other blocks see an end
+    pointer that is before such columns (seed 004 ¶50).
     """
 
     low: int = NOWHERE
@@ -80,20 +81,20 @@ class Buffer:
     arrivals: list[int] = field(default_factory=list)
 
     def plain(self) -> list[Any]:
-        """The buffer as lists and numbers, for a snapshot."""
+        """Return the buffer as a plain value, for a snapshot."""
         pointers = (self.low, self.high, self.start, self.end)
         return [*pointers, self.owner, self.producer, list(self.arrivals)]
 
     @classmethod
     def of(cls, plain: Sequence[Any]) -> Buffer:
-        """The buffer of a snapshot."""
+        """Return the buffer of a value that `plain` returned."""
         low, high, start, end, owner, producer, arrivals = plain
         return cls(low, high, start, end, owner, producer, list(arrivals))
 
 
 @dataclass
 class Circuit:
-    """The circuit of a bank while no block uses it: registers as `mmr` writes them, times."""
+    """The circuit of a bank while no block uses it: its times, and registers as `mmr` sets them."""
 
     time: int = 0  # earliest cycle of the next operation
     rz_ready: int = 0
@@ -101,19 +102,19 @@ class Circuit:
     registers: list[int] = field(default_factory=lambda: [0] * len(CIRCUIT_REGISTERS))
 
     def plain(self) -> list[Any]:
-        """The circuit as lists and numbers, for a snapshot."""
+        """Return the circuit as a plain value, for a snapshot."""
         return [self.time, self.rz_ready, self.alu_free, list(self.registers)]
 
     @classmethod
     def of(cls, plain: Sequence[Any]) -> Circuit:
-        """The circuit of a snapshot."""
+        """Return the circuit of a value that `plain` returned."""
         time, rz_ready, alu_free, registers = plain
         return cls(time, rz_ready, alu_free, list(registers))
 
 
 @dataclass
 class Block:
-    """A block of a program: banks in lock-step. Times are device cycles."""
+    """A block of a program: it controls banks in lock-step. Times are device cycles."""
 
     index: int
     banks: list[int]
@@ -141,21 +142,24 @@ class Block:
         self.registers_changed()
 
     def registers_changed(self) -> None:
-        """Derive the mode of operations from the circuits' registers."""
+        """Compute the mode of operations from the circuits' registers."""
         self.mode = Mode(*(self.registers[place] for place in _MODE))
 
     @property
     def moment(self) -> object:
-        """A key of this execution of the present word: block, address, passes left of its loops."""
+        """A value that identifies this execution of the present word.
+
+        It consists of the block's number, the word's address, and the passes left of its loops.
+        """
         return (self.index, self.pc, *(left for _, left in self.loops))
 
     def pull_ready(self, registers: Iterable[str]) -> int:
-        """Return the first cycle in which all pulled columns are in these registers."""
+        """Return the first cycle in which all pulled columns have arrived in these registers."""
         ready = {ROP: self.rop_ready, GIO: self.gio_ready}
         return max((ready.get(name, 0) for name in registers), default=0)
 
     def plain(self) -> list[Any]:
-        """The block as lists and numbers, for a snapshot."""
+        """Return the block as a plain value, for a snapshot."""
         known = self.repeat > 0 or self.pending is not None
         return [
             self.index, list(self.banks), self.pc, self.time, self.running, self.row,
@@ -166,7 +170,7 @@ class Block:
 
     @classmethod
     def of(cls, plain: Sequence[Any]) -> Block:
-        """The block of a snapshot."""
+        """Return the block of a value that `plain` returned."""
         values = list(plain)
         values[1], values[7] = list(values[1]), list(values[7])
         values[6] = [list(loop) for loop in values[6]]

@@ -1,9 +1,9 @@
-"""What words use, for the trace block of an island and for listeners (docs/timing-fim.md).
+"""The reports of an island to its trace block and to listeners (docs/timing-fim.md).
 
-An instruction of the trace is a word of any block; words are numbered in the order in which they
-start. What a word has used follows from the counts of the island before and after it. The fast
-engine may do repeats of a `fim` before earlier words of other blocks; it reports such repeats when
-the other blocks have caught up.
+For the trace, an instruction is a word of any block, and words are numbered in the order in which
+they start. What a word has used is the difference of the island's counters before and after it. The
+fast engine may do repeats of a `fim` before earlier words of other blocks. It reports such repeats
+when the other blocks have caught up.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _READS, _WRITES, _READS_BLOCKED, _WRITES_BLOCKED, _PULLED, _PUSHED = (
 
 
 def do_word(island: Island, block: Block, word: Decoded, act: Act, limit: int) -> bool:
-    """Do a word of a block, or repeats of a fim, and report what it uses; as `act` does."""
+    """Do a word of a block, or repeats of a `fim`; report what it uses. Returns as `act` does."""
     marks = word.row.writes == "trace"
     starts = not block.repeat
     if (
@@ -104,7 +104,7 @@ def do_word(island: Island, block: Block, word: Decoded, act: Act, limit: int) -
 
 
 def _do_single(island: Island, block: Block, values: Values, act: Act, limit: int) -> bool:
-    """Do a word as `do_word`, but add up what it uses for the next border of the trace."""
+    """Do a word as `do_word` does, but collect what it uses until the next border of the trace."""
     trace, tally, counts, dram = island.trace, island.tally, island.counts, island.dram
     time, starts = block.time, not block.repeat
     bank_waits, pushed, pulled = dram.bank_waits, counts["pushed"], counts["pulled"]
@@ -156,7 +156,7 @@ def _do_single(island: Island, block: Block, values: Values, act: Act, limit: in
 
 
 def flush_tally(island: Island) -> None:
-    """Give the tally to the trace."""
+    """Report the collected tally to the trace block."""
     if island.tally_end != UNKNOWN:
         executed, island.tally_end = island.tally_end, UNKNOWN
         island.trace.absorb(island.tally, executed, int(island.tally_block is not None))
@@ -168,7 +168,7 @@ def flush_tally(island: Island) -> None:
 def _batch_uses(
     island: Island, block: Block, operation: Operation, time: int, bank_waits: int
 ) -> list[Use]:
-    """Return what the repeats of a fim use that a block has just done."""
+    """Return what the repeats of a `fim` that a block has just done use."""
     batch, banks = island.batch, len(block.banks)
     assert batch is not None
     each, last = batch.count * banks, batch.at + (batch.count - 1) * batch.period
@@ -186,7 +186,7 @@ def _batch_uses(
 def _pending_repeats(
     island: Island, block: Block, operation: Operation, time: int, bank_waits: int
 ) -> PendingRepeats:
-    """Return the repeats of a fim that a block has just done, to be reported later."""
+    """Return the repeats of a `fim` that a block has just done, so that they are reported later."""
     batch, banks = island.batch, len(block.banks)
     assert batch is not None
     waits, latency = batch.waits * banks, batch.latency
@@ -209,9 +209,10 @@ def _pending_repeats(
 
 
 def report_until(island: Island, time: int, index: int = 0, exactly: bool = True) -> None:
-    """Report pending repeats requested before `time`; of blocks before `index` at `time`, too.
+    """Report pending repeats that were requested before cycle `time`.
 
-    Unless `exactly`, only those of a word of which no repeat is left then.
+    For blocks with numbers below `index`, also report those requested in cycle `time`. Unless
+    `exactly` is set, report only words all of whose repeats are reported then.
     """
     waiting = [block for block in island.blocks if block.pending is not None]
     if not waiting:
@@ -240,7 +241,10 @@ def _report(
     address: int = 0,
     begun: int = BEFORE,
 ) -> None:
-    """Report what the present word of a block uses; it is done at `until` (0: not yet)."""
+    """Report what the present word of a block uses.
+
+    `until` is the cycle in which the word is done, or 0 if it is not done yet.
+    """
     if island.tracing:
         island.trace.report(block.number, uses, until, begun)
     if island.listeners:

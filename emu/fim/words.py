@@ -1,7 +1,7 @@
-"""What the words of a block do, by mnemonic.
+"""The words of a block: what each of them does, by mnemonic.
 
-Each function does a word of a block, of a `fim` the repeats requested before `limit`. It returns
-whether other cores have to act before the island continues.
+Each function does one word of a block. For `fim` it does the repeats that are requested before
+`limit`. It returns whether other cores have to act before the island continues.
 """
 
 from __future__ import annotations

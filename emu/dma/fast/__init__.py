@@ -1,1 +1,1 @@
-"""The fast engine of the dma: many beats at once where other cores cannot notice."""
+"""The fast engine of the dma: it moves many beats at once where other cores cannot notice."""

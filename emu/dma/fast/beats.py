@@ -1,4 +1,4 @@
-"""The beats of a transfer by number: position, length, width, without visiting each beat."""
+"""The beats of a transfer by number: it finds a beat's position and length without a loop."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Position = tuple[int, int]  # row of the transfer, byte of the row
 
 
 class _RowBeats(NamedTuple):
-    """How a row is divided into beats."""
+    """The division of a row into beats."""
 
     skew: int  # bytes from the last multiple of the width to the row's first byte
     beats: int
@@ -24,11 +24,11 @@ class _RowBeats(NamedTuple):
 
 
 class BeatMap:
-    """The beats of a transfer whose rows are moved upwards, numbered from 0 as they are moved.
+    """The beats of a transfer whose rows are moved upwards, numbered from 0 in the order of moving.
 
-    They are the beats of `Transfer.beat`. A row is divided where its anchor address is a multiple
-    of `width`; the anchor of the next row is `stride` further. So the division repeats after
-    `period` rows, and only these are computed.
+    These are the beats of `Transfer.beat`. A row is divided where its anchor address is a multiple
+    of `width`; the anchor of the next row is `stride` bytes further. So the division repeats after
+    `period` rows, and only that many rows are computed.
     """
 
     def __init__(self, anchor: int, stride: int, row_bytes: int, width: int) -> None:
@@ -51,7 +51,7 @@ class BeatMap:
         return first + (self.rows[row].skew + byte) // self.width if byte else first
 
     def position(self, number: int) -> Position:
-        """Return the position at which a beat starts."""
+        """Return the row and byte at which a beat starts."""
         turn, number = divmod(number, self.before[-1])
         row = bisect_right(self.before, number) - 1
         beat = number - self.before[row]
@@ -59,31 +59,31 @@ class BeatMap:
         return turn * self.period + row, byte
 
     def length(self, position: Position) -> int:
-        """Return how many bytes the beat at a position has."""
+        """Return the number of bytes of the beat that starts at a position."""
         row, byte = position
         skew = self.rows[row % self.period].skew
         return beat_length(skew, byte, self.row_bytes, self.width)
 
     def bytes_before(self, number: int) -> int:
-        """Return how many bytes all beats before a beat have."""
+        """Return the number of bytes in all beats before beat `number`."""
         row, byte = self.position(number)
         return row * self.row_bytes + byte
 
     def narrow(self, number: int) -> int:
-        """Return how many beats before a beat do not fill the width."""
+        """Return how many beats before beat `number` have fewer bytes than the width."""
         turn, number = divmod(number, self.before[-1])
         row = bisect_right(self.before, number) - 1
         within = self._narrow(self.rows[row], number - self.before[row]) if number else 0
         return turn * self.narrow_before[-1] + self.narrow_before[row] + within
 
     def _narrow(self, row: _RowBeats, beats: int) -> int:
-        """Return how many of the first `beats` beats of a row do not fill the width."""
+        """Return how many of the first `beats` beats of a row have fewer bytes than the width."""
         first = int(beats > 0 and row.first < self.width)
         return first + int(beats == row.beats > 1 and row.last < self.width)
 
 
 def beat_map(transfer: Transfer, width: int) -> BeatMap:
-    """Return the beats of at most `width` bytes of a transfer whose rows do not overlap."""
+    """Return the beats, of at most `width` bytes, of a transfer whose rows do not overlap."""
     anchor, stride = transfer.anchor
     return _beat_map(anchor % width, stride % width, transfer.row_bytes, width)
 

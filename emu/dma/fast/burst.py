@@ -1,4 +1,4 @@
-"""Bursts of the fast engine: beats of a transfer that follow each other without a gap."""
+"""Bursts: beats of a transfer that follow each other without a gap, done at once."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from macaw.emu.dma.fast.route import Route
 
 @dataclass
 class Burst:
-    """What the dma does from now on without contention: a read and a write a cycle.
+    """The beats that the dma does from now on if no other core interferes.
 
-    The `reads` reads come in the cycles `read`, `read` + `step`, ...; the `writes` writes of all
-    beats that are in the buffer or yet to be read in `write`, `write` + `step`, ...
+    There are `reads` reads, in the cycles `read`, `read` + `step`, and so on. There are `writes`
+    writes, in the cycles `write`, `write` + `step`, and so on. They write all beats that are in the
+    buffer or yet to be read.
     """
 
     dma: DmaCore
@@ -28,16 +29,16 @@ class Burst:
 
     @property
     def last_write(self) -> int:
-        """The cycle of the last write of the transfer."""
+        """The cycle of the transfer's last write."""
         return self.write + (self.writes - 1) * self.step
 
     @property
     def end(self) -> int:
-        """The cycle up to which it goes on: of the last write, or before a gap may come."""
+        """The cycle in which the burst ends: that of the last write, or an earlier `limit`."""
         return min(self.last_write, self.limit)
 
     def run(self, until: int) -> bool:
-        """Do all beats before `until` but the last write; return whether there were any."""
+        """Do all beats before cycle `until` except the last write; return whether any were done."""
         until = min(until, self.limit)
         reads = self._count(until, self.read, self.reads)
         writes = self._count(until, self.write, self.writes - 1)
@@ -56,7 +57,7 @@ class Burst:
         return max(0, min(count, -(-(until - first) // self.step)))
 
     def _do_writes(self, first: int, count: int) -> None:
-        """Do the first `count` writes; beat `first` is the next one to be read."""
+        """Do the first `count` writes; `first` is the number of the next beat to be read."""
         if not count:
             return
         dma, route, state = self.dma, self.route, self.dma.state
@@ -89,7 +90,7 @@ class Burst:
         state.bytes += beats.bytes_before(end) - beats.bytes_before(begin)
 
     def _do_reads(self, first: int, count: int, writes: int) -> None:
-        """Do the first `count` reads, after the first `writes` writes."""
+        """Do the first `count` reads, after `_do_writes` has done the first `writes` writes."""
         dma, route, state = self.dma, self.route, self.dma.state
         src, beats, port = route.src, route.beats, dma.reader
         skip = max(0, writes - len(state.buffer))  # beats that are read and written in this burst
@@ -113,7 +114,7 @@ class Burst:
 
 
 def plan_burst(dma: DmaCore, route: Route, now: int) -> Burst | None:
-    """Return the burst that starts in cycle `now`; None if there would be a gap in it."""
+    """Return the burst that starts in cycle `now`, or None if its beats would have a gap."""
     state, step = dma.state, dma.divider
     memory = route.src.memory
     channel = memory.channel

@@ -1,11 +1,11 @@
-"""The fast engine of the dma: beats without contention are moved in bursts.
+"""The fast engine of the dma: it moves beats without contention in bursts.
 
-While no other core uses the halves and the channel of a transfer, its beats follow each other one
-a cycle, and other cores can notice only the last write. So the dma sleeps until that write. A core
-that needs its memories earlier calls `interrupt` or `note_use`, the device calls `sync`; then the
-dma first does the cycles that it has skipped: in bursts, or one by one where beats wait.
+If no other core uses the memories of a transfer, one beat follows another in each cycle, and other
+cores can notice only the last write. So the dma sleeps until that write. A core that needs these
+memories earlier calls `interrupt` or `note_use`; the device calls `sync`. Then the dma first does
+the cycles that it has skipped: in bursts, or one by one where beats have to wait.
 
-A transfer within local and external memory runs beat by beat, but without returning to the clock
+A transfer within local and external memory is moved beat by beat, but without a return to the clock
 until another core acts.
 """
 
@@ -24,7 +24,7 @@ _RETRY = 4  # cycles after a failed try to sleep, or a disturbance, before the n
 
 
 class FastDma(DmaCore):
-    """The dma, many cycles at once where other cores cannot notice."""
+    """The dma that does many cycles at once where other cores cannot notice."""
 
     def __init__(self, device: System) -> None:
         super().__init__(device)
@@ -38,7 +38,7 @@ class FastDma(DmaCore):
     # The contract
 
     def advance(self, limit: int) -> Stop | None:
-        """Sleep if other cores cannot notice before the last write; else do one or more cycles."""
+        """Sleep if others can notice nothing before the last write; else do one or more cycles."""
         if self._asleep:
             self._wake(self.time)
             if self.time >= limit:
@@ -57,7 +57,7 @@ class FastDma(DmaCore):
         return None
 
     def sync(self) -> None:
-        """See `Core.sync`: do the skipped cycles; the dma is awake afterwards."""
+        """See `Core.sync`. The dma does the cycles that it has skipped, and is awake afterwards."""
         if self._asleep:
             device = self.device
             present = device.frontier(self)
@@ -78,7 +78,7 @@ class FastDma(DmaCore):
         super().reload()
 
     def load_transfer(self) -> None:
-        """See `DmaCore.load_transfer`: find out how the transfer can be moved, too."""
+        """See `DmaCore.load_transfer`. It also decides whether bursts can move the transfer."""
         super().load_transfer()
         self.route = None
         self._retry = 0
@@ -88,7 +88,7 @@ class FastDma(DmaCore):
         self._unarbitrated = self.route is None and self._needs_no_arbiter()
 
     def _needs_no_arbiter(self) -> bool:
-        """Return whether the running transfer lies in local and external memory alone."""
+        """Return whether the running transfer uses only local and external memory."""
         if not self.state.transfers or not self.rows:
             return False
         memory, transfer = self.device.memory, self.transfer
@@ -103,7 +103,7 @@ class FastDma(DmaCore):
         return True
 
     def _overlaps_records(self, route: Route) -> bool:
-        """Return whether cores may spill trace records to the external memory of a transfer."""
+        """Return whether a core may write trace records to external memory of the transfer."""
         side = route.src if route.src.external else route.dst
         for core in self.device.order if side.external else ():
             begin, end = core.state.trace_spill, core.state.trace_spill_end
@@ -112,14 +112,14 @@ class FastDma(DmaCore):
         return False
 
     def areas_changed(self) -> None:
-        """See `Core.areas_changed`: find out again how the running transfer can be moved."""
+        """See `Agent.areas_changed`. The dma decides again whether bursts can move the transfer."""
         self.sync()
         self.load_transfer()
 
     # Other cores while it sleeps
 
     def interrupt(self, time: int) -> None:
-        """See `Sleeper.interrupt`: wake, for another core needs the memories of the transfer."""
+        """See `Sleeper.interrupt`. The dma wakes: another core needs the transfer's memories."""
         if not self._asleep:
             return
         self._retry = _RETRY
@@ -129,9 +129,9 @@ class FastDma(DmaCore):
             self._wake(time)
 
     def note_use(self, time: int) -> None:
-        """See `Sleeper.note_use`: another core reads what the transfer writes, or the channel.
+        """See `Sleeper.note_use`. Another core reads what the transfer writes, or uses the channel.
 
-        The dma sleeps on: what others take of the channel makes its end later, never earlier.
+        The dma continues to sleep: other uses of the channel delay its end and never advance it.
         """
         if self.device.had_turn(self):
             self.interrupt(time)
@@ -141,7 +141,10 @@ class FastDma(DmaCore):
     # Sleeping
 
     def _sleep(self) -> bool:
-        """Sleep until the last write if other cores notice nothing before; return whether."""
+        """Sleep until the last write if others can notice nothing before it.
+
+        Returns whether the dma sleeps.
+        """
         route, state, time = self.route, self.state, self.time
         if route is None or self.listeners or state.reading >= 0 or state.writing:
             return False
@@ -164,7 +167,7 @@ class FastDma(DmaCore):
         return True
 
     def _is_alone(self, route: Route) -> bool:
-        """Return whether no other core can use the memories of the transfer without notice."""
+        """Return whether no other core can use the transfer's memories unnoticed by the dma."""
         memory = self.device.memory
         banks = memory.banks
         for half in route.halves:
@@ -180,7 +183,7 @@ class FastDma(DmaCore):
         )
 
     def _wake(self, time: int) -> None:
-        """Do the skipped cycles before `time`; the clock calls `advance` again from then on."""
+        """Do the skipped cycles before `time`; from then on the clock calls `advance` again."""
         self._catch_up(time)
         self._stop_sleeping()
         self.time = self._next
@@ -197,7 +200,7 @@ class FastDma(DmaCore):
                 pages.sleeper = None
 
     def _wake_within(self, time: int) -> None:
-        """Wake in the middle of cycle `time`, in which the dma has had its turn."""
+        """Wake in the middle of cycle `time`, after the dma has had its turn."""
         self._wake(time)
         if self.time == time:
             self.act()
@@ -214,7 +217,7 @@ class FastDma(DmaCore):
         self._next, self.time = self.time, end
 
     def _act_and_grant(self) -> None:
-        """Do one cycle whose on-chip beats are granted at its end, without the arbiter."""
+        """Do one cycle, and grant its on-chip beats at its end without the arbiter."""
         time, memory = self.time, self.device.memory
         sleeper, memory.channel.sleeper = memory.channel.sleeper, None
         self.act()
@@ -227,7 +230,7 @@ class FastDma(DmaCore):
     def request_beat(
         self, port: Port, time: int, address: int, length: int, data: bytes | None = None
     ) -> None:
-        """See `DmaCore.request_beat`; `_act_and_grant` answers while the dma sleeps."""
+        """See `DmaCore.request_beat`. While the dma sleeps, `_act_and_grant` answers requests."""
         if self._asleep:
             self._requests.append((port, address, length, data))
         else:

@@ -1,4 +1,4 @@
-"""The memories between which the fast engine moves the beats of a transfer in bursts."""
+"""Routes: the source and destination memories between which a transfer can be moved in bursts."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ _FEW = 8  # fewer rows are moved one by one
 class Side:
     """The source or the destination of a transfer.
 
-    `external` and `onchip` say whether all of it lies in that memory; `pages` is the only memory in
-    which it lies, None if there are several. `halves` are the on-chip halves in which it lies.
+    `external` and `onchip` say whether all of its bytes are in that memory. `pages` is the one
+    memory that contains all of its bytes, None if there are several. `halves` are the on-chip
+    halves that contain them.
     """
 
     def __init__(self, memory: Memory, first: int, stride: int, transfer: Transfer) -> None:
@@ -43,22 +44,22 @@ class Side:
                 self.halves = tuple({half_of(address) for address in rows})
 
     def address(self, position: Position) -> int:
-        """Return the address of a position."""
+        """Return the address of a position, which is a row and a byte of the row."""
         return self.first + position[0] * self.stride + position[1]
 
     def locate(self, address: int) -> tuple[Pages, int]:
-        """Return the memory in which an address lies, and its offset there."""
+        """Return the memory that contains an address, and the offset there."""
         if self.pages is not None:
             return self.pages, address - self.base
         return self.memory.locate(address, 0)
 
     def all_pages(self) -> list[Pages]:
-        """Return all memories in which the side lies."""
+        """Return all memories that contain bytes of this side."""
         return [self.pages] if self.pages else [self.memory.halves[half] for half in self.halves]
 
 
 class Route:
-    """A transfer whose beats take one cycle each on both sides, without contention."""
+    """A transfer whose beats take one cycle each on both sides if no other core interferes."""
 
     def __init__(self, transfer: Transfer, beats: BeatMap, src: Side, dst: Side) -> None:
         self.transfer, self.beats, self.src, self.dst = transfer, beats, src, dst
@@ -68,11 +69,11 @@ class Route:
         self.written = dst.all_pages()
 
     def remaining(self, row: int, byte: int) -> int:
-        """Return how many beats are yet to be read, from a byte of a row on."""
+        """Return how many beats are left to read, from byte `byte` of row `row` on."""
         return self.count - self.beats.number(row, byte)
 
     def overwrites_code(self) -> bool:
-        """Return whether a core keeps decoded instructions of the destination."""
+        """Return whether a core has decoded instructions from the destination."""
         dst = self.dst
         if dst.pages is None:
             return any(pages.is_watched() for pages in self.written)
@@ -81,17 +82,17 @@ class Route:
     # Bytes
 
     def read(self, position: Position, length: int) -> bytes:
-        """Return `length` bytes of the source."""
+        """Return `length` bytes of the source from a position on."""
         pages, offset = self.src.locate(self.src.address(position))
         return pages.read(offset, length)
 
     def write(self, address: int, data: bytes) -> None:
-        """Write bytes to an address of the destination."""
+        """Write bytes to an address in the destination."""
         pages, offset = self.dst.locate(address)
         pages.write(offset, data)
 
     def move(self, begin: Position, end: Position) -> None:
-        """Copy all bytes from position `begin` to position `end`."""
+        """Copy all bytes from position `begin` to before position `end`."""
         row, byte = begin
         last, until = end
         if byte and row < last:
@@ -108,7 +109,7 @@ class Route:
         dst.write(to, src.bytes[offset : offset + end - begin])
 
     def _move_rows(self, first: int, end: int) -> None:
-        """Copy whole rows, with one NumPy assignment if their destinations do not overlap."""
+        """Copy whole rows; in one NumPy assignment if their destinations do not overlap."""
         src, dst, size = self.src, self.dst, self.transfer.row_bytes
         if end - first < _FEW or not (src.pages and dst.pages and abs(dst.stride) >= size):
             for row in range(first, end):
@@ -125,9 +126,9 @@ class Route:
     def grant(
         self, side: Side, port: Endpoint, first: int, count: int, time: int, step: int
     ) -> None:
-        """Account for `count` beats from number `first` on that on-chip memory grants to a port.
+        """Count `count` beats, from number `first` on, as granted by on-chip memory to `port`.
 
-        The first is granted in cycle `time`, the others follow `step` cycles apart.
+        The first is granted in cycle `time`; the others follow at a distance of `step` cycles.
         """
         beats, writes = self.beats, side is self.dst
         end = first + count
@@ -145,15 +146,15 @@ class Route:
 
 
 def half_of(address: int) -> int:
-    """Return the number of the half in which an on-chip address lies."""
+    """Return the index of the half that contains an on-chip address: 2 * unit + half."""
     return address - UNITS >> HALF_SHIFT
 
 
 def burst_route(transfer: Transfer, width: int, memory: Memory) -> Route | None:
-    """Return the route of a transfer with beats of at most `width` bytes.
+    """Return the route of a transfer with beats of at most `width` bytes, or None.
 
-    None if its beats do not take a cycle each, or if its reads and writes may contend. Its rows
-    must not overlap.
+    It is None if a beat may take more than one cycle, or if the transfer's own reads and writes may
+    compete. The caller ensures that its rows do not overlap.
     """
     banks = memory.banks
     src = Side(memory, transfer.src, transfer.src_stride, transfer)
