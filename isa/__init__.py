@@ -1,1 +1,1 @@
-"""The machine as data: formats, fields, registers and instructions. No behaviour."""
+"""The machine as data: formats, fields, registers and instructions, without behaviour."""

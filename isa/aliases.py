@@ -1,7 +1,8 @@
-"""Instructions as pseudo-instructions: `jalr zero, 0(ra)` is `ret`.
+"""Replaces an instruction's text by its pseudo-instruction: `jalr zero, 0(ra)` becomes `ret`.
 
-Derived from the tables' expansions that are one instruction and fix at least one of its operands.
-The one that fixes most is taken, and of equals the first.
+The aliases come from pseudo-instructions whose expansion is a single instruction with at least one
+fixed operand. Of several matching aliases, the one with the most fixed operands is used, and among
+equals the first.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class _Alias(NamedTuple):
     when: Callable[[int], bool] | None
 
     def replaced(self, text: str) -> str | None:
-        """The pseudo-instruction for the text of an instruction; None if it does not fit."""
+        """Return the pseudo-instruction for an instruction's text; None if it does not match."""
         match = self.pattern.fullmatch(text) if self.word in text else None
         if match is None or (self.when is not None and not self.when(int(match[self.number], 0))):
             return None
@@ -35,7 +36,7 @@ class _Alias(NamedTuple):
 
 
 def aliased(core: Core, text: str) -> str:
-    """The text of an instruction from `codec.describe`, or its alias if it has one."""
+    """Return the alias of an instruction's text from `codec.describe`, or the text itself."""
     for alias in _aliases(core).get(text.partition(" ")[0], ()):
         result = alias.replaced(text)
         if result is not None:
@@ -45,7 +46,7 @@ def aliased(core: Core, text: str) -> str:
 
 @cache
 def _aliases(core: Core) -> dict[str, list[_Alias]]:
-    """The aliases by the mnemonic of their instruction, those that fix most first."""
+    """Return the aliases by the instruction's mnemonic, those with most fixed operands first."""
     by_mnemonic: dict[str, list[_Alias]] = {}
     own = {row.mnemonic for row in core.instructions}
     for pseudo in core.pseudos:

@@ -1,4 +1,4 @@
-"""Encode, decode and describe words and structures, by the tables alone."""
+"""Encodes, decodes and prints words and structures, using only the tables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from macaw.isa.rows import Instruction, Operand, Row
 class DecodeError(ValueError):
     """A word is no instruction of the core.
 
-    `kind` is the fault that it causes, "illegal instruction" or "reserved bit set".
+    `kind` is the fault that it causes: "illegal instruction" or "reserved bit set".
     """
 
     def __init__(self, core: str, word: int, kind: str, detail: str, address: int | None) -> None:
@@ -26,22 +26,22 @@ class DecodeError(ValueError):
 
 
 class StructureError(ValueError):
-    """A record in memory is invalid: too short, a reserved member set, or a wrong value."""
+    """A record in memory is too short, sets a reserved member, or has a wrong value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """The instruction of a word, with its operands' field values by name."""
+    """A decoded instruction: its row, and its operands' field values by name."""
 
     row: Instruction
     values: Mapping[str, int]
 
 
 def encode(row: Instruction, values: Mapping[str, int]) -> int:
-    """The word of `row` with field `values` by operand name; missing ones take their defaults.
+    """Return the word of `row` with the given field values, by operand name.
 
-    A relative operand is the distance from the instruction. Raises `OperandError` with the
-    operand's name and range.
+    Operands without a value take their defaults. The value of a relative operand is the distance in
+    bytes from the instruction. Raises `OperandError` with the operand's name and range.
     """
     word = row.match
     for operand in row.operands:
@@ -58,7 +58,7 @@ def encode(row: Instruction, values: Mapping[str, int]) -> int:
 
 @cache
 def _index(core: Core, width: int) -> tuple[tuple[int, dict[int, Instruction]], ...]:
-    """Rows of one word width by mask, most specific mask first."""
+    """Return the rows of one word width by mask and match, the most specific mask first."""
     masks: dict[int, dict[int, Instruction]] = {}
     for row in core.instructions:
         if row.format.width == width:
@@ -67,7 +67,7 @@ def _index(core: Core, width: int) -> tuple[tuple[int, dict[int, Instruction]], 
 
 
 def decode(core: Core, word: int, width: int = 32, address: int | None = None) -> Decoded:
-    """The instruction that `word` of `width` bits is on `core`.
+    """Return the instruction that a `word` of `width` bits encodes on `core`.
 
     Raises `DecodeError`, which names the core, the word and the address.
     """
@@ -90,7 +90,10 @@ def decode(core: Core, word: int, width: int = 32, address: int | None = None) -
 
 
 def format_operand(operand: Operand, value: int, target: str | None = None) -> str:
-    """The source text of one operand; `target` replaces a relative one's address."""
+    """Return the source text of one operand.
+
+    `target` is the text of a relative operand's address.
+    """
     text = target if target is not None else operand.kind.format(value)
     return f"{operand.name}={text}" if operand.named else text
 
@@ -100,7 +103,10 @@ def describe(
     address: int = 0,
     symbol: Callable[[int], str | None] | None = None,
 ) -> str:
-    """The source text of an instruction at `address`; `symbol` names jump targets."""
+    """Return the source text of an instruction at `address`.
+
+    `symbol` returns the name of a jump target's address, or None for a number.
+    """
     texts: list[str] = []
     for operand in decoded.row.operands:
         value, target = decoded.values[operand.name], None
@@ -116,16 +122,16 @@ def describe(
 
 
 def syntax(row: Row) -> str:
-    """How a row is written: `lw rd, imm(rs1)`."""
+    """Return the syntax of a row, for example `lw rd, imm(rs1)`."""
     return f"{row.mnemonic} {row.syntax}".rstrip()
 
 
 def select(rows: Sequence[Row], written: Sequence[tuple[str, str | None]]) -> tuple[Row, bool]:
-    """The row of a mnemonic for operands as written, and whether they fit it.
+    """Return the row of a mnemonic that fits the written operands, and whether it fits.
 
-    Each written operand is its text and the text in brackets after it, or None (`8(sp)` is `("8",
-    "sp")`). The first row is taken whose operands have this number and shape and know the words. If
-    there is none, the nearest row is returned, for the error message.
+    Each written operand is its text and the text in brackets after it or None: `8(sp)` is `("8",
+    "sp")`. A row fits if number, brackets and known words of its operands agree; the first such row
+    counts. If no row fits, the most similar one is returned, for the error message.
     """
 
     def score(row: Row) -> tuple[bool, int]:
@@ -155,9 +161,9 @@ _CODES = {"u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i32": "i"}
 
 @cache
 def codes(structure: Structure) -> str:
-    """The formats of the members, one letter each, as `struct` and NumPy name them.
+    """Return the formats of the members, one letter for each, as `struct` and NumPy name them.
 
-    For records that are read in great numbers.
+    Code that reads many records uses them.
     """
     return "".join(_CODES[member.type] for member in structure.members)
 
@@ -168,7 +174,7 @@ def _layout(structure: Structure) -> struct.Struct:
 
 
 def pack(structure: Structure, values: Mapping[str, int]) -> bytes:
-    """The bytes of a record; absent members take their default. Raises `StructureError`."""
+    """Return the bytes of a record; absent members take their default. Raises `StructureError`."""
     unknown = set(values) - set(structure.offsets)
     if unknown:
         raise StructureError(f"{structure.name} has no member {', '.join(sorted(unknown))}")
@@ -181,7 +187,7 @@ def pack(structure: Structure, values: Mapping[str, int]) -> bytes:
 
 
 def unpack(structure: Structure, data: bytes | memoryview, offset: int = 0) -> dict[str, int]:
-    """The members of the record at `offset` of `data`. Raises `StructureError`."""
+    """Return the members of the record at `offset` of `data` by name. Raises `StructureError`."""
     if offset < 0 or offset + structure.size > len(data):
         raise StructureError(f"{structure.name} at offset {offset:#x} is cut off")
     numbers = _layout(structure).unpack_from(data, offset)

@@ -1,6 +1,6 @@
-"""Rows that all cores share: faults, traffic counters, memory-mapped registers.
+"""The table rows that all cores share: faults, traffic counters, memory-mapped registers.
 
-Settings of the memory are in `isa/config.py`, rows of a single core in its module.
+The settings of the memory are in `isa/config.py`, the rows of a single core in its own module.
 """
 
 from __future__ import annotations

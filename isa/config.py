@@ -1,8 +1,8 @@
-"""A device's configuration: every number of the machine, by dotted name.
+"""The configuration of a device: all numbers of the machine, by dotted name.
 
-The fields are the `Setting` rows below and those of every core's table. A file is TOML whose tables
-nest to the dotted names; it holds what differs from the defaults. `name` is no setting but the
-device's name.
+The fields are the `Setting` rows below and those of every core's table. A file is TOML with nested
+tables for the dotted names; it contains only values that differ from the defaults. `name` is not a
+setting but the device's name.
 """
 
 from __future__ import annotations
@@ -57,10 +57,10 @@ class ConfigError(MacawError, ValueError):
 
 
 class Configuration(Mapping[str, Any]):
-    """Every field of a device by its dotted name: `config["pe.clusters"]`. Immutable."""
+    """All fields of a device by dotted name: `config["pe.clusters"]`. Immutable."""
 
     def __init__(self, name: str, values: Mapping[str, Value]) -> None:
-        """`values` are those that differ from the defaults. Raises `ConfigError`."""
+        """Take the values that differ from the defaults. Raises `ConfigError`."""
         named = isinstance(values, Mapping) and all(isinstance(field, str) for field in values)
         if not isinstance(name, str) or not named:
             raise ConfigError("a configuration is made of a name and the values of fields by name")
@@ -100,13 +100,14 @@ class Configuration(Mapping[str, Any]):
         return f"<configuration {self.name}>"
 
     def changed(self, values: Mapping[str, Value]) -> Configuration:
-        """A copy with other values for some fields. Raises `ConfigError`."""
+        """Return a copy with other values for some fields. Raises `ConfigError`."""
         return Configuration(self.name, {**self._values, **values})
 
     def to_toml(self, comments: bool = True) -> str:
-        """The whole configuration as TOML; comments give each field's meaning, unit and range.
+        """Return the whole configuration as TOML.
 
-        Object files hold it without comments, so that better words change no bytes.
+        The comments give each field's meaning, unit and range. Object files contain the TOML
+        without comments, so that a change of wording does not change their bytes.
         """
         lines = [f"name = {shown(self.name)}"]
         table = ""
@@ -122,7 +123,7 @@ class Configuration(Mapping[str, Any]):
 
 @cache
 def settings() -> Mapping[str, Setting]:
-    """Every field by name, in the order of the TOML tables."""
+    """Return all fields by name, in the order of the TOML tables."""
     rows = [*COMMON, *trace.SETTINGS, *(row for core in registry.cores() for row in core.settings)]
     tables = {row.name.rpartition(".")[0]: None for row in rows}
     ordered = {
@@ -134,20 +135,20 @@ def settings() -> Mapping[str, Setting]:
 
 
 def describe(setting: Setting) -> str:
-    """Meaning, unit and legal range of a field, in one line."""
+    """Return the meaning, unit and legal range of a field in one line."""
     what = f" [{setting.unit}]" if setting.unit else ""
     return f"{setting.meaning}{what}; {legal(setting)}"
 
 
 @cache
 def presets() -> tuple[str, ...]:
-    """The names of the devices that Macaw brings."""
+    """Return the names of the devices that come with Macaw."""
     names = (file.name for file in (files("macaw.isa") / "presets").iterdir())
     return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
 
 
 def load(name_or_path: str | Path) -> Configuration:
-    """The configuration of a preset or of a TOML file. Raises `ConfigError`."""
+    """Return the configuration of a preset or of a TOML file. Raises `ConfigError`."""
     text = str(name_or_path)
     if text in presets():
         return parse((files("macaw.isa") / "presets" / f"{text}.toml").read_text("utf-8"), text)
@@ -181,7 +182,10 @@ def _is_file(path: Path) -> bool:
 
 
 def parse(text: str, name: str = "device") -> Configuration:
-    """The configuration of TOML `text`. Its own `name` precedes the argument. Raises `ConfigError`."""
+    """Return the configuration in the TOML text. Raises `ConfigError`.
+
+    A `name` in the text has priority over the argument `name`.
+    """
     try:
         tree = tomllib.loads(text)
     except ValueError as error:
@@ -201,7 +205,7 @@ def parse(text: str, name: str = "device") -> Configuration:
 
 
 def _flat(tree: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Value]]:
-    """The dotted names and values of nested tables."""
+    """Yield (dotted name, value) for the values in nested tables."""
     rows = settings()
     for key, value in tree.items():
         field = prefix + key
@@ -215,7 +219,7 @@ def _flat(tree: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Value]]:
 
 
 def _check(setting: Setting, value: object) -> None:
-    """Raise `ConfigError` unless `value` has the type and range of the field."""
+    """Raise `ConfigError` unless `value` has the type and the range of the field."""
     kind = type(setting.default)
     if kind is float and type(value) is int:
         return _check(setting, float(value)) if abs(value) < 1 << 1000 else _refuse(setting, value)
@@ -239,7 +243,7 @@ def _check(setting: Setting, value: object) -> None:
 
 
 def _check_words(setting: Setting, words: Sequence[str]) -> None:
-    """Raise `ConfigError` unless each word is one of the field's and occurs once."""
+    """Raise `ConfigError` unless each word is one of the field's choices and occurs only once."""
     for place, word in enumerate(words):
         if word in words[:place]:
             raise ConfigError(f"{setting.name}: {_text(word)} stands twice")
@@ -255,7 +259,7 @@ def _refuse(setting: Setting, value: object) -> None:
 
 
 def legal(setting: Setting) -> str:
-    """The legal values of a field, in words."""
+    """Return the legal values of a field, in words."""
     if setting.several:
         return "words, with blanks between, of " + ", ".join(setting.choices)
     if setting.choices:
@@ -271,14 +275,14 @@ def _bound(number: float | None) -> str:
 
 
 def shown(value: Value) -> str:
-    """A value in TOML."""
+    """Return a value in TOML syntax."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return f'"{value}"' if isinstance(value, str) else str(value)
 
 
 def _text(value: object) -> str:
-    """A value for an error message, shortened."""
+    """Return a value for an error message, shortened."""
     if isinstance(value, dict):
         return "a table"
     if isinstance(value, list):

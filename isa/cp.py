@@ -1,8 +1,8 @@
-"""cp: the command processor 238 (seed 000): RV32IM with Zicsr, and Xcp in custom-0.
+"""The table of cp, the command processor 238 (seed 000): RV32IM with Zicsr, and Xcp in custom-0.
 
-Encodings of Xcp are ours: opcode 0x0B, register forms in the R layout, funct3
-chooses the instruction, funct7 and the register fields that an instruction does
-not name are 0. Markers hold begin (1) or end (0) in rd and the group in rs1.
+Macaw defines the encodings of Xcp: opcode 0x0B, R layout for the register forms, funct3 selects the
+instruction; funct7 and register fields that an instruction does not name are 0. Markers have begin
+(1) or end (0) in rd and the register group in rs1.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The bits of an instruction as a drawing of boxes."""
+"""Draws the bits of an instruction as a row of boxes."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ WIDTH = 78  # columns of a drawing; a wider one is drawn in several runs of boxe
 
 
 def diagram(row: Instruction) -> str:
-    """The bits of a row, high to low: fixed fields as their bits, others by name.
+    """Return a drawing of a row's bits, from high to low.
 
-    Four lines of text; where they would be too wide, four for each run of bits.
+    Fields with a fixed value show their bits, others their names. A drawing has four lines of text.
+    If these are too wide, it is split into several drawings, one below the other.
     """
     pieces: list[tuple[int, int, str]] = []
     for item in row.format.fields:
@@ -30,7 +31,10 @@ def diagram(row: Instruction) -> str:
 
 
 def _boxes(pieces: Sequence[tuple[int, int, str]]) -> tuple[str, ...]:
-    """A line of bit numbers and a row of boxes for (lowest bit, width, content)."""
+    """Return four lines: bit numbers above a row of boxes.
+
+    A piece of the word is (lowest bit, width, content).
+    """
     top, middle = " ", "|"
     for low, width, content in pieces:
         high = low + width - 1
@@ -43,7 +47,7 @@ def _boxes(pieces: Sequence[tuple[int, int, str]]) -> tuple[str, ...]:
 
 
 def _content(row: Instruction, item: Field, low: int, width: int) -> str:
-    """The text in a piece of a field: its bits if the row fixes them, else its name."""
+    """Return the text of a piece of a field: its bits if the row fixes them, else its name."""
     if item.name in row.fixed:
         return f"{row.fixed[item.name] >> low & (1 << width) - 1:0{width}b}"
     if item.name.startswith("reserved"):

@@ -1,6 +1,6 @@
-"""dma: the transfer engine 235. It runs no program; `dma.copy` of cp feeds it.
+"""The table of dma, the transfer engine 235. It runs no program; cp's `dma.copy` sends transfers.
 
-Transfers, beats, buffer and queue are ours where the seeds are silent.
+Macaw defines transfers, beats, buffer and queue where the seeds say nothing.
 """
 
 from __future__ import annotations

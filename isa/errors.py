@@ -1,4 +1,4 @@
-"""The base of all errors that a user can correct: in a source, a file, a device, an argument."""
+"""The base class of all errors that a user can correct: in a source, file, device or argument."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from __future__ import annotations
 class MacawError(Exception):
     """An error that the user can correct; `hint` says how, if that is known.
 
-    `macaw.MacawError` is this class: it catches every error that the public functions raise on
+    `macaw.MacawError` is this class. It catches every error that the public functions raise on
     purpose.
     """
 

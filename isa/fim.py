@@ -1,9 +1,9 @@
-"""fim: banks with function-in-memory circuits (seed 004): the words of their programs.
+"""The table of fim, banks with function-in-memory circuits (seed 004): the words of their programs.
 
-A program is a sequence of words: blocks, each from `block` to `end`, and `endall` after the last.
-The seed's host sends the number of an operation on four spare bits of a DRAM command (¶46); words,
-registers and pointers are ours. The abilities of the circuits are in `isa/fim_circuit.py`, the
-islands in `isa/fim_islands.py`.
+A program is a sequence of words: blocks, each from `block` to `end`, and `endall` after the last
+block. In the seed, the host sends the number of an operation on four spare bits of a DRAM command
+(¶46); Macaw defines words, registers and pointers. `isa/fim_circuit.py` has the abilities of the
+circuits, `isa/fim_islands.py` the islands.
 """
 
 from __future__ import annotations
@@ -52,7 +52,10 @@ _MAPPED = tuple((row.name, number) for number, row in REGISTERS.items())
 
 @dataclass(frozen=True)
 class Operation(OperationNumber):
-    """One of the ten operations. Source may write it as a move instead."""
+    """The operand kind for one of the ten operations.
+
+    A source may write the operation as a move.
+    """
 
     def stands_for(self, value: int, written: bool = False) -> tuple[str, ...]:
         operation = OPERATIONS[value]
@@ -63,7 +66,7 @@ class Operation(OperationNumber):
 
 @dataclass(frozen=True)
 class MappedValue(Immediate):
-    """The value of a memory-mapped register."""
+    """The operand kind for the value of a memory-mapped register."""
 
     def describe(self) -> str:
         words = (f"{row.name}: {', '.join(row.words)}" for row in REGISTERS.values() if row.words)
@@ -72,14 +75,17 @@ class MappedValue(Immediate):
 
 @dataclass(frozen=True)
 class MappedNames(Named):
-    """A memory-mapped register, by its name."""
+    """The operand kind for a memory-mapped register, by its name."""
 
     def describe(self) -> str:
         return f"a memory-mapped register, {self.names[0][0]} to {self.names[-1][0]}"
 
 
 def _format(name: str, *fields: Field) -> Format:
-    """A word that is no mmr: bit 31 is 0, bits 30 to 26 are the opcode, the rest is reserved."""
+    """Return the format of a word that is not an mmr.
+
+    Bit 31 is 0, bits 30 to 26 are the opcode, and all other bits outside of `fields` are reserved.
+    """
     used = sum(field.mask for field in fields)
     assert used < 1 << 26
     free = [bit for bit in range(25, -1, -1) if not used >> bit & 1]
@@ -221,7 +227,7 @@ MEMORIES = (
 
 
 def _numbered(words: tuple[str, ...]) -> str:
-    """The words of a register's values, with the numbers that the host writes."""
+    """Return the words of a register's values with the numbers that the host writes."""
     named = ", ".join(f"{number} {word}" for number, word in enumerate(words))
     return f" ({named})" if words else ""
 

@@ -1,7 +1,7 @@
-"""The rules for programs of fim: blocks, loops, columns, abilities of the island.
+"""Checks the rules for programs of fim: blocks, loops, columns, abilities of the island.
 
-The assembler reports broken rules at the statement. The disassembler prints words that break one as
-data. The emulator raises a fault before anything runs.
+The assembler reports a broken rule at the statement. The disassembler prints a word that breaks a
+rule as data. The emulator raises a fault before the program starts.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _OUTSIDE = ("block", "endall")
 
 
 class CheckError(ValueError):
-    """A rule is broken; `operand` is the wrong one, `mark` the statement at fault.
+    """A rule is broken. `operand` names the wrong operand, `mark` the statement at fault.
 
-    `mark` is None if the statement is the present one.
+    `mark` is None if the statement that is being checked is at fault.
     """
 
     fault = "bad block"
@@ -41,7 +41,7 @@ class AbilityError(CheckError):
 
 @dataclass(frozen=True)
 class _Use:
-    """An operation of the ALU in a loop, with the registers that the body had set before it."""
+    """An ALU operation in a loop, with the registers that the loop's body had set before it."""
 
     mark: Any
     expected: int | None  # the function that the source says it is
@@ -57,12 +57,15 @@ class _Loop:
 
 
 class Check:
-    """Checks a program's rows in their order. A refused row changes nothing, except for block ends."""
+    """Checks the rows of a program, which the caller passes in their order.
+
+    A row that is refused changes nothing, except that it may end a block.
+    """
 
     def __init__(self, banks: int, rows: int, able: Abilities | None) -> None:
-        """For an island with so many banks, and rows in a bank.
+        """Begin the check for an island with `banks` banks of `rows` rows each.
 
-        Without `abilities` operations are not checked against them.
+        If `able` is None, operations are not checked against the circuits' abilities.
         """
         self._banks, self._rows, self._able = banks, rows, able
         self._taken = 0  # banks of the program's blocks
@@ -77,7 +80,10 @@ class Check:
         mark: Any,
         expected: int | None = None,
     ) -> None:
-        """Check the next row; `mark` identifies it in errors. Raises `CheckError`."""
+        """Check the next row; `mark` identifies it in errors. Raises `CheckError`.
+
+        `expected` is the function that the source means, if the row was written as a move.
+        """
         name = row.mnemonic
         if name in _OUTSIDE:
             self._outside(name, values, mark)
@@ -112,7 +118,7 @@ class Check:
             raise self.unfinished()
 
     def unfinished(self) -> CheckError:
-        """The error of an open block without `end`; the block is then closed."""
+        """Close the open block and return the error that its `end` is missing."""
         mark, self.opened = self.opened, None
         self._loops.clear()
         return CheckError("a block without its end", mark=mark)

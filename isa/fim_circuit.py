@@ -1,7 +1,7 @@
 """The function-in-memory circuit as data: operations, functions, arrangements, registers.
 
-The ten operations are those of seed 004, Fig. 1C. Their numbers, the codes of functions and the map
-of memory-mapped registers are ours. `macaw.isa.fim` uses these tables.
+The ten operations are those of seed 004, Fig. 1C. Macaw defines their numbers, the codes of
+functions and the map of memory-mapped registers. `macaw.isa.fim` uses these tables.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ IOSA, GIO, ROP, RZ = "iosa", "gio", "rop", "rz"
 
 @dataclass(frozen=True)
 class Operation:
-    """One of the ten: `to` <- `left`, or `to` <- `left` op `right` (Fig. 1C)."""
+    """One of the ten operations: `to` <- `left`, or `to` <- `left` op `right` (Fig. 1C)."""
 
     to: str
     left: str
@@ -32,7 +32,7 @@ class Operation:
 
     @cached_property
     def computes(self) -> bool:
-        """Whether the operation goes through the ALU."""
+        """Whether the operation uses the ALU."""
         return bool(self.right)
 
     @cached_property
@@ -42,7 +42,7 @@ class Operation:
 
     @cached_property
     def reads(self) -> tuple[str, ...]:
-        """The registers that the operation reads, without the ALU's accumulator."""
+        """The registers that the operation reads, except the ALU's accumulator."""
         return tuple(filter(None, (self.left, self.right)))
 
 
@@ -62,7 +62,7 @@ OPERATIONS = (
 
 @dataclass(frozen=True)
 class Function:
-    """A function of the ALU (`mmr op`), of two operands or of the left one alone."""
+    """A function of the ALU (`mmr op`), with two operands or with the left one alone."""
 
     name: str
     symbol: str  # between two operands, before one; empty: the name with the operand in brackets
@@ -102,7 +102,7 @@ class NumberFormat:
 
     @property
     def lanes(self) -> int:
-        """Numbers of a column."""
+        """The numbers in a column, which is also the number of lanes."""
         return COLUMN_BYTES // self.size
 
 
@@ -111,7 +111,7 @@ FORMAT_NAMES = tuple(row.name for row in FORMATS)
 
 
 class Work(NamedTuple):
-    """The numbers that one operation of an arrangement takes and yields."""
+    """The counts of one operation of an arrangement: products, results, adder-tree levels."""
 
     products: int
     results: int
@@ -120,14 +120,14 @@ class Work(NamedTuple):
 
 @dataclass(frozen=True)
 class Arrangement:
-    """How the ALU sees its operands (`mmr arrange`; seed 004 Fig. 3)."""
+    """How the ALU combines its operands (`mmr arrange`; seed 004 Fig. 3)."""
 
     name: str
     meaning: str
     formats: tuple[str, ...] = FORMAT_NAMES
 
     def work(self, lanes: int) -> Work:
-        """The work of an operation on columns of `lanes` numbers."""
+        """Return the counts of one operation on columns of `lanes` numbers."""
         match self.name:
             case "dot":
                 return Work(lanes, 1, lanes.bit_length() - 1)
@@ -162,7 +162,7 @@ SLICED = ("rz_slot",)
 
 
 def factors(arrange: int, number: int, lanes: int, transpose: int) -> Iterator[tuple[int, int]]:
-    """Pairs of lanes of left and right whose products make a number of the result (Fig. 3)."""
+    """Yield the (left lane, right lane) pairs whose products add up to result `number` (Fig. 3)."""
     if arrange == ELEMENTWISE:
         yield number, number
     elif arrange == DOT:
@@ -200,7 +200,7 @@ class MappedRegister:
 
     @property
     def greatest(self) -> int:
-        """The greatest value of the register."""
+        """The greatest legal value of the register."""
         return len(self.words) - 1 if self.words else self.high
 
 
@@ -243,10 +243,10 @@ GROUP_SIDE = 4  # tiles of a half of a row: 4 x 4 of a matrix (Fig. 3A)
 
 
 def tile_shape(layout: str, side: str, lanes: int) -> tuple[int, int]:
-    """The rows and columns of a matrix in a tile that an arrangement takes or yields (Fig. 3).
+    """Return the (rows, columns) of a tile: the piece of a matrix that an arrangement uses (Fig.
 
-    A tile of `a` or `b` is a column of memory. A tile of `c` is the contents of Rz after a whole
-    tile: for dot 16 numbers, for outer `lanes` columns.
+    3). A tile of side `a` or `b` is one column of memory. A tile of side `c` is the contents of Rz
+    after a whole tile: 16 numbers for dot, `lanes` columns for outer.
     """
     row, column, block = (1, lanes), (lanes, 1), (TENSOR_SIDE, TENSOR_SIDE)
     shapes = {

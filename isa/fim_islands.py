@@ -1,7 +1,7 @@
 """The islands and their memory: settings, abilities, geometry, timing.
 
-Islands differ (seed 004 ¶53, ¶61): the defaults are those of `base`; further islands of a device
-are slower.
+Islands differ (seed 004 ¶53, ¶61). The defaults of the first islands are those of the preset
+`base`; the defaults of further islands are slower.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ HBM, DIMM = ORGANISATIONS = ("hbm", "dimm")
 
 @dataclass(frozen=True)
 class Timing:
-    """A constraint of the memory: its setting, and the two commands between which it holds."""
+    """A timing constraint of the memory: its setting, and the two commands that it separates."""
 
     name: str
     default: int
@@ -68,7 +68,7 @@ CONSTRAINTS = ("t_ccd", "t_rcd", "t_rp", "t_ras", "t_rc", "t_wr", "channel")
 
 @dataclass(frozen=True)
 class Kind:
-    """The defaults of an island's settings."""
+    """The default values of an island's settings."""
 
     arrangements: str
     functions: str
@@ -137,7 +137,7 @@ WAITS = tuple(
 
 @dataclass(frozen=True)
 class Place:
-    """A column of an island's memory."""
+    """The position of a byte in an island's memory: bank, row, column, byte."""
 
     bank: int
     row: int
@@ -147,7 +147,10 @@ class Place:
 
 @dataclass(frozen=True)
 class Geometry:
-    """The structure of an island's memory. Addresses are linear: bank, row, column, byte."""
+    """The structure of an island's memory.
+
+    An address counts banks, rows, columns, bytes in this order.
+    """
 
     ranks: int
     groups: int  # of a rank
@@ -159,52 +162,55 @@ class Geometry:
 
     @property
     def banks(self) -> int:
-        """The banks of an island in all ranks; in a DIMM these are megabanks."""
+        """The number of banks of an island in all ranks; in a DIMM these are megabanks."""
         return self.ranks * self.groups * self.group_banks
 
     @property
     def row_bytes(self) -> int:
-        """Bytes of a row."""
+        """The size of a row in bytes."""
         return COLUMNS * COLUMN_BYTES
 
     @property
     def bank_bytes(self) -> int:
-        """Bytes of a bank."""
+        """The size of a bank in bytes."""
         return self.rows * self.row_bytes
 
     @property
     def size(self) -> int:
-        """Bytes of an island."""
+        """The size of an island in bytes."""
         return self.banks * self.bank_bytes
 
     def group(self, bank: int) -> int:
-        """The bank group of a bank, counted over all ranks."""
+        """Return the index of a bank's bank group, counted over all ranks."""
         return bank // self.group_banks
 
     def rank(self, bank: int) -> int:
-        """The rank of a bank."""
+        """Return the index of a bank's rank."""
         return bank // (self.groups * self.group_banks)
 
     def place(self, offset: int) -> Place:
-        """The place of the byte at an offset of the island."""
+        """Return the position (bank, row, column, byte) of the byte at an offset of the island."""
         bank, rest = divmod(offset, self.bank_bytes)
         row, rest = divmod(rest, self.row_bytes)
         column, byte = divmod(rest, COLUMN_BYTES)
         return Place(bank, row, column, byte)
 
     def offset(self, place: Place) -> int:
-        """The offset of a place in the island."""
+        """Return the offset in the island, in bytes, of a position. The inverse of `place`."""
         within = place.row * self.row_bytes + place.column * COLUMN_BYTES + place.byte
         return place.bank * self.bank_bytes + within
 
     def chip(self, byte: int) -> int:
-        """The chip of its rank that holds a byte of a column; each beat comes from all chips."""
+        """Return the index in its rank of the chip that stores byte `byte` of a column.
+
+        Each beat comes from all chips of the rank.
+        """
         width = self.chip_bits // 8
         return byte % (self.chips * width) // width
 
 
 def geometry(config: Mapping[str, Any]) -> Geometry:
-    """The geometry of a device's islands."""
+    """Return the geometry of a device's islands."""
     ranks, groups, banks = (config[f"fim.{x}"] for x in ("ranks", "bank_groups", "group_banks"))
     rows = config["fim.rows"]
     if config["fim.organisation"] == HBM:
@@ -214,7 +220,10 @@ def geometry(config: Mapping[str, Any]) -> Geometry:
 
 
 def unfit(config: Mapping[str, Any]) -> str:
-    """A sentence about settings of islands that contradict each other; empty if none do."""
+    """Return a sentence about island settings that contradict each other.
+
+    The result is empty if there are none.
+    """
     memory = geometry(config)
     if memory.banks > MAX_BANKS:
         return (
@@ -231,7 +240,10 @@ def unfit(config: Mapping[str, Any]) -> str:
 
 
 def timings(config: Mapping[str, Any]) -> dict[str, int]:
-    """The constraints of the memory by name. In a DIMM the chips determine the time of a column."""
+    """Return the timing constraints of the memory in cycles, by name.
+
+    In a DIMM, the width of the chips determines the cycles for a column (`burst`).
+    """
     values = {row.name: int(config[f"fim.{row.name}"]) for row in TIMINGS}
     memory = geometry(config)
     if memory.one_bus:
@@ -240,20 +252,20 @@ def timings(config: Mapping[str, Any]) -> dict[str, int]:
 
 
 class BankMemory(Memory):
-    """The memory of an island, of the size of all its banks together."""
+    """The memory of an island. Its size is that of all its banks together."""
 
     def bytes(self, config: Mapping[str, Any], instance: int = 0) -> int:
         return geometry(config).size
 
 
 def island_address(island: int) -> int:
-    """The address of an island's first byte."""
+    """Return the address of an island's first byte."""
     return memory_map.ISLANDS + (island << memory_map.ISLAND_SHIFT)
 
 
 @dataclass(frozen=True)
 class Abilities:
-    """The abilities of an island's circuits, from its settings."""
+    """What an island's circuits can do, from its settings."""
 
     island: int
     divider: int
@@ -264,7 +276,10 @@ class Abilities:
     functions: frozenset[str]
 
     def lacks(self, function: int, arrangement: int, form: int, transpose: int = 0) -> str:
-        """Why the circuits cannot do an operation; empty if they can. Numbers are those of `mmr`."""
+        """Return the reason why the circuits cannot do an operation; empty if they can.
+
+        The arguments are the numbers that `mmr` writes.
+        """
         kind, numbers = ARRANGEMENTS[arrangement], FORMATS[form]
         name = FUNCTIONS[function].name
         if name not in self.functions:
@@ -303,7 +318,7 @@ class Abilities:
 
 
 def abilities(config: Mapping[str, Any], island: int) -> Abilities:
-    """The abilities of an island of a device."""
+    """Return the abilities of one island of a device."""
     prefix = f"fim.island.{island}"
 
     def words(name: str) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""The ten operations written as moves: `rop <- iosa[3]`, `rz <- rop * iosa[4]`."""
+"""Writes the ten operations as moves: `rop <- iosa[3]`, `rz <- rop * iosa[4]`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ALONE = {ROP: BY_MOVE[RZ, ROP, GIO], IOSA: BY_MOVE[RZ, IOSA, GIO]}
 
 @dataclass(frozen=True)
 class OperationNumber(Immediate):
-    """The number of one of the ten operations."""
+    """The operand kind for the number of one of the ten operations."""
 
     def describe(self) -> str:
         moves = (move.replace(IOSA, f"{IOSA}[COLUMN]") for move in MOVES)
@@ -27,9 +27,10 @@ class OperationNumber(Immediate):
 
 
 def spelt(number: int, column: str, function: int | None) -> str:
-    """An operation as a move, with `column` in its brackets.
+    """Return an operation as a move, with `column` in its brackets.
 
-    Empty if it has no such form: its function is not known, or does not take its second operand.
+    The result is empty if the operation has no such form: if its function is unknown, or takes only
+    one operand while the operation has another second one.
     """
     row = OPERATIONS[number]
     names = {IOSA: f"{IOSA}[{column}]"}

@@ -1,9 +1,9 @@
 """Operand kinds: what a source may write for an operand, and how it is printed.
 
-Each kind is a small class for both directions: the assembler asks it what to accept, the
-disassembler how to print. A kind with `by_name` reads the operand's text itself (`parse`); the
-others take the value of an expression. `check` raises `OperandError` with a message that states the
-range.
+A kind is a small class for both directions: the assembler asks it which texts it accepts, the
+disassembler how to print a value. A kind with `by_name` parses the operand's text itself (`parse`);
+the others take the value of an expression. `check` raises `OperandError` with a message that states
+the range.
 """
 
 from __future__ import annotations
@@ -13,66 +13,73 @@ from functools import cached_property
 
 
 class OperandError(ValueError):
-    """An operand does not fit its kind; the message says why."""
+    """An operand does not fit its kind; the message gives the reason."""
 
     fault = "illegal instruction"  # of a word that holds such a value
 
 
 class ReservedBitError(OperandError):
-    """A bit of an operand's field that must be zero is set."""
+    """A bit in an operand's field is set although it must be zero."""
 
     fault = "reserved bit set"
 
 
 @dataclass(frozen=True)
 class Kind:
-    """Base of all operand kinds: an unsigned number of any size."""
+    """The base class of all operand kinds. It accepts an unsigned number of any size."""
 
     by_name = False  # the text is a word that the kind knows, not an expression
     relative = False  # the source names an address, the field holds the distance to it
     optional = False  # may be left out of the source (a flag)
 
     def parse(self, text: str) -> int | None:
-        """The value of a word that this kind knows, None for any other text."""
+        """Return the value of a word that this kind accepts; None for any other text."""
         return None
 
     def check(self, value: int) -> None:
-        """Raise `OperandError` unless `value` may stand in the field."""
+        """Raise `OperandError` unless the field may have `value`."""
 
     def format(self, value: int) -> str:
-        """The source text of `value`."""
+        """Return the source text of `value`."""
         return str(value)
 
     def describe(self) -> str:
-        """The accepted texts in words, for the manual and for error messages."""
+        """Return the accepted texts in words, for the manual and for error messages."""
         return "a number"
 
     def words(self) -> tuple[str, ...]:
-        """The words that this kind accepts, for completion and hints."""
+        """Return the words that this kind accepts, for completion and hints."""
         return ()
 
     def stands_for(self, value: int, written: bool = False) -> tuple[str, ...] | None:
-        """The registers that a value means, each by one name; None: it never means registers.
+        """Return one name of each register that a value means.
 
-        `written` asks for those that are written, where this makes a difference.
+        Return None if the kind never means registers. With `written`, return only the registers
+        that an instruction writes, where this differs.
         """
         return None
 
     def about(self, word: str) -> str:
-        """The meaning of one of its words, in a sentence; empty if the word says it."""
+        """Return the meaning of an accepted word in a sentence.
+
+        The result is empty if the word is clear by itself.
+        """
         return ""
 
     def hint(self, text: str) -> str:
-        """A hint for a word that this kind refuses for a reason of its own; else empty."""
+        """Return a hint for a word that this kind refuses for a special reason.
+
+        Empty for other words.
+        """
         return ""
 
 
 @dataclass(frozen=True)
 class Immediate(Kind):
-    """A number of `bits` bits, `signed` or not, a multiple of `step`.
+    """A number of `bits` bits, signed or unsigned, which must be a multiple of `step`.
 
-    `also` extends the range downwards, for fields that GNU as accepts signed and unsigned (the
-    stored bits are the same).
+    `also` extends the range downwards. Fields need it that GNU as accepts signed and unsigned,
+    because the stored bits are the same.
     """
 
     bits: int
@@ -112,7 +119,7 @@ class Hexadecimal(Immediate):
 
 @dataclass(frozen=True)
 class Address(Hexadecimal):
-    """A place in memory, by a symbol or an expression."""
+    """An address in memory, written as a symbol or an expression."""
 
     def describe(self) -> str:
         return f"an address, {self.low:#x} to {self.high:#x}"
@@ -120,7 +127,7 @@ class Address(Hexadecimal):
 
 @dataclass(frozen=True)
 class Relative(Immediate):
-    """An address in the source; the field holds its distance from the instruction."""
+    """An address in the source; the field contains its distance in bytes from the instruction."""
 
     relative = True
 
@@ -187,7 +194,7 @@ class Choice(Kind):
 
 @dataclass(frozen=True)
 class Flag(Kind):
-    """A bit that is set by writing its word and clear without it."""
+    """A bit that is 1 if the source writes its word, else 0."""
 
     word: str
     by_name = True
@@ -244,7 +251,7 @@ class Letters(Kind):
 
 @dataclass(frozen=True)
 class Named(Immediate):
-    """A number with names for some values (a CSR): a name or an expression."""
+    """A number that may have a name (a CSR). A source writes the name or an expression."""
 
     names: tuple[tuple[str, int], ...] = field(default=())
 

@@ -1,4 +1,4 @@
-"""The reference as plain text of 80 columns, for `macaw isa`."""
+"""Prints the reference as plain text of 80 columns, for `macaw isa`."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class UnknownRowError(MacawError, LookupError):
 
 
 def render(core: Core, row: Row | Structure) -> str:
-    """The page of one row: bits, operands, meaning, reads, writes, cycles, example, source."""
+    """Return the page of one row as text: bits, operands, meaning, reads, writes, cycles, ..."""
     if isinstance(row, Structure):
         return text(pages.structure(core.name, row))
     return text(pages.row(core, row))
 
 
 def page(core: Core, name: str) -> str:
-    """The pages of all rows of a mnemonic, or of the structure `name`.
+    """Return the pages of all rows of a mnemonic, or the page of the structure `name`.
 
     Raises `UnknownRowError`.
     """
@@ -42,14 +42,14 @@ def page(core: Core, name: str) -> str:
 
 
 def names(core: Core) -> tuple[str, ...]:
-    """Every mnemonic and structure."""
+    """Return the names of all mnemonics and structures of a core."""
     return (*core.rows, *(item.name for item in core.structures))
 
 
 def find(pages: Iterable[Page], name: str) -> list[Page]:
-    """The pages of things called `name`, in any case, then of those with it as another name.
+    """Return the pages called `name`, then the pages for which it is another name.
 
-    Pages with the same text are given once.
+    Upper and lower case are equal. Pages with the same text are returned once.
     """
     word = _folded(name)
     listed = list(pages)
@@ -66,7 +66,7 @@ def _folded(name: str) -> str:
 
 
 def text(item: Page) -> str:
-    """A page as text of 80 columns."""
+    """Return a page as text of 80 columns."""
     lines = [
         _heading(item.title, f"{item.owner}, {item.detail or item.kind}"),
         "",
@@ -87,7 +87,7 @@ def text(item: Page) -> str:
 
 
 def summary(core: Core) -> str:
-    """A line for each thing of a core: instructions by family, registers, counters and so on."""
+    """Return one line for each item of a core: instructions by family, registers, counters, ..."""
     lines = [f"{core.name}: {core.title}"]
     families = dict.fromkeys((*core.order, *(row.family for row in core.instructions)))
     for family in families:
@@ -113,7 +113,7 @@ def summary(core: Core) -> str:
 
 
 def _list(title: str, entries: Iterable[tuple[str, str]]) -> list[str]:
-    """A heading and its entries; no lines if there are no entries."""
+    """Return the lines of a heading and its entries; no lines if there are no entries."""
     column = 26
     lines = []
     for name, meaning in entries:
@@ -130,7 +130,10 @@ def _list(title: str, entries: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def _heading(left: str, right: str) -> str:
-    """A name with its kind at the right edge; two lines if they do not fit in one."""
+    """Return a line with a name on the left and its kind at the right edge.
+
+    If both do not fit in one line, return two.
+    """
     if len(left) + 2 + len(right) > WIDTH:
         lines = _fill(left, WIDTH, subsequent_indent="  ")
         return "\n".join([*lines, f"{right:>{WIDTH}}"])
@@ -142,6 +145,6 @@ def _wrapped(text: str) -> list[str]:
 
 
 def _entry(title: str, text: str) -> list[str]:
-    """A paragraph; a line of code keeps its indent."""
+    """Return the lines of a paragraph with a title. A line of code keeps its indentation."""
     first = f"  {title:<12}" + " " * (len(text) - len(text.lstrip()))
     return _fill(text.lstrip(), WIDTH, initial_indent=first, subsequent_indent=" " * 14)

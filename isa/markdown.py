@@ -1,7 +1,7 @@
-"""The reference as Markdown for docs/isa: a file for each core.
+"""Prints the reference as Markdown for docs/isa, one file for each core.
 
-An instruction, pseudo-instruction, structure or directive has its own heading. Registers, counters,
-faults and settings stand in tables.
+Each instruction, pseudo-instruction, structure and directive has its own heading. Registers,
+counters, faults and settings are in tables.
 """
 
 from __future__ import annotations
@@ -23,12 +23,15 @@ _LINE, _CELL = 120, 150  # characters
 
 
 def slug(heading: str) -> str:
-    """The anchor that GitHub gives a heading if it is the first with these words in a file."""
+    """Return the anchor that GitHub gives to the first heading with these words in a file."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 def wrap(block: str) -> str:
-    """A paragraph or a list in lines of at most 120 characters; other blocks are unchanged."""
+    """Wrap a paragraph or a list to lines of at most 120 characters.
+
+    Return other blocks unchanged.
+    """
     if block.startswith(("#", "|", "<", "```", "    ")):
         return block
     lines = []
@@ -46,7 +49,7 @@ def wrap(block: str) -> str:
 
 
 def _cell(text: str) -> str:
-    """A cell of a table; a long one has a line for each sentence or clause."""
+    """Return the text of a table cell; a long text has one line for each sentence or clause."""
     if len(text) <= _CELL:
         return text
     return "<br>".join(re.split(r"(?<=[.;:]) ", text))
@@ -70,18 +73,18 @@ class Sheet:
         return f"{anchor}-{count}" if count else anchor
 
     def table(self, head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-        """Add a table; the cells are Markdown."""
+        """Add a table, whose cells are Markdown."""
         lines = [head, ["---"] * len(head), *rows]
         cells = ([_cell(re.sub(r"(?<!\\)\|", r"\\|", cell)) for cell in line] for line in lines)
         self.blocks.append("\n".join(f"| {' | '.join(line)} |" for line in cells))
 
     def text(self) -> str:
-        """The whole file."""
+        """Return the whole file."""
         return "\n\n".join(map(wrap, [*self.blocks, _END])) + "\n"
 
 
 def core_file(core: Core) -> tuple[str, Mapping[str, str]]:
-    """The file of a core, and the anchors of its instructions, structures and directives."""
+    """Return the file of a core, and the anchors of its instructions, structures and directives."""
     everything = list(pages.of_core(core))
     sheet = Sheet(f"{core.name}: {core.title}", [setting.name for setting in core.settings])
     chapters = dict.fromkeys(_chapter(item) for item in everything)
@@ -101,7 +104,7 @@ def core_file(core: Core) -> tuple[str, Mapping[str, str]]:
 
 
 def device_file() -> str:
-    """The file of things that belong to no single core."""
+    """Return the file about everything that belongs to no single core."""
     sheet = Sheet("Every core, memory and the device")
     everything = list(pages.of_device())
     for name in dict.fromkeys(_chapter(item) for item in everything):
@@ -111,7 +114,7 @@ def device_file() -> str:
 
 
 def trace_file(cores: Sequence[Core]) -> str:
-    """The file of the trace block, from the tables of `macaw.isa.trace`."""
+    """Return the file about the trace block, from the tables of `macaw.isa.trace`."""
     sheet = Sheet("The trace block")
     sheet.blocks.append(
         "Every core has a block of register groups, parameters and a timer (seed 001; addresses and"
@@ -186,14 +189,17 @@ def _address(rows: Iterable[SpecialRegister], name: str) -> str:
 
 
 def _reached(cores: Sequence[Core]) -> str:
-    """The ways to the registers of a block, by the tables."""
+    """Return the sentence that says which cores reach the trace registers in which way."""
     rows = set(trace.csrs())
     as_csrs = " and ".join(core.name for core in cores if rows <= set(core.specials)) or "no core"
     return f"Its registers are memory-mapped; as CSRs, at the addresses below, {as_csrs} has them."
 
 
 def directives_file(pages: Iterable[Page], others: Mapping[str, Mapping[str, str]]) -> str:
-    """The file of the directives and functions `pages`; `others` are those of cores, with anchors."""
+    """Return the file of the directives and functions in `pages`.
+
+    `others` are the anchors of the cores' own directives, by core.
+    """
     everything = list(pages)
     sheet = Sheet("Directives and functions of every part")
     own = [
@@ -212,7 +218,7 @@ def directives_file(pages: Iterable[Page], others: Mapping[str, Mapping[str, str
 
 
 def index_file(cores: Sequence[Core], anchors: Mapping[str, Mapping[str, str]]) -> str:
-    """The first page: a list of the files, and every mnemonic with a link."""
+    """Return the first page: a list of the files, and links to all mnemonics."""
     sheet = Sheet("Reference")
     sheet.blocks.append(
         "What `macaw isa NAME` says, as pages: bits, operands, meaning, cycles and an example of"
@@ -233,7 +239,7 @@ def index_file(cores: Sequence[Core], anchors: Mapping[str, Mapping[str, str]]) 
 
 
 def _chapter(item: Page) -> str:
-    """The heading of the second level for a page."""
+    """Return the second-level heading under which a page belongs."""
     if item.kind == "instruction" and item.detail:
         return f"Instructions: {item.detail}"
     plural = f"{item.kind[:-1]}ies" if item.kind.endswith("y") else f"{item.kind}s"
@@ -242,13 +248,13 @@ def _chapter(item: Page) -> str:
 
 
 def _contents(sheet: Sheet, chapters: Mapping[str, Sequence[Page]]) -> None:
-    """A list of the chapters."""
+    """Add a list of the chapters to the file."""
     links = [f"- [{name}](#{slug(name)})" for name in chapters]
     sheet.blocks.append("\n".join(links))
 
 
 def _described(sheet: Sheet, item: Page) -> None:
-    """The text of a page below its own heading."""
+    """Add a page to the file, below its own heading."""
     anchor = sheet.heading(3, item.name if slug(item.name) else item.title)
     sheet.anchors.setdefault(item.name, anchor)
     if item.title != item.name:
@@ -271,7 +277,7 @@ def _described(sheet: Sheet, item: Page) -> None:
 
 
 def _entry(sheet: Sheet, heading: str, text: str) -> str:
-    """A paragraph of an entry; source text is set as code."""
+    """Return a paragraph of an entry as Markdown, with source text set as code."""
     if heading == "Stands for" and text != "or":
         mnemonic, _, rest = text.partition(" ")  # instructions stand in front of these
         link = f"[`{mnemonic}`](#{sheet.anchors[mnemonic]})"
@@ -283,7 +289,7 @@ def _entry(sheet: Sheet, heading: str, text: str) -> str:
 
 
 def _rows(sheet: Sheet, members: Sequence[Page]) -> None:
-    """Pages of one kind as a table with a column for each heading."""
+    """Add pages of one kind as a table, with one column for each heading of their entries."""
     if members[0].kind == "register":
         sheet.blocks.append(_escaped(members[0].meaning))
     headings = list(dict.fromkeys(heading for item in members for heading, _ in item.entries))
@@ -304,11 +310,11 @@ def _rows(sheet: Sheet, members: Sequence[Page]) -> None:
 
 
 def _linked(sheet: Sheet, text: str) -> str:
-    """Markdown in which the names of the core's settings are links to their table."""
+    """Return Markdown in which the names of the core's settings link to their table."""
     names = "|".join(map(re.escape, sheet.settings))
     return re.sub(rf"(?<![\w.])({names})\b", rf"[\1](#{slug(_SETTINGS)})", text) if names else text
 
 
 def _escaped(text: str) -> str:
-    """Plain text as Markdown."""
+    """Return plain text as Markdown, with its special characters escaped."""
     return re.sub(r"([\\`*<>\[\]]|(?<!\w)_|_(?!\w))", r"\\\1", text)

@@ -1,10 +1,10 @@
-"""The shape of an instruction table: frozen rows from which everything else derives.
+"""The row types of a core's table, from which everything else is derived.
 
-A core is one `Core`, declared once in a module of its own (`isa/cp.py`, `isa/pe.py`). Rows are
-compared by identity: two rows are never the same row. Encoder, decoder, disassembler, operand
-checks, `macaw isa`, the debugger's panels and the manual read these rows; none of them repeats one.
-`checked` refuses a table with overlapping patterns, unspecified bits or duplicate names before it
-is used.
+A core is one `Core` value, declared once in a module of its own (`isa/cp.py`, `isa/pe.py`). Rows
+are compared by identity, so two rows are never equal. Encoder, decoder, disassembler, operand
+checks, `macaw isa`, the debugger's panels and the manual read these rows and repeat none of them.
+Before a table is used, `checked` rejects overlapping patterns, unspecified bits and duplicate
+names.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Member:
 
     @property
     def legal(self) -> Kind:
-        """What may stand in it."""
+        """The operand kind that defines the member's legal values."""
         bits = 8 * _MEMBER_SIZES[self.type]
         return self.kind or Immediate(bits, signed=self.type.startswith("i"))
 
@@ -41,10 +41,10 @@ _MEMBER_SIZES = {"u8": 1, "i8": 1, "u16": 2, "i16": 2, "u32": 4, "i32": 4}
 
 @dataclass(frozen=True, eq=False)
 class Structure:
-    """A record in memory, little-endian, members in order and without gaps.
+    """A record in memory: little-endian, members in order and without gaps.
 
-    A member whose name starts with `reserved` must be zero. `then` says in words what follows the
-    record; a member counts it.
+    A member whose name starts with `reserved` must be zero. `then` says in words which further data
+    follow the record in a number that one of its members gives.
     """
 
     name: str
@@ -54,12 +54,12 @@ class Structure:
 
     @cached_property
     def size(self) -> int:
-        """Bytes."""
+        """The size in bytes."""
         return sum(_MEMBER_SIZES[member.type] for member in self.members)
 
     @cached_property
     def offsets(self) -> Mapping[str, int]:
-        """Byte offset of each member."""
+        """The byte offset of each member, by name."""
         offsets, position = {}, 0
         for member in self.members:
             offsets[member.name] = position
@@ -77,9 +77,9 @@ class Structure:
 
 @dataclass(frozen=True)
 class RegisterFile:
-    """Registers of one kind: `names[i]` are the printed name of register i, then its aliases.
+    """Registers of one kind. `names[i]` are the printed name of register i, then its aliases.
 
-    `name` is also the name of the field of the core's state that holds them.
+    `name` is also the name of the field of the core's state that contains them.
     """
 
     name: str
@@ -103,10 +103,10 @@ class SpecialRegister:
 
 @dataclass(frozen=True)
 class Memory:
-    """A memory of a core; that of instance i begins at `base + (i << shift)`.
+    """A memory of a core. The memory of instance i begins at `base + (i << shift)`.
 
-    `capacity` names the setting with its size in units of `unit` bytes; `{}` in it stands for the
-    instance. With `instructions` the loader puts the core's parts there.
+    `capacity` names the setting that gives its size in units of `unit` bytes; `{}` in the name is
+    replaced by the instance. If `instructions` is true, the loader puts the core's parts into it.
     """
 
     name: str
@@ -118,27 +118,27 @@ class Memory:
     unit: int = 1
 
     def start(self, instance: int = 0) -> int:
-        """Its first address."""
+        """Return the first address of the instance's memory."""
         return self.base + (instance << self.shift)
 
     def setting(self, instance: int = 0) -> str:
-        """The setting that says how many units it has."""
+        """Return the name of the setting that gives the size in units."""
         return self.capacity.format(instance)
 
     def bytes(self, config: Mapping[str, Any], instance: int = 0) -> int:
-        """Its size on a device."""
+        """Return the size in bytes on a device."""
         return int(config[self.setting(instance)]) * self.unit
 
 
 @dataclass(frozen=True)
 class Window:
-    """A run of addresses at which a core takes bytes (`in`) or gives them (`out`).
+    """A range of addresses at which a core takes bytes (`in`) or gives bytes (`out`).
 
-    Bytes pass in the order of the accesses, whatever the address in the window. An access waits if
-    the core cannot take or give bytes. Tensors may be declared there with `at=NAME`: inputs where
-    it takes bytes, outputs where it gives them, in multiples of `step(configuration)` bytes and of
-    the type `element(configuration)` (empty: any type). The window of instance i begins at `base +
-    (i << shift)`.
+    Bytes pass in the order of the accesses, whatever the address in the window. An access waits
+    while the core cannot take or give bytes. A source may declare tensors for the window with
+    `at=NAME`: inputs if it takes bytes, outputs if it gives them. Their size is a multiple of
+    `step(configuration)` bytes, and their type is `element(configuration)` (empty: any type). The
+    window of instance i begins at `base + (i << shift)`.
     """
 
     name: str
@@ -151,13 +151,13 @@ class Window:
     element: Callable[[Mapping[str, Any]], str] = lambda config: ""
 
     def start(self, instance: int = 0) -> int:
-        """Its first address."""
+        """Return the first address of the instance's window."""
         return self.base + (instance << self.shift)
 
 
 @dataclass(frozen=True)
 class Queue:
-    """A bounded queue; `capacity` names the setting that bounds it."""
+    """A bounded queue. `capacity` names the setting that gives its greatest number of entries."""
 
     name: str
     capacity: str
@@ -170,7 +170,7 @@ class Queue:
 
 @dataclass(frozen=True)
 class Counter:
-    """A number that only grows while a program runs; a `peak` is a highest value."""
+    """A number that only grows while a program runs. With `peak` it is a highest value."""
 
     name: str
     meaning: str
@@ -182,9 +182,9 @@ class Counter:
 class Event:
     """An occurrence that a debugger can wait for (`catch NAME`).
 
-    `announced` is the kind of the announcement in `macaw.emu.core`; if it is empty, rules of the
-    debugger find the event in changes of the state. Of a `late` event a fast engine tells only at
-    its next stop, the reference engine in its own cycle.
+    `announced` is the kind of the announcement in `macaw.emu.core`. If it is empty, rules of the
+    debugger find the event in changes of the state. The fast engines report a `late` event only at
+    their next stop; the reference engine reports it in its own cycle.
     """
 
     name: str
@@ -195,7 +195,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Fault:
-    """A way in which a program fails on this core."""
+    """A way in which a program can fail on this core."""
 
     name: str
     meaning: str
@@ -213,9 +213,9 @@ class Rule:
 class Setting:
     """A field of a device configuration: dotted name, default, unit, legal range.
 
-    The type of `default` is that of the field: bool, int, float or str. `low` and `high` bound a
-    number, which is a multiple of `step`. `choices` are the words of a str; with `several` it is a
-    set of them, separated by blanks.
+    The type of `default` is the type of the field: bool, int, float or str. `low` and `high` bound
+    a number, which must be a multiple of `step`. `choices` are the legal words of a str; with
+    `several` its value is a set of these words, separated by blanks.
     """
 
     name: str
@@ -231,7 +231,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Directive:
-    """A directive of this core's parts; `asm/forms` holds its code."""
+    """A directive of this core's parts. Its code is in `asm/forms`."""
 
     name: str
     syntax: str
@@ -242,7 +242,7 @@ class Directive:
 
 @dataclass(frozen=True, eq=False)
 class Core:
-    """A core as data."""
+    """The table of a core: everything that Macaw knows about it as data."""
 
     name: str
     title: str
@@ -285,7 +285,7 @@ class Core:
 
     @cached_property
     def rows(self) -> Mapping[str, tuple[Row, ...]]:
-        """The rows of each mnemonic, instructions first; most mnemonics have one."""
+        """The rows of each mnemonic, instructions first. Most mnemonics have one row."""
         by_mnemonic: dict[str, list[Row]] = {}
         everything: tuple[Row, ...] = self.instructions + self.pseudos
         for row in everything:
@@ -294,11 +294,11 @@ class Core:
 
     @property
     def instruction_memory(self) -> Memory | None:
-        """The memory that holds the core's parts; None: they lie in shared memory."""
+        """The core's own memory for its parts; None: they lie in shared memory."""
         return next((item for item in self.memories if item.instructions), None)
 
     def structure(self, name: str) -> Structure:
-        """The structure of that name; KeyError if there is none."""
+        """Return the structure of that name. Raises `KeyError` if there is none."""
         for item in self.structures:
             if item.name == name:
                 return item
@@ -306,7 +306,7 @@ class Core:
 
 
 def _check_forms(core: Core, mnemonic: str, rows: tuple[Row, ...]) -> None:
-    """Raise `TableError` if two rows of a mnemonic take the same shape of operands."""
+    """Raise `TableError` if two rows of a mnemonic have the same operand shapes."""
     if len(rows) == 1 and isinstance(rows[0], Pseudo) and rows[0].overloads:
         raise TableError(f"{core.name}: {mnemonic} overloads no other row")
     shapes = set()
@@ -321,7 +321,11 @@ def _check_forms(core: Core, mnemonic: str, rows: tuple[Row, ...]) -> None:
 
 
 def checked(core: Core) -> Core:
-    """Return `core`. Raises `TableError` for overlaps, unspecified bits, duplicates and the like."""
+    """Check a core's table and return it.
+
+    Raises `TableError` for overlapping patterns, unspecified bits, duplicate names and similar
+    errors.
+    """
 
     def unique(what: str, names: Iterable[str]) -> None:
         seen: set[str] = set()

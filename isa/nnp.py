@@ -1,9 +1,9 @@
-"""nnp: the block-floating-point matrix-vector processor (seed 003).
+"""The table of nnp, the block-floating-point matrix-vector processor (seed 003).
 
-Instructions make chains: a read, products and functions of what was read, writes. `STEPS` gives the
-role of each row in a chain, and the block of a unit that it takes; the rules for chains follow from
-them (`isa/nnp_chains.py`). Where the seed is silent (its tables were lost) names, numbers and
-packing are ours.
+Instructions form chains: one reads, others multiply or apply functions, the last ones write.
+`STEPS` gives the role of each row in a chain and the block of a unit that it uses; the rules for
+chains follow from them (`isa/nnp_chains.py`). Where the seed says nothing (its tables were lost),
+Macaw defines names, numbers and packing.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from macaw.isa.rows import Alternative, Field, Format, Instruction, Pseudo
 
 @dataclass(frozen=True)
 class Scalar:
-    """A register that s_wr sets; it keeps its value until the next s_wr."""
+    """A register that s_wr sets. It keeps its value until the next s_wr to it."""
 
     name: str
     code: int
@@ -84,7 +84,7 @@ FILE = RegisterFile(
 
 
 class ScalarKind(Register):
-    """A register of s_wr by its name; the number 0 is none."""
+    """The operand kind for a register of s_wr, by its name. No register has the number 0."""
 
     def check(self, value: int) -> None:
         super().check(value)
@@ -167,7 +167,7 @@ def _row(
     mnemonic: str, step: Step, form: Format, fixed: dict[str, int], syntax: str, meaning: str,
     reads: str, writes: str, family: str, cycles: str, example: str, source: str = "ours",
 ) -> Instruction:  # fmt: skip
-    """An instruction with its role in a chain."""
+    """Return an instruction row, and record its role in a chain."""
     STEPS[mnemonic] = step
     return Instruction(
         mnemonic, form, fixed, syntax, meaning, reads, writes, family, cycles,
@@ -179,9 +179,10 @@ def _addressed(
     mnemonic: str, op: int, op_inc: int | None, step: Step, kind: MemoryKind | str, meaning: str,
     reads: str, writes: str, family: str, cycles: str, example: str,
 ) -> Iterable[Instruction]:  # fmt: skip
-    """The plain form and, unless `op_inc` is None, the form with an advancing address.
+    """Return the plain row and, unless `op_inc` is None, the row with an advancing address.
 
-    `kind` is that of the operand `mem`, or the name of the address if there is only one memory.
+    `kind` is the kind of the operand `mem`, or the name of the address operand if there is only one
+    memory.
     """
     name = kind if isinstance(kind, str) else "a"
     plain = own(name) if isinstance(kind, str) else at(kind)
@@ -257,7 +258,7 @@ def _set_all(mnemonic: str, names: Iterable[str], meaning: str, example: str) ->
 
 
 def _queued(mnemonic: str, kind: MemoryKind, meaning: str) -> Pseudo:
-    """The form for queues, which have no addresses."""
+    """Return the pseudo-instruction for queues, which have no addresses."""
     queue = queue_alone(kind, f"{mnemonic} mem, a")
     (name,) = queue.words()
     return Pseudo(
@@ -292,12 +293,12 @@ HOST_TYPES = {"fp16": "float16", "fp32": "float32"}
 
 
 def vector_bytes(config: Mapping[str, Any]) -> int:
-    """Bytes of a native vector in the host format."""
+    """Return the size in bytes of a native vector in the host format."""
     return int(config["nnp.native"]) * HOST_BYTES[config["nnp.host_format"]]
 
 
 def too_many_tiles(config: Mapping[str, Any]) -> str:
-    """A sentence if the MatrixRf of a device is too large to simulate; else empty."""
+    """Return a sentence if the device's MatrixRf is too large to simulate; else an empty text."""
     tiles, native = config["nnp.matrix_rf"], config["nnp.native"]
     if 2 * tiles * native * native <= MOST_TILE_BYTES:
         return ""
@@ -308,7 +309,7 @@ def too_many_tiles(config: Mapping[str, Any]) -> str:
 
 
 def host_type(config: Mapping[str, Any]) -> str:
-    """The element type of tensors in the host format."""
+    """Return the element type of tensors in the host format."""
     return HOST_TYPES[config["nnp.host_format"]]
 
 

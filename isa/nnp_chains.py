@@ -1,6 +1,6 @@
-"""nnp: the instructions of a chain, and the unit that executes each of them.
+"""The rules for the instructions of an nnp chain, and which unit executes each of them.
 
-This follows from the rows alone (`macaw.isa.nnp.STEPS`); assembler and emulator use the same
+They follow from the rows alone (`macaw.isa.nnp.STEPS`). Assembler and emulator use the same
 functions. `isa/nnp_entries.py` has the rules for what a chain reads and writes.
 """
 
@@ -18,7 +18,7 @@ _BY_CODE = {scalar.code: scalar.name for scalar in SCALARS}
 
 
 class ChainError(ValueError):
-    """A chain breaks a rule; `at` is the index of the instruction that does."""
+    """A chain breaks a rule; `at` is the index in the chain of the instruction at fault."""
 
     def __init__(self, rule: str, at: int, message: str) -> None:
         super().__init__(message)
@@ -26,12 +26,12 @@ class ChainError(ValueError):
 
 
 def step(instruction: Decoded) -> Step:
-    """The role of an instruction in a chain."""
+    """Return the role of an instruction in a chain."""
     return STEPS[instruction.row.mnemonic]
 
 
 def memory(instruction: Decoded) -> Memory | None:
-    """The memory that an instruction works with; None if it has none."""
+    """Return the memory that an instruction accesses; None if it accesses none."""
     code = instruction.values.get("mem")
     if code is not None:
         return BY_CODE[code]
@@ -40,12 +40,12 @@ def memory(instruction: Decoded) -> Memory | None:
 
 
 def register(instruction: Decoded) -> str:
-    """The register that an s_wr sets."""
+    """Return the name of the register that an s_wr sets."""
     return _BY_CODE[instruction.values["reg"]]
 
 
 def scalar(instruction: Decoded) -> tuple[str, int]:
-    """The register that an s_wr sets, and its value. Raises `ChainError`."""
+    """Return the register that an s_wr sets, and its value. Raises `ChainError`."""
     own, value = register(instruction), instruction.values["value"]
     if value < _LOW[own]:
         raise ChainError("value", 0, f"{own} is at least {_LOW[own]}, not {value}")
@@ -56,15 +56,18 @@ def scalar(instruction: Decoded) -> tuple[str, int]:
 
 
 def goes_on(instruction: Decoded) -> bool:
-    """Whether an instruction continues the chain before it; any other one ends that chain."""
+    """Return whether an instruction continues the chain before it.
+
+    Any other one ends that chain.
+    """
     return step(instruction).role in (STAGE, WRITE)
 
 
 def follow(rows: Sequence[Decoded]) -> tuple[str, ...]:
-    """The unit of each instruction of a chain or of its begin; None for reads and writes.
+    """Return the name of the unit for each instruction of a chain, empty for reads and writes.
 
-    An instruction goes into the first unit that can take it, which leaves most room for the next.
-    Raises `ChainError`.
+    `rows` is a chain or the first instructions of one. Each instruction gets the first unit that
+    can execute it, which leaves the most units for later ones. Raises `ChainError`.
     """
     first = step(rows[0])
     if first.role != BEGIN:
@@ -93,7 +96,10 @@ def follow(rows: Sequence[Decoded]) -> tuple[str, ...]:
 
 
 def complete(rows: Sequence[Decoded], ender: str = "") -> None:
-    """Raise `ChainError` unless the chain writes its result. `ender` is what ends it."""
+    """Raise `ChainError` unless the chain writes its result.
+
+    `ender` is the mnemonic that ends the chain, for the message.
+    """
     if step(rows[-1]).role != WRITE:
         write = "m_wr" if step(rows[0]).elements == TILE else "v_wr"
         before = f" before {ender}" if ender else ""
@@ -102,12 +108,15 @@ def complete(rows: Sequence[Decoded], ender: str = "") -> None:
 
 
 def name(instruction: Decoded) -> str:
-    """The mnemonic of an instruction, for messages."""
+    """Return the mnemonic of an instruction, for messages."""
     return instruction.row.mnemonic
 
 
 def _unit(rows: Sequence[Decoded], units: Sequence[str], at: int) -> str:
-    """The unit of instruction `at` of a chain, when those before it have theirs."""
+    """Return the unit of instruction `at` of a chain; `units` are those of the ones before it.
+
+    Raises `ChainError`.
+    """
     this, place = step(rows[at]), memory(rows[at])
     can = [place.unit] if place is not None and place.unit else list(this.units)
     last = max((_PLACE[unit] for unit in units if unit), default=0)
@@ -132,7 +141,7 @@ def _is(unit: str, place: int) -> bool:
 
 
 def _check_sides(rows: Sequence[Decoded]) -> None:
-    """Raise `ChainError` unless tiles go from or to MatrixRf."""
+    """Raise `ChainError` unless the chain moves tiles into or out of MatrixRf."""
     sides = [place for place in map(memory, rows) if place is not None]
     if len(sides) == 2 and sum(side.unit == "mvm" for side in sides) != 1:
         text = f"tiles go between Dram or NetInQ and MatrixRf, not from {sides[0].name}"

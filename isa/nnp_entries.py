@@ -1,8 +1,8 @@
-"""nnp: the entries of memories that a chain reads and writes, and the rules about them.
+"""The memory entries that an nnp chain reads and writes, and the rules about them.
 
-The assembler passes the values of s_wr's registers that it knows, the emulator all of them. A
-register that is missing in the mapping is unknown; then the least possible effect is assumed, so
-that a reported rule is broken for certain.
+Callers pass the values of s_wr's registers: the assembler those that it knows, the emulator all. A
+register missing from the mapping is unknown. The functions then assume the least possible effect,
+so that a reported rule is certainly broken.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ class Volume:
 
     @property
     def across(self) -> int:
-        """The windows in a row; below 1: no window fits."""
+        """The number of windows in a row; below 1 no window fits."""
         return (self.width + 2 * self.pad - self.kernel) // self.stride + 1
 
     @property
     def down(self) -> int:
-        """The windows in a column; below 1: no window fits."""
+        """The number of windows in a column; below 1 no window fits."""
         return (self.height + 2 * self.pad - self.kernel) // self.stride + 1
 
     @property
     def vectors(self) -> int:
-        """Native vectors of a window."""
+        """The number of native vectors in a window."""
         return self.kernel * self.kernel * self.depth
 
     def misfit(self) -> str:
-        """Why no window fits the volume; empty if one does."""
+        """Return a sentence that a window is larger than the volume."""
         around = f" with {self.pad} of padding around it" if self.pad else ""
         return (
             f"a window of {self.kernel} x {self.kernel} positions"
@@ -54,12 +54,18 @@ class Volume:
         )
 
     def stepped(self, iteration: int) -> int:
-        """The offset of an operand of an _inc form in an iteration, in steps of its inc."""
+        """Return the index of the position (y, x) at which an iteration's window begins.
+
+        The offset of an _inc form's operand is this index times its inc.
+        """
         y, x = divmod(iteration, self.across)
         return (y * self.width + x) * self.stride
 
     def window(self, iteration: int) -> tuple[int | None, ...]:
-        """The offset of each vector of a window in the volume; None in the padding."""
+        """Return the offset in the volume of each vector of an iteration's window.
+
+        None in the padding.
+        """
         down, over = divmod(iteration, self.across)
         top, left = down * self.stride - self.pad, over * self.stride - self.pad
         return tuple(
@@ -72,7 +78,10 @@ class Volume:
         )
 
     def spans(self, iterations: int) -> Iterator[tuple[int, int]]:
-        """The vectors that the windows of so many iterations read, as ranges that may overlap."""
+        """Yield (first, end) ranges of the vectors that the windows of the first iterations read.
+
+        The ranges may overlap.
+        """
         for first in range(0, iterations, self.across):
             row = range(min(self.across, iterations - first))
             joined = self.stride <= self.kernel
@@ -92,8 +101,9 @@ class Volume:
 class Access:
     """The entries that an instruction of a chain reads or writes in every iteration.
 
-    `count` elements from an address on: `base`, plus `inc` * i in iteration i, or with `sliding`
-    plus inc * (oy * stride * width + ox * stride). A `window` belongs to a plain v_rd.
+    Iteration i accesses `count` entries from the address `base` + `inc` * i on. With `sliding`, the
+    address is `base` + `inc` * (oy * stride * width + ox * stride) for window (oy, ox). `window`
+    says that the instruction is a plain v_rd, which reads whole windows.
     """
 
     at: int  # the place of the instruction in its chain
@@ -106,13 +116,16 @@ class Access:
     window: bool = False
 
     def begin(self, iteration: int, vectors: Volume | None) -> int:
-        """The first address in an iteration; `vectors` is the volume, if one is set."""
+        """Return the first address in an iteration. `vectors` is the volume, if one is set."""
         if self.sliding and vectors is not None:
             return self.base + self.inc * vectors.stepped(iteration)
         return self.base + self.inc * iteration
 
     def addresses(self, iteration: int, vectors: Volume | None) -> tuple[int | None, ...]:
-        """The entries of an iteration in the order of the chain's vectors; None: a vector of zeros."""
+        """Return the entries of an iteration in the order of the chain's vectors.
+
+        None in the result is a vector of zeros (padding).
+        """
         if self.window and vectors is not None:
             window = vectors.window(iteration)
             return tuple(None if far is None else self.base + far for far in window)
@@ -121,13 +134,19 @@ class Access:
 
 
 def volume(scalars: Scalars) -> Volume | None:
-    """The volume that the registers describe; None: none. Raises `KeyError` if that is not known."""
+    """Return the volume that the registers describe; None if they are at their reset values.
+
+    Raises `KeyError` if a register's value is not known.
+    """
     values = [scalars[name] for name in WINDOW]
     return None if values == [RESET[name] for name in WINDOW] else Volume(*values)
 
 
 def flow(rows: Sequence[Decoded], scalars: Scalars) -> tuple[int | None, ...]:
-    """The native vectors that each instruction of a chain takes or reads; None: not known."""
+    """Return the number of native vectors that each instruction of a chain takes or reads.
+
+    None in the result: not known.
+    """
     counts: list[int | None] = []
     count = _read(rows[0], scalars)
     for item in rows:
@@ -138,7 +157,7 @@ def flow(rows: Sequence[Decoded], scalars: Scalars) -> tuple[int | None, ...]:
 
 
 def _read(first: Decoded, scalars: Scalars) -> int | None:
-    """The number of vectors with which a chain begins; None: not known."""
+    """Return the number of vectors that a chain's first instruction reads; None: not known."""
     if not _is_plain(first):
         return scalars.get("cols")
     if any(name not in scalars for name in WINDOW):
@@ -148,13 +167,16 @@ def _read(first: Decoded, scalars: Scalars) -> int | None:
 
 
 def _is_plain(instruction: Decoded) -> bool:
-    """Whether an instruction reads windows if they are set."""
+    """Return whether an instruction reads whole windows if a volume is set (a plain v_rd)."""
     this = step(instruction)
     return this.role == BEGIN and this.elements == VECTOR and "inc" not in instruction.values
 
 
 def accesses(rows: Sequence[Decoded], scalars: Scalars) -> tuple[Access, ...]:
-    """The reads and writes of a chain; what depends on unknown registers counts with its least."""
+    """Return the reads and writes of a chain.
+
+    If a count depends on unknown registers, the least possible count is used.
+    """
     has_window = all(name in scalars for name in WINDOW)
     slides = has_window and volume(scalars) is not None
     matrix = scalars.get("rows", 1) * scalars.get("cols", 1)
@@ -182,7 +204,7 @@ def accesses(rows: Sequence[Decoded], scalars: Scalars) -> tuple[Access, ...]:
 
 
 def runs(access: Access, scalars: Scalars) -> list[tuple[int, int]]:
-    """The entries of an access in all iterations, as pairs of first entry and end."""
+    """Return the entries of an access in all iterations, as sorted (first, end) pairs."""
     iterations = scalars.get("iterations", 1)
     has_window = all(name in scalars for name in WINDOW)
     vectors = volume(scalars) if has_window else None
@@ -212,7 +234,7 @@ def _joined(ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _common(first: Sequence[tuple[int, int]], second: Sequence[tuple[int, int]]) -> int | None:
-    """The first entry that is in ranges of both; None if there is none."""
+    """Return the first entry that is in ranges of both sequences; None if there is none."""
     one = two = 0
     while one < len(first) and two < len(second):
         begin = max(first[one][0], second[two][0])
@@ -228,7 +250,7 @@ def _common(first: Sequence[tuple[int, int]], second: Sequence[tuple[int, int]])
 def check(rows: Sequence[Decoded], scalars: Scalars, sizes: Mapping[str, int]) -> None:
     """Check the entries that a whole chain reads and writes. Raises `ChainError`.
 
-    `sizes` are fields of the configuration by their names.
+    `sizes` are fields of the configuration by name.
     """
     _check_windows(rows, scalars)
     all_accesses = accesses(rows, scalars)

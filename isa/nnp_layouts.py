@@ -1,6 +1,6 @@
-"""nnp: memories, units and word formats, from which the rows of `macaw.isa.nnp` are made.
+"""The memories, units and word formats of nnp, from which the rows of `macaw.isa.nnp` are made.
 
-A word is `op[31:24] opd0[23:16] opd1[15:0]`; numbers and packing are ours.
+A word is `op[31:24] opd0[23:16] opd1[15:0]`. Macaw defines numbers and packing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ VECTOR, TILE = "vector", "tile"  # what an address counts: native vectors, nativ
 
 @dataclass(frozen=True)
 class Memory:
-    """A place that chains read or write; its code stands in bits 3..0 of opd0."""
+    """A memory or queue that chains read or write. Bits 3..0 of opd0 contain its code."""
 
     name: str
     code: int
@@ -44,7 +44,7 @@ BY_CODE = {memory.code: memory for memory in MEMORIES}
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit in the way of a chain; a chain can use each of its blocks once."""
+    """A unit that a chain may pass through. A chain can use each block of a unit once."""
 
     name: str
     title: str
@@ -61,7 +61,7 @@ UNITS = (
 
 @dataclass(frozen=True)
 class MemoryKind(Choice):
-    """A memory by its name; `hint` says why an instruction cannot have another one."""
+    """The operand kind for a memory by name; `hint` gives the reason why another one is refused."""
 
     use: str = ""  # what is not done there, of a memory that is refused
     longer: tuple[str, ...] = ()  # memories that another form of the instruction takes
@@ -79,15 +79,18 @@ class MemoryKind(Choice):
 
 
 def memories(use: str, *names: str) -> MemoryKind:
-    """The operand kind for one of the memories of these names."""
+    """Return the operand kind that accepts the memories of these names.
+
+    `use` says for the hint what cannot be done with other memories.
+    """
     words = {BY_NAME[name].code: name for name in names}
     return MemoryKind(tuple(words.get(code, "") for code in range(max(words) + 1)), use)
 
 
 def queue_alone(kind: MemoryKind, form: str) -> MemoryKind:
-    """The operand kind for those memories of a kind that have no addresses.
+    """Return the operand kind that accepts only the queues of `kind`, which have no addresses.
 
-    `form` is how an instruction on the others is written.
+    `form` is the syntax for its other memories, for the hint.
     """
     queues = {name for name in kind.words() if BY_NAME[name].queue}
     words = tuple(word if word in queues else "" for word in kind.choices)
@@ -101,25 +104,31 @@ _OP = Field("op", "31:24")
 
 
 def at(kind: MemoryKind) -> Format:
-    """op, memory, address."""
+    """Return the format with op, memory and address."""
     fields = (_OP, Field("reserved", "23:20"), Field("mem", "19:16", kind))
     return Format("at", 32, (*fields, Field("a", "15:0", _ADDRESS)), 4)
 
 
 def at_inc(kind: MemoryKind) -> Format:
-    """op, what the address advances by an iteration, memory, address."""
+    """Return the format with op, inc, memory and address.
+
+    Inc advances the address each iteration.
+    """
     fields = (_OP, Field("inc", "23:20", _INC), Field("mem", "19:16", kind))
     return Format("at_inc", 32, (*fields, Field("a", "15:0", _ADDRESS)), 4)
 
 
 def own(name: str) -> Format:
-    """op, address in the one memory that the instruction has."""
+    """Return the format with op and an address in the instruction's only memory."""
     fields = (_OP, Field("reserved", "23:16"), Field(name, "15:0", _ADDRESS))
     return Format("own", 32, fields, 4)
 
 
 def own_inc(name: str) -> Format:
-    """op, what the address advances by an iteration, address in the one memory that it has."""
+    """Return the format with op, inc and an address in the instruction's only memory.
+
+    The address advances by inc each iteration.
+    """
     fields = (_OP, Field("inc", "23:20", _INC), Field("reserved", "19:16"))
     return Format("own_inc", 32, (*fields, Field(name, "15:0", _ADDRESS)), 4)
 

@@ -1,7 +1,7 @@
-"""nnp: the rules for a part's words, in their order.
+"""Checks the rules of nnp for the words of a part, in their order.
 
-The values of s_wr's registers are followed from reset. After the end of a program, a word 0, they
-are unknown, because another entry may be there.
+The values of s_wr's registers are tracked from reset. After the end of a program (a word 0) they
+are unknown, because another program entry may follow.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from macaw.isa.nnp_entries import check
 
 @dataclass(frozen=True)
 class Broken:
-    """A broken rule: the error, the index of its word, and the words of the chain."""
+    """A broken rule: the error, the index of the word at fault, and the words of its chain."""
 
     error: ChainError
     at: int
@@ -25,10 +25,10 @@ class Broken:
 
 
 def broken(words: Sequence[int | None], sizes: Mapping[str, int]) -> Iterator[Broken]:
-    """The broken rules in the words of a part, at most one for each chain.
+    """Yield the broken rules in the words of a part, at most one for each chain.
 
     None is an unknown word; its chain is not checked. `sizes` are fields of the configuration by
-    their names.
+    name.
     """
     return _Walk(words, sizes).run()
 
@@ -84,7 +84,7 @@ class _Walk:
                 yield Broken(error, place, range(place, place + 1))
 
     def _stop(self, place: int, ended: bool) -> Iterator[Broken]:
-        """End the program before a word."""
+        """End the program before the word `place`: check its last chain and its end_chain."""
         yield from self._close("")
         self._scalars.clear()
         if not ended:
@@ -92,7 +92,7 @@ class _Walk:
             yield Broken(error, place - 1, range(place - 1, place))
 
     def _close(self, ender: str) -> Iterator[Broken]:
-        """Check the chain, if one is open."""
+        """Check the open chain, if there is one."""
         chain, self._chain = self._chain, []
         lost, self._lost = self._lost, False
         if lost or not chain:

@@ -1,7 +1,7 @@
-"""The contents of the reference, before they become text or Markdown.
+"""The contents of the reference, before `manual` and `markdown` print them as text or Markdown.
 
-A `Page` has the same headings for everything of a kind. The assembler makes the pages of directives
-that every part takes, with `directive`.
+All pages of a kind have the same headings. The assembler makes the pages of directives that every
+part accepts, with `directive`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from macaw.isa.rows import Operand, Pseudo, PseudoOperand, Row
 
 
 class Described(Protocol):
-    """A directive's row, in `isa` or elsewhere."""
+    """The fields that a directive's row must have, whether it is in `isa` or elsewhere."""
 
     @property
     def name(self) -> str: ...
@@ -62,12 +62,15 @@ class Page:
     also: tuple[str, ...] = ()  # other names by which it is found
 
     def entry(self, heading: str) -> tuple[str, ...]:
-        """The paragraphs below a heading, none if it has no such heading."""
+        """Return the paragraphs below a heading; none if the page has no such heading."""
         return dict(self.entries).get(heading, ())
 
 
 def _entries(**texts: str | Sequence[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Headings with texts that are not empty; `Stands_for` is the heading "Stands for"."""
+    """Return (heading, paragraphs) for the texts that are not empty.
+
+    Underscores in a name become blanks: `Stands_for` gives the heading "Stands for".
+    """
     entries = {
         name.replace("_", " "): (text,) if isinstance(text, str) else tuple(text)
         for name, text in texts.items()
@@ -80,7 +83,7 @@ def _entries(**texts: str | Sequence[str]) -> tuple[tuple[str, tuple[str, ...]],
 
 
 def row(core: Core, item: Row) -> Page:
-    """The page of an instruction or pseudo-instruction."""
+    """Return the page of an instruction or pseudo-instruction."""
     if isinstance(item, Pseudo):
         return _pseudo(core, item)
     return Page(
@@ -136,7 +139,7 @@ def _operands(operands: Sequence[Operand] | Sequence[PseudoOperand]) -> list[str
 
 
 def _cycles(core: Core, text: str) -> str:
-    """The cycles, with full names and defaults of the settings."""
+    """Return the text about cycles with full names and defaults of the settings."""
     for setting in core.settings:
         prefix, _, short = setting.name.rpartition(".")
         named = re.escape(setting.name)
@@ -147,7 +150,7 @@ def _cycles(core: Core, text: str) -> str:
 
 
 def structure(owner: str, item: Structure) -> Page:
-    """The page of a record in memory."""
+    """Return the page of a record in memory."""
     members = []
     for member in item.members:
         legal = f"; {member.kind.describe()}" if member.kind else ""
@@ -167,7 +170,7 @@ def structure(owner: str, item: Structure) -> Page:
 
 
 def directive(owner: str, item: Described) -> Page:
-    """The page of a directive."""
+    """Return the page of a directive."""
     return Page(
         item.name,
         item.syntax,
@@ -179,7 +182,7 @@ def directive(owner: str, item: Described) -> Page:
 
 
 def registers(core: Core, item: RegisterFile) -> Iterator[Page]:
-    """A page for each register of a file."""
+    """Yield a page for each register of a register file."""
     for number, names in enumerate(item.names):
         yield Page(
             names[0],
@@ -197,7 +200,7 @@ def registers(core: Core, item: RegisterFile) -> Iterator[Page]:
 
 
 def special(owner: str, item: SpecialRegister) -> Page:
-    """The page of a register with an address of its own."""
+    """Return the page of a register with an address of its own."""
     access = {"ro": "can be read", "rw": "can be read and written"}[item.access]
     return Page(
         item.name,
@@ -210,7 +213,7 @@ def special(owner: str, item: SpecialRegister) -> Page:
 
 
 def mapped(owner: str, item: SpecialRegister, core: Core | None = None) -> Page:
-    """The page of a memory-mapped register, of one core or of all."""
+    """Return the page of a memory-mapped register, of one core or of all cores."""
     access = {"ro": "can be read", "rw": "can be read and written"}[item.access]
     number = f"{core.index} number" if core is not None and core.index else "core number"
     first = REGISTERS_BASE + item.address + ((core.number << CORE_SHIFT) if core is not None else 0)
@@ -227,20 +230,20 @@ def mapped(owner: str, item: SpecialRegister, core: Core | None = None) -> Page:
 
 
 def _place(core: Core, item: Memory | Window) -> str:
-    """The address at which a memory or window of a core begins."""
+    """Return the text about the address at which a core's memory or window begins."""
     step = f" + ({core.index} << {item.shift})" if core.index else ""
     return f"{item.base:#x}{step}"
 
 
 def memory(core: Core, item: Memory) -> Page:
-    """The page of a memory of a core's own."""
+    """Return the page of a memory that belongs to a core."""
     size = f"{item.setting()} ({config.settings()[item.setting()].default})"
     entries = _entries(Address=_place(core, item), Size=size)
     return Page(item.name, item.name, core.name, "memory", _sentence(item.meaning), entries=entries)
 
 
 def window(core: Core, item: Window) -> Page:
-    """The page of a window of a core."""
+    """Return the page of a window of a core."""
     way = {"in": "takes what is written", "out": "gives what is read"}[item.direction]
     where = f"{_place(core, item)}, {item.size:#x} bytes; {way}"
     meaning = _sentence(item.meaning)
@@ -249,7 +252,7 @@ def window(core: Core, item: Window) -> Page:
 
 
 def queue(core: Core, item: Queue) -> Page:
-    """The page of a queue."""
+    """Return the page of a queue."""
     setting = config.settings()[item.capacity]
     size = f"{setting.name} ({setting.default})"
     meaning = _sentence(item.meaning)
@@ -257,7 +260,7 @@ def queue(core: Core, item: Queue) -> Page:
 
 
 def counter(owner: str, item: Counter) -> Page:
-    """The page of a counter."""
+    """Return the page of a counter."""
     return Page(
         item.name,
         item.name,
@@ -270,22 +273,22 @@ def counter(owner: str, item: Counter) -> Page:
 
 
 def rule(owner: str, item: Rule) -> Page:
-    """The page of a rule."""
+    """Return the page of a rule."""
     return Page(item.name, item.name, owner, "rule", item.meaning)
 
 
 def fault(owner: str, item: Fault) -> Page:
-    """The page of a fault."""
+    """Return the page of a fault."""
     return Page(item.name, item.name, owner, "fault", item.meaning)
 
 
 def stop(item: Fault) -> Page:
-    """The page of another way in which a run ends."""
+    """Return the page of a way in which a run ends without a fault."""
     return Page(item.name, item.name, "macaw run", "how a run ends", item.meaning)
 
 
 def setting(item: Setting) -> Page:
-    """The page of a field of the configuration, with its values on the presets."""
+    """Return the page of a configuration field, with its values on the presets."""
     table, _, key = item.name.rpartition(".")
     values = (f"{config.shown(item.default)} by default", *_of_presets(item))
     return Page(
@@ -310,7 +313,7 @@ def _shipped() -> Mapping[str, config.Configuration]:
 
 
 def _of_presets(item: Setting) -> list[str]:
-    """The values on the presets where they differ from the default."""
+    """Return the values on the presets where they differ from the default."""
     return [
         f"{config.shown(device[item.name])} on {name}"
         for name, device in _shipped().items()
@@ -319,13 +322,13 @@ def _of_presets(item: Setting) -> list[str]:
 
 
 def _sentence(text: str) -> str:
-    """A phrase of a table as a sentence."""
+    """Return a phrase of a table as a sentence, with a capital letter and a full stop."""
     text = text[:1].upper() + text[1:]
     return text if text.endswith(".") else f"{text}."
 
 
 def words(core: Core) -> Iterator[Page]:
-    """A page for each word that an operand or a member of a structure accepts."""
+    """Yield a page for each word that an operand or a member of a structure accepts."""
     texts: dict[str, list[str]] = {}
     users: dict[tuple[str, str, str], list[str]] = {}  # of words that say what they mean
     for instruction in core.instructions:
@@ -360,7 +363,7 @@ def words(core: Core) -> Iterator[Page]:
 
 
 def of_core(core: Core) -> Iterator[Page]:
-    """Every page of a core, in the order of its tables."""
+    """Yield every page of a core, in the order of its tables."""
     families = dict.fromkeys((*core.order, *(item.family for item in core.instructions)))
     for family in families:
         yield from (row(core, item) for item in core.instructions if item.family == family)
@@ -382,7 +385,7 @@ def of_core(core: Core) -> Iterator[Page]:
 
 
 def of_device() -> Iterator[Page]:
-    """The pages of things that belong to no single core."""
+    """Yield the pages about everything that belongs to no single core."""
     yield from (mapped("every core", item) for item in common.REGISTERS)
     yield from (counter("every core", item) for item in common.TRAFFIC)
     yield from (stop(item) for item in common.STOPS)

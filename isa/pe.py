@@ -1,4 +1,4 @@
-"""pe: the sparse PE array (seed 000): commands, instructions, packets, sequences.
+"""The table of pe, the sparse PE array (seed 000): commands, instructions, packets, sequences.
 
 The bit that the seed's Tables 1 and 2 list first is bit 7 of a command here, and bit 11 of an
 instruction (¶116, ¶121). The seed does not define all opcode values, the ld destination, the
@@ -144,16 +144,20 @@ ENTRY_OF = {"base": 0, "src": 0, "acc": 1, "dst": 1}
 
 
 def record_kind(data: bytes, offset: int = 0) -> Structure:
-    """The structure of a sequence's record, by its second byte; a step if it is unknown."""
+    """Return the structure of a record in a sequence: `STEP` or `STRIDE`, by the second byte.
+
+    An unknown byte gives `STEP`.
+    """
     kind = data[offset + 1 : offset + 2]
     return STRIDE if kind and STRIDE_KIND <= kind[0] < STRIDE_KIND + 2 else STEP
 
 
 def strided(row: Instruction, values: Mapping[str, int]) -> tuple[int, ...]:
-    """The entries of an instruction that may differ by PE: places in its buffers and queues.
+    """Return the entries of an instruction's operands whose value may differ from PE to PE.
 
-    The number of an accumulator is a control signal of the MAC unit, which all PEs share. What goes
-    to the scalar unit, or to PE 0 alone, has one place.
+    These are places in the PE's buffers and queues. The number of an accumulator is the same in all
+    PEs, because it is a control signal of the MAC unit. A target in the scalar unit, or in PE 0
+    alone, exists only once.
     """
     if row.mnemonic == "spu":
         function = FUNCTIONS[values["function"]]
@@ -234,14 +238,14 @@ OUT = Structure(
 
 @dataclass(frozen=True)
 class Payload:
-    """What follows the header of a command's packet."""
+    """What follows the header in the packet of a command."""
 
     types: tuple[str, ...] = ()  # of its segments
     count: int | None = 0  # segments; None: any number
     out: bool = False  # an out record follows them
 
     def fits(self, types: Sequence[int]) -> bool:
-        """Whether the segments may have these types (indices of SEGMENT_TYPES)."""
+        """Return whether the segments may have these types (indices into SEGMENT_TYPES)."""
         is_known = all(SEGMENT_TYPES[kind] in self.types for kind in types)
         return is_known and self.count in (None, len(types))
 

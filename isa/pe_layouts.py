@@ -1,4 +1,4 @@
-"""pe: the words of commands and instructions, from which the rows of `macaw.isa.pe` are made.
+"""The word formats of pe's commands and instructions, for the rows of `macaw.isa.pe`.
 
 The bit that Tables 1 and 2 of seed 000 list first is bit 7 of a command here, and bit 11 of an
 instruction.
@@ -21,7 +21,7 @@ SUMS = tuple(f"acc{number}" for number in range(ACCUMULATORS))
 
 @dataclass(frozen=True)
 class Sums(Immediate):
-    """The number of an accumulator, which a step may change."""
+    """The operand kind for the number of an accumulator. A `.step` may change it during a run."""
 
     def stands_for(self, value: int, written: bool = False) -> tuple[str, ...]:
         return SUMS
@@ -29,7 +29,7 @@ class Sums(Immediate):
 
 @dataclass(frozen=True)
 class Destination(Choice):
-    """The buffer or queue to which an ld moves its segment."""
+    """The operand kind for the buffer or queue into which an ld moves its segment."""
 
     def stands_for(self, value: int, written: bool = False) -> tuple[str, ...]:
         return SUMS if self.choices[value] == "psums" else ()

@@ -1,8 +1,8 @@
-"""Reads the bytes of a file that a user names; all rooms use it.
+"""Reads files that a user names, with a limit on their size; the whole project uses it.
 
-A regular file is read up to a limit. Other files may have no end, or wait for a writer for ever,
-and are refused. Only a pipe that the shell has opened for the command may be read (`/dev/stdin`,
-and `/dev/fd/63` of a process substitution).
+Other files than regular ones are refused, because they may be endless or wait for a writer for
+ever. The exception is a pipe that the shell has opened for the command: `/dev/stdin`, or
+`/dev/fd/63` of a process substitution.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class UnreadableError(Exception):
 
 
 def read(path: str | os.PathLike[str], limit: int = MOST_BYTES) -> bytes:
-    """The bytes of a file of at most `limit` bytes. Raises `UnreadableError`."""
+    """Return the bytes of a file. Raises `UnreadableError`, also for more than `limit` bytes."""
     try:
         _check(Path(path).stat(), os.fspath(path), limit)
         with Path(path).open("rb") as stream:
@@ -42,7 +42,7 @@ def read(path: str | os.PathLike[str], limit: int = MOST_BYTES) -> bytes:
 
 
 def is_pipe(path: str | os.PathLike[str]) -> bool:
-    """Whether this is a pipe that may be read, which works once."""
+    """Return whether the path is a pipe that may be read. A pipe can be read only once."""
     try:
         return _is_open_pipe(Path(path).stat(), os.fspath(path))
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""The cores: the modules of `isa` that have a `CORE`. No list names them."""
+"""Finds the cores: all modules of `isa` that have a `CORE`. There is no list of their names."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from macaw.isa.model import Core
 
 
 class UnknownCoreError(MacawError, LookupError):
-    """No table has this name; the message lists the cores."""
+    """No core has this name; the message lists the cores."""
 
 
 @cache
 def _found() -> dict[str, tuple[str, Core]]:
-    """Module and table of every core by its name, ordered by core number."""
+    """Return (module name, table) of each core by the core's name, ordered by core number."""
     modules = {
         info.name: import_module(f"macaw.isa.{info.name}")
         for info in pkgutil.iter_modules(isa.__path__)
@@ -30,12 +30,12 @@ def _found() -> dict[str, tuple[str, Core]]:
 
 
 def names() -> tuple[str, ...]:
-    """The names of all cores, ordered by core number. Imports every table."""
+    """Return the names of all cores, ordered by core number. This imports every table."""
     return tuple(_found())
 
 
 def module(name: str) -> str:
-    """The module that holds the table of a core: also its name in `emu` and `macaw.asm.forms`.
+    """Return the name of the module with a core's table, in `isa`, `emu` and `macaw.asm.forms`.
 
     It is the core's own name, or one that says more (`vector` of vc). Raises `UnknownCoreError`.
     """
@@ -47,7 +47,7 @@ def module(name: str) -> str:
 
 
 def form_modules(name: str) -> tuple[str, ...]:
-    """The modules that may hold a core's forms: its own, then that of its base.
+    """Return the modules that may have a core's forms: its own, then that of its base.
 
     Raises `UnknownCoreError`.
     """
@@ -56,9 +56,9 @@ def form_modules(name: str) -> tuple[str, ...]:
 
 
 def core(name: str) -> Core:
-    """The table of the core `name`. Raises `UnknownCoreError`.
+    """Return the table of the core `name`. Raises `UnknownCoreError`.
 
-    Imports that table alone if its module has the core's name.
+    Only that table is imported if its module has the core's name.
     """
     table = _own(name)
     if table is not None:
@@ -70,7 +70,10 @@ def core(name: str) -> Core:
 
 @cache
 def _own(name: str) -> Core | None:
-    """The table of the core `name` in the module of this name."""
+    """Return the table of the core `name` from the module of the same name.
+
+    Return None if there is none.
+    """
     if name.isidentifier() and find_spec(f"macaw.isa.{name}") is not None:
         table = getattr(import_module(f"macaw.isa.{name}"), "CORE", None)
         if isinstance(table, Core) and table.name == name:
@@ -86,5 +89,5 @@ def _unknown(name: str) -> UnknownCoreError:
 
 @cache
 def cores() -> tuple[Core, ...]:
-    """All tables, ordered by core number."""
+    """Return all tables, ordered by core number."""
     return tuple(core(name) for name in names())

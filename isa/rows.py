@@ -1,6 +1,6 @@
 """Rows of an instruction table: words and their fields, instructions, pseudo-instructions.
 
-Rows are compared by identity: two rows are never the same row.
+Rows are compared by identity, so two rows are never equal.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ class TableError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """A run of bits of a field: `width` bits of the value from bit `value` at word bit `word`."""
+    """Consecutive bits of a field in a word.
+
+    The `width` bits of the value from bit `value` on are stored from bit `word` of the word on.
+    """
 
     word: int
     value: int
@@ -30,9 +33,10 @@ class Slice:
 class Field:
     """A named part of a word, in one piece or (RISC-V immediates) in several.
 
-    `place` gives its bits: `"11:7"`, or pieces with the value bits that they hold, `"31=12
-    30:25=10:5 11:8=4:1 7=11"`. `kind` is what a source may write there. A field without a kind is
-    an opcode part or reserved, and fixed by each row.
+    `place` gives its bits in the word: `"11:7"`. For several pieces, it also gives the bits of the
+    value that each stores: `"31=12 30:25=10:5 11:8=4:1 7=11"`. `kind` is what a source may write
+    for the field. A field without a kind is part of the opcode or reserved; each row fixes its
+    value.
     """
 
     name: str
@@ -58,23 +62,23 @@ class Field:
 
     @cached_property
     def width(self) -> int:
-        """Bits of the value, those below its lowest stored bit included."""
+        """The number of bits of the value, including low bits that are not stored."""
         return max(piece.value + piece.width for piece in self.slices)
 
     @cached_property
     def mask(self) -> int:
-        """The word's bits that belong to the field."""
+        """The mask of the word's bits that belong to the field."""
         return sum(((1 << piece.width) - 1) << piece.word for piece in self.slices)
 
     def insert(self, value: int) -> int:
-        """The word bits of `value` (taken modulo the width)."""
+        """Return the word bits that store `value`, which is taken modulo the field's range."""
         word = 0
         for piece in self.slices:
             word |= (value >> piece.value & (1 << piece.width) - 1) << piece.word
         return word
 
     def extract(self, word: int) -> int:
-        """The value that `word` holds, sign-extended if the field is signed."""
+        """Return the value that `word` stores, sign-extended if the field is signed."""
         value = 0
         for piece in self.slices:
             value |= (word >> piece.word & (1 << piece.width) - 1) << piece.value
@@ -85,7 +89,7 @@ class Field:
 
 @dataclass(frozen=True, eq=False)
 class Format:
-    """A layout of a word of `width` bits; `size` bytes in memory, little-endian."""
+    """The layout of a word of `width` bits, which has `size` bytes in memory, little-endian."""
 
     name: str
     width: int
@@ -110,7 +114,7 @@ class Format:
 
 @dataclass(frozen=True)
 class Operand:
-    """An operand of an instruction, in the order of the row's syntax."""
+    """An operand of an instruction. The operands have the order of the row's syntax."""
 
     name: str
     field: Field
@@ -126,11 +130,11 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 @dataclass(frozen=True, eq=False)
 class Instruction:
-    """One row: its bits, its operands and its meaning in a sentence.
+    """A row of an instruction table: its bits, its operands and its meaning in a sentence.
 
-    `fixed` gives the fields that are the same in every such word. `syntax` lists the operands in
-    source order: `rd, imm(rs1)`; `base=0` is printed with its name and has a default; `[balance]`
-    is a flag. `reads` and `writes` name operands or other state, separated by spaces.
+    `fixed` gives the fields that have the same value in all words of this row. `syntax` lists the
+    operands in source order: `rd, imm(rs1)`; `base=0` is printed with its name and has a default;
+    `[balance]` is a flag. `reads` and `writes` name operands or other state, separated by spaces.
     """
 
     mnemonic: str
@@ -184,7 +188,7 @@ class Instruction:
 
     @cached_property
     def mask(self) -> int:
-        """The bits that distinguish this row from others: the fixed fields that are not reserved."""
+        """The mask of the bits that identify this row: its fixed fields but the reserved ones."""
         return sum(
             self.format.by_name[name].mask for name in self.fixed if not name.startswith("reserved")
         )
@@ -199,7 +203,10 @@ class Instruction:
 
     @cached_property
     def reserved(self) -> int:
-        """The bits that must be zero; a word with one of them set is refused by the field's name."""
+        """The mask of the bits that must be zero.
+
+        The decoder refuses words that set one of them.
+        """
         return sum(
             item.mask
             for item in self.format.fields
@@ -207,7 +214,7 @@ class Instruction:
         )
 
     def check(self) -> None:
-        """Raise `TableError` unless every bit is fixed, an operand's, or reserved."""
+        """Raise `TableError` unless each bit is fixed, part of an operand, or reserved."""
         self.format.check()
         names = [operand.name for operand in self.operands]
         for name in self.fixed:
@@ -231,7 +238,7 @@ class Instruction:
 
 @dataclass(frozen=True)
 class Alternative:
-    """One expansion of a pseudo-instruction, taken if `when` accepts the deciding value."""
+    """One expansion of a pseudo-instruction; it applies if `when` accepts the deciding value."""
 
     lines: tuple[str, ...]  # source lines; {name} stands for an operand's text
     when: Callable[[int], bool] | None = None  # of the operand `choose`; None: always
@@ -239,7 +246,7 @@ class Alternative:
 
 @dataclass(frozen=True)
 class PseudoOperand:
-    """An operand of a pseudo-instruction, which is in no word itself."""
+    """An operand of a pseudo-instruction. It has no field, because no word contains it directly."""
 
     name: str
     kind: Kind
@@ -251,14 +258,14 @@ class PseudoOperand:
 class Pseudo:
     """A mnemonic that stands for other rows: `li`, `mv`, `call`.
 
-    `syntax` is written as an instruction's, `kinds` says what each of its names
-    may be. Each line of the expansion has its own address, `.`. With several
-    alternatives the first is taken whose `when` accepts the value of the operand
-    `choose`, which must be known when the line is laid out.
+    `syntax` has the form of an instruction's, and `kinds` gives the kind of each of its names. In
+    the expansion, `.` is the address of its own line. Of several alternatives, the first one
+    applies whose `when` accepts the value of the operand `choose`; that value must be known when
+    the line is laid out.
 
-    A row that `overloads` shares its mnemonic with an instruction or with other
-    such rows (`jal f`, `lw a0, symbol`); number and shape of the written
-    operands choose among them (`codec.select`).
+    A row that `overloads` shares its mnemonic with an instruction or with other such rows (`jal f`,
+    `lw a0, symbol`). The number and the shape of the written operands choose among them
+    (`codec.select`).
     """
 
     mnemonic: str
@@ -287,7 +294,7 @@ class Pseudo:
         return tuple(operands)
 
     def check(self, mnemonics: Collection[str]) -> None:
-        """Raise `TableError` unless the expansions use exactly its operands, and known mnemonics."""
+        """Raise `TableError` unless the expansions use exactly its operands and known mnemonics."""
         names = {operand.name for operand in self.operands}
         if not self.alternatives:
             raise TableError(f"{self.mnemonic}: has no expansion")

@@ -1,6 +1,7 @@
 """The scalar base that cp and vc share: RV32IM with Zicsr, bit for bit (RISC-V unprivileged ISA).
 
-A core that has it takes `INSTRUCTIONS`, `PSEUDOS`, `REGISTERS`, `SPECIALS` and `FAULTS`. In `cycles` a word such as `mul_cycles` is that core's setting.
+A core with this base uses `INSTRUCTIONS`, `PSEUDOS`, `REGISTERS`, `SPECIALS` and `FAULTS`. In
+`cycles`, a word such as `mul_cycles` is the setting of that core.
 """
 
 from __future__ import annotations
@@ -249,7 +250,7 @@ def _p(mnemonic: str, syntax: str, lines: str, meaning: str, example: str) -> Ps
 
 
 def _o(mnemonic: str, syntax: str, lines: str, meaning: str, example: str) -> Pseudo:
-    """A row that overloads its mnemonic."""
+    """Return a pseudo-instruction that overloads its mnemonic."""
     one = Alternative(tuple(line.strip() for line in lines.split(";")))
     return Pseudo(mnemonic, syntax, KINDS, (one,), meaning, example=example, overloads=True)
 
@@ -391,9 +392,9 @@ MARKER_TYPE = Format(
 
 
 def markers(family: str) -> tuple[Instruction, ...]:
-    """The markers of a core's trace (seed 001) as rows of this family.
+    """Return the markers of a core's trace (seed 001) as rows of this family.
 
-    Each is executed as an ALU instruction.
+    A marker is executed as an ALU instruction.
     """
     return (
         _marker("trace_begin", 1, "Begin to record a register group.", family),

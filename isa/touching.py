@@ -1,8 +1,8 @@
-"""The registers that an instruction reads and writes, by `reads` and `writes` of its row.
+"""Finds the registers that an instruction reads and writes, from `reads` and `writes` of its row.
 
-A word there is an operand that means registers (`Kind.stands_for`), a register by its name, a whole
-register file, or other state. An operand that means registers but is in neither list selects among
-the named ones: `push rz` reads rz alone.
+A word there is one of these: an operand that means registers (`Kind.stands_for`), the name of a
+register, a whole register file, or other state. An operand that means registers but is in neither
+list selects among the named ones: `push rz` reads only rz.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ class Touched(NamedTuple):
 
 
 def touched(core: Core, instruction: Decoded) -> Touched:
-    """The registers of an instruction; those that depend on the run are all included."""
+    """Return the registers that an instruction reads and writes.
+
+    Registers that it may touch only in some runs are included.
+    """
     return Touched(
         frozenset(_places(core, instruction, instruction.row.reads.split(), False)),
         frozenset(_places(core, instruction, instruction.row.writes.split(), True)),
@@ -54,7 +57,7 @@ def _places(
 
 @cache
 def _names(core: Core) -> Mapping[str, Place]:
-    """The registers of a core by each of their names."""
+    """Return the (file, number) of each register of a core, by each of its names."""
     return {
         name: (file.name, number)
         for file in core.files

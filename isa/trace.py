@@ -1,8 +1,8 @@
 """The trace block of every core (seed 001): register groups, configuration, records.
 
-Addresses, the order of registers and the record in memory are ours; the seed names the counters,
-the modes and the parameters. `macaw.emu.trace` records a group. A core's table says how its program
-reaches the registers (as CSRs, memory-mapped).
+The seed names the counters, the modes and the parameters. Macaw defines addresses, the order of
+registers and the record in memory. `macaw.emu.trace` records a group. A core's table says how its
+program accesses the registers (as CSRs, memory-mapped).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ INSTRUCTION = "instruction"
 
 @dataclass(frozen=True)
 class Occurrence:
-    """An occurrence on a core that its trace block may record."""
+    """Something that happens on a core and that its trace block may record."""
 
     name: str  # of traffic: the name of its counter in `macaw.isa.common.TRAFFIC`
     meaning: str
@@ -29,10 +29,10 @@ class Occurrence:
 
 @dataclass(frozen=True)
 class GroupRegister:
-    """A counter of a register group: the occurrence, and what is taken of it.
+    """A counter of a register group. It records occurrences of the kind `of`.
 
-    `takes` is "first" (the cycle in which the first one begins), "last" (the first cycle after the
-    last one) or "count".
+    `takes` is "first" (the cycle in which the first one begins), "last" (the cycle after the last
+    one) or "count".
     """
 
     name: str
@@ -44,7 +44,7 @@ class GroupRegister:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A configuration register: number `index` of them."""
+    """A configuration register of the trace block; `index` is its number."""
 
     name: str
     index: int
@@ -140,12 +140,12 @@ MAPPED_REACHED = 16  # groups
 
 
 def group_register(row: GroupRegister, group: int) -> str:
-    """The name of a counter of one group: `t_begin0`."""
+    """Return the name of a counter in one group: `t_begin0`."""
     return f"{row.name}{group}"
 
 
 def csrs() -> tuple[SpecialRegister, ...]:
-    """The block as control and status registers, ordered by address."""
+    """Return the registers of the block as control and status registers, ordered by address."""
     parameters = [_parameter(row, CSR_PARAMETERS + row.index) for row in PARAMETERS]
     for group in range(CSR_REACHED):
         for place, row in enumerate(GROUP):
@@ -156,7 +156,10 @@ def csrs() -> tuple[SpecialRegister, ...]:
 
 
 def mapped() -> tuple[SpecialRegister, ...]:
-    """The block as memory-mapped registers; addresses are offsets in a core's page."""
+    """Return the registers of the block as memory-mapped ones.
+
+    Their addresses are offsets in a core's page.
+    """
     parameters = [_parameter(row, MAPPED_PARAMETERS + 4 * row.index) for row in PARAMETERS]
     for group in range(MAPPED_REACHED):
         for place, row in enumerate(GROUP):
@@ -175,7 +178,7 @@ def _counter(row: GroupRegister, group: int, address: int) -> SpecialRegister:
 
 
 def places() -> Mapping[str, tuple[int, int]]:
-    """Group and place in it of each counter's register, by `group_register`."""
+    """Return (group, index in the group) of each counter, by its name from `group_register`."""
     return MappingProxyType(
         {
             group_register(row, group): (group, place)

@@ -1,9 +1,9 @@
-"""vc: the SIMD core (seed 002): RV32IM with Zicsr, and Xvc with the permuted multiply-accumulate.
+"""The table of vc, the SIMD core (seed 002): RV32IM with Zicsr, and Xvc with permuted multiply-add.
 
-Encodings of Xvc are ours. `pmac` fills custom-1 (R4 layout, funct3 the format); custom-2
-holds the other register forms, funct3 the element and funct7 the operation; custom-3 the
-vector loads and stores; markers are those of cp. A line of `_each` declares an operation for every element that it
-has; `OPERATIONS` says which of them a mnemonic is.
+Macaw defines the encodings of Xvc. `pmac` uses custom-1 (R4 layout, funct3 is the format). Custom-2
+has the other register forms (funct3 is the element, funct7 the operation), custom-3 the vector
+loads and stores. Markers are those of cp. A line of `_each` declares an operation for each of its
+elements; `OPERATIONS` gives the operation of each mnemonic.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from macaw.isa.vector_layouts import (
 
 
 class Operation(NamedTuple):
-    """The operation of an instruction of Xvc; a function of `emu/vector` has its name."""
+    """The operation of an Xvc instruction. The function of `emu/vector` has the same name."""
 
     name: str
     element: str  # a key of ELEMENTS, or a format of pmac
@@ -58,7 +58,7 @@ OPERATIONS: dict[str, Operation] = {}
 
 
 def _words(row_format: Format, syntax: str) -> tuple[list[str], str]:
-    """The names of the register operands in source order, and operands of an example."""
+    """Return the names of the register operands in source order, and operands for an example."""
     names, texts = [], []
     for item in syntax.replace("(", ", ").replace(")", "").split(", "):
         kind = row_format.by_name[item.strip("[]")].kind
@@ -78,7 +78,7 @@ def _each(
     name: str, elements: str, layout: Layout, code: int, syntax: str, family: str, meaning: str,
     cycles: str = "vector_cycles", reads: str = "", writes: str = "rd", source: str = "ours",
 ) -> Iterable[Instruction]:  # fmt: skip
-    """A row for each of the `elements`, named `name.element`; just `name` without elements."""
+    """Yield a row `name.element` for each of the `elements`; a row `name` if there are none."""
     for key in elements.split() or [""]:
         element = ELEMENTS[key]
         mnemonic = f"{name}.{key}".rstrip(".")
@@ -157,7 +157,7 @@ SIMD = (
 
 
 class PmacFormat(NamedTuple):
-    """A format of pmac: lanes of a source, lanes of the result, and their bits."""
+    """A format of pmac: the lanes of a source and of the result, and their bits."""
 
     lanes: int
     results: int
@@ -169,7 +169,7 @@ class PmacFormat(NamedTuple):
 
     @property
     def order_bits(self) -> int:
-        """Bits of an entry of an order in general registers."""
+        """The number of bits of one entry of an order that is in general registers."""
         return 2 if self.lanes == 4 else 4
 
 
@@ -223,10 +223,10 @@ GROUP = 4  # products that pmac adds to one result (seed 002 ¶68)
 
 
 def units_used(row: Instruction) -> int:
-    """How many of the vector unit's `VECTOR_BYTES` one-byte lanes an instruction uses.
+    """Return how many of the vector unit's `VECTOR_BYTES` one-byte lanes an instruction uses.
 
-    Instructions on one lane use that lane's bytes, pmac.gr those of a general register, all others
-    of Xvc except memory accesses use every lane; the scalar base uses none.
+    An instruction on one lane uses that lane's bytes, pmac.gr those of a general register. The
+    other instructions of Xvc use all lanes. Memory accesses and the scalar base use none.
     """
     operation = OPERATIONS.get(row.mnemonic)
     if operation is None or row.family == "vector memory":

@@ -1,6 +1,7 @@
 """The parts of vc's rows: elements, operand kinds, formats, and layouts of operations.
 
-A layout gives the format and the fixed fields of an operation (by its code) on an element.
+A layout is a function of an element and the operation's code. It returns the format of the word and
+the values of its fixed fields.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ ELEMENTS = {
 
 @dataclass(frozen=True)
 class VectorRegister(Register):
-    """A field of five bits of which the highest must be 0."""
+    """The operand kind for a vector register: five bits, of which the highest must be 0."""
 
     def check(self, value: int) -> None:
         if value >> 4:
@@ -64,7 +65,7 @@ class VectorRegister(Register):
 
 
 def _odd(text: str) -> str:
-    """The hint for an odd register where a pair is needed."""
+    """Return a hint if the text is an odd register where a pair is needed; else an empty text."""
     number = scalar.REGISTER.parse(text)
     if number is None or not number & 1:
         return ""
@@ -72,13 +73,16 @@ def _odd(text: str) -> str:
 
 
 def _pair(number: int) -> tuple[str, ...]:
-    """The names of a general register and the next one."""
+    """Return the names of a general register and the next one."""
     return tuple(names[0] for names in scalar.REGISTERS.names[number : number + 2])
 
 
 @dataclass(frozen=True)
 class Pair(Register):
-    """An even general register, for the low word, with the next one, for the high word."""
+    """The operand kind for a pair of general registers.
+
+    The even register has the low word, the next one the high word.
+    """
 
     def check(self, value: int) -> None:
         super().check(value)
@@ -97,7 +101,10 @@ class Pair(Register):
 
 @dataclass(frozen=True)
 class Order(Register):
-    """A vector register, or (32 + its number) a general one; if `paired`, with the next one."""
+    """The operand kind for an order: a vector register, or 32 plus the number of a general one.
+
+    If `paired`, the general register is the even one of a pair.
+    """
 
     paired: bool = False
 
@@ -140,7 +147,7 @@ _ACC = Field("acc", "25", Flag("acc"))
 
 
 def _places(**kinds: Kind) -> tuple[Field, ...]:
-    """Register fields in RISC-V's places."""
+    """Return register fields at the bits where RISC-V has them."""
     where = {"rd": "11:7", "rs1": "19:15", "rs2": "24:20", "rs3": "31:27"}
     return tuple(Field(name, where[name], kind) for name, kind in kinds.items())
 
@@ -191,7 +198,7 @@ def _lane_field(element: Element) -> Field:
 
 
 def _general(element: Element) -> Kind:
-    """The operand kind of an element in general registers."""
+    """Return the operand kind for one element in general registers: a pair for 64 bits."""
     return PAIR if element.bits == 64 else GENERAL_REGISTER
 
 
@@ -229,71 +236,74 @@ def _fixed(element: Element, code: int, **more: int) -> dict[str, int]:
 
 
 def binary(element: Element, code: int) -> tuple[Format, dict[str, int]]:
-    """Two vector registers to one."""
+    """Return the layout of an operation on two vector registers."""
     return R, _fixed(element, code)
 
 
 def unary(element: Element, code: int) -> tuple[Format, dict[str, int]]:
-    """One vector register to another."""
+    """Return the layout of an operation on one vector register."""
     return R, _fixed(element, code, rs2=0)
 
 
 def copy(element: Element, code: int) -> tuple[Format, dict[str, int]]:
-    """A register to another, whatever its elements."""
+    """Return the layout of a copy of a whole vector register."""
     return R, {"opcode": REGISTER_OPCODE, "funct3": 0, "funct7": code, "rs2": 0}
 
 
 def half(element: Element, code: int) -> tuple[Format, dict[str, int]]:
-    """One half of a register's lanes."""
+    """Return the layout of an operation on one half of a register's lanes."""
     return HALF, _fixed(element, code)
 
 
 def extract(element: Element, code: int) -> tuple[Format, dict[str, int]]:
-    """A lane to a general register or a pair."""
+    """Return the layout of a move from a lane to a general register or a pair."""
     return _EXTRACT[element.name], _fixed(element, code)
 
 
 def insert(element: Element, code: int) -> tuple[Format, dict[str, int]]:
-    """A general register or a pair to a lane."""
+    """Return the layout of a move from a general register or a pair to a lane."""
     return _INSERT[element.name], _fixed(element, code)
 
 
 def splat(element: Element, code: int) -> tuple[Format, dict[str, int]]:
-    """A general register or a pair to all lanes."""
+    """Return the layout of a move from a general register or a pair to all lanes."""
     return _SPLAT[element.name], _fixed(element, code, rs2=0)
 
 
 def shift(element: Element, code: int) -> tuple[Format, dict[str, int]]:
-    """One vector register and a constant."""
+    """Return the layout of an operation on a vector register and a constant."""
     fixed = _fixed(element, 0)
     del fixed["funct7"]
     return _SHIFT[element.name], {**fixed, "funct6": code}
 
 
 def narrow(element: Element, code: int) -> tuple[Format, dict[str, int]]:
-    """Two vector registers to one of half the width, with a constant."""
+    """Return the layout of narrowing two vector registers to one, with a constant.
+
+    The result has lanes of half the width.
+    """
     code |= 1 if element.name == "w" else 0
     fixed = {"opcode": REGISTER_OPCODE, "funct3": _FUNCT3_NARROW, "funct2": code}
     return _NARROW[element.name], fixed
 
 
 def four(element: Element, code: int) -> tuple[Format, dict[str, int]]:
-    """Three vector registers to one."""
+    """Return the layout of an operation on three vector registers."""
     return R4, {"opcode": REGISTER_OPCODE, "funct3": _FUNCT3_R4, "funct2": code}
 
 
 def load(element: Element, code: int) -> tuple[Format, dict[str, int]]:
-    """A vector register from memory."""
+    """Return the layout of a load of a vector register."""
     return LOAD, {"opcode": MEMORY_OPCODE, "funct3": code}
 
 
 def store(element: Element, code: int) -> tuple[Format, dict[str, int]]:
-    """A vector register to memory."""
+    """Return the layout of a store of a vector register."""
     return STORE, {"opcode": MEMORY_OPCODE, "funct3": code}
 
 
 def strided(which: Format) -> Layout:
-    """The lanes of a vector register from or to memory, a stride apart."""
+    """Return a layout function for loads or stores of lanes that are a stride apart in memory."""
 
     def layout(element: Element, code: int) -> tuple[Format, dict[str, int]]:
         size = _FUNCT3_OF[element.name]
