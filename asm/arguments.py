@@ -70,13 +70,13 @@ class OperandText:
         return match[0] if match else ""
 
     def blank(self, position: int) -> int:
-        """Return the first position from `position` on that is no blank."""
+        """Return the first position at or after `position` that is not a blank."""
         while self.text.startswith((" ", "\t"), position):
             position += 1
         return position
 
     def comma(self, position: int) -> int:
-        """Return the position after optional blanks, an optional comma and the blanks after it."""
+        """Return the position after blanks, a comma and further blanks, all of them optional."""
         position = self.blank(position)
         return self.blank(position + 1) if self.text.startswith(",", position) else position
 

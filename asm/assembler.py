@@ -101,7 +101,10 @@ class Assembly:
         self._default: CorePart | None = None  # the control core's, if the source has none
 
     def read_source(self, source: str | Path | Source, is_default: bool = False) -> None:
-        """Read one source file. Only the default program (`is_default`) gets no `-D` symbols."""
+        """Read one source file. Every file gets the `-D` symbols, except the default program.
+
+        `is_default` says that the source is the default program of the control core.
+        """
         state = self.state
         text = state.folders.load(source, state.report)
         if text is None:
@@ -180,7 +183,10 @@ class Assembly:
             self._default.fill_default([part.startup(parts) for part in parts])
 
     def _resolve(self, symbol: Definition) -> None:
-        """Resolve a symbol's deferred value. So a mistake in an unused symbol is reported too."""
+        """Resolve a symbol's deferred value now, even if nothing uses the symbol.
+
+        So the assembler reports a mistake in the value in any case.
+        """
         if isinstance(symbol.value, Deferred) and not symbol.is_bad:
             with self.state.report.catching(symbol.line), suppress(AlreadyReported):
                 self.state.symbols.resolve(symbol, Name(symbol.start, symbol.end, symbol.name))

@@ -37,7 +37,10 @@ class DeviceChoice:
 
     @property
     def external_bytes(self) -> int:
-        """The size of external memory in bytes. Reading it does not fix the device."""
+        """The size of external memory in bytes, as far as it is known.
+
+        Unlike `config`, this property leaves `.device` free to change the device later.
+        """
         if self._config is None:
             return int(settings()["mem.external_bytes"].default)
         return int(self._config["mem.external_bytes"])

@@ -70,7 +70,10 @@ class AssemblyState:
         return self.device.config
 
     def next_ordinal(self) -> int:
-        """Return the number of the next statement; local labels such as `1:` are ordered by it."""
+        """Count the next statement and return its number, the ordinal.
+
+        Ordinals order the local labels such as `1:`.
+        """
         self.ordinal += 1
         return self.ordinal
 

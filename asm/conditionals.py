@@ -81,7 +81,8 @@ def _check_before_else(conditional: Conditional, command: Command) -> None:
 def _check_alone(stack: TextStack, command: Command, level: int) -> None:
     """Raise `Mistake` if operands follow the directive.
 
-    There is no check if the outer `level` conditionals skip the line anyway.
+    `level` is the number of conditionals around the directive's own. If they skip the line, it is
+    not checked.
     """
     if level and stack.conditionals[level - 1].skips:
         return

@@ -34,9 +34,10 @@ def common_area(layout: Layout, section: str) -> Area | None:
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """A copy of `rows` rows of `row_bytes` bytes each, from address `src` to `dst`.
+    """A copy of `rows` rows of `row_bytes` bytes each, from address `src` to address `dst`.
 
-    A stride is the distance in bytes between the starts of two rows; 0 repeats one address.
+    `src_stride` and `dst_stride` are the distances in bytes from the start of one row to the next.
+    A stride of 0 means that all rows have the same address.
     """
 
     dst: int
@@ -85,7 +86,7 @@ class CorePart:
         """Set up additional state in subclasses."""
 
     def area(self) -> Area:
-        """Return the area to which the part's bytes go until a directive enters another section."""
+        """Return the area that gets the part's bytes when the source enters the part."""
         return self.section(".text") or self.state.layout.area(self.plan())
 
     def plan(self) -> SectionPlan:
@@ -119,9 +120,9 @@ class CorePart:
         return (".text", *COMMON_SECTIONS)
 
     def places_labels(self, area: Area) -> bool:
-        """Return whether a label takes the present end of `area` as its address at once.
+        """Return whether a label in `area` gets its address at once: the present end of the area.
 
-        If not, the label is pending until the next bytes.
+        If not, the label stays pending until the next bytes are added.
         """
         return True
 
@@ -243,7 +244,10 @@ class CorePart:
         return None
 
     def fill_default(self, parts: Sequence[Startup]) -> None:
-        """Write the default program's commands for `parts` into its table, after the layout."""
+        """Write the commands that run `parts` into the default program, after the layout.
+
+        Only the part of the control core does something here.
+        """
 
 
 def _windows(core: Core, config: Configuration) -> Iterator[tuple[int, str, Window]]:

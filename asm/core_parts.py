@@ -131,7 +131,10 @@ class CoreParts:
         return next((part for part in self if not part.core.number), None)
 
     def default_control(self) -> CorePart:
-        """Return a temporary part of the control core, which can give its default program."""
+        """Return a part of the control core that is not in the program.
+
+        It can give its default program.
+        """
         core = next(core for core in registry.cores() if not core.number)
         nowhere = LogicalLine(SourceText("", ""), 0, "")
         return part_class(core.name)(self._state, core, None, nowhere)
@@ -178,8 +181,8 @@ class UnknownPart(CorePart):
     ) -> None:
         """Accept any instruction.
 
-        An unknown word that begins with a point may be a directive that defines a symbol. Its first
-        operand is therefore marked, so that uses of the symbol cause no further errors.
+        An unknown word that begins with a point may be a directive that defines a symbol. So the
+        first operand becomes a symbol whose uses cause no further errors.
         """
         assert statement.head is not None
         first = statement.operands[0] if statement.operands else None

@@ -1,4 +1,4 @@
-"""Completes the words and numbers of simple lines with symbols after the layout."""
+"""Completes simple lines that use symbols: fills in their words and numbers after the layout."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class DeferredFixups:
         line_start: int,
         ordinal: int,
     ) -> bytes:
-        """Return the bytes of a line, parsed by the grammar because its symbol has no simple value.
+        """Return the bytes of a line whose symbol has no simple value. The grammar parses the line.
 
         If the line has a mistake, report it and return no bytes.
         """

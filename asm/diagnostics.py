@@ -28,7 +28,10 @@ ERROR, WARNING = "error", "warning"
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A range of columns in one source line, counted from 1. `end_column` is the first after it."""
+    """A range of columns in one source line. Lines and columns count from 1.
+
+    `end_column` is the first column after the range.
+    """
 
     file: str
     line: int
@@ -81,7 +84,7 @@ def _where(span: Span) -> str:
 
 
 def printable(text: str) -> str:
-    """Return the text with each control character but the tab made a visible character."""
+    """Return the text with its control characters, except tabs, replaced by a visible character."""
     if text.isprintable():
         return text
     return "".join(
@@ -180,7 +183,8 @@ def to_json(diagnostics: Iterable[Diagnostic], left_out: str = "") -> str:
     """Return the diagnostics as a JSON list of objects.
 
     Their keys are severity, message, file, line, column, end_column, hint and chain. If `left_out`
-    is not empty, a last object with the severity "note" and that message has no position.
+    is not empty, the list ends with an object of severity "note" that has `left_out` as its
+    message.
     """
     note = Diagnostic("note", left_out, Span("", 0, 0, 0))
     return json.dumps(
@@ -200,9 +204,9 @@ def to_json(diagnostics: Iterable[Diagnostic], left_out: str = "") -> str:
 
 @contextmanager
 def guessing() -> Iterator[None]:
-    """Limit the number of names that `did_you_mean` compares inside the `with` block.
+    """Limit how many names `did_you_mean` may compare inside the `with` block.
 
-    Beyond the limit it returns no hints. Otherwise a source with thousands of wrong words would
+    After that it returns no hints. Without the limit, a source with thousands of wrong words would
     take minutes.
     """
     before = _to_compare.set([_MOST_COMPARED])

@@ -1,4 +1,4 @@
-"""The record of a directive (syntax, meaning, code), and checks that directives share."""
+"""Defines what a directive is (syntax, meaning, code), and checks that many directives need."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def check_count(statement: Statement, low: int, high: int, syntax: str) -> None:
 
 
 def name_of(node: Node, what: str = "a symbol") -> Name:
-    """Return an operand that must be a name.
+    """Return an operand that must be a name. Raises `Mistake` for another operand.
 
-    Raises `Mistake` with the text that `what` is needed.
+    The message says that `what` is needed.
     """
     if not isinstance(node, Name):
         raise Mistake(f"{what} is needed here", node)

@@ -1,6 +1,6 @@
 """The table of the directives that every part accepts, except those that work on text.
 
-A directive whose name GNU as also has means the same here.
+If GNU as has a directive of the same name, it means the same here.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from macaw.isa import registry
 class PartDirective:
     """A directive whose code needs the parts of the program.
 
-    Its other fields are as in `Directive`.
+    The other fields are as in `Directive`.
     """
 
     name: str

@@ -94,9 +94,10 @@ def _origin(program: Program) -> list[str]:
 
 
 def _device(program: Program) -> list[str]:
-    """Return the `.device` line.
+    """Return the `.device` line of the program.
 
-    If the program's configuration differs from that device's, return it as a comment instead.
+    If its configuration differs from the device of that name, return the configuration as a
+    comment.
     """
     if not program.device:
         return []
@@ -124,7 +125,7 @@ def _empty_control(program: Program) -> list[str]:
 
 
 def _tensors(program: Program, labels: Mapping[str, Labels], names: Names) -> list[str]:
-    """Return the lines that declare named tensors, and those of other symbols in their sections."""
+    """Return the lines that declare named tensors and define other symbols in their sections."""
     lines, own = [], set()
     for tensor in program.tensors:
         shape = "".join(f", {length}" for length in tensor.shape)
@@ -165,7 +166,7 @@ def _opening(
 ) -> list[str]:
     """Return the `.core` and `.section` lines that enter the section.
 
-    `part` is the (core, index) that the lines before have entered; None: outside of all parts.
+    `part` is the (core, index) of the part that the lines so far have entered; None: no part.
     """
     lines = []
     own = _DATA

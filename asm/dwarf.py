@@ -77,7 +77,7 @@ def encode_text(text: str) -> bytes:
 
 
 def decode_text(data: bytes) -> str:
-    """Return the name from bytes of `encode_text`, without the terminating zero."""
+    """Return the name that `encode_text` has encoded as `data` and a zero byte."""
     return data.decode("utf-8", "surrogateescape")
 
 
@@ -102,9 +102,9 @@ def sleb(value: int) -> bytes:
 
 
 def _file_names(lines: LineTable, used: Sequence[Rows]) -> tuple[list[str], dict[int, int]]:
-    """Return the names of the files that have rows, and their DWARF numbers.
+    """Return the names of the files that have rows, and the DWARF number of each, counted from 1.
 
-    The numbers count from 1; their keys are the indices of the files in `lines.files`.
+    The keys of the numbers are the files' indices in `lines.files`.
     """
     places = sorted({place for rows in used for place in rows.files})
     named = {place: lines.files[place] or _NAMELESS for place in places}

@@ -1,7 +1,7 @@
-"""What an editor needs to know of a source: its mistakes, explanations of words, completions.
+"""Answers an editor's questions about a source: its mistakes, the meaning of a word, completions.
 
 A `Document` is the text at one moment. Lines and columns count from 1, as in diagnostics. The
-results come from the tables and from a run of the assembler over the text. This module depends on
+answers come from the tables and from a run of the assembler over the text. This module depends on
 no editor and no protocol.
 """
 
@@ -164,9 +164,9 @@ class Document:
     # --- go to definition ---
 
     def definition(self, line: int, column: int) -> Span | None:
-        """Return where the symbol, local label, macro or file at a position is defined.
+        """Return the span that defines the symbol, local label, macro or file at a position.
 
-        Return None if unknown.
+        Return None if it is unknown.
         """
         place = self._word_at(line, column)
         if place is None:
@@ -211,7 +211,7 @@ class Document:
         return None if word in DIRECTIVE_NAMES else self._macros.get(word.lower())
 
     def _parameters(self, line: int) -> Sequence[str]:
-        """Return the parameter names of the macros and repetitions whose bodies have the line."""
+        """Return the parameter names of the macros and repetitions around the line."""
         bodies: list[list[str]] = []
         for text in self.text.split("\n")[: line - 1]:
             begins, ends = _BODY.match(text), _BODY_END.match(text)

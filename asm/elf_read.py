@@ -101,7 +101,7 @@ def read(data: bytes) -> Program:
 
 
 def base_core() -> str:
-    """Return the core for executables that name none: the first core that fetches instructions."""
+    """Return the core for executables that name no core: the first that fetches instructions."""
     return next(name for name in registry.names() if registry.core(name).executable)
 
 
@@ -122,7 +122,7 @@ def check_overlaps(sections: Iterable[Section]) -> None:
 
 
 def check_tensors(tensors: Iterable[Tensor], sections: Iterable[Section]) -> None:
-    """Raise `ElfError` unless each tensor lies in its section, which its `at` determines."""
+    """Raise `ElfError` unless each tensor's bytes are in the section that its `at` determines."""
     inside = {section.name: section for section in sections}
     for tensor in tensors:
         section = inside.get(tensor.section)
@@ -133,7 +133,7 @@ def check_tensors(tensors: Iterable[Tensor], sections: Iterable[Section]) -> Non
 
 
 def check_core(section: str, core: str) -> None:
-    """Raise `ElfError` if `core`, which the section names, does not exist."""
+    """Raise `ElfError` unless there is a core `core`. `section` is the section that names it."""
     try:
         registry.core(core)
     except registry.UnknownCoreError as error:

@@ -1,4 +1,4 @@
-"""Checks the segments of an ELF executable, and derives sections where the file has none."""
+"""Checks the segments of an ELF executable, and makes sections for bytes that are in none."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def load_distance(header: SectionHeader, segments: tuple[Segment, ...], what: st
 def with_bare(
     data: bytes, sections: dict[int, Section], segments: tuple[Segment, ...]
 ) -> dict[int, Section]:
-    """Return `sections` plus a section for each piece of a segment that no section covers.
+    """Return `sections` and a new section for each piece of a segment that no section covers.
 
     Stripped files have such pieces. Bytes between sections count only if they are not all zero;
     otherwise they are padding.

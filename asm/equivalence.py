@@ -1,4 +1,4 @@
-"""Checks that formatting has not changed a source's meaning: its tokens, and its program."""
+"""Checks whether formatting has kept a source's meaning: its tokens, and its program."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _lines(text: str) -> list[LogicalLine]:
 
 
 def _tokens(line: LogicalLine) -> list[tuple[str, bool]]:
-    """Return (token, whether the blank before it matters) for each token of a line."""
+    """Return a pair for each token of a line: its text, and whether the blank before it matters."""
     tokens: list[tuple[str, bool]] = []
     before, blank = "", False
     for token in TOKEN.finditer(line.text):

@@ -21,7 +21,7 @@ _MOST_LINES = 12  # of a macro that are shown
 def place(symbol: Definition) -> Span:
     """Return the span of a symbol's definition.
 
-    If an expansion defines it, return the span of the call or directive that is expanded.
+    If a macro or repetition defines the symbol, return the span of the line that expands it.
     """
     return _in_a_file(symbol.line, symbol.start, symbol.end)
 
@@ -29,13 +29,16 @@ def place(symbol: Definition) -> Span:
 def macro_place(macro: Macro) -> Span:
     """Return the span of the name in a macro's definition.
 
-    If an expansion defines it, return the span of the call or directive that is expanded.
+    If another macro or repetition defines it, return the span of the line that expands that one.
     """
     return _in_a_file(macro.line, macro.start, macro.end)
 
 
 def _in_a_file(line: LogicalLine, start: int, end: int) -> Span:
-    """Return the span of a piece of a line; for an expansion, the span of the outermost call."""
+    """Return the span of a piece of a line.
+
+    For an expansion, return the span of the outermost call.
+    """
     while isinstance(line.source, ExpandedText) and line.source.caller is not None:
         caller = line.source.caller
         line, start, end = caller.line, caller.start, caller.end
@@ -88,7 +91,7 @@ def code(text: str, language: str = "macaw") -> str:
 
 
 def operands(rows: Iterable[Row]) -> Iterator[Operand | PseudoOperand]:
-    """Yield the operands of a mnemonic's rows, each name once."""
+    """Yield the operands of a mnemonic's rows. Of operands with the same name, yield the first."""
     seen = set()
     for row in rows:
         for operand in row.operands:
@@ -98,9 +101,9 @@ def operands(rows: Iterable[Row]) -> Iterator[Operand | PseudoOperand]:
 
 
 def operand_text(word: str, rows: Iterable[Row], named: bool) -> str | None:
-    """Return the meaning of an operand's name or of a word that an operand accepts.
+    """Return the meaning of `word`: an operand's name (if `named`), or a word that operands accept.
 
-    Return None if unknown.
+    Return None if it has no known meaning.
     """
     for operand in operands(rows):
         if named and operand.name == word:

@@ -1,4 +1,4 @@
-"""Gives the names in a statement's expressions their values, at the statement's place."""
+"""Gives the names in a statement's expressions their values, which depend on its place."""
 
 from __future__ import annotations
 
@@ -69,10 +69,9 @@ class ExpressionContext:
             return Deferred(self.fold(node), self, self.line)
 
     def bounded_number(self, node: Node, what: str, low: int, high: int) -> int:
-        """Return the value of an expression from `low` to `high`.
+        """Return the value of an expression, which must be known now and lie from `low` to `high`.
 
-        Raises `Mistake` if the value is out of range or not known yet; `what` names it in the
-        message.
+        Raises `Mistake` otherwise; `what` names the value in the message.
         """
         value = self.number(node)
         if not low <= value <= high:
@@ -195,7 +194,7 @@ class ExpressionContext:
         return slot + offset
 
     def _load_address(self, address: int, node: Node) -> int:
-        """Return the load address of the byte that its core addresses as `address`."""
+        """Return the load address of the byte that has the run-time address `address`."""
         area = self.state.layout.area_at(address)
         if area is None:
             raise Mistake(f"no section holds the address {address:#x}", node)

@@ -1,7 +1,7 @@
 """Evaluates expressions: 64-bit values, operators as in C, results as in GNU as.
 
-Before the layout, an address is an area and an offset in it (`Address`). A number can be added to
-it, and it can be subtracted from an address of the same area. A `Context` gives the values of
+Before the layout, an address is an area and an offset in it (`Address`). Expressions may add a
+number to an address, and subtract two addresses of the same area. A `Context` gives the values of
 names.
 """
 
@@ -79,7 +79,7 @@ class NotYet(Exception):
 
 
 class Context(Protocol):
-    """The values of names in an expression; they depend on the place of the statement."""
+    """Gives the values of names in an expression, at the place of its statement."""
 
     def name(self, node: Name) -> Value:
         """Return the value of a symbol. Raises `NotYet` or `Mistake`."""
@@ -101,7 +101,10 @@ class Context(Protocol):
 
 
 def high_part(value: int) -> int:
-    """Return the upper 20 bits of `value` for `lui`, rounded so that `low_part` completes them."""
+    """Return the upper 20 bits of the 32-bit `value`, so that `low_part` completes them.
+
+    They are one higher where the low part is negative, as `lui` and `addi` need it.
+    """
     return (value + 0x800) >> 12 & 0xFFFFF
 
 

@@ -1,10 +1,10 @@
-"""The fast path: it assembles many simple lines at a time, without the grammar.
+"""Assembles simple lines many at a time, without the grammar.
 
-The grammar remains the definition of the language. A simple line has a certain meaning and no
-mistake. It is one of these: a label; an instruction whose operands are fixed words, plain numbers
-or one symbol; numbers as data; `.set` of a number or of a symbol plus or minus a number. `take`
-stops at the first other line, which the reader parses. If a symbol's value turns out not to fit,
-the grammar assembles that line again and reports the mistake.
+The grammar remains the definition of the language. A line is simple if its meaning is certain and
+it has no mistake. Simple lines are: a label; an instruction whose operands are fixed words, plain
+numbers or one symbol; numbers as data; `.set` of a number or of a symbol plus or minus a number.
+`take` stops at the first other line, which the reader parses. If a symbol's value turns out not to
+fit, the grammar assembles that line again and reports the mistake.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class FastPath:
         return encoder_table(part.core, part.group_starters)
 
     def _end(self, text: str, start: int) -> int:
-        """Return the offset up to which the text certainly fits into external memory."""
+        """Return the offset up to which the text's bytes fit into external memory for certain."""
         room = self._state.device.external_bytes - self._state.area.size - _LEAST_ROOM
         if (len(text) - start) * _BYTES_A_CHARACTER <= room:
             return len(text)

@@ -1,4 +1,7 @@
-"""Finds and reads the files that a source names, only below its folder and the `-I` folders."""
+"""Finds and reads the files that a source names.
+
+It reads only files below the source's folder and the `-I` folders.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ class FileError(MacawError, ValueError):
 def find(name: str, folders: Iterable[Path]) -> Path:
     """Return the path of the regular file `name` in the first of the folders that has it.
 
-    Raises `FileError`, also if the file with all links resolved lies outside of the folders.
+    Raises `FileError` if there is none, or if links lead the path out of all the folders.
     """
     return find_named(name, folders)[0]
 

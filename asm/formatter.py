@@ -121,7 +121,7 @@ def _tokens(physical: str, *, inside: bool) -> tuple[bool, list[re.Match[str]]]:
 
 
 def _line(tokens: list[re.Match[str]], physical: str) -> _Line | None:
-    """Return the line for formatting; None if it must stay unchanged."""
+    """Return a line's parts from its tokens; None if the line must stay unchanged."""
     while tokens and tokens[-1].lastgroup == "blank":
         tokens.pop()
     if not tokens:
@@ -209,7 +209,7 @@ def _is_assignment(statement: str) -> bool:
 
 
 def _place(lines: list[_Line]) -> None:
-    """Set the columns of the statements. Neighbouring lines with long labels share one column."""
+    """Set the columns of the statements. Neighbouring lines with labels share one column."""
     for labelled, group in groupby(lines, key=lambda line: bool(line.labels and line.first)):
         neighbours = list(group)
         lengths = [len(x.labels) + 1 for x in neighbours if len(x.labels) < _LONGEST_LABEL]

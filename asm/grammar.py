@@ -203,7 +203,7 @@ def text() -> str:
 
 
 def build_parser(rules: str, start: str, builder: Builder) -> Lark:
-    """Return a parser for `rules`, which is this grammar or a text that begins with it."""
+    """Return a parser for `rules`: this grammar, or a grammar that extends it."""
     return Lark(
         rules,
         start=start,

@@ -1,7 +1,7 @@
 """Writes a program as an image for loaders that do not read ELF: raw bytes, or Intel HEX.
 
-An image contains the bytes that a loader writes, at load addresses. It omits sections of zeros; the
-loader clears the memory before.
+An image contains the bytes that a loader writes, at load addresses. It omits sections of zeros,
+because the loader clears the memory first.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _DATA, _END, _UPPER_ADDRESS, _START = 0, 1, 4, 5  # kinds of records
 
 
 class ImageError(MacawError, ValueError):
-    """A program has no image of the requested kind; the hint names the kinds that it has."""
+    """A program has no image of the requested kind; the hint names another way."""
 
 
 def write(program: Program, kind: str, memory: str | None = None) -> bytes:

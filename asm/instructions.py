@@ -69,7 +69,10 @@ def _instructions(
 
 
 def place_word(context: StatementContext, row: Instruction, bound: BoundOperands) -> None:
-    """Append one instruction to the area, now or (if values are missing) after the layout."""
+    """Append one instruction to the area.
+
+    If some of its values are not known yet, its bytes are filled in after the layout.
+    """
     values, pending = known_values(context, row, bound)
     size = row.format.size
     context.mark()
@@ -113,7 +116,7 @@ def _word(
 
 @lru_cache(maxsize=512)
 def template(text: str) -> Statement:
-    """Return a line of an expansion as a statement, with each operand as the name `$operand`."""
+    """Parse a line of an expansion, with `$operand` as a name for each of its `{operand}`."""
     statement = unplaced(parse(_PLACEHOLDER.sub(r"$\1", text)))
     assert isinstance(statement, Statement)
     return statement
@@ -122,7 +125,7 @@ def template(text: str) -> Statement:
 def _expansion(context: StatementContext, row: Pseudo, bound: BoundOperands) -> Iterator[Statement]:
     """Yield the statements of a pseudo-instruction.
 
-    `.` in an operand is the address of its first instruction.
+    `.` in a written operand means the address of the first instruction of the expansion.
     """
     nodes: dict[str, Node] = {}
     for operand in row.operands:

@@ -41,7 +41,10 @@ class Area:
         return self.reserved if self.zeros else len(self.data)
 
     def append(self, data: bytes) -> None:
-        """Append bytes. Raises `LayoutError` for other bytes than zeros in an area with `zeros`."""
+        """Append bytes.
+
+        Raises `LayoutError` if an area with `zeros` gets other bytes than zeros.
+        """
         if self.zeros:
             if any(data):
                 raise LayoutError(f"{self.section} holds zeros, no data")
@@ -107,11 +110,11 @@ class Layout:
         return self.plans.setdefault(plan.name, plan)
 
     def area(self, plan: SectionPlan) -> Area:
-        """Return the area of a section with a single area. Add the section if it is new."""
+        """Return the only area of a section, and add the section if it is new."""
         return self.plan(plan).areas[0]
 
     def external_size(self) -> int:
-        """Return the number of bytes so far that the loader will put into external memory."""
+        """Return the bytes that the loader will put into external memory, for the source so far."""
         plans = (
             plan
             for plan in self.plans.values()
@@ -153,8 +156,8 @@ class Layout:
     def _place_memory(self, memory: str, position: int) -> int:
         """Place the sections of one memory from `position` on and return their end.
 
-        Sections of zeros come last, in the order of their names. So their order does not depend on
-        the source, in which the disassembler declares all tensors first.
+        Sections of zeros come last, ordered by name, whatever the order of the source. The
+        disassembler needs this, because it declares all tensors at the top.
         """
         inside = [plan for plan in self.plans.values() if plan.memory == memory]
         units = (plan for plan in self.plans.values() if plan.memory == UNIT)
@@ -177,10 +180,7 @@ class Layout:
         return position
 
     def area_at(self, address: int) -> Area | None:
-        """Return the area that contains an address, else an area that ends there.
-
-        Return None if there is none.
-        """
+        """Return the area that contains an address, else an area that ends there, else None."""
         last = None
         for plan in self.plans.values():
             for area in plan.areas:

@@ -11,7 +11,7 @@ from macaw.asm.source import SourceText
 
 
 class LineTableBuilder:
-    """Rows that map bytes of areas to source offsets, in the order of the source.
+    """The line table under construction: rows that map bytes of areas to offsets of sources.
 
     Consecutive rows of the same area and source form a run.
     """
@@ -30,7 +30,7 @@ class LineTableBuilder:
             self._runs.append((len(self._offsets), area, source))
 
     def add(self, area: Area, offset: int, source: SourceText, place: int) -> None:
-        """Map the bytes of `area` from `offset` on to the offset `place` of a source."""
+        """Map the bytes that begin at `offset` of `area` to the offset `place` of a source."""
         self._run(area, source)
         self._offsets.append(offset)
         self._places.append(place)
@@ -38,14 +38,14 @@ class LineTableBuilder:
     def add_words(
         self, area: Area, offset: int, size: int, source: SourceText, places: Sequence[int]
     ) -> None:
-        """Map consecutive words of `size` bytes, from `offset` on, to the offsets `places`."""
+        """Map consecutive words of `size` bytes, the first at `offset`, to source offsets."""
         if places:
             self._run(area, source)
             self._offsets.extend(range(offset, offset + size * len(places), size))
             self._places.extend(places)
 
     def repeat(self, first: int, rounds: int, size: int) -> None:
-        """Append copies of the rows from `first` on, for `rounds` rounds of `size` bytes each."""
+        """Append the rows since row `first` again, `rounds` times, each time `size` bytes on."""
         offsets, places = self._offsets[first:], self._places[first:]
         further = range(size, size * (rounds + 1), size)
         self._offsets.extend([offset + more for more in further for offset in offsets])

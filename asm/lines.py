@@ -72,7 +72,7 @@ class Rows:
 
 
 class LineTable(Sequence[Line]):
-    """The rows of all sections, by address.
+    """The lines of all sections, by address.
 
     They are stored compactly; access creates `Line` objects.
     """
@@ -80,7 +80,10 @@ class LineTable(Sequence[Line]):
     __slots__ = ("_rows", "files")
 
     def __init__(self, files: Iterable[str] = (), rows: Mapping[str, Rows] | None = None) -> None:
-        """Take the rows by section name; their `files` are indices into `files`."""
+        """Take rows by section name.
+
+        The `files` in the rows are indices into the argument `files`.
+        """
         self.files = tuple(files)
         self._rows = {name: table.sorted() for name, table in (rows or {}).items() if len(table)}
 

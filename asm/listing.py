@@ -154,7 +154,7 @@ def _bytes(section: Section, address: int, size: int) -> Iterator[str]:
 
 
 def _unlisted_bytes(program: Program, record: Record) -> Iterator[str]:
-    """Yield lines with the bytes that no statement made, such as those of alignments."""
+    """Yield lines with the bytes that belong to no statement, for example padding."""
     chunks = [chunk for entry in record.entries.values() for chunk in entry.chunks]
     chunks.sort(key=lambda chunk: chunk.area.section)
     covered = {

@@ -17,7 +17,7 @@ def wrap(value: int) -> int:
 
 
 def unescape(text: str, offset: int = 0) -> bytes:
-    """Return the bytes (UTF-8) that the text of a string means; the text is without quotes.
+    """Return the bytes (UTF-8) of a string, from its source text without quotes.
 
     `offset` is the offset of the text in its line. Raises `Mistake` for an unknown escape.
     """

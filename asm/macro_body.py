@@ -1,8 +1,8 @@
 r"""The bodies of macros and repetitions, and the texts that they expand to.
 
-A body is parsed once: the places of values (`\name`, `\@`) and of texts that hide from replacement
-(`\()`, `\(text)`) are found then. An expansion is then a single join. Positions in an expansion are
-reported as positions in the body; text from a value has the position of its `\name`.
+A body is parsed once, to find where values are inserted (`\name`, `\@`) and which texts are kept
+from replacement (`\()`, `\(text)`). An expansion is then a single join. Positions in an expansion
+are reported as positions in the body; text from a value has the position of its `\name`.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ class ExpandedText(SourceText):
     def _origin(self, offset: int, end: bool = False) -> int:
         """Return the offset in the body's source for an offset in the expansion.
 
-        With `end`, `offset` is the end of a piece, and the result is the end of its origin.
+        With `end`, both are offsets of the end of a piece of text.
         """
         find = offset - 1 if end and offset else offset
         body = self._body
@@ -173,7 +173,7 @@ class ExpandedText(SourceText):
     def places(self, offsets: Sequence[int]) -> tuple[str, list[int], list[int]]:
         """Return the file, lines and columns of offsets, for the line table.
 
-        They are those of the outermost macro call; outside of macros those in the body.
+        In a macro they are those of the outermost call, otherwise those in the body.
         """
         if self._shown is None:
             return self._body.source.places([self._origin(offset) for offset in offsets])

@@ -23,7 +23,10 @@ def address_of(symbol: Definition) -> int:
 
 
 def symbols(program: ProgramSymbols, layout: Layout) -> list[Symbol]:
-    """Return the symbols of the object file. A symbol without a size of its own has `_NATURAL`."""
+    """Return the symbols of the object file.
+
+    The size of a symbol is `_NATURAL` if the source does not give one.
+    """
     result = []
     for scope in program.table.scopes:
         for item in scope.symbols.values():

@@ -96,7 +96,10 @@ class WordPlace:
 
 @dataclass(frozen=True)
 class OperandUse:
-    """A field of a word, and the expression (with one operand) that the field encodes."""
+    """A field of a word in an expansion, and the expression that gives its value.
+
+    The expression contains one operand.
+    """
 
     word: int
     operand: Operand
@@ -106,7 +109,7 @@ class OperandUse:
     def direct(self) -> Callable[[int], int] | None:
         """The function from the operand's value to the field's.
 
-        Return None if it also needs the address.
+        Return None if the address is needed too.
         """
         if self.operand.kind.relative:
             return None
@@ -118,9 +121,9 @@ class OperandUse:
 
     @cached_property
     def to_address(self) -> tuple[Callable[[int], int], int] | None:
-        """For a field such as `%lo(operand - . + 4)`: its function (`%lo`) and the constant (4).
+        """The function and the constant in a field such as `%lo(operand - . + 4)`: `%lo` and 4.
 
-        None if the field has another form. The function applies to the distance plus the constant.
+        The function applies to the distance from the word plus the constant. None for other fields.
         """
         if not isinstance(self.node, Call) or self.node.function not in _PARTS:
             return None
@@ -175,7 +178,7 @@ def walk(node: Node) -> Iterator[Node]:
 
 
 class OperandEncoder:
-    """Encodes an operand from its text: a single operand, or both of `imm(rs1)`."""
+    """Encodes a written operand: a single one, or an offset with its base as in `imm(rs1)`."""
 
     def __init__(
         self,
@@ -238,9 +241,9 @@ class OperandEncoder:
         return bits
 
     def symbol(self, text: str) -> tuple[int, str, str] | None:
-        """Return (other bits, modifier, symbol) of a text with a symbol; None for other texts.
+        """Return (base bits, modifier, symbol) of a text with a symbol; None for other texts.
 
-        The bits are those of the register in brackets, 0 without one. The modifier is `%hi`, `%lo`
+        Base bits are those of the register in brackets, 0 without one. The modifier is `%hi`, `%lo`
         or empty. The symbol is a name or a local label such as `1b`.
         """
         if self._operand.kind.by_name:
@@ -258,7 +261,7 @@ class OperandEncoder:
         return beside, match[1] or "", match[2]
 
     def bits_of_address(self, modifier: str, address: int, start: int) -> int | None:
-        """Return the bits for a symbol's address, if the first word has the address `start`.
+        """Return the bits for a symbol's address; `start` is the address of the first word.
 
         Return None if the grammar must encode the line.
         """

@@ -1,4 +1,4 @@
-"""Matches the operands of a statement with those of a row: by position, by name, flags by word."""
+"""Assigns a statement's operands to the fields of a row: by position, by name, flags by word."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def bind(
 ) -> BoundOperands:
     """Assign each operand of the statement to an operand of the row. Raises `Mistake`.
 
-    `extra` names operands that the row does not have and the core's form evaluates. Those of them
+    `extra` names further operands, which the row does not have and the part evaluates itself. Those
     in `positional` may also be written without their name, after the row's operands.
     """
     head = statement.head
@@ -207,10 +207,7 @@ def _surplus(row: Row, statement: Statement, item: Node, extra: Iterable[str]) -
 
 
 def known_word(kind: Kind, node: Node) -> int | None:
-    """Return the value of an operand that is a fixed word of its kind.
-
-    None for other expressions.
-    """
+    """Return the value of an operand that is a fixed word of its kind; None for other operands."""
     if isinstance(node, Name):
         return kind.parse(node.text)
     if isinstance(node, Number) and kind.by_name:

@@ -122,7 +122,10 @@ class ProgramSymbols:
     def add_datum(
         self, area: Area, offset: int, line: LogicalLine, head: int, datum: Datum
     ) -> None:
-        """Record the datum at an offset of an area; its directive is at `head` of `line`."""
+        """Record the datum at `offset` of `area`.
+
+        Its directive begins at offset `head` of `line`.
+        """
         self._data_at.setdefault((id(area), offset), datum)
         self.data.append(PlacedDatum(area, offset, line, head, datum))
 
@@ -150,7 +153,7 @@ class ProgramSymbols:
 
 
 def second_definition(name: Name, before: Definition) -> Mistake:
-    """Return the mistake that `name` is already defined, by `before`."""
+    """Return the mistake that `name` is defined twice; `before` is its first definition."""
     source = before.line.source
     line, _column = source.locate(before.line.start + before.start)
     return Mistake(f"'{name.text}' is defined twice", name, f"the first is at {source.name}:{line}")

@@ -78,9 +78,9 @@ class SourceReader:
         self._state.report.mistake(line, mistake)
 
     def _read_frame(self) -> bool:
-        """Read lines of the text on top of the stack. Return whether its lines are done.
+        """Read lines of the text on top of the stack. Return whether all its lines are read.
 
-        False means that another text may be on top now.
+        Return False if a line has put another text on top or removed this one.
         """
         stack = self._stack
         macros, conditionals, frame = stack.macros, stack.conditionals, stack.frames[-1]

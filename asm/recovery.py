@@ -120,9 +120,9 @@ def unknown_instruction(head: Name, core: Core, known: Iterable[str]) -> Mistake
 
 @cache
 def _names_by_start(names: tuple[str, ...]) -> Mapping[str, Sequence[str]]:
-    """Return the names that have points, by each of their prefixes before a point.
+    """Return the names that have points by each of their prefixes that ends before a point.
 
-    For example `vadd.b` and `vadd.h` by `vadd`.
+    For example, `vadd.b` and `vadd.h` are listed under `vadd`.
     """
     by_start: dict[str, list[str]] = {}
     for name in names:

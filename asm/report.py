@@ -20,7 +20,7 @@ _LONGEST = 300  # characters of a message, which may quote a long word
 
 @dataclass
 class _SameMistake:
-    """The count of an error that occurs in several expansions of one line."""
+    """How often the same error occurs in expansions of one line."""
 
     count: int = 0
     places: list[int] = field(default_factory=list)  # of those that are shown
@@ -42,7 +42,7 @@ class Report:
 
     @contextmanager
     def catching(self, line: LogicalLine) -> Iterator[None]:
-        """Report a mistake that the `with` block raises as the error of `line`."""
+        """Report a mistake that the `with` block raises; it becomes the error of `line`."""
         try:
             yield
         except Mistake as mistake:
@@ -130,7 +130,8 @@ class Report:
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Return all diagnostics by file, line and column.
 
-        A diagnostic in an expansion is sorted by the line of the file that it expands.
+        A diagnostic in an expansion has the position of the line in the file that led to the
+        expansion.
         """
 
         def order(item: Diagnostic) -> tuple[int, int, int]:

@@ -112,7 +112,7 @@ def _three(
 def _row_encoder(
     core: Core, row: Row, alternative: Alternative | None, shared: dict[object, OperandEncoder]
 ) -> RowEncoder | None:
-    """Return the encoder of a row; None if simple lines of the row are not possible."""
+    """Return the encoder of a row; None if its lines are never simple."""
     if any(_may_be_missing(operand) for operand in row.operands):
         return None
     base, uses, words = 0, {operand.name: list[OperandUse]() for operand in row.operands}, 1
@@ -153,7 +153,7 @@ def _row_encoder(
 
 
 def _may_be_missing(operand: AnyOperand) -> bool:
-    """Return whether an operand is optional: a flag, or an operand that is given by name."""
+    """Return whether an operand may be left out because it is a flag or is given by name."""
     return operand.kind.optional or (isinstance(operand, Operand) and operand.named)
 
 
@@ -165,9 +165,9 @@ def _is_chosen(row: Pseudo, alternative: Alternative | None, value: int) -> bool
 def _enter_line(
     core: Core, row: Pseudo, text: str, number: int, uses: Mapping[str, list[OperandUse]]
 ) -> int | None:
-    """Record in `uses` the operands that a line of an expansion uses.
+    """Record in `uses` which fields of an expansion's line use operands.
 
-    Return the line's constant bits; None if it cannot be encoded here.
+    Return the line's constant bits; None if the line cannot be encoded here.
     """
     line = template(text)
     assert line.head is not None
@@ -214,7 +214,7 @@ def _shape(row: Row) -> tuple[bool, ...]:
 
 
 def _is_doubtful(row: Row, earlier: Sequence[Row]) -> bool:
-    """Return whether a simple line with the shape of this row could mean an earlier row."""
+    """Return whether a simple line of this row could also be a line of an `earlier` row."""
     return any(
         _shape(other) == _shape(row) and any(not operand.kind.by_name for operand in other.operands)
         for other in earlier

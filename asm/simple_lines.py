@@ -57,10 +57,10 @@ class SimpleLines:
         self._deferred = DeferredFixups(state, source, scope, area, part)
 
     def repeat(self, source: RepeatedText, macros: Collection[str]) -> int:
-        """Assemble the first round of a repetition.
+        """Assemble a repetition and return the offset at which the caller must continue.
 
-        Copy its bytes for the other rounds if they are equal. Return the offset at which the caller
-        must continue.
+        The first round is assembled. If all rounds have the same bytes, these are copied for the
+        others; if not, the caller continues after the first round.
         """
         area, line_table = self._area, self._state.line_table
         first_row, first = len(line_table), area.size
@@ -192,7 +192,10 @@ class SimpleLines:
         return _words_of(bits, plan.words)
 
     def _is_plain(self, name: str, symbol: Definition | None) -> bool:
-        """Return whether a name is a label of this file, defined here or possibly later."""
+        """Return whether a name is a label of this file.
+
+        A name that is not defined yet counts as one.
+        """
         if symbol is None:
             return name not in self._scope.table.shared
         return self._is_label(symbol)
@@ -250,7 +253,7 @@ class SimpleLines:
         return True
 
     def _data(self, match: re.Match[str]) -> bool:
-        """Assemble a line of numbers as data. Return whether the line was simple."""
+        """Assemble a line of numbers as data. Return False if the line is not simple."""
         size = NUMBER_SIZES.get(match[2])
         if size is None:
             return False

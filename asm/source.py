@@ -28,7 +28,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Caller:
-    """The piece of a line, from `start` up to `end`, that includes or expands to another text."""
+    """The piece of a line that includes or expands to another text, from `start` up to `end`."""
 
     what: str  # "in expansion of macro 'dot'", "included from here"
     line: LogicalLine
@@ -130,11 +130,11 @@ def logical_lines(
     unterminated: Callable[[int], None],
     fast_path: Callable[[SourceText, int], int] | None = None,
 ) -> Iterator[LogicalLine]:
-    """Yield the logical lines of a source: `;` and line ends separate, comments become blanks.
+    """Yield the logical lines of a source: `;` and line ends separate them, comments become blanks.
 
-    A comment over several lines joins them. `unterminated` is called with the offset of a comment
-    that has no end. `fast_path` is called with the offset of each line start; it may assemble lines
-    itself, and it returns the offset at which to continue.
+    A comment over several lines joins them. The function calls `unterminated` with the offset of a
+    comment that has no end. It calls `fast_path` at each start of a line; `fast_path` may assemble
+    lines itself, and returns the offset at which to continue.
     """
     text = source.text
     start = fast_path(source, 0) if fast_path else 0

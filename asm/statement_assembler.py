@@ -60,7 +60,7 @@ class StatementAssembler:
             self._contain(statement.head, labels)
 
     def _contain(self, head: Name, labels: Sequence[Definition]) -> None:
-        """Prevent that a wrong statement causes errors in other statements."""
+        """Prevent a wrong statement from causing errors in other statements."""
         if self._parts.current is not None:
             self._parts.current.statement_failed()
         if self._directive(head) is not None:

@@ -1,4 +1,4 @@
-"""The context of a statement: it puts bytes and symbols at the statement's place."""
+"""The context in which a statement is assembled: it adds bytes and symbols at its place."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LARGE = 1 << 24  # bytes of one statement from which on the whole program's siz
 
 
 class StatementContext(ExpressionContext):
-    """The place of a statement, with the operations of directives and instructions on it."""
+    """The place of a statement, with the operations that directives and instructions need there."""
 
     __slots__ = ()
 
@@ -73,7 +73,10 @@ class StatementContext(ExpressionContext):
             self.list_bytes(start)
 
     def emit_later(self, size: int, make: Callable[[], bytes]) -> None:
-        """Reserve `size` bytes that `make` returns after the layout. Raises `Mistake`."""
+        """Reserve `size` bytes. After the layout they are filled with the result of `make`.
+
+        Raises `Mistake`.
+        """
         start = self.area.size
         self.reserve(size)
         if self.area.zeros:
@@ -99,11 +102,11 @@ class StatementContext(ExpressionContext):
             self.state.record.add_bytes(self.ordinal, self.line, self.area, start)
 
     def mark(self) -> None:
-        """Map the bytes from the area's end on to this line, in the line table."""
+        """Map the bytes that follow in the area to this line, in the line table."""
         self.mark_from(self.area.size)
 
     def mark_from(self, offset: int) -> None:
-        """Map the area's bytes from `offset` on to this line, in the line table."""
+        """Map the bytes that begin at `offset` of the area to this line, in the line table."""
         line = self.line
         self.state.line_table.add(self.area, offset, line.source, line.start + self.head)
 

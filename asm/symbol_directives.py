@@ -1,4 +1,4 @@
-"""The directives for symbols, and those that report errors and warnings of the source's own."""
+"""The directives for symbols, and those with which a source reports errors and warnings itself."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from macaw.asm.syntax import Name, Node
 
 @dataclass(frozen=True, slots=True)
 class Datum:
-    """The type of the data at an address, as their directive declares it.
+    """The type of the data at an address, as the data's directive declares it.
 
     An array or tensor has an element type and a shape. A sparse matrix has `rounds`, the (offset,
     length) in bytes of each round, and `records`, the number of matrix rows in each round.
@@ -121,7 +121,7 @@ class Scope:
         return symbol
 
     def following(self, name: str) -> Definition | None:
-        """Return the definition that a use before all definitions means: the first one."""
+        """Return the definition that a use before all definitions means: the first definition."""
         return self.first.get(name) or self.find(name)
 
     def clash(self, name: str) -> Definition | None:
@@ -145,7 +145,7 @@ class Scope:
     def export(self, name: str, line: LogicalLine, start: int, end: int) -> Definition | None:
         """Share `name` among all files.
 
-        If another file already shares that name, return that file's definition, else None.
+        Return the definition of another file that already shares the name, else None.
         """
         self.exports.setdefault(name, (line, start, end))
         own, shared = self.symbols.get(name), self.table.shared.get(name)

@@ -11,10 +11,10 @@ from macaw.asm.symbols import Definition
 
 @dataclass(eq=False)
 class TensorSlots:
-    """The tensors in the memories of parts, by the index of the part.
+    """Where tensors are in the memories of parts, by the index of the part.
 
-    `sections` names the section of tensors that lie in a part's memory. Other tensors get copies in
-    it.
+    `sections` names the section of the tensors that lie in a part's memory. Other tensors get
+    copies in it.
     """
 
     sections: dict[int, str] = field(default_factory=dict)

@@ -1,8 +1,8 @@
 """The texts that are being read: a file, and on top of it what it includes and expands to.
 
 A directive on text (`.include`, `.rept`) or a macro call adds a text; the line that asks for it is
-a `Command`. Limits hold for the depth of nested texts, and for the total lines and characters of
-all expansions of a run.
+a `Command`. The depth of nested texts is limited, and so are the total lines and characters of all
+expansions of a run.
 """
 
 from __future__ import annotations
@@ -107,7 +107,10 @@ class Conditional:
 
 @dataclass(slots=True, eq=False)
 class Frame:
-    """A text that is being read: `lines` of its present round, then those of further `rounds`."""
+    """A text that is being read.
+
+    `lines` are the remaining lines of its present round, `rounds` the rounds after it.
+    """
 
     kind: str  # "file", "include", "macro", "repetition"
     lines: Iterator[LogicalLine]
@@ -258,7 +261,7 @@ class TextStack:
         return not any(head is not None and self.knows(head[1]) for head in heads)
 
     def _check_count(self, command: Command, body: MacroBody, count: int) -> None:
-        """Raise `LimitExceeded` at once if so many rounds cannot end within the limits."""
+        """Raise `LimitExceeded` if `count` rounds cannot end within the limits."""
         most = self.budget.max_lines
         if count * len(body.lines) > most and ".exitm" not in body.text:
             lines = "a line" if len(body.lines) == 1 else f"{len(body.lines)} lines"

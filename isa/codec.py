@@ -129,9 +129,10 @@ def syntax(row: Row) -> str:
 def select(rows: Sequence[Row], written: Sequence[tuple[str, str | None]]) -> tuple[Row, bool]:
     """Return the row of a mnemonic that fits the written operands, and whether it fits.
 
-    Each written operand is its text and the text in brackets after it or None: `8(sp)` is `("8",
-    "sp")`. A row fits if number, brackets and known words of its operands agree; the first such row
-    counts. If no row fits, the most similar one is returned, for the error message.
+    A written operand is a pair: its text, and the text in brackets after it or None. So `8(sp)` is
+    `("8", "sp")`. A row fits if it has as many operands, brackets in the same places, and accepts
+    the words. The first row that fits is returned; if none fits, the most similar one, for the
+    message.
     """
 
     def score(row: Row) -> tuple[bool, int]:
@@ -161,9 +162,9 @@ _CODES = {"u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i32": "i"}
 
 @cache
 def codes(structure: Structure) -> str:
-    """Return the formats of the members, one letter for each, as `struct` and NumPy name them.
+    """Return the `struct` format letters of the members, in order. NumPy uses the same letters.
 
-    Code that reads many records uses them.
+    They let other code read many records at once.
     """
     return "".join(_CODES[member.type] for member in structure.members)
 

@@ -31,9 +31,9 @@ def diagram(row: Instruction) -> str:
 
 
 def _boxes(pieces: Sequence[tuple[int, int, str]]) -> tuple[str, ...]:
-    """Return four lines: bit numbers above a row of boxes.
+    """Return four lines that draw pieces of a word as boxes, with bit numbers above them.
 
-    A piece of the word is (lowest bit, width, content).
+    A piece is (lowest bit, width, content).
     """
     top, middle = " ", "|"
     for low, width, content in pieces:

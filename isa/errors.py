@@ -1,4 +1,4 @@
-"""The base class of all errors that a user can correct: in a source, file, device or argument."""
+"""The base class of errors that a user can correct: in a source, a file, a device, an argument."""
 
 from __future__ import annotations
 

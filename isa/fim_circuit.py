@@ -102,7 +102,7 @@ class NumberFormat:
 
     @property
     def lanes(self) -> int:
-        """The numbers in a column, which is also the number of lanes."""
+        """How many numbers of this type a column has: one for each lane."""
         return COLUMN_BYTES // self.size
 
 
@@ -111,7 +111,7 @@ FORMAT_NAMES = tuple(row.name for row in FORMATS)
 
 
 class Work(NamedTuple):
-    """The counts of one operation of an arrangement: products, results, adder-tree levels."""
+    """What one operation of an arrangement takes: products, results, levels of the adder tree."""
 
     products: int
     results: int

@@ -149,7 +149,7 @@ class Place:
 class Geometry:
     """The structure of an island's memory.
 
-    An address counts banks, rows, columns, bytes in this order.
+    Offsets are linear: byte in column, column in row, row in bank, bank, from low to high.
     """
 
     ranks: int
@@ -201,7 +201,7 @@ class Geometry:
         return place.bank * self.bank_bytes + within
 
     def chip(self, byte: int) -> int:
-        """Return the index in its rank of the chip that stores byte `byte` of a column.
+        """Return the chip, by its index in the rank, that stores byte `byte` of a column.
 
         Each beat comes from all chips of the rank.
         """
@@ -220,10 +220,7 @@ def geometry(config: Mapping[str, Any]) -> Geometry:
 
 
 def unfit(config: Mapping[str, Any]) -> str:
-    """Return a sentence about island settings that contradict each other.
-
-    The result is empty if there are none.
-    """
+    """Return a sentence about island settings that contradict each other; empty if none do."""
     memory = geometry(config)
     if memory.banks > MAX_BANKS:
         return (

@@ -29,8 +29,8 @@ class OperationNumber(Immediate):
 def spelt(number: int, column: str, function: int | None) -> str:
     """Return an operation as a move, with `column` in its brackets.
 
-    The result is empty if the operation has no such form: if its function is unknown, or takes only
-    one operand while the operation has another second one.
+    The result is empty if a move cannot express the operation. So it is if its function is unknown,
+    or if the function takes one operand and would mean another operation.
     """
     row = OPERATIONS[number]
     names = {IOSA: f"{IOSA}[{column}]"}

@@ -69,7 +69,7 @@ class Kind:
     def hint(self, text: str) -> str:
         """Return a hint for a word that this kind refuses for a special reason.
 
-        Empty for other words.
+        Else an empty text.
         """
         return ""
 
@@ -78,8 +78,8 @@ class Kind:
 class Immediate(Kind):
     """A number of `bits` bits, signed or unsigned, which must be a multiple of `step`.
 
-    `also` extends the range downwards. Fields need it that GNU as accepts signed and unsigned,
-    because the stored bits are the same.
+    `also` extends the range downwards. It is for fields that GNU as accepts both signed and
+    unsigned, because the stored bits are the same.
     """
 
     bits: int

@@ -28,9 +28,9 @@ def slug(heading: str) -> str:
 
 
 def wrap(block: str) -> str:
-    """Wrap a paragraph or a list to lines of at most 120 characters.
+    """Return a paragraph or a list in lines of at most 120 characters.
 
-    Return other blocks unchanged.
+    Other blocks are unchanged.
     """
     if block.startswith(("#", "|", "<", "```", "    ")):
         return block
@@ -189,7 +189,7 @@ def _address(rows: Iterable[SpecialRegister], name: str) -> str:
 
 
 def _reached(cores: Sequence[Core]) -> str:
-    """Return the sentence that says which cores reach the trace registers in which way."""
+    """Return the sentence that says how programs access the trace registers, and on which cores."""
     rows = set(trace.csrs())
     as_csrs = " and ".join(core.name for core in cores if rows <= set(core.specials)) or "no core"
     return f"Its registers are memory-mapped; as CSRs, at the addresses below, {as_csrs} has them."

@@ -1,4 +1,7 @@
-"""The addresses of all memories, for the assembler's layout and the emulator (device.md, ours)."""
+"""The addresses of all memories, for the assembler's layout and the emulator.
+
+Macaw defines them (device.md).
+"""
 
 from __future__ import annotations
 

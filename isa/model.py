@@ -43,8 +43,8 @@ _MEMBER_SIZES = {"u8": 1, "i8": 1, "u16": 2, "i16": 2, "u32": 4, "i32": 4}
 class Structure:
     """A record in memory: little-endian, members in order and without gaps.
 
-    A member whose name starts with `reserved` must be zero. `then` says in words which further data
-    follow the record in a number that one of its members gives.
+    A member whose name starts with `reserved` must be zero. `then` says in words which data follow
+    the record; one of its members counts them.
     """
 
     name: str

@@ -46,7 +46,7 @@ class Volume:
         return self.kernel * self.kernel * self.depth
 
     def misfit(self) -> str:
-        """Return a sentence that a window is larger than the volume."""
+        """Return the message that a window is larger than the volume."""
         around = f" with {self.pad} of padding around it" if self.pad else ""
         return (
             f"a window of {self.kernel} x {self.kernel} positions"
@@ -64,7 +64,7 @@ class Volume:
     def window(self, iteration: int) -> tuple[int | None, ...]:
         """Return the offset in the volume of each vector of an iteration's window.
 
-        None in the padding.
+        None in the result is a vector in the padding.
         """
         down, over = divmod(iteration, self.across)
         top, left = down * self.stride - self.pad, over * self.stride - self.pad
@@ -78,7 +78,7 @@ class Volume:
         )
 
     def spans(self, iterations: int) -> Iterator[tuple[int, int]]:
-        """Yield (first, end) ranges of the vectors that the windows of the first iterations read.
+        """Yield (first, end) ranges of the vectors that windows read, up to a number of iterations.
 
         The ranges may overlap.
         """

@@ -79,9 +79,9 @@ class MemoryKind(Choice):
 
 
 def memories(use: str, *names: str) -> MemoryKind:
-    """Return the operand kind that accepts the memories of these names.
+    """Return the operand kind that accepts the memories `names`.
 
-    `use` says for the hint what cannot be done with other memories.
+    `use` says what cannot be done with other memories, for the hint.
     """
     words = {BY_NAME[name].code: name for name in names}
     return MemoryKind(tuple(words.get(code, "") for code in range(max(words) + 1)), use)

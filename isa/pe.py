@@ -153,11 +153,11 @@ def record_kind(data: bytes, offset: int = 0) -> Structure:
 
 
 def strided(row: Instruction, values: Mapping[str, int]) -> tuple[int, ...]:
-    """Return the entries of an instruction's operands whose value may differ from PE to PE.
+    """Return which operands of an instruction may differ from PE to PE, by their entry numbers.
 
-    These are places in the PE's buffers and queues. The number of an accumulator is the same in all
-    PEs, because it is a control signal of the MAC unit. A target in the scalar unit, or in PE 0
-    alone, exists only once.
+    These operands are places in the PE's buffers and queues. The number of an accumulator is the
+    same in all PEs, because it is a control signal of the MAC unit. A target in the scalar unit, or
+    in PE 0 alone, exists only once.
     """
     if row.mnemonic == "spu":
         function = FUNCTIONS[values["function"]]

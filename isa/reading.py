@@ -1,8 +1,8 @@
 """Reads files that a user names, with a limit on their size; the whole project uses it.
 
-Other files than regular ones are refused, because they may be endless or wait for a writer for
-ever. The exception is a pipe that the shell has opened for the command: `/dev/stdin`, or
-`/dev/fd/63` of a process substitution.
+It refuses other files than regular ones, because they may be endless or wait for a writer for ever.
+The exception is a pipe that the shell has opened for the command: `/dev/stdin`, or `/dev/fd/63` of
+a process substitution.
 """
 
 from __future__ import annotations

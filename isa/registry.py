@@ -35,7 +35,7 @@ def names() -> tuple[str, ...]:
 
 
 def module(name: str) -> str:
-    """Return the name of the module with a core's table, in `isa`, `emu` and `macaw.asm.forms`.
+    """Return the name of a core's module, which is the same in `isa`, `emu` and `asm.forms`.
 
     It is the core's own name, or one that says more (`vector` of vc). Raises `UnknownCoreError`.
     """
@@ -70,10 +70,7 @@ def core(name: str) -> Core:
 
 @cache
 def _own(name: str) -> Core | None:
-    """Return the table of the core `name` from the module of the same name.
-
-    Return None if there is none.
-    """
+    """Return the table of the core `name` from the module of that name; None if there is none."""
     if name.isidentifier() and find_spec(f"macaw.isa.{name}") is not None:
         table = getattr(import_module(f"macaw.isa.{name}"), "CORE", None)
         if isinstance(table, Core) and table.name == name:

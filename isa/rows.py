@@ -19,9 +19,9 @@ class TableError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """Consecutive bits of a field in a word.
+    """Consecutive bits of a field: `width` bits of its value, and where the word stores them.
 
-    The `width` bits of the value from bit `value` on are stored from bit `word` of the word on.
+    Bit `value` of the value is stored in bit `word` of the word; the other bits follow.
     """
 
     word: int
@@ -71,7 +71,7 @@ class Field:
         return sum(((1 << piece.width) - 1) << piece.word for piece in self.slices)
 
     def insert(self, value: int) -> int:
-        """Return the word bits that store `value`, which is taken modulo the field's range."""
+        """Return the word bits that store `value`, modulo the field's range."""
         word = 0
         for piece in self.slices:
             word |= (value >> piece.value & (1 << piece.width) - 1) << piece.word
@@ -133,8 +133,9 @@ class Instruction:
     """A row of an instruction table: its bits, its operands and its meaning in a sentence.
 
     `fixed` gives the fields that have the same value in all words of this row. `syntax` lists the
-    operands in source order: `rd, imm(rs1)`; `base=0` is printed with its name and has a default;
-    `[balance]` is a flag. `reads` and `writes` name operands or other state, separated by spaces.
+    operands in source order, for example `rd, imm(rs1)`. `base=0` in it is an operand that is
+    printed with its name and has a default; `[balance]` is a flag. `reads` and `writes` name
+    operands or other state, separated by spaces.
     """
 
     mnemonic: str
@@ -258,9 +259,9 @@ class PseudoOperand:
 class Pseudo:
     """A mnemonic that stands for other rows: `li`, `mv`, `call`.
 
-    `syntax` has the form of an instruction's, and `kinds` gives the kind of each of its names. In
-    the expansion, `.` is the address of its own line. Of several alternatives, the first one
-    applies whose `when` accepts the value of the operand `choose`; that value must be known when
+    `syntax` is written as in `Instruction`; `kinds` gives the kind of each name in it. In a line of
+    the expansion, `.` is the address of that line. If there are several alternatives, the first one
+    applies whose `when` accepts the value of the operand `choose`. That value must be known when
     the line is laid out.
 
     A row that `overloads` shares its mnemonic with an instruction or with other such rows (`jal f`,

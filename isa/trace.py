@@ -29,10 +29,10 @@ class Occurrence:
 
 @dataclass(frozen=True)
 class GroupRegister:
-    """A counter of a register group. It records occurrences of the kind `of`.
+    """A counter of a register group, for occurrences of the kind `of`.
 
-    `takes` is "first" (the cycle in which the first one begins), "last" (the cycle after the last
-    one) or "count".
+    `takes` says what it records: "first" (the cycle in which the first occurrence begins), "last"
+    (the cycle after the last one ends) or "count".
     """
 
     name: str

@@ -101,9 +101,10 @@ class Pair(Register):
 
 @dataclass(frozen=True)
 class Order(Register):
-    """The operand kind for an order: a vector register, or 32 plus the number of a general one.
+    """The operand kind for an order, the permutation of lanes in pmac.
 
-    If `paired`, the general register is the even one of a pair.
+    Its value is the number of a vector register, or 32 plus the number of a general register. If
+    `paired`, that register is the even one of a pair.
     """
 
     paired: bool = False
@@ -147,7 +148,7 @@ _ACC = Field("acc", "25", Flag("acc"))
 
 
 def _places(**kinds: Kind) -> tuple[Field, ...]:
-    """Return register fields at the bits where RISC-V has them."""
+    """Return the register fields `kinds`, at the bits where RISC-V has them."""
     where = {"rd": "11:7", "rs1": "19:15", "rs2": "24:20", "rs3": "31:27"}
     return tuple(Field(name, where[name], kind) for name, kind in kinds.items())
 

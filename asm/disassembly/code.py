@@ -32,7 +32,7 @@ class Word(NamedTuple):
     def text_at(self, core: Core, address: int, name: Naming) -> str:
         """Return the word's source text at `address`, in columns.
 
-        `name` names the addresses in it.
+        `name` is a function that names the addresses in it.
         """
         if self.text or self.instruction is None:
             return self.text
@@ -92,8 +92,8 @@ def section_lines(
     """Return the source lines of a section of instructions.
 
     A word that is no instruction becomes data, with the reason in a comment. `exact` names jump
-    targets; `near` names other addresses, in comments. `printer` prints instructions that the core
-    writes in another form than its table rows.
+    targets; `near` names other addresses, in comments. `printer` prints the instructions that the
+    core's source does not write as their table rows say.
     """
     lines = labels.first()
     start = section.address

@@ -104,9 +104,9 @@ class Labels:
         return tuple(self._symbols.get(address, ()))
 
     def covering(self, address: int) -> str | None:
-        """Return the symbol whose bytes include `address`, as `name` or `name + 4`.
+        """Return the symbol whose bytes include `address`, written as `name` or `name + 4`.
 
-        Return None if none does.
+        Return None if there is no such symbol.
         """
         place = bisect_right(self._values, address) - 1
         if place < 0:
@@ -134,7 +134,7 @@ class Labels:
         return lines
 
     def lines(self, address: int, reach: int = 1) -> list[str]:
-        """Return the lines that define the names of the `reach` bytes from `address` on.
+        """Return the lines that define the names of the `reach` bytes that begin at `address`.
 
         A name for a byte inside of an instruction is set relative to the instruction's address.
         """

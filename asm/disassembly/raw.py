@@ -29,7 +29,10 @@ def dump(
     tables: Mapping[str, Core],
     labels: Mapping[str, Labels],
 ) -> str:
-    """Return the dump of the sections. `tables` are by core, `labels` by section name."""
+    """Return the dump of the sections.
+
+    `tables` are the cores' tables by core name, `labels` the labels by section name.
+    """
 
     def name(address: int) -> str | None:
         place = program.symbol_at(address)
@@ -62,7 +65,7 @@ def _heading(section: Section) -> str:
 
 
 def _names(labels: Labels, address: int, reach: int = 1) -> list[str]:
-    """Return the lines that show the names of the `reach` bytes from `address` on."""
+    """Return the lines that show the names of the `reach` bytes that begin at `address`."""
     return [
         line
         for place in range(address, address + reach)
@@ -108,7 +111,10 @@ def _code(section: Section, core: Core, labels: Labels, name: Naming) -> list[st
 def _records(
     section: Section, labels: Labels, records: Iterable[Record], name: Naming
 ) -> list[str]:
-    """Return the lines of a part that is not fetched as instructions: records, other bytes."""
+    """Return the lines of a part that is not fetched as instructions.
+
+    They show its records and all other bytes, in the order of their addresses.
+    """
     lines, end = [], section.address
     for record in records:
         lines += _data(section, labels, end, record.address)

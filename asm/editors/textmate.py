@@ -33,7 +33,10 @@ def grammar() -> Mapping[str, Any]:
 
 
 def _rule(match: str, *scopes: str) -> dict[str, Any]:
-    """Return a pattern that gives each group its scope; a single scope is for the whole match."""
+    """Return a TextMate pattern that gives each group of `match` its scope.
+
+    A single scope applies to the whole match.
+    """
     if len(scopes) == 1:
         return {"match": match, "name": f"{scopes[0]}.macaw"}
     captures = {str(place): {"name": f"{scope}.macaw"} for place, scope in enumerate(scopes, 1)}

@@ -127,7 +127,7 @@ def _alternatives() -> str:
 
 
 def _keywords(group: str, names: Iterable[str]) -> list[str]:
-    """Return the Vim lines that define words as keywords that only occur inside of other items."""
+    """Return the Vim lines that define keywords which occur only inside of other syntax items."""
     start = f"syntax keyword macaw{group} contained "
     text = " ".join(sorted(names))
     return [start + line for line in textwrap.wrap(text, 100 - len(start), break_on_hyphens=False)]

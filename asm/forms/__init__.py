@@ -1,4 +1,4 @@
-"""What a core's source needs besides its table rows: one module for each core or base.
+"""What a core's source may contain besides plain instructions: one module for each core or base.
 
 A module has the name of the core's table. Its `PART` is the core's `CorePart` class; its `SHARED`
 are directives that every part accepts.

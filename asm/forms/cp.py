@@ -1,4 +1,7 @@
-"""The parts of cp: code and data in local memory, and the default program without a source."""
+"""The parts of cp: code and data in local memory, and the default program.
+
+The assembler adds the default program to sources without a part of cp.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +20,8 @@ from macaw.asm.source import Source
 class Command(IntEnum):
     """The numbers of the default program's commands.
 
-    The label `default.` of a command has its name. A command has eight words; the first is its
-    number (default_cp.s).
+    A command has eight words; the first is its number (default_cp.s). The label of its code is
+    `default.` and the command's name.
     """
 
     END = 0

@@ -1,7 +1,7 @@
-"""Prints what a core's part contains besides table rows: one module for each core or base.
+"""Prints what a core's part contains besides plain instructions.
 
-They are the inverse of `asm/forms`. They are separate modules because those of the assembler load
-the grammar, which the disassembler does not need.
+There is one module for each core or base, the inverse of its module in `asm/forms`. They are
+separate because those of the assembler load the grammar, which the disassembler does not need.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class PartPrinter:
     def part(self, program: Program, section: Section, labels: Labels) -> list[str] | None:
         """Return the source lines of a part that the core does not fetch as instructions.
 
-        None: directives cannot produce its bytes, and the caller prints data.
+        Return None if no directives can produce its bytes; then the caller prints data.
         """
         return None
 
@@ -50,16 +50,17 @@ class PartPrinter:
         """Prepare to print a section of instructions."""
 
     def line(self, instruction: Decoded, address: int) -> str | None:
-        """Return the source line of an instruction if it differs from the syntax of its table row.
+        """Return the source line of an instruction that is not written as its table row says.
 
-        None: it does not, and the caller prints the row's syntax.
+        Return None if it is written so; then the caller prints it.
         """
         return None
 
     def target_of(self, instruction: Decoded, address: int) -> int | None:
-        """Return the address that the instruction computes together with an earlier one.
+        """Return the address that the instruction computes together with an earlier one, if any.
 
-        Return None if none. The caller passes the instructions in the order of their addresses.
+        For example, `addi` completes the address of a `lui`. The caller passes the instructions in
+        the order of their addresses.
         """
         return None
 

@@ -96,7 +96,7 @@ def _check(program: Program, island: int) -> Check:
 
 
 def _instructions(section: Section) -> Iterator[tuple[Decoded, int]]:
-    """Yield (instruction, address) for each valid instruction of a section; skip other words."""
+    """Yield (instruction, address) for each word of a section that is a valid instruction."""
     whole = len(section.data) // _WORD * _WORD
     address = section.address
     for (word,) in struct.iter_unpack("<I", section.data[:whole]):

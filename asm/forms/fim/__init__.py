@@ -1,9 +1,9 @@
 """The parts of fim: blocks of words for the banks of an island, operations as moves, tiles.
 
-Besides the table rows, a source may have `.block banks=0-3`; `rop <- iosa[3]` and `rz <- rop *
-iosa[4]`, each of which is one word; `iosa[4:8]`, a range of columns; names of values and addresses
-of columns in `mmr`. `macaw.isa.fim_check` has the rules for programs; it tracks the last `mmr op`
-too.
+A source may contain `.block banks=0-3`, and moves such as `rop <- iosa[3]` and `rz <- rop *
+iosa[4]`; each move is one word. `iosa[4:8]` is a range of columns. In `mmr`, values have names, and
+columns have addresses. `macaw.isa.fim_check` has the rules for programs; it tracks the last `mmr
+op` too.
 """
 
 from __future__ import annotations
@@ -85,10 +85,10 @@ class FimPart(CorePart):
         bound: BoundOperands,
         expected: int | None = None,
     ) -> None:
-        """Put a word into the part and check the rules.
+        """Append a word to the part and check the rules.
 
-        If the word breaks a rule, it stays in the part, and `Mistake` is raised. `expected` is the
-        function that a move computes; None: any.
+        A word that breaks a rule stays in the part; `Mistake` is raised. `expected` is the function
+        that a move computes; None: any.
         """
         row = bound.row
         assert isinstance(row, Instruction)

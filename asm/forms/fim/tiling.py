@@ -1,4 +1,4 @@
-"""The directive `.tiles`: a matrix in the order that an arrangement of fim takes.
+"""The directive `.tiles`: a matrix in the order that one of fim's arrangements takes.
 
 Every part accepts it.
 """

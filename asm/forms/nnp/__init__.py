@@ -1,4 +1,4 @@
-"""The parts of nnp: checks the rules for chains of instructions, and takes hints about tensors."""
+"""The parts of nnp: the assembler checks chains of instructions and takes hints about tensors."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def _keep(
 
 
 def _entries(hint: Hint, place: Memory, native: int) -> int:
-    """Return the number of entries of the memory that a tensor takes: native tiles or vectors."""
+    """Return how many entries of its memory a tensor takes: native tiles or native vectors."""
     across = -(-hint.cols // native)
     if TILE in place.elements and VECTOR not in place.elements:
         return -(-hint.rows // native) * across

@@ -77,7 +77,10 @@ class PePart(CorePart):
 
     @classmethod
     def tensor_plans(cls, core: Core, config: Configuration) -> Mapping[str, SectionPlan]:
-        """Return the sections for `at=unitR`: after the image of row R, at addresses of half 0."""
+        """Return the tensor sections of the rows, by name (`unit0`, ...).
+
+        The section of row R follows the row's image, in half 0 of its unit.
+        """
         return image.tensor_plans(config)
 
     def plan(self) -> SectionPlan:

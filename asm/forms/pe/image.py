@@ -54,7 +54,7 @@ def unit_base(row: int) -> int:
 
 
 def tensor_plans(config: Configuration) -> dict[str, SectionPlan]:
-    """Return the sections for tensors after the images of the rows, by name (`unit0`, ...)."""
+    """Return the tensor sections that follow the images of the rows, by name (`unit0`, ...)."""
     plans = {}
     for row in range(config[f"{CORE.name}.{CORE.index}s"]):
         name = tensor_section(unit_name(row))

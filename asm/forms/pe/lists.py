@@ -23,9 +23,9 @@ class Lists:
         self._loose = False  # packets stand outside of lists
 
     def begin_packet(self, context: StatementContext, head: Name) -> None:
-        """Begin the part's single list if the part has no lists.
+        """Prepare for a packet. If the part has no `.list` lines, begin its single list.
 
-        Raises `Mistake` outside of lists.
+        Raises `Mistake` for a packet outside of a list in a part with `.list` lines.
         """
         if self.line is not None:
             return

@@ -35,9 +35,9 @@ def _command(context: StatementContext, row: Instruction, bound: BoundOperands) 
 
 
 def _check_now(context: StatementContext, bound: BoundOperands) -> None:
-    """Check the operands whose values are known. In the others, fold symbols to present values.
+    """Check the operands whose values are known. Raises `Mistake`.
 
-    Raises `Mistake`.
+    In the other operands, replace symbols that may be set again by their present values.
     """
     for name, node in bound.nodes.items():
         try:
@@ -200,7 +200,7 @@ class Exe:
         return self.results.written_range if self.results is not None else (0, 0)
 
     def place_of(self, symbol: str) -> Node | tuple[int, int]:
-        """Return the operand that names a symbol, as the place of a message."""
+        """Return the operand that names a symbol, so that a message can point to it."""
         parts: list[Name | Indexed] = [segment.part for segment in self.segments]
         if self.results is not None:
             parts.append(self.results.part)

@@ -24,9 +24,9 @@ _HIGH = {
 
 
 class Writers(NamedTuple):
-    """The range of PEs that write results, by PE index in the row.
+    """The PEs of a row that write results, as a range of PE indices.
 
-    The PE index in the row is cluster number times PEs per cluster, plus PE number.
+    The index of a PE is: cluster number times PEs per cluster, plus the PE's number in the cluster.
     """
 
     limit: int  # pes=: those below it, 0: all
@@ -74,10 +74,11 @@ class Results:
         return symbol_of(self.part)
 
     def writers(self, places: Places, mask: int, weight_pes: int, first_alone: bool) -> Writers:
-        """Return the PEs of the clusters in `mask` that write results.
+        """Return which PEs of the clusters in `mask` write results.
 
-        They are limited by pes=, or without it by `weight_pes`, the PEs that have a row of weights
-        (0: no limit). With `first_alone` only PE 0 of each cluster writes. Raises `Mistake`.
+        Only PEs with an index below pes= write. Without pes= the limit is `weight_pes`, the number
+        of PEs that have a row of weights (0: no limit). With `first_alone` only PE 0 of each
+        cluster writes. Raises `Mistake`.
         """
         config = places.image.state.config
         pes = int(config["pe.pes"])
@@ -192,9 +193,10 @@ class Results:
 
 
 def overlap(writers: int, elements: int, stride: int, step: int, size: int) -> bool:
-    """Return whether results of two of the first `writers` PEs share a byte.
+    """Return whether results of two of the `writers` PEs share a byte.
 
-    Element n of PE p has `size` bytes at p·`stride` + n·`step`; each PE writes `elements`.
+    Each PE writes `elements` elements of `size` bytes. Element n of PE p is at p·`stride` +
+    n·`step`.
     """
     for distance in range(stride, writers * stride, stride):
         n = min(distance // step if step else 0, elements - 1)

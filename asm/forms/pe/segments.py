@@ -1,4 +1,4 @@
-"""Segments of an exe packet: from the words in the source and the declarations of symbols."""
+"""Assembles the segments of an exe packet from its words and the declarations of its symbols."""
 
 from __future__ import annotations
 
@@ -254,7 +254,7 @@ class Places:
     def weight_pes(self, segments: Sequence[Segment], mask: int) -> int:
         """Return the index after the last PE that gets a row of a sparse matrix.
 
-        0: all PEs get one.
+        0 if all PEs get one.
         """
         for segment in segments:
             datum = (
@@ -281,7 +281,10 @@ def _type_of(segment: Segment, datum: Datum | None) -> str:
 
 
 def _elements(datum: Datum | None, length: int) -> int:
-    """Return the number of elements in `length` bytes of a datum; bytes if it has no type."""
+    """Return the number of elements in `length` bytes of a datum.
+
+    If the datum has no element type, return the number of bytes.
+    """
     if datum is None or not datum.dtype or datum.what == "sparse":
         return max(length, 1)
     whole = 1

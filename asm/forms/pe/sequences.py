@@ -96,7 +96,10 @@ class _Record:
 
 
 class OpenSequence:
-    """The sequence after a `.seq`. It collects lines up to `.endseq`, and then has its contents."""
+    """An instruction sequence, from its `.seq` line on.
+
+    It collects lines up to `.endseq`. After that it answers questions about its contents.
+    """
 
     def __init__(self, image: RowImage, context: StatementContext) -> None:
         self._image = image
@@ -290,7 +293,7 @@ class OpenSequence:
         return codec.pack(record.kind, values)
 
     def _check_strided(self, record: _Record, place: int, entry: int) -> None:
-        """Raise `Mistake` for a `.stride` whose operand is always the same in all PEs."""
+        """Raise `Mistake` for a `.stride` of an operand that cannot differ between PEs."""
         item = self._items[place]
         try:
             values = _values(item.context, item)
@@ -335,9 +338,9 @@ class OpenSequence:
         return place, ENTRY_OF[operand]
 
     def then(self) -> int | None:
-        """Return the instruction buffer that the sequence triggers.
+        """Return the number of the instruction buffer that the sequence triggers, after the layout.
 
-        Return None if there is none or it is wrong. The caller asks after the layout.
+        Return None if it triggers none, or if its `.then` line is wrong.
         """
         if self._then is None:
             return None
@@ -367,9 +370,9 @@ class OpenSequence:
         return [one for one in queue_moves if one is not None]
 
     def stores(self) -> int | None:
-        """Return the stores of one run: st instructions times loop iterations.
+        """Return how often one run stores: its st instructions times its loop iterations.
 
-        Return None if not known.
+        None: not known.
         """
         count = sum("unit" in item.row.writes.split() for item in self._items)
         for name in _LOOP:

@@ -45,7 +45,7 @@ class Sparse:
 
 
 def sparse(array: Array, element: str, slots: int) -> Sparse:
-    """Return a matrix as records of weights, one record for each row, `slots` rows to a round.
+    """Return a matrix as records of weights: one record for each row, `slots` rows in each round.
 
     `element` is the device's element type. With M clusters of K PEs and `slots` = K·M, row r goes
     to PE r mod K of cluster (r div K) mod M in round r div (K·M) (pe.md, Data). Raises `DataError`.

@@ -50,8 +50,8 @@ class Tensors:
     def copies(self, rows: Sequence[Tensors]) -> tuple[list[Transfer], list[Transfer]]:
         """Return the copies into the unit before the lists run, and the copies back afterwards.
 
-        `rows` are the tensors of all rows, in the order of their parts. Reports bytes that two rows
-        write.
+        `rows` are the tensors of all rows, in the order of their parts. If two rows write the same
+        bytes, report it.
         """
         image, plan = self._image, self._image.plan
         loads = [Transfer(image.base, plan.areas[0].load_base, plan.size)] if plan.size else []
@@ -72,9 +72,10 @@ class Tensors:
         return loads, stores
 
     def _written(self, tensor: Definition, rows: Sequence[Tensors]) -> tuple[int, int]:
-        """Return the (first, end) bytes of an output that this row must copy back.
+        """Return the range (first, end) of an output's bytes that this row must copy back.
 
-        If no other row writes the output, these are all its bytes.
+        If no other row writes the output, these are all its bytes. Reports bytes that two rows
+        write.
         """
         others = [row for row in rows if row is not self and row.writes(tensor)]
         if not self.writes(tensor):

@@ -1,4 +1,4 @@
-"""Determines which PEs have results to write: all, or after a reduction PE 0 of each cluster."""
+"""Finds out which PEs have results to write: all, or after a reduction PE 0 of each cluster."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Prints the image of a row of the PE array as source: packet lists, sequences, data.
 
-Directives are printed only if they produce the same bytes: `image` encodes every list and sequence
-again and compares. `records` serves `macaw dis --raw`. The other direction is `asm/forms/pe`.
+It prints directives only if they produce the same bytes: `image` encodes every list and sequence
+again and compares. `records` is for `macaw dis --raw`. The other direction is `asm/forms/pe`.
 """
 
 from __future__ import annotations

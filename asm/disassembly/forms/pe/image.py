@@ -134,8 +134,8 @@ def _read_sequences(
 ) -> tuple[list[Sequence], int]:
     """Return the sequences that follow the lists, and the offset after the last one.
 
-    The lists end at offset `end`. `offsets` are those of the sequences that configs carry; they
-    must all be found. After these, further sequences count only if they have a label.
+    The lists end at offset `end`. `offsets` are the offsets of sequences that config packets name;
+    there must be a sequence at each. Sequences after these count only if they have a label.
     """
     sequences: list[Sequence] = []
     last = max(offsets, default=-1)

@@ -24,7 +24,7 @@ _ERRORS = (Unlike, codec.StructureError, codec.DecodeError)
 def records(section: Section, labels: Labels) -> Iterator[Record]:
     """Yield the records of the packets at the start of the image, then those of the sequences.
 
-    Sequences are found by the offsets in config packets and by labels.
+    The offsets of sequences come from config packets and from labels.
     """
     data, start = section.data, section.address
     offsets: set[int] = set()
@@ -63,8 +63,8 @@ def records(section: Section, labels: Labels) -> Iterator[Record]:
 def _sequences(section: Section, labels: Labels, end: int, offsets: set[int]) -> Iterator[Record]:
     """Yield the records of the sequences at or after offset `end`.
 
-    `offsets` are those that config packets name. Sequences that follow directly count if they have
-    a label.
+    `offsets` are the offsets that config packets name. Another sequence counts if it has a label
+    and follows directly.
     """
     data, start = section.data, section.address
     for offset in sorted({address - start for address in labels.addresses()} | offsets):
