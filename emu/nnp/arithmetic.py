@@ -42,13 +42,15 @@ class Arithmetic(Protocol):
         """
 
     def softmax(self, values: Host, valid: int) -> Host:
-        """Return the softmax over the first `valid` elements of the last axis; the others
-        become 0.
+        """Return the softmax over the first `valid` elements of the last axis.
+
+        The other elements become 0.
         """
 
     def invalidate(self, first: int, count: int) -> None:
-        """Drop cached data of `count` entries of MatrixRf from `first` on, because they were
-        written.
+        """Drop cached data of `count` entries of MatrixRf from `first` on.
+
+        The caller has written these entries.
         """
 
     def invalidate_all(self) -> None:

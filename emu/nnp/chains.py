@@ -83,8 +83,9 @@ class ChainCore(WindowCore):
         return Units(timing.engines * timing.lanes, timing.vector_bytes, store=timing.vector_bytes)
 
     def _run_chain(self, limit: int) -> bool:
-        """Execute the next iterations. Return whether other cores must act before the following
-        ones.
+        """Execute the next iterations.
+
+        Return whether other cores must act before the following ones.
         """
         chain = self._chain
         assert chain is not None
@@ -302,8 +303,9 @@ class ChainCore(WindowCore):
             self.announce("used", **use._asdict())
 
     def _continue(self, chain: Chain, last: int) -> None:
-        """Go to the next iteration, or end the chain. The last iteration started in cycle
-        `last`.
+        """Go to the next iteration, or end the chain.
+
+        The last iteration started in cycle `last`.
         """
         state = self.state
         if state.iteration < chain.iterations:

@@ -92,8 +92,9 @@ class NnpCore(ChainCore, Breakable):
         return formats(self.arithmetic, self.device.config)
 
     def write_register(self, name: str, value: int, time: int) -> None:
-        """Set the base address of Dram, which must be a multiple of 4; see
-        `Core.write_register`.
+        """Set the base address of Dram, which must be a multiple of 4.
+
+        See `Core.write_register`.
         """
         if value % 4:
             text = f"the {name} of {self.name} is a multiple of 4, not {value:#010x}"
@@ -181,8 +182,9 @@ class NnpCore(ChainCore, Breakable):
             self.chain_origins.set_register(name, value)
 
     def _append(self, instruction: Decoded) -> None:
-        """Add an instruction to the open chain. Start the chain if it is complete. Raises
-        `Fault`.
+        """Add an instruction to the open chain.
+
+        Start the chain if it is complete. Raises `Fault`.
         """
         state = self.state
         own = self._word(state.pc)

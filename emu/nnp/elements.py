@@ -106,9 +106,7 @@ class Elements:
         return Origin(now.number, now.time, row, now.addresses[at], "", value, sources)
 
     def _result_source(self, now: Iteration, at: int, vector: int, element: int) -> Source:
-        """Return an element of the result of instruction `at`, as a source of the next
-        instruction.
-        """
+        """Return an element of the result of instruction `at` as a source."""
         value = now.results[at][vector, element].item()
         sources = partial(self._sources, now, at, vector, element)
         origin = self._step(now, at, value, sources)

@@ -134,8 +134,9 @@ class Execution:
             raise IterationFault(at, nan_fault(error)) from None
 
     def _requantise(self, at: int, values: Host) -> Host:
-        """Quantise host values and convert them back. Raises `IterationFault` for
-        instruction `at`.
+        """Quantise host values and convert them back.
+
+        Raises `IterationFault` for instruction `at`.
         """
         try:
             blocks = self.arithmetic.quantise(values, self.arithmetic.vector)

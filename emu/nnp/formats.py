@@ -1,6 +1,4 @@
-"""Memory formats of nnp for the debugger: host values shown as codes with their shared
-exponents.
-"""
+"""Memory formats of nnp, with which the debugger shows host values as codes and exponents."""
 
 from __future__ import annotations
 

@@ -37,8 +37,9 @@ class Memories:
     # Vectors
 
     def initial(self, addresses: Addresses) -> Quantised:
-        """Return entries of InitialVrf, with codes of shape (..., N). Negative addresses give
-        zeros.
+        """Return entries of InitialVrf, with codes of shape (..., N).
+
+        Negative addresses give zeros.
         """
         state = self.state
         codes = state.initial_codes[addresses]

@@ -25,8 +25,9 @@ Ints = NDArray[np.int64]
 
 
 def _spread(exponents: NDArray[Any], codes: NDArray[np.int16], axis: int) -> int:
-    """Return the greatest difference of exponents along an axis of blocks. Zero blocks are
-    ignored.
+    """Return the greatest difference of exponents along an axis of blocks.
+
+    Zero blocks are ignored.
     """
     wide = exponents.astype(np.int64)
     greatest = wide.max(axis=axis)

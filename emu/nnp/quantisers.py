@@ -27,8 +27,9 @@ _ROOT_OF_TWO = np.float32(11863283 / (1 << 23))  # the greatest binary32 number 
 
 
 class NotANumber(ValueError):
-    """Raised if a number to be quantised is NaN. `index` is the place of the first one in the
-    array.
+    """Raised if a number to be quantised is NaN.
+
+    `index` is the place of the first one in the array.
     """
 
     def __init__(self, index: tuple[int, ...]) -> None:
@@ -170,8 +171,9 @@ def integers(codes: NDArray[np.int16], quantiser: Quantiser) -> NDArray[np.signe
 
 
 def values(quantised: Quantised, quantiser: Quantiser, dtype: DTypeLike) -> NDArray[Any]:
-    """Return the values of blocks (..., N) in the floating type `dtype`, which must hold them
-    exactly.
+    """Return the values of blocks, of shape (..., N), in the floating type `dtype`.
+
+    The type must hold all values exactly.
     """
     scale = power_of_two(quantised.exponents.astype(np.int32) + quantiser.unit, dtype)
     whole = integers(quantised.codes, quantiser)

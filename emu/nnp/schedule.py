@@ -30,8 +30,9 @@ class Schedule(NamedTuple):
 
 
 class Scheduler(Protocol):
-    """Computes the schedule of vectors for one engine. All engines use `tile_schedule` for
-    tiles.
+    """Computes the schedule of vectors for one engine.
+
+    All engines use `tile_schedule` for tiles.
     """
 
     def reads(self, chain: Chain, first: int, count: int, now: int) -> tuple[Times, Times]:

@@ -35,8 +35,9 @@ def _missing(head: bytes) -> int:
 
 
 def registers_of(head: bytes) -> list[tuple[int, int]]:
-    """Return the registers that a message's head sets, as (number in the file, value). Raises
-    `Fault`.
+    """Return the registers that a message's head sets, as (number in the file, value).
+
+    Raises `Fault`.
     """
     settings = []
     for (word,) in struct.iter_unpack("<I", head[MESSAGE.size :]):

@@ -1,4 +1,4 @@
-"""Calculates what a PE calculates: products (5066), sums (5061), special functions (510), stores.
+"""The arithmetic of a PE: products (5066), sums (5061), special functions (510), stores.
 
 Numbers in brackets are the boxes of seed 000, Fig. 5.
 """

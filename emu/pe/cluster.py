@@ -1,6 +1,4 @@
-"""One cluster of a row: access to its part of the declared state, and what follows from that
-state.
-"""
+"""One cluster of a row: access to its part of the declared state."""
 
 from __future__ import annotations
 
@@ -89,8 +87,9 @@ class Cluster:
         return None
 
     def remove_store_beat(self, cycle: int) -> None:
-        """Remove the beat that the current store wrote in `cycle`. The store ends with its last
-        beat.
+        """Remove the beat that the current store wrote in `cycle`.
+
+        The store ends with its last beat.
         """
         op = self.storing()
         assert op is not None  # its beat was written
@@ -100,8 +99,9 @@ class Cluster:
             self.wake(cycle + 1)
 
     def may_still_write(self, order: int, segment: Segment) -> bool:
-        """Return whether a run of a packet before number `order` may still write bytes of
-        `segment`.
+        """Return whether a run of an earlier packet may still write bytes of `segment`.
+
+        `order` is the number of the packet; earlier packets have lower numbers.
         """
         low, high = segment["offset"], segment["offset"] + segment["length"]
         for run in self.runs:
@@ -136,9 +136,7 @@ class Cluster:
         return self.shape.address(origin + INSTRUCTION_BYTES * op["place"])
 
     def running_address(self, unit: int) -> int | None:
-        """Return the address of the instruction that a unit executes, or None if the unit is
-        free.
-        """
+        """Return the address of the instruction that a unit executes, or None."""
         run = self.run_of(self.units[unit])
         if run is None:
             return None

@@ -62,14 +62,16 @@ class ClusterControls:
         return any_ended
 
     def oldest_mac(self, now: int) -> int:
-        """Return the first cycle of the macs that are not yet reported to the trace, at most
-        `now`.
+        """Return the first cycle of the macs that are not yet reported to the trace.
+
+        Without such macs the result is `now`.
         """
         return self.units[0].units.trace.oldest_mac(now)
 
     def next_event(self, now: int) -> int:
-        """Return the next cycle after `now` in which a cluster acts without an entry in `due`, or
-        NEVER.
+        """Return the next cycle after `now` in which a cluster acts, or NEVER.
+
+        Cycles in `due` are not included.
         """
         return NEVER
 
@@ -88,8 +90,9 @@ class ClusterControls:
             unit.open(packet, address, before)
 
     def may_still_write(self, order: int, segment: Segment) -> bool:
-        """Return whether a run of a packet before number `order` may still write bytes of
-        `segment`.
+        """Return whether a run of an earlier packet may still write bytes of `segment`.
+
+        `order` is the number of the packet; earlier packets have lower numbers.
         """
         return any(cluster.may_still_write(order, segment) for cluster in self.clusters)
 

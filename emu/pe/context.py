@@ -1,6 +1,4 @@
-"""The data that the units of a row share: state, clusters, memory, and the core with its
-listeners.
-"""
+"""The data that the units of a row share: state, clusters, memory and the core."""
 
 from __future__ import annotations
 

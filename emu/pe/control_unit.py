@@ -62,8 +62,9 @@ class ControlUnit:
     # Selector 603: packets
 
     def has_free_buffer(self, packet: Packet) -> bool:
-        """Return whether the buffers of a packet are free, and also the parser if the packet needs
-        it.
+        """Return whether the buffers of a packet are free.
+
+        If the packet needs the parser, the parser must be free too.
         """
         buffers = {packet["buffer"]}
         parser = self.state.parsers[self.cluster.number]
@@ -251,9 +252,7 @@ class ControlUnit:
         return now + 1
 
     def _in_order(self, run: Run, op: Op) -> bool:
-        """Return whether the earlier steps that the unit of `op` must wait for are done (pe.md,
-        Timing).
-        """
+        """Return whether the steps are done that the unit of `op` must wait for (pe.md, Timing)."""
         for other in run["ops"]:
             if other is op:
                 break

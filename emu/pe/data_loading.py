@@ -66,9 +66,7 @@ class DataLoading:
     def _entry_counts(
         self, cluster: int, run: Run, packet: Packet, segment: int
     ) -> NDArray[np.int64]:
-        """Return the number of entries that a segment of weights brings to each PE, of shape
-        (PEs,).
-        """
+        """Return how many entries a segment of weights brings to each PE, of shape (PEs,)."""
         described, known = packet["segments"][segment], packet["entries"]
         if self._sliding(cluster, run):
             size = np.dtype(self.shape.value_type).itemsize
@@ -186,9 +184,7 @@ class DataLoading:
         return Fault(kind, message, {"packet": packet["address"]}, address=address)
 
     def _sparse_entries(self, data: bytes, packet: Packet, segment: int) -> Entries:
-        """Return three arrays: the first entry of each slice, its number of entries, and all
-        entries.
-        """
+        """Return the first entry of each slice, its number of entries, and all entries."""
         if packet["segments"][segment]["compress"]:
             counts, entries = self._compressed(packet, segment, data)
             return np.cumsum(counts) - counts, counts, entries
@@ -200,8 +196,9 @@ class DataLoading:
         return np.cumsum(counts) - counts, counts, entries
 
     def _dense_entries(self, data: bytes, packet: Packet, segment: int) -> Entries:
-        """Return the same as `_sparse_entries`, for dense data. Each mac sets the indices when it
-        starts.
+        """Return the same as `_sparse_entries`, for dense data.
+
+        Each mac sets the indices when it starts.
         """
         values = np.frombuffer(data, self.entry["value"])
         slices_ = self._count(packet, segment)
@@ -306,9 +303,7 @@ class DataLoading:
         return values.reshape(-1, self.shape.pes, values.shape[1]) if mode == SLICED else values
 
     def _check_joins(self, cluster: int, starts: NDArray[Any]) -> None:
-        """Raise `Fault` if a load starts inside a block whose elements before it are not all
-        loaded.
-        """
+        """Raise `Fault` if a load starts inside a block that is not loaded up to there."""
         block, inside = np.divmod(starts, self.shape.input_block)
         gaps = inside > self.state.block_loaded[cluster, np.arange(self.shape.pes), block]
         if gaps.any():

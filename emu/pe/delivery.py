@@ -1,6 +1,4 @@
-"""Delivers packets: what the packets of each command do in clusters and trace as the bus sends
-them.
-"""
+"""Delivers packets: says what the packets of each command do in clusters and trace."""
 
 from __future__ import annotations
 
@@ -64,9 +62,7 @@ class ExeDelivery(Delivery):
         return self.controls.can_take(packet, number)
 
     def deliver(self, packet: Packet, number: int, piece: bytes, last: bool, cycle: int) -> None:
-        """Collect the bytes of a segment, and write the whole segment to the PEs after its last
-        byte.
-        """
+        """Collect the bytes of a segment. After its last byte write it to the PEs."""
         if not packet["sent"]:
             self.controls.first_beat(packet, number, cycle)
         packet["chunks"].append(piece)

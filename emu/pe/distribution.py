@@ -131,9 +131,7 @@ class Distribution:
         return packed[number]
 
     def claims_loader(self, cluster: int, buffer: int) -> bool:
-        """Return whether a segment for `buffer` of `cluster`, or for a lower buffer, could begin
-        now.
-        """
+        """Return whether a segment for `buffer` or a lower buffer of `cluster` could begin now."""
         packet = self.state.packet
         if packet is None or not packet["opened"]:
             return False

@@ -175,9 +175,7 @@ class Expansion:
     # ld
 
     def _load(self, place: int, row: Decoded) -> Op:
-        """Return the step of an ld with the segments that it takes: lds take segments in order
-        (pe.md).
-        """
+        """Return the step of an ld with its segments: lds take segments in order (pe.md)."""
         destination = row.values["destination"]
         if destination == LD_PSUMS:
             start, high = self._span(place, 0)
@@ -279,8 +277,9 @@ class Expansion:
         return elements
 
     def _input_blocks(self, place: int) -> int:
-        """Return the mask of the blocks that the next segment of activations fills. Raises
-        `Fault`.
+        """Return the mask of the blocks that the next segment of activations fills.
+
+        Raises `Fault`.
         """
         elements = self._elements(place, self.shape.value_type)
         start, high = self._span(place, 0)

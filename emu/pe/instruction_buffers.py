@@ -114,8 +114,9 @@ def _buffer(header: bytes, words: bytes, steps: bytes, strides: bytes) -> Instru
 
 
 def buffer_of(state: State, cluster: int, number: int) -> InstructionBuffer:
-    """Return the contents of an instruction buffer. Its header has count 0 if it is not
-    configured.
+    """Return the contents of an instruction buffer.
+
+    Its header has count 0 if it is not configured.
     """
     return _buffer(
         state.headers[cluster, number].tobytes(),

@@ -1,6 +1,4 @@
-"""The output queues 513 of a row (seed 000 ¶96-97): moving results, and which places have
-results.
-"""
+"""The output queues 513 of a row (seed 000 ¶96-97): what they contain, and moving results."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Flat views of the state of PEs, from which the engines compute macs and to which they
-write them.
-"""
+"""Flat views of the state of PEs, which the engines read and write to compute macs."""
 
 from __future__ import annotations
 

@@ -44,9 +44,7 @@ class ProductLog:
         self._added.setdefault(total, []).append(source)
 
     def take(self, total: int) -> Callable[[], Iterator[Source]]:
-        """Return a function that yields the sources of accumulator `total`, and clear the
-        accumulator.
-        """
+        """Return a function that yields the sources of accumulator `total`, and clear them."""
         begin, end = self._first.get(total, 0), self.count
         added = self._added.pop(total, [])
         self._first[total] = end

@@ -1,6 +1,4 @@
-"""Labels: finds, for each value in registers and queues of a row, which instruction made it from
-what.
-"""
+"""Labels: finds which instruction made a value in a register or queue of a row, from what."""
 
 from __future__ import annotations
 

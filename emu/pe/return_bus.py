@@ -1,5 +1,6 @@
-"""The return bus of a row: it writes the beats of stores, one in a cycle, and clusters take
-turns.
+"""The return bus of a row: it writes the beats of stores, one in a cycle.
+
+The clusters take turns.
 """
 
 from __future__ import annotations

@@ -44,9 +44,7 @@ class Macs(Protocol):
         """Whether the PEs must be simulated in the next cycle."""
 
     def next_end(self) -> int:
-        """Return the first cycle in which a mac ends that needs no simulation until then, or
-        NEVER.
-        """
+        """Return the first cycle in which a mac ends that needs no simulation, or NEVER."""
 
 
 class Row(Core, Dispatchable):
@@ -140,8 +138,9 @@ class Row(Core, Dispatchable):
         return self.stall_report.unit(*units)
 
     def dispatch(self, offset: int, time: int) -> None:
-        """Start the packet list at `offset` of the feeding half. `time` is the device cycle of the
-        dispatch.
+        """Start the packet list at `offset` of the feeding half.
+
+        `time` is the device cycle of the dispatch.
         """
         memory_latency = self.device.memory.onchip_latency
         first = timing.first_cycle(time, self.dispatch_latency, memory_latency, self.divider)
@@ -248,8 +247,9 @@ class Row(Core, Dispatchable):
         self.schedule(now)
 
     def schedule(self, now: int) -> None:
-        """Set `time` to the next cycle in which something can change. `now` is the current
-        cycle.
+        """Set `time` to the next cycle in which something can change.
+
+        `now` is the current cycle.
         """
         state = self.state
         beat = state.beat

@@ -18,8 +18,9 @@ Ints = NDArray[np.int64]
 
 
 class RowTrace:
-    """The reports of one row. Times here are cycles of the row; the trace block gets device
-    cycles.
+    """The reports of one row.
+
+    Times here are cycles of the row; the trace block gets device cycles.
     """
 
     def __init__(self, context: RowContext) -> None:

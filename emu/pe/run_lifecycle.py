@@ -192,8 +192,9 @@ class RunLifecycle:
         return ahead
 
     def _stores(self, run: Run, number: int) -> int:
-        """Return the number of stores of all iterations of a buffer, streams included. Raises
-        `Fault`.
+        """Return the number of stores of all iterations of a buffer, streams included.
+
+        Raises `Fault`.
         """
         if number == run["buffer"]:
             ops = run["ops"]
@@ -253,8 +254,9 @@ class RunLifecycle:
         return bool(chain) and self.cluster.buffer(chain[0]).header["state"] == state
 
     def _slide(self, run: Run, header: dict[str, int]) -> None:
-        """Move the sliding window; at the end of an inner loop drop the whole window. Raises
-        `Fault`.
+        """Move the sliding window; at the end of an inner loop drop the whole window.
+
+        Raises `Fault`.
         """
         if not run["held"]:
             return
@@ -295,8 +297,9 @@ class RunLifecycle:
         return run["looped"] and all(op["state"] == DONE for op in run["ops"])
 
     def end_buffer(self, run: Run, now: int) -> None:
-        """End the run of a buffer, which is free from cycle `now` on. Start the next buffer of its
-        chain.
+        """End the run of a buffer, which is free from cycle `now` on.
+
+        Start the next buffer of its chain.
         """
         runs, c = self.cluster.runs, self.cluster.number
         at = runs.index(run)

@@ -101,9 +101,7 @@ def takes_weights(op: Op) -> bool:
 
 
 def slices(shape: Shape, mode: int, clusters: int) -> int:
-    """Return the number of slices into which a segment of this mode is split for `clusters`
-    clusters.
-    """
+    """Return the number of slices of a segment with this mode, for `clusters` clusters."""
     if mode == BROADCAST:
         return 1
     if mode == SLICED:

@@ -154,8 +154,9 @@ class SpecialUnits:
         state.output_written[cluster, 1:, target : target + count] = False
 
     def _to_scalar_unit(self, cluster: int, job: SfuJob) -> None:
-        """Combine the results of a reduction with accumulators of the scalar unit 604. Raises
-        `Fault`.
+        """Combine the results of a reduction with accumulators of the scalar unit 604.
+
+        Raises `Fault`.
         """
         state, buffer = self.state, job["buffer"]
         sums, has_value = state.scalar_sums[cluster, buffer], state.scalar_held[cluster, buffer]

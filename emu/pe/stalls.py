@@ -1,6 +1,4 @@
-"""Reports what the bus of a row and the runs of its clusters wait for, and who can end each
-wait.
-"""
+"""Reports what the bus and the runs of a row wait for, and who can end each wait."""
 
 from __future__ import annotations
 
@@ -131,9 +129,7 @@ class StallReport:
 
 
 def _progress(run: Run) -> tuple[int, int, int]:
-    """Return a sort key for runs: by packet, then by progress, the run that has done least
-    first.
-    """
+    """Return a sort key for runs: by packet, then the run that has done least first."""
     undone = (op["place"] for op in run["ops"] if op["state"] != DONE)
     return run["order"], run["iteration"], next(undone, len(run["ops"]))
 

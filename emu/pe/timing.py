@@ -47,8 +47,9 @@ def next_start(write_back_cycle: Cycles) -> Cycles:
 
 
 def ld_end(last_beat: int, start: int) -> int:
-    """Return the end of a load from the bus. The bitmask is made in the cycle after the last
-    beat.
+    """Return the end of a load from the bus.
+
+    The bitmask is made in the cycle after the last beat.
     """
     return max(last_beat + 1, start)
 

@@ -154,8 +154,9 @@ class ScalarCore(Core, Startable, Instrumented):
                 probe.met(self.pc)
 
     def note_access(self, address: int) -> None:
-        """Make `advance` return after an access to a window or register of a core, which may act
-        now.
+        """Make `advance` return after an access to a window or register of another core.
+
+        That core may have to act now.
         """
         region = address >> REGION_SHIFT
         if region == MAPPED or region in self.device.memory.windowed:
@@ -188,8 +189,9 @@ class ScalarCore(Core, Startable, Instrumented):
         return Stop("breakpoint", after, message, core=self.name, address=self.pc)
 
     def write_file(self, number: int, address: int, length: int) -> None:
-        """Write bytes of memory to file 1 or 2 of the host. Raises `Fault` (out-of-range
-        access).
+        """Write bytes of memory to file 1 or 2 of the host.
+
+        Raises `Fault` (out-of-range access).
         """
         self.ask()
         data = self.device.memory.peek(address, length)

@@ -47,8 +47,9 @@ def write(core: ScalarCore, address: int, value: int) -> None:
 
 
 def _read_trace(core: ScalarCore, name: str, address: int) -> int:
-    """Return a register of the trace block, after counting that the present instruction has
-    started.
+    """Return a register of the trace block.
+
+    The present instruction has started and is counted.
     """
     if core.tracing:
         core.tally.begin_instruction(core.time)

@@ -27,8 +27,9 @@ from macaw.isa.model import Core as Table
 
 
 class Hart(ScalarCore):
-    """A scalar core that interprets. `modules` have the functions of instructions beyond the scalar
-    base.
+    """A scalar core that interprets.
+
+    `modules` have the functions of instructions beyond the scalar base.
     """
 
     def __init__(

@@ -44,8 +44,9 @@ class PageWatch:
 
 
 class RunCache:
-    """The cached runs of a core: for an address the longest run from there, and the one instruction
-    there.
+    """The cached runs of a core, by address.
+
+    `runs` has the longest run from an address, `steps` the run of the one instruction there.
     """
 
     def __init__(self, core: ScalarCore) -> None:
@@ -60,8 +61,9 @@ class RunCache:
         return self._prepare(address, self.runs, LONGEST)
 
     def step(self, address: int) -> Run:
-        """Return the run of the one instruction at `address`, and keep it in `steps`. Raises
-        `Fault`.
+        """Return the run of the one instruction at `address`, and keep it in `steps`.
+
+        Raises `Fault`.
         """
         return self.steps.get(address) or self._prepare(address, self.steps, 1)
 
@@ -91,8 +93,9 @@ class RunCache:
             }
 
     def _forget(self, address: int) -> None:
-        """Put aside runs whose page has changed. Their code is compared before they are used
-        again.
+        """Put aside runs whose page has changed.
+
+        Their code is compared before they are used again.
         """
         for cache, longest in ((self.runs, LONGEST), (self.steps, 1)):
             run = cache.pop(address, None)

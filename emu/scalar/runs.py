@@ -21,8 +21,9 @@ ENDS = frozenset(("branch", "jump"))
 
 
 class Uses(NamedTuple):
-    """How the instructions of a run use compute units, for the trace. Times count from the run's
-    begin.
+    """How the instructions of a run use compute units, for the trace.
+
+    Times count from the run's begin.
     """
 
     counts: tuple[int, ...]  # before each instruction, and at the end

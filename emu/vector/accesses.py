@@ -1,6 +1,4 @@
-"""Executes loads and stores of vc: of general registers, of whole vector registers, and by a
-stride.
-"""
+"""Executes loads and stores of vc: of general registers, vector registers, and by a stride."""
 
 from __future__ import annotations
 
@@ -18,16 +16,18 @@ from macaw.isa.vector_layouts import ELEMENTS, VECTOR_BYTES
 
 
 class Accesses:
-    """Executes the accesses of one core. Each access ends or waits by calling a method of
-    the core.
+    """Executes the accesses of one core.
+
+    Each access ends or waits by calling a method of the core.
     """
 
     def __init__(self, core: VectorCore) -> None:
         self.core = core
 
     def execute(self, found: Decoded) -> None:
-        """Execute an access. Raises `Fault` or `WindowNotReady`, in both cases before any
-        change.
+        """Execute an access.
+
+        Raises `Fault` or `WindowNotReady`, in both cases before any change.
         """
         mnemonic, values = found.row.mnemonic, found.values
         core = self.core

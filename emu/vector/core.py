@@ -64,8 +64,9 @@ class VectorCore(ScalarCore):
         return None
 
     def units(self) -> Units:
-        """Return the compute units: one lane for each byte of the vector unit; see
-        `Traced.units`.
+        """Return the compute units: one lane for each byte of the vector unit.
+
+        See `Traced.units`.
         """
         return Units(VECTOR_BYTES, 1, store=VECTOR_BYTES)
 
@@ -94,8 +95,9 @@ class VectorCore(ScalarCore):
         self.retire_access(time, ready)
 
     def retire_store(self, time: int, ready: int) -> None:
-        """End a store that memory accepted in cycle `time`. Memory has the data in cycle
-        `ready`.
+        """End a store that memory accepted in cycle `time`.
+
+        Memory has the data in cycle `ready`.
         """
         ready = self.aligned(ready)
         self.ready[LAST_STORE] = max(self.ready[LAST_STORE], ready)

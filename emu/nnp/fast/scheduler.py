@@ -87,9 +87,7 @@ class FastScheduler:
     def _products(
         self, chain: Chain, first: int, arrivals: Times, counts_waits: bool
     ) -> tuple[Times, int]:
-        """Return when each iteration's product starts, and how many cycles they waited for
-        tiles.
-        """
+        """Return when each iteration's product starts, and the total cycles of waits for tiles."""
         assert chain.product is not None
         timing, state = self.timing, self.state
         columns = np.arange(arrivals.shape[1]) // timing.engines * timing.pass_cycles

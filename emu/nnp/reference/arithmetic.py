@@ -1,5 +1,6 @@
-"""The arithmetic of the reference engine: element by element, with Python's integers and
-fractions.
+"""The arithmetic of the reference engine: it computes one element after the other.
+
+It uses integers and fractions of Python.
 """
 
 from __future__ import annotations

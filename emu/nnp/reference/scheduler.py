@@ -15,8 +15,9 @@ from macaw.isa.nnp_entries import Access
 
 
 class ReferenceScheduler:
-    """The reference implementation of `macaw.emu.nnp.schedule.Scheduler`, for one iteration at a
-    time.
+    """The reference implementation of `macaw.emu.nnp.schedule.Scheduler`.
+
+    It schedules one iteration at a time.
     """
 
     def __init__(self, state: NnpState, timing: Timing) -> None:

@@ -74,9 +74,7 @@ class BalancedPlan(Plan):
             raise Unplannable
 
     def _in_range(self) -> bool:
-        """Return whether no sum can leave its range, whichever PE adds which products in whatever
-        order.
-        """
+        """Return whether no sum can leave its range, in whatever order products are added."""
         adder, macs = self.adder, self.macs
         if not adder.floating and adder.overflow == "wrap":
             return True
@@ -148,9 +146,7 @@ class BalancedPlan(Plan):
         arrays.helpers[self.helper[rows]] = state.helper_sums.after(columns, outcome.products)
 
     def _handing(self, cluster: int) -> int:
-        """Return the cycle of the plan in which a cluster hands sums over, or -1 if it never
-        does.
-        """
+        """Return the cycle of the plan in which a cluster hands sums over, or -1."""
         if self.settlement is None:
             return -1
         first = self.offset // self.shape.pes

@@ -21,8 +21,9 @@ from macaw.emu.waits import NEVER
 
 
 class LockstepControls(ClusterControls):
-    """The control units of a row. The clusters in `group`, if there is a group, have no turns of
-    their own.
+    """The control units of a row, of which those in `group` are simulated together.
+
+    `group` is None if no clusters form a lockstep group.
     """
 
     macs: PlannedMacs  # set by the row
@@ -37,8 +38,9 @@ class LockstepControls(ClusterControls):
     # The row's calls
 
     def act(self, now: int) -> bool:
-        """Let the group and the control units act in cycle `now`. Return whether any did. Raises
-        `Fault`.
+        """Let the group and the control units act in cycle `now`.
+
+        Return whether any did. Raises `Fault`.
         """
         acted = False
         core, due = self.context.core, self.state.due
@@ -62,15 +64,17 @@ class LockstepControls(ClusterControls):
         return NEVER if self.group is None else self.group.next_event(now)
 
     def oldest_mac(self, now: int) -> int:
-        """Return the first cycle of the macs that are not yet reported to the trace, at most
-        `now`.
+        """Return the first cycle of the macs that are not yet reported to the trace.
+
+        Without such macs the result is `now`.
         """
         oldest = super().oldest_mac(now)
         return oldest if self.group is None else min(oldest, self.group.began)
 
     def split(self, now: int = NEVER) -> None:
-        """Split the group, at the start of cycle `now` or, without `now`, in the middle of the
-        current cycle.
+        """Split the group at the start of cycle `now`.
+
+        Without `now` it is split in the middle of the current cycle.
         """
         group, self.group = self.group, None
         assert group is not None  # the caller has looked
@@ -95,8 +99,9 @@ class LockstepControls(ClusterControls):
         return super().accepts(packet)
 
     def may_still_write(self, order: int, segment: Segment) -> bool:
-        """Return whether a run of a packet before number `order` may still write bytes of
-        `segment`.
+        """Return whether a run of an earlier packet may still write bytes of `segment`.
+
+        `order` is the number of the packet; earlier packets have lower numbers.
         """
         if self.group is not None:
             if order == self.group.order:

@@ -54,8 +54,9 @@ class FeedBurst:
         return cls(half, offset + packet["sent"] + length, cycle + 1, cycle + 1 + count)
 
     def write(self, bus: Distribution, now: int) -> int:
-        """Bring bus and packet to the start of cycle `now`. Return the number of beats
-        before it.
+        """Bring bus and packet to the start of cycle `now`.
+
+        Return how many beats of the burst came before `now`.
         """
         beats = min(now, self.end) - self.first
         if beats <= 0:

@@ -62,8 +62,9 @@ class LockstepAccumulator:
         self.macs.append(mac)
 
     def move(self, source: int, target: int) -> None:
-        """Move accumulator `source` to place `target` of the output queue; see
-        `OutputQueues.move`.
+        """Move accumulator `source` to place `target` of the output queue.
+
+        See `OutputQueues.move`.
         """
         values = self.accumulators[..., source]
         self.buffer[...] = values

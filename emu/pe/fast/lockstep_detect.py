@@ -71,8 +71,9 @@ def _starts_loop(context: RowContext, cluster: int, run: Run, now: int) -> bool:
 
 
 def _ends(op: Op, now: int) -> bool:
-    """Return whether a step is over in cycle `now`, even if the control unit has not noticed it
-    yet.
+    """Return whether a step is over in cycle `now`.
+
+    The control unit may not have noticed it yet.
     """
     return op["state"] == DONE or (op["state"] == RUNNING and op["end"] < now)
 

@@ -106,8 +106,9 @@ class LockstepGroup:
             self.state.due[cluster] = NEVER
 
     def _take(self, ops: Sequence[Op], known: Ints) -> None:
-        """Set the steps of an iteration. `known` (clusters,) is the first cycle of the
-        iteration.
+        """Set the steps of an iteration.
+
+        `known` (clusters,) is the first cycle of the iteration.
         """
         self.steps = [LockstepStep(op, known) for op in ops]
         for step in self.steps:
@@ -214,8 +215,9 @@ class LockstepGroup:
         return self.before + self.steps[: self.steps.index(step)]
 
     def _loop_back(self) -> bool:
-        """Start the next iteration, or end the run after the last one. Return False if its time is
-        not known.
+        """Start the next iteration, or end the run after the last one.
+
+        Return False if its time is not known.
         """
         run = self.run
         times = []

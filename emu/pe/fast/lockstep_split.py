@@ -28,8 +28,9 @@ def split(group: LockstepGroup, now: dict[int, int], computed: int) -> list[tupl
 
 
 def _replay(group: LockstepGroup, place: int, now: int, computed: int) -> int:
-    """Repeat the cycles of a cluster up to `now`. Return how many of its macs have ended by
-    then.
+    """Repeat the cycles of a cluster up to `now`.
+
+    Return how many of its macs have ended by then.
     """
     state, c, unit = group.state, group.clusters[place], group.units[place]
     state.due[c] = group.due[place]

@@ -17,9 +17,7 @@ STEPS = {"ld", "skip", "mac", "move"}  # that a group can execute
 
 @dataclass(eq=False)
 class LockstepStep:
-    """A step of all clusters, with the times when each cluster starts and ends it, as far as
-    known.
-    """
+    """A step of all clusters. For each cluster it has the start and the end, as far as known."""
 
     op: Op
     known: Ints  # the first cycle of its iteration

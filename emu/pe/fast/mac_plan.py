@@ -257,8 +257,9 @@ class Plan:
         )
 
     def _pair_times(self, rows: slice) -> tuple[Ints, Ints]:
-        """Return the cycle of each pair and the loads in queue 1 after it, both of shape (PEs,
-        pairs).
+        """Return the cycle of each pair, and the loads in queue 1 after it.
+
+        Both arrays have shape (PEs, pairs).
         """
         table = self.tables
         assert table is not None

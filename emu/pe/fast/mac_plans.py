@@ -11,8 +11,9 @@ from macaw.emu.waits import NEVER
 
 
 class MacPlans:
-    """The plan of each cluster. `peers` returns the plans of all rows, which are settled
-    together.
+    """The plan of each cluster.
+
+    `peers` returns the plans of all rows, which are settled together.
     """
 
     def __init__(self, context: RowContext, peers: Callable[[], Iterable[MacPlans]]) -> None:

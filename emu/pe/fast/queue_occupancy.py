@@ -62,9 +62,7 @@ class LoadCounts:
 
 
 def padded(pairs: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return `pairs` (PEs, pairs) followed by the zeros that `QueueOccupancy` may read past its
-    end.
-    """
+    """Return `pairs` (PEs, pairs) with zeros at the end, which `QueueOccupancy` may read."""
     return np.pad(pairs, ((0, 0), (0, _STRETCH)))
 
 
@@ -106,8 +104,9 @@ class QueueOccupancy:
         self.zero, self.unit = np.array(0, kind), np.array(1, kind)
 
     def run(self, cycles: int | None) -> LoadCounts:
-        """Count at least `cycles` cycles. None counts up to the last cycle in which a PE has
-        work.
+        """Count at least `cycles` cycles.
+
+        None counts up to the last cycle in which a PE has work.
         """
         parts = [self._stretch()]
         while self._at_work() and (cycles is None or len(parts) * _STRETCH < cycles):

@@ -49,8 +49,9 @@ class FastRow(Row):
 
     @property
     def next_address(self) -> int | None:
-        """The address of the instruction or packet that the row executes next; see
-        `Row.next_address`.
+        """The address of the instruction or packet that the row executes next.
+
+        See `Row.next_address`.
         """
         if self.controls.group is not None:
             self._catch_up()
@@ -99,8 +100,9 @@ class FastRow(Row):
         super().cycle(now)
 
     def schedule(self, now: int) -> None:
-        """Set `time` to the next cycle in which something can change. `now` is the current
-        cycle.
+        """Set `time` to the next cycle in which something can change.
+
+        `now` is the current cycle.
         """
         state = self.state
         idle = state.beat is None and state.returning == FREE

@@ -1,3 +1,1 @@
-"""The fast engine of scalar cores: it executes runs, and hot code translated to Python
-functions.
-"""
+"""The fast engine of scalar cores: it translates hot code to Python functions."""

@@ -165,8 +165,9 @@ class BlockCache:
             self._failures.clear()
 
     def _forget(self, address: int) -> None:
-        """Put aside a block whose page has changed. Its code is compared before it is used
-        again.
+        """Put aside a block whose page has changed.
+
+        Its code is compared before it is used again.
         """
         block = self.blocks.pop(address, None)
         if block is not None:

@@ -47,8 +47,9 @@ class TranslatingCore(ScalarCore):
             cache.rebind(changed)
 
     def set_probes(self, probes: Iterable[Probe]) -> None:
-        """Set the probes, and drop translated code if they changed; see
-        `Instrumented.set_probes`.
+        """Set the probes, and drop translated code if they changed.
+
+        See `Instrumented.set_probes`.
         """
         old = self.probes
         super().set_probes(probes)

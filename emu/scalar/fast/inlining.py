@@ -36,8 +36,9 @@ class Inlined(NamedTuple):
 
 @cache
 def _bodies(module: ModuleType) -> dict[str, list[ast.stmt]]:
-    """Return the statements of each act of a module, by the name of the function that makes the
-    act.
+    """Return the statements of each act of a module.
+
+    The key is the name of the function that makes the act.
     """
     found: dict[str, list[ast.stmt]] = {}
     for outer in ast.parse(inspect.getsource(module)).body:
@@ -86,8 +87,9 @@ def inline(
 
 @cache
 def _template(module: ModuleType, name: str, values: frozenset[str]) -> _Template:
-    """Return the template of the acts of a function. `values` are the names that are free in
-    them.
+    """Return the template of the acts of a function.
+
+    `values` are the names that are free in them.
     """
     change = _Change(values)
     lines: list[str] = []

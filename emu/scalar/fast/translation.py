@@ -41,15 +41,15 @@ class Translator(Counting):
     # What another core extends
 
     def enter(self) -> Iterable[str]:
-        """Return the lines at the begin of the function."""
+        """Return more lines at the begin of the function. A core with more state overrides this."""
         return ()
 
     def wait(self, found: Decoded) -> Iterable[str]:
-        """Return the lines before an instruction."""
+        """Return more lines before an instruction. A core with more state overrides this."""
         return ()
 
     def after(self, found: Decoded) -> Iterable[str]:
-        """Return the lines after an instruction."""
+        """Return more lines after an instruction. A core with more state overrides this."""
         return ()
 
     def count_branch(self, cost: int) -> Iterable[str]:
@@ -61,7 +61,7 @@ class Translator(Counting):
         return None
 
     def finish(self) -> Iterable[str]:
-        """Return the lines at the end of the function."""
+        """Return more lines at the end of the function. A core with more state overrides this."""
         return ()
 
     # The text
