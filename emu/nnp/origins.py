@@ -42,7 +42,7 @@ class ChainOrigins(Origins):
         self.state, self.timing, self.native = state, timing, timing.native
         self.now = now  # the core's time
         self.elements = Elements(state, self.native, arithmetic, self._last_writer)
-        self._iteration: Iteration | None = None  # the one that is being done
+        self._iteration: Iteration | None = None  # that is being executed
         self._steps = 0
         self._entry_writers: dict[tuple[str, int], list[Written]] = {}  # by memory and entry
         self._dram_writers: dict[int, Written] = {}  # by number of the announcement

@@ -20,7 +20,7 @@ class Schedule(NamedTuple):
     starts: Times  # (iterations): the first vector is read
     free: dict[int, int]  # by unit: it is free again
     readable: Times  # (iterations, vectors or tiles): it can be read where it was written
-    stored: int  # everything is in Dram; 0: nothing goes there
+    stored: int  # all writes to Dram can be read; 0: nothing is written there
     reads: Times  # (iterations, vectors or tiles): it is read ...
     read_rates: Times  # ... for so many cycles
     writes: Times  # (iterations, vectors or tiles): it enters the unit that writes

@@ -194,7 +194,7 @@ BOXES = (
     Box("520", "selector of the neighbour's sum", _neighbour),
 )
 BY_NUMBER = {box.number: box for box in BOXES}
-# What a queue of the table holds is in one of them: from its head on.
+# For each queue the box, and the name in its contents, that has the entries from the head on.
 ENTRIES = {"weights": ("503", "entries"), "q1": ("518", "loads"), "q2": ("519", "loads")}
 
 

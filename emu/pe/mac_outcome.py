@@ -32,7 +32,7 @@ class MacOutcome:
     loads_given: Counts = 0  # to the left neighbour
     loads_received: Counts = 0  # from the right neighbour
     handing_cycles: Counts = 0  # cycles in which the PE gave or got a partial sum at the end
-    # The most loads that queues 1 and 2 held; None: as many as they hold afterwards.
+    # The most loads in queues 1 and 2 during the mac; None: the loads in them after it.
     q1_most: Counts | None = None
     q2_most: Counts | None = None
 

@@ -22,7 +22,7 @@ from macaw.emu.waits import NEVER
 from macaw.isa.codec import Decoded
 
 LANES = (0, 1)
-# What a buffer holds.
+# The fields of the state that make up an instruction buffer.
 BUFFER_FIELDS = ("headers", "words", "steps", "strides", "origins", "registers")
 
 

@@ -24,7 +24,7 @@ class PageWatch:
     def __init__(self, forget: Callable[[int], None]) -> None:
         self._forget = forget
         self.changes = 0  # how often code has changed
-        self._addresses: dict[int, set[int]] = {}  # of what lies in a page, by page address
+        self._addresses: dict[int, set[int]] = {}  # watched in each page, by page address
         self._bases: set[int] = set()
 
     def add(self, address: int, pages: Pages, offset: int, length: int) -> None:
