@@ -1,7 +1,7 @@
-"""Which instructions cores have come to, and which breakpoints there were reported already.
+"""Remembers at which instruction each core has arrived, and which points have stopped it there.
 
-A breakpoint is asked once for each coming of a core to its instruction. `Inspectable.moment` tells
-one coming from the next.
+An arrival is one coming of a core to an instruction. Each breakpoint is tested once for each
+arrival. `Inspectable.moment` returns a key that distinguishes one arrival from the next.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ NONE = 1 << 62  # no point has so high a number
 
 @dataclass
 class Arrival:
-    """A core has come to an instruction; the breakpoints that are not asked there any more."""
+    """One arrival of a core at an instruction, with the points that cannot stop it there again."""
 
     moment: object  # `Inspectable.moment`
     points: set[int] = field(default_factory=set)  # numbers of those that were counted here
@@ -33,28 +33,35 @@ class Arrivals:
         self._at: dict[tuple[str, int], Arrival] = {}  # by core and address
 
     def clear(self) -> None:
-        """Forget all: for another run, and for a change of position."""
+        """Forget all arrivals. Called before another run and after a change of position."""
         self._at.clear()
 
     def show(self, core: Core, newest: int) -> None:
-        """Let points with a number above `newest` pass where a stop shows a core."""
+        """Record that a stop shows a core before its next instructions.
+
+        In these arrivals, points with a number above `newest` do not stop the core: the user has
+        set them while he saw the core there.
+        """
         for address in core.next_addresses:
             arrival = self._arrival(core, address)
             arrival.newest = min(arrival.newest, newest)
 
     def report(self, core: Core, address: int, numbers: Iterable[int]) -> None:
-        """Let points that a stop has reported pass at that instruction."""
+        """Record that a stop has reported points, by number, at a core's instruction.
+
+        In this arrival the points do not stop the core again.
+        """
         self._arrival(core, address).points.update(numbers)
 
     def is_new(self, core: Core, number: int, address: int) -> bool:
-        """Whether no stop has reported a point at a core's next instruction."""
+        """Return whether a point may still stop a core in its present arrival at `address`."""
         arrival = self._at.get((core.name, address))
         if arrival is None or arrival.moment != core.moment(address):
             return True
         return number not in arrival.points and number <= arrival.newest
 
     def is_shown(self, core: Core, address: int) -> bool:
-        """Whether a stop shows a core before the instruction at an address."""
+        """Return whether the last stop showed a core in its present arrival at `address`."""
         arrival = self._at.get((core.name, address))
         return (
             arrival is not None and arrival.moment == core.moment(address) and arrival.newest < NONE

@@ -1,4 +1,8 @@
-"""Breakpoints at work: breaks of cores that halt, announced instructions of all others."""
+"""Tests breakpoints while a device runs.
+
+Cores of class `Breakable` stop at their breaks by themselves. For all other cores the announcements
+of instructions are compared with the addresses of the breakpoints.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +30,7 @@ PointTarget = tuple[Point, Target]  # a breakpoint at an address of a core
 
 
 class Breakpoints:
-    """The active breakpoints of a session on its device of now."""
+    """The active breakpoints of a session, prepared for its present device."""
 
     def __init__(self, debuggee: Debuggee, arrivals: Arrivals, counter: HitCounter) -> None:
         self.debuggee = debuggee
@@ -39,15 +43,15 @@ class Breakpoints:
 
     @property
     def cores(self) -> set[str]:
-        """The cores whose acts have to be looked at one by one."""
+        """The names of the cores that the monitor must examine after each of their acts."""
         return set(self._by_announcement)
 
     def forget_device(self) -> None:
-        """Forget the breaks on the device: another one replaces it."""
+        """Forget which cores have breaks, because another device replaces the present one."""
         self._cores_with_breaks = set()
 
     def prepare(self, points: Iterable[Point]) -> None:
-        """Find the targets of these points on the device of now."""
+        """Find the targets of these points on the present device, and build the breaks for them."""
         by_core: dict[str, dict[int, list[PointTarget]]] = {}
         for point in points:
             for target in point_targets(self.debuggee, point):
@@ -81,7 +85,7 @@ class Breakpoints:
         return Break(test, " or ".join(texts), names)
 
     def arm(self, goals: Goals) -> None:
-        """Set the breaks of all cores, and those of the goals of this run."""
+        """Set the breaks of all breakpoints, and breaks for the goals of this run."""
         for core in self.debuggee.device.order:
             breaks = self._breaks.get(core.name, {})
             if core.name in goals:
@@ -93,7 +97,10 @@ class Breakpoints:
     def _with_goals(
         self, core: Core, breaks: Mapping[int, Break], goals: Mapping[int, Test]
     ) -> dict[int, Break]:
-        """Breaks that stop for a goal as well, but not where a stop shows the core already."""
+        """Return breaks for the addresses of a core's goals; they test the breakpoints there, too.
+
+        A goal does not stop the core in an arrival that the last stop has shown.
+        """
 
         def test(at: int, goal: Test, other: Test | None) -> bool:
             is_hit = other is not None and other()
@@ -107,7 +114,7 @@ class Breakpoints:
         }
 
     def disarm(self) -> None:
-        """Take all breaks away."""
+        """Remove all breaks from the cores."""
         for name in self._cores_with_breaks:
             core = self.debuggee.device.cores[name]
             if isinstance(core, Breakable):
@@ -115,16 +122,16 @@ class Breakpoints:
         self._cores_with_breaks = set()
 
     def check_next(self, core: Core) -> None:
-        """Count the breakpoints at the instruction before which a step has ended.
+        """Count the breakpoints at the instruction before which a step has stopped a core.
 
-        A dprintf is left out: it prints right before the instruction is executed.
+        A dprintf is not counted: it prints later, right before the core executes the instruction.
         """
         for address in core.next_addresses:
             points = self._halting.get(core.name, {}).get(address, ())
             self._stops(Place(core.name), [x for x in points if x[0].kind != "dprintf"])
 
     def _stops(self, place: Place, points: list[PointTarget]) -> bool:
-        """Whether one of the breakpoints stops the core right before it."""
+        """Count the breakpoints at a core's next instruction; return whether one stops the core."""
         core = self.debuggee.device.cores[place.core]
         counter = self.counter
         hits: list[Hit] = []
@@ -141,7 +148,7 @@ class Breakpoints:
         return bool(hits)
 
     def hits_at(self, core: Core, kind: str, values: dict[str, Any]) -> Iterator[Hit]:
-        """The hits at an announcement of a core that does not halt."""
+        """Yield the hits of breakpoints at an announcement of a core that has no breaks."""
         if core.name not in self._by_announcement or kind not in core.table.begins:
             return
         place = place_of(core, values)

@@ -1,7 +1,8 @@
-"""The calls that a core is in: return addresses in the link register and on the stack.
+"""Finds the calls that a core is in, by return addresses in the link register and on the stack.
 
-Assembly has no frame records, so every word on the stack counts that is the address after a call.
-A direct call counts only if its target lies at or before the inner function's address.
+Assembly code has no frame records. Therefore each word on the stack that is the address after a
+call is taken as a return address. A direct call counts only if its target lies at or before the
+address in the inner function.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ MOST_FRAMES = 64
 
 
 def call_stack(session: Session, core: Core) -> list[Where]:
-    """Where a core is, then where each call returns to, innermost first; empty if it is idle."""
+    """Return where a core is and where each call will return to, the innermost call first.
+
+    The result is empty if the core is idle.
+    """
     here = core.next_address
     if here is None:
         return []
@@ -44,7 +48,7 @@ def call_stack(session: Session, core: Core) -> list[Where]:
 
 
 def register(core: Core, alias: str) -> int | None:
-    """The value of a register by one of its names; None if the core has none of that name."""
+    """Return the value of the register with this name or alias, None if the core has none."""
     for file in core.table.files:
         for number, names in enumerate(file.names):
             values = live_values(core, file.name)
@@ -54,7 +58,7 @@ def register(core: Core, alias: str) -> int | None:
 
 
 def _saves(code: SourceCode, here: int) -> bool:
-    """Whether the function stores its link, so that it is on the stack, before `here`."""
+    """Return whether the function stores its link register on the stack before address `here`."""
     symbol = code.debuggee.program.symbol_at(here)
     for at in range(here - (symbol[1] if symbol else 0), here, WORD):
         instruction = code.instruction(at)
@@ -68,7 +72,7 @@ def _saves(code: SourceCode, here: int) -> bool:
 
 
 def _words(session: Session, address: int) -> list[int]:
-    """The words from an address up, at most `MOST_WORDS` and to the end of its memory."""
+    """Return the 32-bit words from an address up to the end of its memory, at most `MOST_WORDS`."""
     memory = session.device.memory
     try:
         pages, offset = memory.locate(address, WORD)
@@ -80,7 +84,7 @@ def _words(session: Session, address: int) -> list[int]:
 
 
 def _follows_call(code: SourceCode, address: int, inner: int) -> bool:
-    """Whether an address is the one after a call that may have led to `inner`."""
+    """Return whether the instruction before an address is a call that may have led to `inner`."""
     section = code.debuggee.program.section_at(address - WORD)
     if section is None or address % WORD or not code.calls(address - WORD):
         return False

@@ -1,4 +1,7 @@
-"""Caught events at work: announcements of cores, changes of their state, the end of a run."""
+"""Finds the events that `catch` points wait for while a device runs.
+
+An event is an announcement of a core, a change of a core's state, or the end of a run.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Catchpoints:
-    """The active `catch` points of a session on its device of now."""
+    """The active `catch` points of a session, prepared for its present device."""
 
     def __init__(self, debuggee: Debuggee, counter: HitCounter) -> None:
         self.debuggee = debuggee
@@ -30,7 +33,7 @@ class Catchpoints:
         self._announcements: list[tuple[Point, str, list[Place]]] = []  # kind of announcement
 
     def is_late(self, point: Point) -> bool:
-        """Whether fast engines report an event only after the cycle in which it happens."""
+        """Return whether a fast engine reports the point's event later than in its own cycle."""
         device = self.debuggee.device
         event = event_of(device, point.text)
         if event.late or event.announced or event.name not in STATE_EVENTS:
@@ -41,7 +44,7 @@ class Catchpoints:
         )
 
     def prepare(self, points: Iterable[Point]) -> None:
-        """Find what to look at for these points on the device of now."""
+        """Find the announcements and the state that these points need on the present device."""
         device = self.debuggee.device
         self._state_events, self._announcements = [], []
         for point in points:
@@ -65,7 +68,7 @@ class Catchpoints:
 
     @property
     def cores(self) -> set[str]:
-        """The cores whose acts have to be looked at one by one."""
+        """The names of the cores that the monitor must examine after each of their acts."""
         device = self.debuggee.device
         names = {event.core.name for _, event in self._state_events}
         if any(event.by_others for _, event in self._state_events):
@@ -77,12 +80,12 @@ class Catchpoints:
         return names
 
     def begin(self) -> None:
-        """Start a run: what is so already is no event."""
+        """Prepare for a run. A condition that is true already at its start is no event."""
         for _, event in self._state_events:
             event.begin()
 
     def hits_at(self, core: Core, kind: str, values: dict[str, Any]) -> Iterator[Hit]:
-        """The hits at an announcement of a core."""
+        """Yield the hits at an announcement of a core."""
         for point, announcement, where in self._announcements:
             place = place_of(core, values)
             if announcement != kind or not inside(place, where):
@@ -91,7 +94,7 @@ class Catchpoints:
                 yield from self.counter.count(point, place, core.name, place, values)
 
     def after_act(self, core: Core) -> Iterator[Hit]:
-        """The hits of what an act of a core has changed."""
+        """Yield the hits of state changes that an act of a core has caused."""
         for point, event in self._state_events:
             if event.core is core or event.by_others:
                 for values in event.look():
@@ -99,7 +102,7 @@ class Catchpoints:
                     yield from self.counter.count(point, viewpoint, core.name, values=values)
 
     def at_end(self, stop: Stop, points: Iterable[Point]) -> Iterator[Hit]:
-        """The hits of the reason for which a run has ended (`catch fault`)."""
+        """Yield the hits of points that catch the reason why a run has ended (`catch fault`)."""
         core = self.debuggee.device.cores.get(stop.core)
         if core is None:
             return

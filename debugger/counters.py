@@ -1,4 +1,4 @@
-"""The counters of a device: of cores, of their traffic, of register groups of the trace."""
+"""Reads the counters of a device: of cores, of their traffic, and of the trace's groups."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ Counts = dict[str, dict[str, int]]  # by core, then by name
 
 
 def read_counters(device: Device) -> Counts:
-    """All counters of now; last those of the trace's groups, `t_begin0` and on.
+    """Return the present value of each counter, by core and then by name.
 
-    Times of a group count from the start of the traced program.
+    The counters of the trace's register groups come last; their names are `t_begin0` and so on.
+    Times in a group are cycles from the start of the traced program.
     """
     counts = device.counters()
     for core in device.order:
@@ -30,7 +31,7 @@ def read_counters(device: Device) -> Counts:
 
 
 def counter_units(core: Core) -> dict[str, str]:
-    """The unit of each counter of a core, by the counter's name."""
+    """Return the unit of each counter of a core, by the counter's name."""
     units = {row.name: row.unit for row in (*TRAFFIC, *core.table.counters)}
     group_units = {
         row.name: units.get(row.of, "uses") if row.takes == "count" else "cycle" for row in GROUP

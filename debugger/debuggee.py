@@ -1,4 +1,4 @@
-"""The program that is debugged, on its device: what names, places and locations refer to."""
+"""The debuggee: the program that is debugged, on its device, with its output and its focus."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Output:
-    """What a program writes, with the position of each piece."""
+    """The output of a program, in pieces; each piece has the position at which it was written."""
 
     on_write: Callable[[str, bytes], object] | None = None  # gets each piece as it comes
     pieces: list[tuple[Position, str, bytes]] = field(default_factory=list)  # position, stream
@@ -31,15 +31,15 @@ class Output:
             self.on_write(stream, data)
 
     def drop_after(self, position: Position) -> None:
-        """Keep only what was written up to a position."""
+        """Drop the pieces that were written after a position."""
         self.pieces[:] = [piece for piece in self.pieces if piece[0] <= position]
 
 
 class Debuggee:
     """One program with its inputs on one device.
 
-    `device` is the machine as it is now; a change of engine replaces the object. `focus` holds
-    the places that steps and short names refer to.
+    `device` is the present device; a change of engine replaces the object. `focus` contains the
+    places that steps and short names refer to.
     """
 
     def __init__(
@@ -50,7 +50,10 @@ class Debuggee:
         engine: str,
         on_output: Callable[[str, bytes], object] | None,
     ) -> None:
-        """`engine`: the one to use where no point needs the reference. Raises `DeviceError`."""
+        """Build the device. Raises `DeviceError`.
+
+        `engine` is the name of the engine that runs whenever no point needs the reference engine.
+        """
         self.program = program
         self.config = config
         self.inputs = dict(inputs)
@@ -66,7 +69,7 @@ class Debuggee:
         return self.device.cores[self.focus[0].core]
 
     def build_device(self, engine: str) -> Device:
-        """A new device with the program loaded; what it writes goes into `output`."""
+        """Return a new device with the program loaded; the program writes to `output`."""
         device = Device(self.config, engine=engine)
         device.load(self.program)
         device.stdout = lambda data: self.write("stdout", data)
@@ -74,12 +77,12 @@ class Debuggee:
         return device
 
     def load(self) -> None:
-        """Load the program and the inputs anew, and clear the output."""
+        """Load the program and the inputs again, and clear the output."""
         self.device.load(self.program)
         for name, array in self.inputs.items():
             self.device.write_tensor(name, array)
         self.output.pieces.clear()
 
     def write(self, stream: str, data: bytes) -> None:
-        """Add to the output at the present position."""
+        """Add a piece to the output at the present position."""
         self.output.write(self.device.position, stream, data)

@@ -1,4 +1,4 @@
-"""The texts of `dprintf`: a format of C's printf, and expressions."""
+"""Makes the texts that `dprintf` points print, from a format as in C's printf and expressions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,11 @@ def check_format(form: str) -> None:
 
 
 def dprintf_text(debuggee: Debuggee, point: Point, place: Place | None) -> str:
-    """What a dprintf prints now, names as seen from a place (None: from the focus)."""
+    """Return the text that a dprintf prints now.
+
+    Names in its expressions are resolved as seen from `place`, or from the focus if it is None. If
+    an expression has no value, the text is the format with the error.
+    """
     focus = (place,) if place is not None else None
     try:
         values = [compile_expression(debuggee, text, focus).value() for text in point.values]
@@ -37,7 +41,7 @@ def dprintf_text(debuggee: Debuggee, point: Point, place: Place | None) -> str:
 
 
 def format_values(form: str, values: Sequence[Any]) -> str:
-    """A format with its values put in. Raises `ValueError` if they do not fit it."""
+    """Return a format with its values filled in. Raises `ValueError` if they do not fit."""
     letters = [match[3] for match in _CONVERSION.finditer(form) if match[3] != "%"]
     letters += [""] * (len(values) - len(letters))
     items = (
@@ -51,6 +55,6 @@ def format_values(form: str, values: Sequence[Any]) -> str:
 
 
 def _bits_of(value: int) -> int:
-    """The bits of a register as an unsigned number; in expressions it is a signed one."""
+    """Return the bits of a register, a signed number in expressions, as an unsigned number."""
     bits = 32 if value >= -(1 << 31) else 64
     return value & (1 << bits) - 1 if value < 0 else value

@@ -1,4 +1,7 @@
-"""Follows a path into a value of state: members, types, subscripts; and where the part lies."""
+"""Follows a path of members, types and subscripts into a value of a core's state.
+
+`field_range` says which bytes of the state's field the path selects.
+"""
 
 from __future__ import annotations
 
@@ -27,14 +30,21 @@ if TYPE_CHECKING:
 
 @dataclass
 class ElementPath:
-    """A value in a field of state; `owner[key]` sets it, if there is an owner."""
+    """A path into a field of a core's state, as the value that it has reached.
+
+    An assignment to `owner[key]` replaces the value. Without an owner, the value can be changed
+    only if it is a writeable array.
+    """
 
     value: Any
     owner: Any = None
     key: Any = None
 
     def member(self, name: str, text: str) -> None:
-        """Go on to a member or a type; `text` names the path in messages. Raises `AccessError`."""
+        """Replace the value by one of its members, or by its bytes as another type.
+
+        `text` names the path in messages. Raises `AccessError`.
+        """
         if name in VIEWS:
             self.owner, self.key, self.value = None, None, view_as(self.value, VIEWS[name], text)
         elif isinstance(self.value, Mapping) and name in self.value:
@@ -46,7 +56,7 @@ class ElementPath:
             raise AccessError(f"{text} has no '{name}'{near(name, names)}")
 
     def index(self, indices: tuple[Any, ...], text: str) -> None:
-        """Go on to an element, or to several. Raises `AccessError`."""
+        """Replace the value by one or several of its elements. Raises `AccessError`."""
         key = indices[0] if len(indices) == 1 else indices
         try:
             value = self.value[key]
@@ -61,7 +71,7 @@ class ElementPath:
         self.key, self.value = key, value
 
     def set(self, value: Any, text: str) -> None:
-        """Replace the value that was reached. Raises `AccessError` if it cannot be set."""
+        """Assign `value` to what the path has reached. Raises `AccessError` if it cannot be set."""
         if self.owner is None:
             if isinstance(self.value, np.ndarray) and self.value.flags.writeable:
                 self.value[...] = fit(value, self.value.dtype, text)
@@ -76,7 +86,7 @@ class ElementPath:
 def fill_subscripts(
     steps: Sequence[str | int], indices: Indices
 ) -> Iterator[str | tuple[Any, ...]]:
-    """The steps, each number n replaced by the next n of the indices."""
+    """Yield the steps, with each number n replaced by a tuple of the next n of the indices."""
     at = 0
     for step in steps:
         if isinstance(step, str):
@@ -89,9 +99,10 @@ def fill_subscripts(
 def field_range(
     state: State, row: StateField, steps: Iterable[str | tuple[Any, ...]]
 ) -> FieldRange:
-    """Where in a field the part lies to which types and subscripts lead: field, first byte, bytes.
+    """Return which part of a field types and subscripts select: field, first byte, number of bytes.
 
-    Of a list: field, item, 1; of all of it field, 0, 0.
+    If the field is a list, the result is field, index of the item, 1; for the whole list it is
+    field, 0, 0.
     """
     whole = getattr(state, row.name)
     if not isinstance(whole, np.ndarray):

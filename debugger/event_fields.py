@@ -1,4 +1,4 @@
-"""What an announcement of a core says: the place, the registers that its instruction uses."""
+"""Reads announcements of cores: which place acts, and which registers its instruction uses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Values = Mapping[str, Any]  # of an announcement, by name
 
 
 def place_of(core: Core, values: Values) -> Place:
-    """The place of an announcement: its values have the names of the core's levels."""
+    """Return the place that an announcement names in the values called like the core's levels."""
     units = []
     for level in core.table.levels:
         if level not in values:
@@ -29,7 +29,10 @@ def place_of(core: Core, values: Values) -> Place:
 
 
 def inside(place: Place, where: list[Place]) -> bool:
-    """Whether a place is one of these, holds one, or lies in one. An empty list means anywhere."""
+    """Return whether a place equals, contains or is part of one of the places in `where`.
+
+    An empty list means anywhere: the result is True.
+    """
     return not where or any(
         place.core == other.core
         and all(a == b for a, b in zip(place.units, other.units, strict=False))
@@ -38,7 +41,7 @@ def inside(place: Place, where: list[Place]) -> bool:
 
 
 def reaches(core: Core, values: Values, where: Place) -> bool:
-    """Whether the units of a place take part in what is announced."""
+    """Return whether the units of the place `where` take part in what an announcement reports."""
     if not inside(place_of(core, values), [where]):
         return False
     masks = [values.get(f"{level}s") for level in core.table.levels]
@@ -48,9 +51,9 @@ def reaches(core: Core, values: Values, where: Place) -> bool:
 
 
 def registers(device: Device, core: Core, values: Values) -> Mapping[str, frozenset[Register]]:
-    """The registers that an announced instruction reads ("read") and writes ("write").
+    """Return the registers that an announced instruction reads ("read") and writes ("write").
 
-    They come from the announcement's masks, or from the instruction's row.
+    They are found by the announcement's masks if it has some, else by the instruction's row.
     """
     if "reads" in values:
         (file,) = core.table.files

@@ -1,4 +1,4 @@
-"""The events that `catch` knows on a device."""
+"""Lists the events that `catch` can wait for on a device."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 def events_of(device: Device) -> dict[str, Event]:
-    """The events of any core and those of the device's cores, by name."""
+    """Return the events that any core can have, and those of the device's cores, by name."""
     rows = [row for core in device.order for row in core.table.events]
     return {row.name: row for row in (*EVENTS, *rows)}
 
 
 def event_of(device: Device, name: str) -> Event:
-    """The event of that name. Raises `PointError`."""
+    """Return the event of a name. Raises `PointError`."""
     events = events_of(device)
     if name not in events:
         raise PointError(f"no event is called '{name}', there are {', '.join(events)}")

@@ -1,9 +1,9 @@
-"""Expressions over a device's state, compiled once to Python functions.
+"""Compiles expressions over a device's state to Python functions.
 
-Operators of whole numbers are those of a source, with 64 bits (`macaw.asm.expressions`: a true
-comparison is -1). Real numbers and arrays, element by element, are Python's and NumPy's. An
-expression that reads only registers of one core, constants and plain memory has a text that
-translated code of that core may contain.
+Operators on whole numbers are those of the assembler, with 64 bits (`macaw.asm.expressions`; a true
+comparison is -1). Operators on real numbers and on arrays are those of Python and NumPy; on arrays
+they act element by element. An expression that reads only registers of one core, constants and
+plain memory also has a text in Python that the translated code of this core may contain.
 """
 
 from __future__ import annotations
@@ -44,7 +44,10 @@ _numbers = count(1)  # of names in compiled texts: no two expressions share one
 
 
 class ExpressionError(ValueError):
-    """An expression that is wrong, or has no value now; `start`, `end` are offsets in its text."""
+    """An error in an expression, or the lack of a value now.
+
+    `start` and `end` are offsets in the expression's text.
+    """
 
     def __init__(self, message: str, start: int = 0, end: int = 0, hint: str = "") -> None:
         super().__init__(message)
@@ -56,7 +59,10 @@ class ExpressionError(ValueError):
 
 @dataclass
 class _Code:
-    """Python text of a part; `live` is the same for translated code, empty if there is none."""
+    """The Python text of a node of an expression, with what is known of its value.
+
+    `live` is the text for translated code, empty if there is none.
+    """
 
     text: str
     whole: bool = False  # always a whole number
@@ -67,7 +73,7 @@ class _Code:
 
 @dataclass
 class Expression:
-    """A compiled expression. `value()` computes it now; raises `ExpressionError`."""
+    """A compiled expression. `value()` computes its present value; raises `ExpressionError`."""
 
     text: str
     value: Callable[[], Any]
@@ -83,16 +89,16 @@ class Expression:
 
     @property
     def cores(self) -> frozenset[str]:
-        """The cores that may change it by acts of their own."""
+        """The names of the cores whose acts may change state that the expression reads."""
         return frozenset().union(*(access.cores for access, _ in self.accesses))
 
     @property
     def memory(self) -> bool:
-        """Whether it reads memory."""
+        """Whether the expression reads memory."""
         return any(access.memory for access, _ in self.accesses)
 
     def extents(self) -> list[tuple[int, int]]:
-        """The ranges of memory that it reads now: (address, bytes)."""
+        """Return the ranges of memory that it reads now, as (address, number of bytes)."""
         return [
             access.extent(*indices())
             for access, indices in self.accesses
@@ -100,11 +106,14 @@ class Expression:
         ]
 
     def holds(self) -> bool:
-        """Whether it is true now: a value, or any element of an array, is not 0."""
+        """Return whether it is true now: its value, or any element of an array, is not 0."""
         return bool(np.any(self.value()))
 
     def set(self, value: Any) -> None:
-        """Set the register, queue, memory or tensor that it names. Raises `ExpressionError`."""
+        """Set the register, queue, memory or tensor that the expression names.
+
+        Raises `ExpressionError`.
+        """
         if self.target is None or self.target[0].write is None:
             raise ExpressionError(f"{self.text} is nothing that can be set")
         access, indices = self.target
@@ -120,9 +129,9 @@ class Expression:
 def compile_expression(
     debuggee: Debuggee, text: str, focus: tuple[Place, ...] | None = None
 ) -> Expression:
-    """The expression of a text, names as seen from a focus (None: that of the debuggee).
+    """Compile a text, with names resolved as seen from a focus (None: the debuggee's focus).
 
-    It reads the device that the debuggee has now. Raises `ExpressionError`.
+    The expression reads the debuggee's present device. Raises `ExpressionError`.
     """
     try:
         node = grammar.parse(text)
@@ -254,7 +263,10 @@ class _Compiler:
         return _Code(text)
 
     def _inline(self, access: Access, codes: tuple[_Code, ...]) -> str:
-        """The text of a number in memory at a constant address; empty if code may not read it."""
+        """Return the text of a number in memory at a constant address.
+
+        The result is empty if translated code may not read the number.
+        """
         if access.memory_view is None or not all(code.is_constant for code in codes):
             return ""
         source = access.memory_view(*self._tuple(codes)())
@@ -277,7 +289,7 @@ class _Compiler:
         return _Code(f"slice({', '.join(ends)})")
 
     def _whole(self, code: _Code, what: str) -> str:
-        """The text of a part that must be a whole number; `what` names it in the message."""
+        """Return the text of a node that must be a whole number; `what` names it in the message."""
         return code.text if code.whole else f"{self._name(partial(_as_whole, what))}({code.text})"
 
 
@@ -304,7 +316,7 @@ _SHAPES = {
 
 
 def _bits(sign: str, left: int, right: int, node: Node) -> int:
-    """An upper bound of the bits of a result's magnitude."""
+    """Return an upper bound for the number of bits in the magnitude of a result."""
     if sign in ("||", "&&", *COMPARISONS):
         return 2
     if sign in ("&", "|", "^"):
@@ -313,7 +325,7 @@ def _bits(sign: str, left: int, right: int, node: Node) -> int:
 
 
 def _binary(sign: str, left: Any, right: Any) -> Any:
-    """The result of an operator on values of any types."""
+    """Return the result of an operator on values of any types."""
     if isinstance(left, int) and isinstance(right, int):
         if sign in "/%" and right == 0:
             raise ZeroDivisionError
@@ -353,7 +365,7 @@ def _of_set(function: str, *values: Any) -> Any:
 
 
 def _numbers_of(value: Any) -> np.ndarray[Any, Any]:
-    """Numbers as an array of their type. Raises `ValueError`."""
+    """Return numbers as an array of their own type. Raises `ValueError`."""
     array = np.frombuffer(value, np.uint8) if isinstance(value, bytes) else np.asarray(value)
     if array.dtype.kind not in "iubf":
         raise ValueError("that is no number")
@@ -361,12 +373,12 @@ def _numbers_of(value: Any) -> np.ndarray[Any, Any]:
 
 
 def _wide(values: np.ndarray[Any, Any]) -> np.dtype[Any]:
-    """The type of 64 bits, real or whole, for sums of such values."""
+    """Return the 64-bit type, real or whole, in which sums of these values are computed."""
     return np.dtype(np.float64 if values.dtype.kind == "f" else np.int64)
 
 
 def _widen(value: Any) -> Any:
-    """Numbers as an array of 64 bits each."""
+    """Return numbers as an array of 64-bit elements."""
     array = _numbers_of(value)
     return array.astype(_wide(array))
 

@@ -1,7 +1,8 @@
-"""Frames: what the screen shows of one moment, as plain data that never changes.
+"""Frames: what the screen shows at one moment, as plain data that never changes.
 
-A frame holds a part for each visible panel, by the panel's name. `age` is the number of stops since
-a value has changed: 0 at this one, `OLD` if it is too long ago to be shown.
+A frame contains one part for each visible panel, by the panel's name. `age` is the number of stops
+since a value has changed: 0 if it has changed at this stop, `OLD` if the change is too old to be
+highlighted.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ OLD = 4  # stops after which a change is no longer highlighted
 
 @dataclass(frozen=True)
 class CodeRow:
-    """A line of source (`address` is None) or an instruction."""
+    """A row of the code panel: a line of source (`address` is None) or an instruction."""
 
     text: str
     address: int | None = None
@@ -28,7 +29,7 @@ class CodeRow:
 
 @dataclass(frozen=True)
 class Code:
-    """Instructions around that of the focused core; `message` says why there are none."""
+    """The instructions around the focused core's next one. `message` says why there are none."""
 
     rows: tuple[CodeRow, ...] = ()
     message: str = ""
@@ -50,7 +51,7 @@ class Register:
 
 @dataclass(frozen=True)
 class Queue:
-    """A queue with its level; `past` has earlier levels, the oldest first."""
+    """A queue with its level, in items. `past` contains earlier levels, the oldest first."""
 
     name: str
     level: int
@@ -62,7 +63,10 @@ class Queue:
 
 @dataclass(frozen=True)
 class OutputLine:
-    """A line of the output panel. Kinds: command, answer, error, stdout, stderr, dprintf."""
+    """A line of the output panel.
+
+    The kinds are command, answer, error, stdout, stderr and dprintf.
+    """
 
     kind: str
     text: str
@@ -70,7 +74,7 @@ class OutputLine:
 
 @dataclass(frozen=True)
 class MemoryRow:
-    """Some bytes from an address on, None where no memory is."""
+    """A row of the memory panel: bytes from an address on, None where there is no memory."""
 
     address: int
     name: str
@@ -80,9 +84,10 @@ class MemoryRow:
 
 @dataclass(frozen=True)
 class Grid:
-    """A value for each unit: a row for each core or group of units, a column for each unit.
+    """The values of the grid panel, in rows and columns of units.
 
-    `heat` is the expression. A value is None in units where the expression has none.
+    Each row shows a core or a group of units, each column one unit of the row. `heat` is the
+    expression. A value is None for units where the expression has none.
     """
 
     heat: str
@@ -105,7 +110,10 @@ class Counter:
 
 @dataclass(frozen=True)
 class Stall:
-    """A row of the tree of waits: a core or a part; below it those that could end its wait."""
+    """A row of the tree of waits, for a core or a component of it.
+
+    The rows below it, with greater depth, are those that could end its wait.
+    """
 
     who: str  # empty: the text is a cause in words, or nobody could end the wait
     text: str
@@ -115,7 +123,7 @@ class Stall:
 
 @dataclass(frozen=True)
 class Track:
-    """A core's state at each moment of the timeline: "run", "wait", "idle"."""
+    """A core's state at each moment of the timeline: "run", "wait" or "idle"."""
 
     core: str
     past: tuple[str, ...]
@@ -123,7 +131,7 @@ class Track:
 
 @dataclass(frozen=True)
 class Timeline:
-    """The tracks of all cores over moments of the past, and the cycles of these."""
+    """The tracks of all cores, with the device cycle of each moment that they show."""
 
     cycles: tuple[int, ...] = ()
     tracks: tuple[Track, ...] = ()
@@ -131,7 +139,7 @@ class Timeline:
 
 @dataclass(frozen=True)
 class WatchRow:
-    """A display with its value, or a point."""
+    """A row of the watches panel: a display with its value, or a point."""
 
     name: str
     text: str
@@ -141,7 +149,10 @@ class WatchRow:
 
 @dataclass(frozen=True)
 class Frame:
-    """The screen's data of one moment. `parts` are by panel; `version` grows with each frame."""
+    """The data of the screen at one moment.
+
+    `parts` contains the data of each panel by its name; `version` grows with each frame.
+    """
 
     version: int
     status: str  # why the program has stopped
@@ -152,7 +163,10 @@ class Frame:
 
 
 def visible(text: str) -> str:
-    """A text safe for a terminal: control characters replaced, tabs as spaces."""
+    """Return a text that is safe for a terminal.
+
+    Control characters are replaced by U+FFFD, tabs by spaces.
+    """
     text = text.expandtabs(8)
     if text.isprintable():
         return text

@@ -1,4 +1,4 @@
-"""Builds frames, in the thread that runs the session, with the parts of visible panels only."""
+"""Builds frames for the screen, in the thread that runs the session, for visible panels only."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ MOST_PLACES = 8  # whose queues are shown
 
 
 class FrameBuilder:
-    """Builds the frames of one interpreter, in the thread that executes its commands."""
+    """The builder of an interpreter's frames, in the thread that executes its commands."""
 
     def __init__(self, interpreter: Interpreter, arrangement: Arrangement) -> None:
         self.interpreter = interpreter
@@ -79,12 +79,12 @@ class FrameBuilder:
     # The output panel
 
     def add_output(self, stream: str, data: bytes) -> None:
-        """Add what the program has written to the output panel."""
+        """Add a piece of the program's output to the output panel."""
         for line in data.decode("utf-8", "replace").splitlines():
             self.log.append(OutputLine(stream, visible(line)))
 
     def add_command(self, line: str) -> None:
-        """Add a command that is about to be executed to the output panel."""
+        """Add a command that will be executed next to the output panel."""
         self.log.append(OutputLine("command", visible(line)))
 
     def add_answer(self, line: str, answer: Answer) -> None:
@@ -94,7 +94,7 @@ class FrameBuilder:
             self.log.append(OutputLine(kind, visible(self._short(text))))
 
     def _short(self, text: str) -> str:
-        """A text in which sources have no folders before their names."""
+        """Return a text with the folders removed from the names of source files."""
         for path in self.interpreter.session.program.source_files:
             text = text.replace(f"{path}:", f"{PurePath(path).name}:")
         return text
@@ -102,7 +102,10 @@ class FrameBuilder:
     # Moments
 
     def note_moment(self) -> None:
-        """Add the present to the past that sparklines and timeline show; drop later moments."""
+        """Record the present queue levels and core states for the sparklines and the timeline.
+
+        Records of this cycle and of later cycles are dropped first.
+        """
         session = self.interpreter.session
         cycle = session.device.cycle
         while self._past and self._past[-1][0] >= cycle:
@@ -112,13 +115,13 @@ class FrameBuilder:
         self._past.append((cycle, levels, states))
 
     def note_stop(self) -> None:
-        """The program has stopped: ages and changes of counters count from here."""
+        """React to a stop: ages and changes of counters count from this moment."""
         self._stops += 1
         self._before, self._now = self._now, read_counters(self.interpreter.session.device)
         self.note_moment()
 
     def frame(self, panels: Iterable[str]) -> Frame:
-        """A frame of the present with the parts of these panels."""
+        """Return a frame of the present with the parts of these panels."""
         session = self.interpreter.session
         self.version += 1
         lines = [line.strip() for line in stop_lines(session.last_stop)]
@@ -133,7 +136,10 @@ class FrameBuilder:
         )
 
     def update(self, frame: Frame, panels: Iterable[str]) -> Frame:
-        """A frame with these panels as they are now, the rest as it was: of a run that goes on."""
+        """Return a copy of a frame, while a run goes on, with the present parts of some panels.
+
+        All other panels keep their parts.
+        """
         self.version += 1
         parts = {x: _PARTS[x](self) for x in panels if x in frame.parts}
         cycle = self.interpreter.session.device.cycle
@@ -141,7 +147,7 @@ class FrameBuilder:
                        parts=MappingProxyType({**frame.parts, **parts}))  # fmt: skip
 
     def age(self, key: Hashable, value: Any) -> int:
-        """How many stops ago the value of a key has changed, `OLD` at most."""
+        """Return how many stops ago the value of a key has changed, at most `OLD`."""
         last = self._changes.get(key)
         since = self._stops - OLD
         if last is not None and last[0] == value:
@@ -154,7 +160,7 @@ class FrameBuilder:
     # Parts
 
     def code(self) -> Code:
-        """Instructions around that of the focused core, below their lines of source."""
+        """Return the instructions around the focused core's next one, with their source lines."""
         session = self.interpreter.session
         place = session.core.next_address
         last_where = session.last_stop.where
@@ -201,7 +207,7 @@ class FrameBuilder:
         return Code(tuple(code_rows))
 
     def registers(self) -> tuple[Register, ...]:
-        """Registers of the first focused place, by their first names."""
+        """Return the registers of the first focused place, by their first names."""
         session = self.interpreter.session
         place = session.focus[0]
         members = Members(session.device, place)
@@ -233,7 +239,7 @@ class FrameBuilder:
         return levels
 
     def queues(self) -> tuple[Queue, ...]:
-        """Queues of the focused places."""
+        """Return the queues of the focused places."""
         session = self.interpreter.session
         rows = self._levels()
         several = {place for place, *_ in rows} != {session.focus[0]}
@@ -251,11 +257,14 @@ class FrameBuilder:
         return tuple(queues)
 
     def output(self) -> tuple[OutputLine, ...]:
-        """The last lines."""
+        """Return the last `LINES` lines of the output panel."""
         return tuple(self.log)
 
     def memory(self) -> tuple[MemoryRow, ...]:
-        """Bytes from where `x` has looked last, else of the program's first output."""
+        """Return the bytes that the command `x` has shown last.
+
+        Before the first `x`, they begin at the program's first output.
+        """
         session = self.interpreter.session
         session.device.sync()
         begin = self._memory_start() // ROW * ROW
@@ -279,11 +288,14 @@ class FrameBuilder:
         return tensors[0].address if tensors else min(sections, default=0)
 
     def grid(self) -> Grid:
-        """The value of the heat expression of each unit."""
+        """Return the value of the heat expression in each unit."""
         return self._heat.grid(self.arrangement.heat)
 
     def counters(self) -> tuple[Counter, ...]:
-        """Counters and groups of the trace that are not 0, of the focused cores first."""
+        """Return the counters that are not 0, those of the trace included.
+
+        The counters of the focused cores come first.
+        """
         session = self.interpreter.session
         focus_cores = {place.core for place in session.focus}
         counter_rows = []
@@ -300,7 +312,7 @@ class FrameBuilder:
         return tuple(sorted(counter_rows, key=lambda row: row.core not in focus_cores))
 
     def stalls(self) -> tuple[Stall, ...]:
-        """The trees of `why-stalled`, then the causes."""
+        """Return the trees of `why-stalled`, followed by the causes."""
         session = self.interpreter.session
         stall_rows = rows(why_stalled(session), session.device.cycle)
         return tuple(
@@ -308,7 +320,7 @@ class FrameBuilder:
         )
 
     def timeline(self) -> Timeline:
-        """The past states of cores that were ever busy."""
+        """Return the past states of the cores that were ever busy."""
         tracks = []
         for core in self.interpreter.session.device.order:
             past = tuple(states.get(core.name, "idle") for _, _, states in self._past)
@@ -317,7 +329,7 @@ class FrameBuilder:
         return Timeline(tuple(cycle for cycle, _, _ in self._past), tuple(tracks))
 
     def watches(self) -> tuple[WatchRow, ...]:
-        """Displays with their values, then points."""
+        """Return the displays with their values, followed by the points."""
         watch_rows = []
         for answer in display_answers(self.interpreter.context):
             for number, text, value in answer.rows:
@@ -361,7 +373,7 @@ def _source(file: str, number: int) -> str:
 
 
 def _value(value: Any, width: int) -> str:
-    """A register's value as text: whole numbers in hexadecimal, arrays element by element."""
+    """Return a register's value as text: whole numbers in hexadecimal, arrays by element."""
     if isinstance(value, np.ndarray):
         if value.dtype == np.uint8:
             return value.tobytes().hex()

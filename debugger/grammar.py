@@ -1,7 +1,7 @@
-"""The assembler's expressions, extended by state: `pe[1,0].3.q1.level`, `sum(pe[*,*].*.macs)`.
+"""Parses the debugger's expressions: the assembler's grammar extended by paths into state.
 
-This adds to `asm/grammar.lark` members after subscripts, `*` for all indices, and functions of
-sets.
+Examples are `pe[1,0].3.q1.level` and `sum(pe[*,*].*.macs)`. Added to `asm/grammar.lark` are:
+members after subscripts, `*` for all indices, and functions of sets.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MEMBER.5: /\.(\*|[A-Za-z0-9_$]+)(\.(\*|[A-Za-z0-9_$]+))*/
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Every(Node):
-    """`*` as a subscript: all indices."""
+    """A subscript `*`, which stands for all indices."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,7 +80,7 @@ def _parser() -> Lark:
 
 @lru_cache(maxsize=512)
 def parse(text: str) -> Node:
-    """The tree of an expression. Raises `Mistake`."""
+    """Return the syntax tree of an expression. Raises `Mistake`."""
     try:
         tree = _parser().parse(text)
     except UnexpectedInput as error:
@@ -94,7 +94,7 @@ def parse(text: str) -> Node:
 
 
 def path_of(node: Node) -> Path | None:
-    """A name, an indexed name or a longer path as one `Path`; None for other nodes."""
+    """Return a name, an indexed name or a longer path as one `Path`; None for other nodes."""
     if isinstance(node, Path):
         head, *members = node.head.text.split(".")
         steps: tuple[str | tuple[Node, ...], ...] = (*members, *node.steps)

@@ -1,4 +1,4 @@
-"""The numbers of the grid panel: an expression's value in each unit of cores of one kind."""
+"""Computes the numbers of the grid panel: the value of an expression in each unit of some cores."""
 
 from __future__ import annotations
 
@@ -20,17 +20,21 @@ if TYPE_CHECKING:
 
 
 class HeatMap:
-    """The values of one expression in all units of a session's device; it stays compiled."""
+    """The values of an expression in all units of a session's device.
+
+    The expression is compiled again only when it, the units or the device change.
+    """
 
     def __init__(self, session: Session) -> None:
         self.session = session
         self._cache: tuple[Hashable, list[Expression]] | None = None
 
     def grid(self, heat: str) -> Grid:
-        """The value of an expression in each unit of the focused kind of core.
+        """Return the value of the expression `heat` in each unit of the cores of one kind.
 
-        If that kind has no units, of the kind with the most levels. An empty `heat` stands for the
-        first counter of the units. Without values `message` says why.
+        It is the kind of the focused core, or, if that kind has no units, the kind with the most
+        levels of units. An empty `heat` stands for the first counter of the units. If there are no
+        values, the grid's `message` says why.
         """
         session = self.session
         cores = self._cores()
@@ -77,13 +81,13 @@ class HeatMap:
 
 
 def _units(core: Core) -> list[list[Place]]:
-    """A core's units of the last level, a list for each unit above."""
+    """Return a core's units of the deepest level, as one list for each unit of the level above."""
     *outer, last = map(range, counts(core))
     return [[Place(core.name, (*group, at)) for at in last] for group in product(*outer)]
 
 
 def _first_count(core: Core) -> str:
-    """The first field that holds a counter, or else a number, of each unit."""
+    """Return the path of the first counter that each unit has, or else of the first number."""
     fields = [row for row in core.state.fields
               if row.shape == counts(core) and row.dtype == "int64"]  # fmt: skip
     counters = {row.name for row in core.table.counters}

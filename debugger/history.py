@@ -1,8 +1,9 @@
-"""Checkpoints of a run, dense near the present, sparse far back.
+"""Keeps checkpoints of a run, dense near the present and sparse far back.
 
-Going back restores the last checkpoint before the goal and runs forward to it; a device repeats
-exactly. No instruction is ever undone. Checkpoints share pages of memory and arrays of state that
-have not changed; their number and their bytes are bounded.
+To go back, the debugger restores the last checkpoint before the goal and runs forward to the goal.
+A device repeats a run exactly, so no instruction is ever undone. Checkpoints share the pages of
+memory and the arrays of state that have not changed. Their number and their size in bytes are
+bounded.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ MOST_BYTES = 160 << 20  # of all checkpoints, shared ones counted once
 
 
 class Edit(NamedTuple):
-    """A change of state by the user: the command, and the focus in which it was given."""
+    """A change of state by the user: the command, and the focus at that time."""
 
     command: str  # empty: it was no command
     focus: str
@@ -43,12 +44,12 @@ class Checkpoint:
 
     @property
     def has_edits(self) -> bool:
-        """Whether the user has changed state here."""
+        """Whether the user has changed state at this position."""
         return bool(self.edits)
 
     @property
     def is_permanent(self) -> bool:
-        """Whether it is never dropped."""
+        """Whether the history never drops the checkpoint to save memory."""
         return self.has_edits or bool(self.number) or self.position == START
 
 
@@ -56,7 +57,8 @@ class Checkpoint:
 class History:
     """The checkpoints of one run, in the order of their positions.
 
-    No run repeats an edit: one to a later goal starts at the edit's checkpoint or after it.
+    A replay does not repeat the user's edits. Therefore a replay to a position after an edit starts
+    at the edit's checkpoint or at a later one.
     """
 
     most: int = MOST
@@ -70,10 +72,11 @@ class History:
     def take(
         self, device: Device, cost: float = 0.0, edit: Edit | None = None, number: int | None = None
     ) -> Checkpoint:
-        """Add a checkpoint of the present state; it replaces one at the same position.
+        """Add a checkpoint of the present state and return it.
 
-        `edit` is a change that the user has just made, `number` the user's number for the
-        checkpoint, 0 for the next free one.
+        It replaces a checkpoint at the same position. `cost` is the running time in seconds since
+        the last checkpoint. `edit` is a change that the user has just made. `number` is the user's
+        number for the checkpoint; 0 means the next free number, None no new number.
         """
         position = device.position
         old = self.at(position)
@@ -92,58 +95,64 @@ class History:
         return point
 
     def at(self, position: Position) -> Checkpoint | None:
-        """The checkpoint at exactly that position."""
+        """Return the checkpoint at exactly this position, None if there is none."""
         place = bisect_left(self._positions(), position)
         if place < len(self.points) and self.points[place].position == position:
             return self.points[place]
         return None
 
     def before(self, position: Position) -> Checkpoint:
-        """The last checkpoint at or before a position; the first one is at the start of the run."""
+        """Return the last checkpoint at or before a position; the run's start always has one."""
         return self.points[bisect_right(self._positions(), position) - 1]
 
     def earlier(self, position: Position) -> Checkpoint | None:
-        """The last checkpoint before a position; None if there is none."""
+        """Return the last checkpoint before a position, None if there is none."""
         place = bisect_left(self._positions(), position) - 1
         return self.points[place] if place >= 0 else None
 
     def floor(self, position: Position) -> Checkpoint:
-        """The earliest checkpoint from which a run leads to a position: an edit's, or the start."""
+        """Return the earliest checkpoint from which a replay leads to a position.
+
+        It is the last edit before the position, or the start of the run.
+        """
         edits = (x for x in self.points if x.has_edits and x.position < position)
         return max(edits, key=lambda x: x.position, default=self.points[0])
 
     def last(self, holds: Callable[[Checkpoint], bool]) -> Checkpoint | None:
-        """The last checkpoint that passes a test; None if there is none."""
+        """Return the last checkpoint that passes a test, None if there is none."""
         return next((point for point in reversed(self.points) if holds(point)), None)
 
     def user_checkpoint(self, number: int) -> Checkpoint | None:
-        """The user's checkpoint of that number; None if there is none."""
+        """Return the user's checkpoint of this number, None if there is none."""
         return next((point for point in self.points if point.number == number), None)
 
     def forget_after(self, position: Position) -> None:
-        """Drop the checkpoints after a position: the state there has been edited."""
+        """Drop the checkpoints after a position, because the user has edited the state there."""
         self._keep(bisect_right(self._positions(), position))
 
     def forget_edits(self, position: Position) -> None:
-        """Drop checkpoints from the first edit after a position on: a run goes on without it."""
+        """Drop the first edit after a position, and all checkpoints that follow it.
+
+        A run that goes on from the position happens without that edit.
+        """
         later = (x.position for x in self.points if x.has_edits and x.position > position)
         first = min(later, default=None)
         if first is not None:
             self._keep(bisect_left(self._positions(), first))
 
     def clear(self) -> None:
-        """Drop all: another run starts."""
+        """Drop all checkpoints, because another run starts."""
         self.points.clear()
         self._weights.clear()
         self._last_number = 0
 
     @property
     def bytes(self) -> int:
-        """The bytes of all checkpoints together; what they share counts once."""
+        """The size of all checkpoints in bytes; what several checkpoints share counts once."""
         return sum(self._weights)
 
     def _keep(self, count: int) -> None:
-        """Drop all but the first `count`."""
+        """Drop all checkpoints but the first `count`."""
         del self.points[count:], self._weights[count:]
 
     def _weigh(self, place: int) -> None:
@@ -155,10 +164,10 @@ class History:
         return [point.position for point in self.points]
 
     def _thin(self) -> None:
-        """Drop checkpoints until the rest is within bounds.
+        """Drop checkpoints until their number and size are within the bounds.
 
-        The one goes that leaves the smallest gap relative to its age. So gaps grow in proportion to
-        the distance from the present.
+        Each time, drop the one that leaves the smallest gap relative to its age. So the gaps grow
+        in proportion to the distance from the present.
         """
         while len(self.points) > 3 and (
             len(self.points) > self.most or (len(self.points) > 8 and self.bytes > self.most_bytes)
@@ -186,7 +195,7 @@ class History:
 
 
 def own_bytes(snapshot: Snapshot, before: Snapshot | None) -> int:
-    """The bytes of a snapshot's arrays and pages that the snapshot before does not share."""
+    """Return the bytes of a snapshot's arrays and pages that `before` does not share."""
     total = 0
     for name, state in {"": snapshot.memory, **snapshot.cores}.items():
         other: Mapping[str, Any] = {}

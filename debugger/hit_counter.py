@@ -1,4 +1,7 @@
-"""Which points stop a run: conditions, `ignore` counts and the texts of `dprintf`."""
+"""Decides which points stop a run, by their conditions and `ignore` counts.
+
+It also prints the texts of `dprintf`.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class HitCounter:
-    """Counts the hits of points in one run; `hits` are those that stop it."""
+    """The counter of the hits of points in one run; `hits` contains those that stop the run."""
 
     def __init__(self, debuggee: Debuggee) -> None:
         self.debuggee = debuggee
@@ -25,13 +28,13 @@ class HitCounter:
         self._conditions: dict[tuple[int, Place], Expression | None] = {}
 
     def prepare(self) -> None:
-        """Forget compiled conditions, after a change of points or of the device."""
+        """Forget the compiled conditions after a change of points or of the device."""
         self._conditions.clear()
 
     def condition(self, point: Point, place: Place) -> Expression | None:
-        """A point's condition as seen from a place, of a watch from its focus; None: it has none.
+        """Return a point's condition, compiled once; None if the point has none.
 
-        It is compiled once.
+        Names in it are resolved as seen from `place`, or, for a watch, from the watch's own focus.
         """
         key = point.number, place
         if key not in self._conditions:
@@ -55,10 +58,11 @@ class HitCounter:
         values: dict[str, Any] | None = None,
         change: tuple[Any, Any] = (None, None),
     ) -> list[Hit]:
-        """Count a point that a run has come to; returns its hit if it stops the run, else nothing.
+        """Count a point that a run has reached; return its hit if it stops the run, else nothing.
 
-        The condition is seen from `viewpoint`, a dprintf's text from `place`. `by` names who did
-        it, `values` are those of the announcement, `change` the old and the new value of a watch.
+        The condition is resolved as seen from `viewpoint`, a dprintf's text as seen from `place`.
+        `by` names the core or place that caused the hit. `values` are those of the announcement.
+        `change` is the old and the new value of a watch. The result is a list of one hit, or empty.
         """
         condition = self.condition(point, viewpoint)
         more = dict(values or {})

@@ -1,4 +1,4 @@
-"""Requests to stop a run or a command; they may come from any thread."""
+"""Takes requests from any thread to stop a run or a command."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from macaw.debugger.stops import SessionError
 
 
 class Interrupts:
-    """The request of one session. Only `request` may be called from another thread."""
+    """The request to stop of one session. Other threads may call only `request`."""
 
     def __init__(self) -> None:
         self.running = False  # a device runs: it looks at `pending` between acts
@@ -20,11 +20,11 @@ class Interrupts:
 
     @property
     def pending(self) -> bool:
-        """Whether a stop was requested and the run has not taken the request yet."""
+        """Whether a stop was requested and `take` was not called since."""
         return self._event.is_set()
 
     def request(self) -> None:
-        """Stop the present run or command soon; if there is none, the next one."""
+        """Request that the present run or command stops soon; if there is none, the next one."""
         self._event.set()
         thread = self._user_thread
         if thread is not None and not self.running:
@@ -33,7 +33,7 @@ class Interrupts:
             )
 
     def take(self) -> bool:
-        """Whether a stop was requested; the request ends with this call."""
+        """Return whether a stop was requested, and clear the request."""
         pending = self._event.is_set()
         self._event.clear()
         return pending
@@ -41,15 +41,18 @@ class Interrupts:
     def check(self) -> None:
         """Raise `SessionError` if a stop was requested and no device runs.
 
-        A running device stops between acts by itself; conditions inside a run must not break it
-        off.
+        While a device runs, it is the device that stops, between two acts; an exception from a
+        condition would interrupt it in an act.
         """
         if not self.running and self.take():
             raise SessionError("interrupted")
 
     @contextmanager
     def user_code(self) -> Iterator[None]:
-        """Inside, code of the user runs: a request raises `KeyboardInterrupt` in this thread."""
+        """Allow a request to interrupt the user's Python code in this thread.
+
+        While the context is open, a request raises `KeyboardInterrupt` in the thread.
+        """
         self._user_thread = threading.get_ident()
         try:
             yield

@@ -1,4 +1,4 @@
-"""The layout of the screen: rectangles of character cells for its panels."""
+"""The layout of the screen: divides it into rectangles of character cells for the panels."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SENTENCE = "The terminal is small: Alt-digit changes the panel."
 
 @dataclass(frozen=True)
 class Rectangle:
-    """A panel's rectangle in cells; its first row is the title."""
+    """A panel's rectangle, in character cells; its first row shows the title."""
 
     panel: str
     x: int
@@ -58,7 +58,7 @@ NAMES = ("auto", *LAYOUTS)
 
 
 def layout_for(width: int, height: int) -> str:
-    """The layout for a terminal of so many columns and rows, if the user chooses none."""
+    """Return the name of the default layout for a terminal of this many columns and rows."""
     if width >= 180 and height >= 45:
         return "large"
     return "medium" if width >= 110 and height >= 34 else "small"
@@ -80,7 +80,10 @@ class Arrangement:
     version: int = 0
 
     def columns(self, width: int, height: int) -> list[tuple[int, list[tuple[str, float]]]]:
-        """The columns of a screen: the width's share, panels with their shares of height."""
+        """Return the columns of a screen of `width` x `height` cells, from left to right.
+
+        Each is the column's share of the width, and its panels with their shares of the height.
+        """
         name = layout_for(width, height) if self.name == "auto" else self.name
         columns = [(share, [(panel, float(rows)) for panel, rows in panels])
                  for share, panels in LAYOUTS[name]]  # fmt: skip
@@ -104,7 +107,10 @@ class Arrangement:
         return [column for column in visible if column[1]] or [(1, [("code", 1.0)])]
 
     def rectangles(self, width: int, height: int) -> tuple[Rectangle, ...]:
-        """The rectangles of the panels on a screen of so many cells; a cell divides columns."""
+        """Return the rectangles of the panels on a screen of `width` x `height` cells.
+
+        One cell separates neighbouring columns.
+        """
         if self.too_small(width, height):
             panel = (
                 self.zoom_panel
@@ -129,20 +135,20 @@ class Arrangement:
         return tuple(rectangles)
 
     def too_small(self, width: int, height: int) -> bool:
-        """Whether panels of so many cells are those of a terminal smaller than `SMALLEST`."""
+        """Return whether panels of this size mean that the terminal is smaller than `SMALLEST`."""
         return width < SMALLEST[0] or height + FRAME < SMALLEST[1]
 
     @property
     def visible(self) -> list[str]:
-        """The panels that a terminal of 80 x 24 shows."""
+        """The panels that a terminal of 80 x 24 cells shows."""
         return [box.panel for box in self.rectangles(80, 24 - FRAME)]
 
     def note_change(self) -> None:
-        """Count a change: the screen is drawn anew."""
+        """Increment `version`, so that the screen is drawn again."""
         self.version += 1
 
     def show(self, panel: str) -> None:
-        """Show a panel, in the place of the last one that was shown this way."""
+        """Show a panel; it replaces the last panel that this method has shown."""
         if panel in self.hidden_panels:
             self.hidden_panels.remove(panel)
         if panel in self.extra_panels:
@@ -164,28 +170,28 @@ class Arrangement:
         self.note_change()
 
     def resize(self, panel: str, factor: float) -> None:
-        """Multiply a panel's share of its column's height."""
+        """Multiply a panel's share of its column's height by a factor."""
         self.shares[panel] = min(MOST, max(1 / MOST, self.shares.get(panel, 1.0) * factor))
         self.note_change()
 
     def zoom(self, panel: str) -> None:
-        """Let a panel fill the screen; an empty name ends that."""
+        """Let a panel fill the screen; an empty name shows all panels again."""
         self.zoom_panel = panel
         self.note_change()
 
     def reset(self, name: str) -> None:
-        """Take a layout as the table has it, without the user's changes."""
+        """Choose a layout and discard the user's changes to it."""
         self.name, self.zoom_panel, self.active = name, "", ""
         self.extra_panels, self.hidden_panels, self.shares, self.scroll = [], [], {}, {}
         self.note_change()
 
     def plain(self) -> dict[str, Any]:
-        """The settings that a file keeps between sessions."""
+        """Return the settings that a file keeps between sessions."""
         return {"layout": self.name, "shown": self.extra_panels, "hidden": self.hidden_panels,
                 "shares": self.shares, "heat": self.heat, "mouse": self.mouse}  # fmt: skip
 
     def take(self, settings: Mapping[str, Any]) -> None:
-        """Take over the settings of `plain`; invalid ones are ignored."""
+        """Apply the settings that `plain` has returned; invalid settings are ignored."""
         if settings.get("layout") in NAMES:
             self.name = settings["layout"]
         for name, key in (("extra_panels", "shown"), ("hidden_panels", "hidden")):
@@ -209,7 +215,10 @@ FRAME = 3  # rows of the screen besides the panels: status, input, keys
 
 
 def divide(shares: list[float] | list[int], total: int, least: int) -> list[int]:
-    """A total divided into whole parts by shares, each of them `least` or more if possible."""
+    """Return `total` divided into whole numbers in proportion to `shares`.
+
+    Each number is `least` or more, if the total is large enough for that.
+    """
     least = min(least, total // max(1, len(shares)))
     free = total - least * len(shares)
     whole = sum(shares)

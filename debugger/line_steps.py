@@ -1,4 +1,4 @@
-"""Steps by lines of the source, over calls and out of functions, both ways."""
+"""Steps by lines of the source, over calls and out of functions, forward and back."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FEW = 2  # instructions that the first look back goes through
 
 
 class LineStepper:
-    """Steps of one core by lines, from where it is now."""
+    """The steps of one core by lines, from its present instruction."""
 
     def __init__(self, runner: Runner, stops: StopPositions, core: Core) -> None:
         self.runner = runner
@@ -32,9 +32,9 @@ class LineStepper:
     # Forward
 
     def step(self, over: bool) -> tuple[Stop, bool]:
-        """Go to the start of another line; with `over`, of no line of a function that is called.
+        """Run to the start of another line; with `over`, lines of called functions do not count.
 
-        Returns the stop, and whether the core has reached the line (a point may stop it before).
+        Returns the stop, and whether the core has reached the line; a point may stop it before.
         """
         code, runner, core = self.code, self.runner, self.core
         first, retired = code.line(core.next_address), core.retired
@@ -55,7 +55,10 @@ class LineStepper:
                 return stop, is_other
 
     def _is_other(self, first: Line | None) -> bool:
-        """Whether the core is before another line, before `first` again, or where no lines are."""
+        """Return whether the core has left the line `first`, or is at its start again.
+
+        A core at an instruction without a line is still in the line, unless `first` is None.
+        """
         at = self.core.next_address
         line = self.code.line(at)
         if at is None or first is None:
@@ -63,7 +66,7 @@ class LineStepper:
         return line is not None and (not same_line(line, first) or self.code.starts_line(at))
 
     def finish(self) -> Stop:
-        """Run until the function returns to its caller."""
+        """Run until the present function returns to its caller; return the stop."""
         code, runner, name = self.code, self.runner, self.core.name
         section = runner.debuggee.program.section_at(self.core.next_address or 0)
         if section is None:
@@ -82,15 +85,15 @@ class LineStepper:
                 return stop
 
     def is_goal(self, stop: Stop) -> bool:
-        """Whether a run has ended at its goal, and at no point."""
+        """Return whether a run has ended at its goal and not at a point."""
         return stop.before and not self.runner.monitor.hits
 
     # Back
 
     def back(self, over: bool) -> tuple[Position, int]:
-        """The position where the line before starts, and the instructions done there.
+        """Return the position where the previous line starts, and the instructions retired there.
 
-        It is the start of the run if there is no line before. Raises `Interruption`.
+        If there is no previous line, return the start of the run. Raises `Interruption`.
         """
         runner, name = self.runner, self.core.name
         now, retired = runner.debuggee.device.position, self.core.retired
@@ -106,7 +109,7 @@ class LineStepper:
             count *= 8
 
     def _line_start(self, ends: list[InstructionEnd], over: bool) -> int | None:
-        """The index of the instruction end after which the last line starts; None if none does."""
+        """Return the index of the instruction end at which the last line starts, or None."""
         last: Line | None = None
         inner: int | None = None
         for at in self._outside(ends) if over else range(len(ends) - 1, -1, -1):
@@ -120,7 +123,7 @@ class LineStepper:
         return None
 
     def _outside(self, ends: list[InstructionEnd]) -> Iterator[int]:
-        """The indices of ends outside of functions that were called, the last one first."""
+        """Yield the indices of the ends outside of called functions, the last one first."""
         depth = 0
         for at in range(len(ends) - 1, -1, -1):
             address = ends[at].address

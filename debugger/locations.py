@@ -1,4 +1,4 @@
-"""Locations of instructions: `layer.s:12`, `12`, `loop`, `loop+8`, `*0x10000`."""
+"""Finds the addresses of locations: `layer.s:12`, `12`, `loop`, `loop+8`, `*0x10000`."""
 
 from __future__ import annotations
 
@@ -26,14 +26,15 @@ _LINE = re.compile(r"(?:(.+):)?(\d{1,18})")  # Python refuses to read longer num
 
 
 class LocationError(ValueError):
-    """A location that the program does not have; the message is fit for a user."""
+    """A location that the program does not have; the message can be shown to the user."""
 
 
 @dataclass(frozen=True)
 class Location:
-    """The addresses of a location.
+    """The addresses that a location means.
 
-    `text` does not depend on the focus: it names a line with its file, an address as a number.
+    `text` does not depend on the focus: a line number has its file before it, an address after `*`
+    is a number.
     """
 
     text: str
@@ -41,9 +42,9 @@ class Location:
 
 
 def locate(debuggee: Debuggee, text: str) -> Location:
-    """The addresses that a text means; a line without a file is one of the focused core's file.
+    """Return the location that a text means. Raises `LocationError`.
 
-    Raises `LocationError`.
+    A line number without a file name is a line of the focused core's file.
     """
     text = text.strip()
     match = _LINE.fullmatch(text)
@@ -66,7 +67,10 @@ def locate(debuggee: Debuggee, text: str) -> Location:
 
 
 def _file(debuggee: Debuggee, name: str | None) -> str | None:
-    """The file of that name; None: the focused core's, else the first. Raises `LocationError`."""
+    """Return the path of the source file with this name. Raises `LocationError`.
+
+    None means the file of the focused core, or the program's first file.
+    """
     files = list(debuggee.program.line_table.files)
     if name is None:
         here = where_of(debuggee.program, debuggee.core).file
@@ -80,7 +84,7 @@ def _file(debuggee: Debuggee, name: str | None) -> str | None:
 
 
 def _of_line(debuggee: Debuggee, file: str | None, number: int) -> tuple[int, ...]:
-    """The start addresses of a line of a file, or of the next line that has code.
+    """Return the start addresses of a line of a file, or of the next line that has code.
 
     Raises `LocationError`.
     """
@@ -103,9 +107,10 @@ def _of_line(debuggee: Debuggee, file: str | None, number: int) -> tuple[int, ..
 
 
 def _piece_starts(debuggee: Debuggee, section: Section) -> dict[int, int]:
-    """By the address of each piece of a section of data (a packet, a list): its start for the core.
+    """Return the start address, as its core sees it, of each piece of a section of data.
 
-    Empty for a section that a core executes.
+    A piece is for example a packet or a list; the keys are the addresses of the pieces. The result
+    is empty for a section that a core executes.
     """
     if section.core is None or registry.core(section.core).executable:
         return {}
@@ -115,14 +120,14 @@ def _piece_starts(debuggee: Debuggee, section: Section) -> dict[int, int]:
 
 @lru_cache(maxsize=64)
 def records_of(program: Program, name: str, core: str) -> tuple[Record, ...]:
-    """The pieces of a section of data (packets, lists) as the program was assembled."""
+    """Return the pieces (packets, lists) of a section of data, as the program was assembled."""
     section = program.section(name)
     labels = Labels(section, program, Names(program.symbols))
     return tuple(printer_of(core).records(section, labels))
 
 
 class Target(NamedTuple):
-    """An address that a core may execute."""
+    """An address at which a core may execute an instruction."""
 
     core: Core
     address: int
@@ -130,9 +135,10 @@ class Target(NamedTuple):
 
 
 def targets(debuggee: Debuggee, address: int) -> list[Target]:
-    """The cores that may execute what lies at an address, each with its own address of it.
+    """Return the cores that may execute the code at an address.
 
-    A row of the array may have its own copy of another row's section.
+    Each target has the address at which its own core has the code: a row of the array may have a
+    copy of another row's section.
     """
     device, program = debuggee.device, debuggee.program
     section = program.section_at(address)
@@ -154,5 +160,5 @@ def targets(debuggee: Debuggee, address: int) -> list[Target]:
 
 
 def holds_code(debuggee: Debuggee, target: Target) -> bool:
-    """Whether the target's address holds the code that is meant now."""
+    """Return whether the code of the target is at its address now."""
     return target.of is None or original(debuggee.program, target.core, target.address) == target.of

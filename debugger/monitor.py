@@ -1,8 +1,8 @@
-"""The points of a session at work on a device while it runs.
+"""Tests the points of a session while its device runs.
 
-`arm` before a run and `rest` after it; `hits` are then the points that stopped it. What happens
-inside an act is only noted. Conditions and values are looked at when the act is over, or right
-before an instruction with a breakpoint.
+Call `arm` before a run and `rest` after it; `hits` then contains the points that stopped the run.
+During an act the monitor only records announcements. It tests conditions and compares values after
+the act, or right before an instruction with a breakpoint.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ NO_GOALS: Goals = MappingProxyType({})
 
 
 class Monitor:
-    """Watches one session's device for its points."""
+    """The monitor of one session: it tests the points while the device runs."""
 
     def __init__(self, debuggee: Debuggee, points: Points) -> None:
         self.debuggee = debuggee
@@ -58,7 +58,7 @@ class Monitor:
         return self._counter.hits
 
     def take_hits(self) -> tuple[Hit, ...]:
-        """The hits so far; `hits` is empty then."""
+        """Return the hits so far, and empty `hits`."""
         hits, self._counter.hits = tuple(self._counter.hits), []
         return hits
 
@@ -68,7 +68,7 @@ class Monitor:
         return any(hit.kind in ("step", ARRIVED) for hit in self.hits)
 
     def needs_reference(self) -> bool:
-        """Whether a point needs what fast engines do not report in its own cycle."""
+        """Return whether a point needs events that fast engines report too late or not at all."""
         for point in self.points.active:
             if point.kind == "catch" and self._catchpoints.is_late(point):
                 return True
@@ -87,11 +87,11 @@ class Monitor:
         step_test: StepTest | None = None,
         goals: Goals = NO_GOALS,
     ) -> None:
-        """Put all points to work.
+        """Prepare all points for a run.
 
-        `step_test` gets the announcements of the cores `listen` (and of others); a hit that it
-        returns ends the run. `goals` are addresses, by core, that end the run where their test
-        holds, without a hit.
+        `step_test` gets the announcements of the cores `listen`, and may get those of others; a hit
+        that it returns ends the run. `goals` are addresses, by core, with a test each. The run ends
+        without a hit at an address whose test is true.
         """
         device = self.debuggee.device
         version = self.points.version, self.debuggee.focus
@@ -121,7 +121,7 @@ class Monitor:
         self._watches.prepare(points, self._counter.condition)
 
     def rest(self) -> None:
-        """Stop listening after a run; breaks stay for the next one."""
+        """Stop listening after a run. The breaks of cores stay set for the next run."""
         device = self.debuggee.device
         if self._cores:
             device.unlisten(self._listener)
@@ -131,13 +131,13 @@ class Monitor:
         self._watches.rest()
 
     def disarm(self) -> None:
-        """Remove all breaks and forget arrivals: for a change of position, and for replays."""
+        """Remove all breaks and forget arrivals, before a change of position or a replay."""
         self._breakpoints.disarm()
         self.forget_arrivals()
 
     @contextmanager
     def scanning(self) -> Iterator[None]:
-        """Inside, hits are only looked for: nothing is counted or printed."""
+        """Find hits without counting or printing them, as long as the context is open."""
         self._counter.scanning = True
         try:
             yield
@@ -150,26 +150,32 @@ class Monitor:
         self._counter.hits += self._catchpoints.at_end(stop, self.points.active)
 
     def take_over(self, old: Device, new: Device) -> None:
-        """Keep what stops have reported when a new device, in the same state, replaces another."""
+        """Keep the recorded arrivals when a new device in the same state replaces the old one."""
         self._arrivals.transfer(old, new)
 
     # Where a stop shows a core
 
     def forget_arrivals(self) -> None:
-        """Forget what stops have reported: for another run, and for a change of position."""
+        """Forget all arrivals and hits, before another run or after a change of position."""
         self._arrivals.clear()
         self._counter.hits = []
 
     def show(self, core: Core) -> None:
-        """Let points set from now on pass at the instruction where a stop shows a core."""
+        """Record that a stop shows a core before an instruction.
+
+        Points that the user sets from now on do not stop the core in this arrival.
+        """
         self._arrivals.show(core, max(self.points.all, default=0))
 
     def report(self, core: Core, address: int, numbers: Iterable[int]) -> None:
-        """Let breakpoints that a stop has reported pass at that instruction."""
+        """Record that a stop has reported breakpoints, by number, at a core's instruction.
+
+        In this arrival they do not stop the core again.
+        """
         self._arrivals.report(core, address, numbers)
 
     def check_next(self, core: Core) -> None:
-        """Add to `hits` the breakpoints at the instruction before which a step has ended."""
+        """Add to `hits` the breakpoints at the instruction before which a step has stopped."""
         if self._device is self.debuggee.device:
             self._breakpoints.check_next(core)
 
@@ -179,7 +185,7 @@ class Monitor:
         self._announcements.append((event.kind, event.core.name, dict(event.values)))
 
     def _after_act(self, core: Core | None) -> None:
-        """Look at the points after an act of a core; None stands for the arbiter."""
+        """Test the points after an act of a core, or of the arbiter if `core` is None."""
         announcements, self._announcements = self._announcements, []
         cores = self.debuggee.device.cores
         hits: list[Hit] = []

@@ -1,4 +1,4 @@
-"""What the names of an expression mean: places, members of the focus, tensors, symbols, memory."""
+"""Resolves the names in an expression: places, members of the focus, tensors, symbols, memory."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Resolution = tuple[Access, Sequence[Node]]  # a value, and the nodes of its subs
 
 
 class NameResolver:
-    """Resolves the names of one expression, as seen from a focus."""
+    """The resolver of the names in one expression, as seen from a focus."""
 
     def __init__(self, debuggee: Debuggee, focus: Sequence[Place]) -> None:
         self.focus = focus
@@ -36,9 +36,10 @@ class NameResolver:
         self.check = debuggee.interrupts.check
 
     def constant(self, path: Path, top: bool) -> int | None:
-        """The value of a path that is a symbol; None if it is none.
+        """Return the value of a path that names a symbol, None for any other path.
 
-        `top`: the path is the whole expression; a tensor is its elements there, else its address.
+        `top` says that the path is the whole expression. A tensor's name alone means its elements,
+        so the result is None; within an expression the name means the tensor's address.
         """
         name = path.head.text
         if path.steps or name.startswith(FOCUSED) or name in (MEMORY, DEVICE):
@@ -55,7 +56,10 @@ class NameResolver:
         return value - (1 << 32) if symbol.section is None and value >> 31 else value
 
     def function(self, node: Call) -> int:
-        """The value of `sizeof(SYMBOL)`: bytes. Raises `Mistake` for any other function."""
+        """Return the size in bytes that `sizeof(SYMBOL)` means.
+
+        Raises `Mistake` for any other function.
+        """
         if node.function == "sizeof" and len(node.arguments) == 1:
             argument = node.arguments[0]
             if isinstance(argument, Name):
@@ -72,7 +76,10 @@ class NameResolver:
         )
 
     def access(self, path: Path, top: bool) -> Resolution:
-        """The value that a path names, if it is no constant. Raises `Mistake`."""
+        """Return the access to the state that a path names; it must not be a constant.
+
+        Raises `Mistake`.
+        """
         try:
             return self._access(path)
         except (AccessError, PlaceError) as error:
@@ -120,7 +127,7 @@ class NameResolver:
         return f"; did you mean {' or '.join(near)}?" if near else ""
 
     def _of_focus(self) -> set[str]:
-        """Names of members and levels of the focus."""
+        """Return the names of the members and levels of the first focused place."""
         members = Members(self.device, self.focus[0])
         return {*members.names(), *members.table.levels}
 
@@ -140,7 +147,7 @@ class NameResolver:
         return member
 
     def _inside(self, nodes: Sequence[Node], level: int) -> list[Place]:
-        """Units inside the focused places: `bank[3]`."""
+        """Return the units with these indices inside the focused places: `bank[3]`."""
         indices = [_index(_node(node)) for node in nodes]
         units: dict[Place, None] = {}
         for place in self.focus:
@@ -150,7 +157,7 @@ class NameResolver:
         return list(units)
 
     def _place_path(self, path: Path) -> Resolution:
-        """A path that starts with a kind of core: a place, then members of it."""
+        """Resolve a path that starts with a kind of core: a place, followed by members of it."""
         indices: list[int | None] = []
         rest = list(path.steps)
         if rest and not isinstance(rest[0], str):
@@ -204,7 +211,7 @@ class NameResolver:
     def _view(
         self, steps: Sequence[str | tuple[Node, ...]]
     ) -> tuple[np.dtype[Any], Sequence[str | tuple[Node, ...]]]:
-        """The type that the first step names (without one a word), and the other steps."""
+        """Return the type that the first step names, by default a word, and the steps after it."""
         if steps and isinstance(steps[0], str):
             if steps[0] not in VIEWS:
                 raise AccessError(f"'{steps[0]}' is no type, there are {', '.join(VIEWS)}")
@@ -240,7 +247,7 @@ def _node(item: str | Node) -> Node:
 
 
 def _index(node: Node) -> int | None:
-    """The index of a place in a constant subscript; None for `*`. Raises `Mistake`."""
+    """Return the index of a place from a constant subscript, None for `*`. Raises `Mistake`."""
     if isinstance(node, Every):
         return None
     if isinstance(node, Number) and node.value >= 0:
@@ -251,9 +258,9 @@ def _index(node: Node) -> int | None:
 def _read_at_once(
     device: Device, places: Sequence[Place], steps: Sequence[str | int]
 ) -> Callable[[], Any] | None:
-    """A function that reads a number of many units with one array access a core.
+    """Return a function that reads a number of many units, with one array access for each core.
 
-    None if the number does not lie in one array of each core.
+    The result is None if the number is not in one array of each core.
     """
     cores: dict[str, list[tuple[int, ...]]] = {}
     for place in places:
@@ -278,7 +285,7 @@ def _read_at_once(
 
 
 def _together(accesses: Sequence[Access], at_once: Callable[[], Any] | None) -> Access:
-    """The values of several places as one array."""
+    """Return an access to the values of several places as one array."""
     writes = [access.write for access in accesses]
 
     def read(*indices: Any) -> Any:

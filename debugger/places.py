@@ -1,7 +1,7 @@
-"""Places of a device: a core or a unit of it (`vc`, `pe[1]`, `pe[1,0].3`), and sets (`pe[*,0].*`).
+"""Finds the places that a text means: cores, their units (`vc`, `pe[1,0].3`), sets (`pe[*,0].*`).
 
-A core's table names its levels of units (`macaw.isa.model.Core.levels`); the shape of its state
-says how many there are of each.
+A core's table names its levels of units (`macaw.isa.model.Core.levels`). The shape of its state
+says how many units there are at each level.
 """
 
 from __future__ import annotations
@@ -19,36 +19,42 @@ if TYPE_CHECKING:
 
 
 class PlaceError(ValueError):
-    """A place that the device does not have; the message is fit for a user."""
+    """A place that the device does not have; the message can be shown to the user."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """A core, or a unit of it; `units` has an index for each level: of pe (cluster, pe)."""
+    """A core, or a unit of it.
+
+    `units` has one index for each level; those of pe are (cluster, pe).
+    """
 
     core: str
     units: tuple[int, ...] = ()
 
     def __str__(self) -> str:
-        """The place as a user writes it: `pe[1,0].3`."""
+        """Return the place as a user writes it: `pe[1,0].3`."""
         kind, index = self.kind
         return _text(kind, [str(one) for one in (*index, *self.units)], len(index))
 
     @property
     def kind(self) -> tuple[str, tuple[int, ...]]:
-        """The name of the kind of core, and its index if there are several."""
+        """The name of the kind of core, and the core's index if there are several of the kind."""
         head, bracket, index = self.core.partition("[")
         return head, (int(index[:-1]),) if bracket else ()
 
 
 def _text(kind: str, indices: Sequence[str], own: int) -> str:
-    """A kind's name with its indices; the first `own` of them are the core's."""
+    """Return a kind's name with its indices; the first `own` of the indices are the core's."""
     inside, behind = indices[: own + 1], indices[own + 1 :]
     return kind + (f"[{','.join(inside)}]" if inside else "") + "".join(f".{x}" for x in behind)
 
 
 def kinds(device: Device) -> Mapping[str, Mapping[int | None, Core]]:
-    """The cores by the name of their kind, then by index; index None: the kind has one core."""
+    """Return the cores by the name of their kind, then by index.
+
+    The index is None if the kind has only one core.
+    """
     by_kind: dict[str, dict[int | None, Core]] = {}
     for name, core in device.cores.items():
         kind, index = Place(name).kind
@@ -57,7 +63,7 @@ def kinds(device: Device) -> Mapping[str, Mapping[int | None, Core]]:
 
 
 def counts(core: Core) -> tuple[int, ...]:
-    """How many units a core has at each level: of a row of the array (clusters, PEs)."""
+    """Return the number of units that a core has at each level; of pe (clusters, PEs)."""
     deepest: tuple[int, ...] = ()
     for row in core.state.fields:
         if row.name in {file.name for file in core.table.files} and len(row.shape) > len(deepest):
@@ -72,9 +78,10 @@ _BETWEEN = re.compile(r",(?![^\[]*\])")  # a comma outside of brackets
 
 
 def places(device: Device, text: str) -> tuple[Place, ...]:
-    """The places that a text means, each once, in its order. Raises `PlaceError`.
+    """Return the places that a text means, without repetition, in its order.
 
-    Commas separate places; an index is a number, a range (`0..3`) or all (`*`).
+    Commas separate places. An index is a number, a range (`0..3`) or `*` for all. Raises
+    `PlaceError`.
     """
     all_places = (place for part in _BETWEEN.split(text) for place in _places(device, part))
     return tuple(dict.fromkeys(all_places))
@@ -91,14 +98,14 @@ def _places(device: Device, text: str) -> list[Place]:
 
 
 def _level_index(device: Device, text: str, level: re.Match[str]) -> str:
-    """`.bank[3]` as `.3` where the core has a level of that name; else the text as it is."""
+    """Return `.bank[3]` as `.3` if the core has a level of that name, else the text unchanged."""
     cores = kinds(device).get(text.split("[")[0].strip(), {})
     levels = next(iter(cores.values())).table.levels if cores else ()
     return f".{level[2].strip()}" if level[1] in levels else level[0]
 
 
 def _index(text: str, whole: str) -> range | None:
-    """The numbers of an index, None for all. Raises `PlaceError`."""
+    """Return the range of numbers that an index means, None for `*`. Raises `PlaceError`."""
     if text == "*":
         return None
     first, several, last = text.partition("..")
@@ -112,7 +119,7 @@ def _index(text: str, whole: str) -> range | None:
 def expand(
     device: Device, kind: str, indices: Iterable[int | range | None], text: str
 ) -> list[Place]:
-    """The places of a kind of core with these indices, None for all of a level.
+    """Return the places of a kind of core with these indices; None means all of a level.
 
     `text` is what the user wrote, for messages. Raises `PlaceError`.
     """
@@ -146,7 +153,7 @@ def expand(
 
 
 def compact(device: Device, where: Iterable[Place]) -> str:
-    """A short text of places that `places` reads again: `cp, pe[0,0..2].*, pe[1,*].3`."""
+    """Return a short text for places that `places` can read: `cp, pe[0,0..2].*, pe[1,*].3`."""
     by_kind = kinds(device)
     groups: dict[tuple[str, int, int], list[tuple[int, ...]]] = {}
     for place in where:
@@ -166,7 +173,7 @@ IndexSets = tuple[tuple[int, ...], ...]  # for each axis its indices
 
 
 def _products(items: Sequence[tuple[int, ...]]) -> list[IndexSets]:
-    """Items as few products of index sets, one set an axis."""
+    """Return items as a small number of products of index sets, with one set for each axis."""
     products: list[IndexSets] = [tuple((index,) for index in item) for item in items]
     for axis in reversed(range(len(items[0]))):
         together: dict[tuple[IndexSets, IndexSets], set[int]] = {}
@@ -179,7 +186,7 @@ def _products(items: Sequence[tuple[int, ...]]) -> list[IndexSets]:
 
 
 def _runs(numbers: Sequence[int], size: int) -> list[str]:
-    """Numbers in order as ranges: `0..2`, `5`; all of `size` as `*`."""
+    """Return sorted numbers as ranges (`0..2`, `5`); if they are all `size` numbers, as `*`."""
     if len(numbers) == size > 1:
         return ["*"]
     runs: list[list[int]] = []

@@ -1,4 +1,4 @@
-"""One breakpoint, watch or event, as the user has set it."""
+"""Declares a point: a breakpoint, watch or caught event, as the user has set it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,15 @@ KINDS = (*BREAKS, *WATCHES, "catch")
 
 
 class PointError(ValueError):
-    """A point that cannot be set; the message is fit for a user."""
+    """A point that cannot be set; the message can be shown to the user."""
 
 
 @dataclass
 class Point:
-    """One breakpoint, watch or event. `text` says where or what, as the user wrote it."""
+    """A breakpoint, watch or caught event.
+
+    `text` is the location, expression or event, as the user wrote it.
+    """
 
     number: int
     kind: str  # of KINDS
@@ -38,7 +41,7 @@ class Point:
     addresses: tuple[int, ...] = field(default=(), compare=False)  # of a breakpoint
 
     def plain(self) -> dict[str, Any]:
-        """The fields that a file keeps: none that are empty, nothing of the run."""
+        """Return the fields that a file keeps: those that are not empty, and no results of runs."""
         names = ("kind", "text", "condition", "ignore", "by", "place", "commands", "form", "values")
         fields = {name: getattr(self, name) for name in names if getattr(self, name)}
         fields = {name: list(x) if isinstance(x, tuple) else x for name, x in fields.items()}
@@ -47,5 +50,8 @@ class Point:
         return fields if self.enabled else {**fields, "enabled": False}
 
     def hit(self, by: str = "", **more: Any) -> Hit:
-        """The record of a stop at it; `by` is the core that did it, `more` are fields of `Hit`."""
+        """Return the record of a stop at the point.
+
+        `by` is the core or place that caused the stop, `more` are other fields of `Hit`.
+        """
         return Hit(self.number, self.kind, self.text, self.hits, by, **more)

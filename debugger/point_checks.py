@@ -1,7 +1,8 @@
-"""Whether a point means something on a device, and where a breakpoint stops.
+"""Checks whether a point makes sense on a device, and finds where a breakpoint stops.
 
-A breakpoint at an address is a break of the cores that execute there (`macaw.emu.core`, "Breaks"):
-fast engines run up to it at full speed, and ask conditions over registers inside translated code.
+A breakpoint at an address becomes a break of the cores that execute there (`macaw.emu.breaks`).
+Fast engines run up to a break at full speed, and test conditions over registers inside translated
+code.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
 
 
 def check_point(debuggee: Debuggee, point: Point) -> None:
-    """Raise `PointError` unless all texts of a point mean something.
+    """Raise `PointError` unless all texts of a point mean something on the device.
 
-    Fills in the addresses of a breakpoint, and the focus of a watch.
+    Also set the addresses of a breakpoint and the focus of a watch.
     """
     device = debuggee.device
     try:
@@ -57,7 +58,10 @@ def check_point(debuggee: Debuggee, point: Point) -> None:
 
 
 def point_targets(debuggee: Debuggee, point: Point) -> list[Target]:
-    """Where a breakpoint stops: addresses of cores, only those of `place` if it has one."""
+    """Return the cores and addresses at which a breakpoint stops.
+
+    If the breakpoint has a `place`, only the cores of that place count.
+    """
     everywhere = [x for address in point.addresses for x in targets(debuggee, address)]
     if not point.place:
         return everywhere
@@ -66,12 +70,12 @@ def point_targets(debuggee: Debuggee, point: Point) -> list[Target]:
 
 
 def point_cores(debuggee: Debuggee, point: Point) -> list[Core]:
-    """The cores that a breakpoint stops, each once."""
+    """Return the cores that a breakpoint stops, without repetition."""
     return list({x.core.name: x.core for x in point_targets(debuggee, point)}.values())
 
 
 def _check_condition(debuggee: Debuggee, point: Point) -> None:
-    """Reject a condition of an event that means something on no core where it may happen."""
+    """Reject an event's condition that no core where the event may happen can evaluate."""
     device = debuggee.device
     where = places(device, point.place) if point.place else ()
     viewpoints = where or tuple(Place(core.name) for core in device.order)
@@ -110,7 +114,10 @@ def _check_place(debuggee: Debuggee, point: Point) -> None:
 
 
 def _check_watch(debuggee: Debuggee, point: Point) -> None:
-    """Reject a watch of what never changes, and one of accesses to what has none."""
+    """Reject a watch of a constant, and an access watch of values whose accesses are not reported.
+
+    Also set the watch's focus if its expression or condition uses the focus.
+    """
     focus = point.focus or debuggee.focus
     value = compile_expression(debuggee, point.text, focus)
     value.value()

@@ -1,4 +1,4 @@
-"""The breakpoints, watches and events of a session, by number."""
+"""Stores the breakpoints, watches and caught events of a session, by number."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Points:
-    """The points of a session, by number from 1; a number is never used twice."""
+    """The points of a session, by number from 1. A number is never used twice."""
 
     def __init__(self, debuggee: Debuggee) -> None:
         self.debuggee = debuggee
@@ -27,7 +27,7 @@ class Points:
 
     @property
     def active(self) -> list[Point]:
-        """Those that are enabled."""
+        """The points that are enabled."""
         return [point for point in self.all.values() if point.enabled]
 
     @property
@@ -36,9 +36,10 @@ class Points:
         return any(point.enabled and point.kind != "dprintf" for point in self)
 
     def add(self, kind: str, text: str, **more: Any) -> Point:
-        """Add a point. Raises `PointError` if one of its texts means nothing.
+        """Add a point and return it. Raises `PointError` if one of its texts means nothing.
 
-        More: condition, ignore, by, place, commands, form, values, enabled; focus, as texts.
+        `more` may contain condition, ignore, by, place, commands, form, values, enabled, and focus
+        as texts of places.
         """
         focus = more.pop("focus", ())
         point = Point(self._last_number + 1, kind, text, **more)
@@ -58,13 +59,13 @@ class Points:
             raise PointError(str(error)) from None
 
     def get(self, number: int) -> Point:
-        """The point of that number. Raises `PointError`."""
+        """Return the point of this number. Raises `PointError`."""
         if number not in self.all:
             raise PointError(f"there is no point {number}")
         return self.all[number]
 
     def change(self, number: int, **changes: Any) -> Point:
-        """Change a point: enabled, condition, ignore, commands. Raises `PointError`."""
+        """Change fields of a point: enabled, condition, ignore or commands. Raises `PointError`."""
         point = self.get(number)
         before = {name: getattr(point, name) for name in changes}
         for name, value in changes.items():
@@ -85,16 +86,16 @@ class Points:
         self.version += 1
 
     def clear(self) -> None:
-        """Delete all."""
+        """Delete all points."""
         self.all.clear()
         self.version += 1
 
     def plain(self) -> list[dict[str, Any]]:
-        """The records that a file keeps: of all points but temporary ones."""
+        """Return the records that a file keeps, of all points but temporary ones."""
         return [point.plain() for point in self.all.values() if not point.temporary]
 
     def load(self, items: Iterable[dict[str, Any]]) -> list[Point]:
-        """Add the points of records as `plain` gives them, all or none. Raises `PointError`."""
+        """Add the points of records that `plain` has returned, all or none. Raises `PointError`."""
         points: list[Point] = []
         try:
             for item in items:

@@ -1,8 +1,8 @@
-"""What enters queues and what leaves them, read from their state before and after an act.
+"""Counts the items that enter and leave queues in an act, by the state before and after it.
 
-The field that says how full a queue is (`macaw.isa.model.Queue.held`) is a list, a count beside the
-head of a ring, or marks of places. A ring of one place that gives and takes in one cycle looks as
-if nothing had happened.
+The field of state that gives a queue's level (`macaw.isa.model.Queue.held`) is a list, a number
+beside the head of a ring, or an array of flags. If a ring of one element gives and takes an item in
+the same cycle, its state does not change, and neither item is counted.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class QueueDelta(NamedTuple):
-    """How many items a queue of one place has given and taken in an act."""
+    """How many items have left and entered a queue of one place in an act."""
 
     place: Place
     queue: str
@@ -32,12 +32,12 @@ class QueueDelta(NamedTuple):
 
 
 def fills_from_outside(core: Core) -> bool:
-    """Whether other cores fill its queues: it has windows, or no program of its own."""
+    """Return whether other cores fill a core's queues: it has windows, or no program of its own."""
     return bool(core.table.windows) or not core.table.instructions
 
 
 class QueueTracker:
-    """Some queues of one core."""
+    """Some queues of one core, with their state before the act."""
 
     def __init__(self, device: Device, core: Core, queues: Iterable[tuple[Place, str]]) -> None:
         self.device = device
@@ -51,11 +51,11 @@ class QueueTracker:
         self._before: dict[str, Any] = {}
 
     def begin(self) -> None:
-        """Start a run: remember the queues as they are."""
+        """Prepare for a run: remember the present state of the queues."""
         self._before = self._fields()
 
     def _fields(self) -> dict[str, Any]:
-        """Copies of the fields of state that the queues lie in, by name."""
+        """Return copies of the fields of state that contain the queues, by the field's name."""
         self.core.sync()
         copies: dict[str, Any] = {}
         for _, queue, _ in self.queues:
@@ -65,7 +65,7 @@ class QueueTracker:
         return copies
 
     def look(self) -> Iterator[QueueDelta]:
-        """What has entered and left since the last look, of queues where something has."""
+        """Yield what has entered and left since the last call, for each queue that has changed."""
         before, now = self._before, self._fields()
         self._before = now
         for place, queue, at in self.queues:
@@ -78,7 +78,7 @@ class QueueTracker:
     def _counts(
         self, queue: Queue, at: tuple[int, ...], before: dict[str, Any], now: dict[str, Any]
     ) -> tuple[int, int]:
-        """Items that have left a queue, and that have entered it."""
+        """Return how many items have left a queue, and how many have entered it."""
         old, new = before[queue.held], now[queue.held]
         if isinstance(new, list):
             return _counts_of_lists(old, new)
@@ -92,7 +92,7 @@ class QueueTracker:
 
 
 def _counts_of_lists(old: Sequence[Any], new: Sequence[Any]) -> tuple[int, int]:
-    """Items that left at the front, and that entered at the end."""
+    """Return how many items have left at the front of a list, and entered at its end."""
     for pops in range(len(old) + 1):
         rest = len(old) - pops
         if list(old[pops:]) == list(new[:rest]):

@@ -1,7 +1,8 @@
-"""Finds positions in the past: of instructions before the present, of the last hit of a point.
+"""Finds positions in the past: earlier instructions of a core, and the last hit of a point.
 
-Each function goes back to a checkpoint and runs forward from it, and to earlier ones until it has
-found enough. Afterwards the device is somewhere before the present.
+Each function restores a checkpoint and runs forward from it. It repeats this from earlier
+checkpoints until it has found enough. Afterwards the device is at some position before the present;
+the caller must move it to the position that it wants.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ Matches = Callable[["Event"], bool]
 
 
 class Interruption(Exception):
-    """A stop was requested on the way back; the device is where it was then."""
+    """A stop that was requested during a search in the past. The device stays where it was then."""
 
     def __init__(self, stop: Stop) -> None:
         super().__init__(stop.message)
@@ -29,7 +30,10 @@ class Interruption(Exception):
 
 
 class InstructionEnd(NamedTuple):
-    """A core right after an instruction: position, instructions done, its next address."""
+    """The moment when a core has completed an instruction.
+
+    `retired` is the number of instructions that it has completed, `address` that of the next one.
+    """
 
     position: Position
     retired: int
@@ -37,7 +41,11 @@ class InstructionEnd(NamedTuple):
 
 
 class PastHit(NamedTuple):
-    """Hits of points at one position of the past, and the core that they stop at an address."""
+    """Hits of points at one position of the past.
+
+    `core` is the core that stops there, `address` the address of the instruction before which it
+    stops.
+    """
 
     position: Position
     hits: tuple[Hit, ...]
@@ -48,10 +56,10 @@ class PastHit(NamedTuple):
 def instruction_ends(
     runner: Runner, name: str, count: int, end: Position, retired: int
 ) -> list[InstructionEnd]:
-    """The ends of a core's instructions before `end`, without the last one, in their order.
+    """Return the ends of a core's instructions before `end`, in order, without the last one.
 
-    At `end` it had done `retired` instructions. There are `count` of them or more; if there are
-    fewer, the first is the start of the run. Raises `Interruption`.
+    At `end` the core had executed `retired` instructions. The result has `count` items or more; if
+    the run is too short for that, the first item is the start of the run. Raises `Interruption`.
     """
     ends: list[InstructionEnd] = []
     while True:
@@ -66,7 +74,10 @@ def instruction_ends(
 def _ends_from(
     runner: Runner, name: str, count: int, floor: Checkpoint, end: Position, retired: int
 ) -> list[InstructionEnd]:
-    """The same in the part of the run from `floor` on, in which there are no edits."""
+    """Return the ends as `instruction_ends` does, but none before the checkpoint `floor`.
+
+    There are no edits after `floor`.
+    """
     point = runner.history.last(
         lambda item: item.position < end and item.retired[name] < retired - count
     )
@@ -100,9 +111,10 @@ def _check(stop: Stop) -> None:
 def announcement_positions(
     runner: Runner, cores: set[str], matches: Matches, count: int
 ) -> list[Position]:
-    """The last positions before the present after acts with announcements that match.
+    """Return the last positions before the present after acts with a matching announcement.
 
-    There are `count` of them or more, fewer only at the start of the run. Raises `Interruption`.
+    The result has `count` positions or more; only if the start of the run is reached, it has fewer.
+    Raises `Interruption`.
     """
     device = runner.debuggee.device
     now = end = device.position
@@ -150,7 +162,7 @@ def _positions_from(
 
 
 def last_hit(runner: Runner, now: Position, floor: Position) -> PastHit | None:
-    """The last hits of points before `now` and not before `floor`; None if there are none.
+    """Return the last hits of points from `floor` on and before `now`, None if there are none.
 
     Raises `Interruption`.
     """
@@ -171,7 +183,10 @@ def last_hit(runner: Runner, now: Position, floor: Position) -> PastHit | None:
 def _last_hit_from(
     runner: Runner, point: Checkpoint, end: Position, is_last: bool
 ) -> PastHit | None:
-    """The last hits from a checkpoint to a position; not at that one if `is_last` is set."""
+    """Return the last hits from a checkpoint to the position `end`, None if there are none.
+
+    Hits at `end` itself do not count if `is_last` is set.
+    """
     runner.rewind(point.position)
     runner.choose_engine()
     device, monitor = runner.debuggee.device, runner.monitor

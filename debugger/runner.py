@@ -1,4 +1,4 @@
-"""Drives the device of a session: in slices, with checkpoints, until a stop is requested."""
+"""Runs the device of a session in time slices, makes checkpoints, and takes requests to stop."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BULK = 64  # instructions before a goal that are stepped one by one
 
 
 class Runner:
-    """Runs the device of one session: live runs with all points at work, and replays."""
+    """The driver of one session's device, for live runs with all points armed and for replays."""
 
     def __init__(
         self,
@@ -38,7 +38,10 @@ class Runner:
         monitor: Monitor,
         on_progress: Callable[[str, int], object] | None = None,
     ) -> None:
-        """`on_progress(what, cycle)` is called between slices; `what` is "running", "replaying"."""
+        """Prepare a runner; it calls `on_progress(what, cycle)` between time slices.
+
+        `what` is "running" or "replaying".
+        """
         self.debuggee = debuggee
         self.history = history
         self.monitor = monitor
@@ -48,7 +51,7 @@ class Runner:
         self._costs: list[float] = []  # seconds that the last ones took; the least counts
 
     def choose_engine(self) -> None:
-        """Use the reference engine if a point needs it, else that of the session."""
+        """Use the reference engine if a point needs it, else the session's own engine."""
         debuggee = self.debuggee
         engine = ENGINES[-1] if self.monitor.needs_reference() else debuggee.engine
         if debuggee.device.engine != engine:
@@ -58,7 +61,10 @@ class Runner:
             debuggee.device = device
 
     def forward(self, until: Position | None = None) -> Stop:
-        """Run until something stops the device, or to a position. No points are armed."""
+        """Run until something stops the device, or to a position; return the stop.
+
+        Arms no points.
+        """
         device = self.debuggee.device
         if until is None:
             return self._drive(device.run)
@@ -71,7 +77,10 @@ class Runner:
         step_test: StepTest | None = None,
         goals: Goals = NO_GOALS,
     ) -> Stop:
-        """Run `act` with all points at work. The other arguments are those of `Monitor.arm`."""
+        """Call `act` with all points armed, and return its stop.
+
+        The other arguments are those of `Monitor.arm`.
+        """
         debuggee = self.debuggee
         self.history.forget_edits(debuggee.device.position)
         self.choose_engine()
@@ -86,7 +95,10 @@ class Runner:
             self.monitor.rest()
 
     def step(self, name: str, count: int, until: Position | None = None) -> Stop:
-        """Run until a core has executed `count` more instructions, or to a position."""
+        """Run until a core has executed `count` more instructions, or to a position.
+
+        Returns the stop.
+        """
         device = self.debuggee.device
         core = device.cores[name]
         goal = core.retired + count
@@ -107,9 +119,9 @@ class Runner:
         return stop
 
     def travel(self, goal: Position) -> Stop | None:
-        """Go to a position: from the present, or from a checkpoint if that is nearer or needed.
+        """Go to a position, from the present or from a checkpoint if that is nearer or necessary.
 
-        Returns the stop; None if a checkpoint is at the position.
+        Returns the stop, None if a checkpoint is at exactly this position.
         """
         device = self.debuggee.device
         point, here = self.history.before(goal), device.position
@@ -123,7 +135,7 @@ class Runner:
 
     @contextmanager
     def replaying(self) -> Iterator[None]:
-        """Inside, runs repeat what has happened before; their output is dropped."""
+        """Treat the runs in this context as repetitions of the past: their output is not shown."""
         self.debuggee.output.replaying = True
         try:
             yield
@@ -131,7 +143,7 @@ class Runner:
             self.debuggee.output.replaying = False
 
     def rewind(self, goal: Position) -> None:
-        """Go back to the last checkpoint at or before a position."""
+        """Restore the last checkpoint at or before a position."""
         point = self.history.before(max(goal, START))
         self.monitor.disarm()
         self.debuggee.device.restore(point.snapshot)
@@ -139,14 +151,14 @@ class Runner:
         self._ran = 0.0
 
     def checkpoint(self, edit: Edit | None = None, number: int | None = None) -> int:
-        """Add the present to the history; returns the checkpoint's number. See `History.take`."""
+        """Add the present to the history and return the checkpoint's number. See `History.take`."""
         begin = thread_time()
         point = self.history.take(self.debuggee.device, self._ran, edit, number)
         self._costs, self._ran = [*self._costs[-2:], thread_time() - begin], 0.0
         return point.number
 
     def _drive(self, act: Callable[[], Stop]) -> Stop:
-        """Run the device until it stops for a reason of its own or a stop is requested."""
+        """Run the device until it stops by itself or a stop is requested; return the stop."""
         device, interrupts = self.debuggee.device, self.debuggee.interrupts
         device.pause = self._pause
         interrupts.running = True
@@ -168,7 +180,7 @@ class Runner:
             device.pause = None
 
     def _apart(self) -> float:
-        """Seconds of running from a checkpoint to the next."""
+        """Return the seconds of running between two checkpoints."""
         return min(max(APART, SHARE * min(self._costs, default=0)), MOST_APART)
 
     def _pause(self) -> bool:
@@ -176,6 +188,6 @@ class Runner:
 
 
 def width(core: Core) -> int:
-    """How many instructions a core executes in a cycle at most."""
+    """Return the largest number of instructions that a core can execute in one cycle."""
     units = counts(core)
     return units[0] if units else 1

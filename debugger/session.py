@@ -1,7 +1,8 @@
-"""A debugging session: a program on a device, forward and back; each call returns a record.
+"""The debugging session: runs a program on a device, forward and back.
 
-All calls but `interrupt` come from one thread. `interrupt` stops a run within some milliseconds.
-What the program writes is in `output`, and `on_output` gets it as it comes.
+Each call that moves the program returns a record. One thread makes all calls but `interrupt`, which
+stops a run within some milliseconds. The program's output is in `output`, and `on_output` gets each
+piece when it is written.
 """
 
 from __future__ import annotations
@@ -48,10 +49,10 @@ if TYPE_CHECKING:
 
 
 class Session:
-    """One program with its inputs on one device.
+    """One program with its inputs on one device, which a user debugs.
 
-    `device` is the machine as it is now; a call may replace the object. `focus` holds the places
-    that steps and short names refer to. `last_stop` is the last record.
+    `device` is the present device; a call may replace the object. `focus` contains the places that
+    steps and short names refer to. `last_stop` is the last record.
     """
 
     def __init__(
@@ -63,10 +64,11 @@ class Session:
         on_output: Callable[[str, bytes], object] | None = None,
         on_progress: Callable[[str, int], object] | None = None,
     ) -> None:
-        """`inputs`: an array of the declared shape for each named input (or some).
+        """Load the program and its inputs. Raises `DeviceError`.
 
-        `on_output(stream, data)` gets what the program writes, `on_progress(what, cycle)` is
-        called while a run goes on. Raises `DeviceError`.
+        `inputs` has an array of the declared shape for all or some of the named inputs.
+        `on_output(stream, data)` gets the program's output. The session calls `on_progress(what,
+        cycle)` while a run goes on.
         """
         self.debuggee = Debuggee(program, config, inputs or {}, engine, on_output)
         self.history = History()
@@ -85,7 +87,7 @@ class Session:
 
     @property
     def device(self) -> Device:
-        """The machine as it is now."""
+        """The present device."""
         return self.debuggee.device
 
     @property
@@ -100,12 +102,12 @@ class Session:
 
     @property
     def output(self) -> list[tuple[Position, str, bytes]]:
-        """What the program has written: position, stream, bytes."""
+        """The output of the program so far, as (position, stream, bytes) for each piece."""
         return self.debuggee.output.pieces
 
     @property
     def on_output(self) -> Callable[[str, bytes], object] | None:
-        """What gets each piece of output as it comes: stream, bytes."""
+        """The function that gets each piece of output (stream, bytes) when it is written."""
         return self.debuggee.output.on_write
 
     @on_output.setter
@@ -114,7 +116,7 @@ class Session:
 
     @property
     def interrupts(self) -> Interrupts:
-        """Requests to stop."""
+        """The requests to stop."""
         return self.debuggee.interrupts
 
     def _load(self) -> None:
@@ -137,7 +139,7 @@ class Session:
         return self.proceed()
 
     def proceed(self, until: Position | None = None) -> StopRecord:
-        """Run on until something stops the run (`continue`), or to a position."""
+        """Run until something stops the run (`continue`), or to a position."""
         return self._finish(self.runner.live(lambda: self.runner.forward(until)))
 
     def stepc(self, count: int = 1) -> StopRecord:
@@ -152,7 +154,7 @@ class Session:
     def stepi(self, count: int = 1, only: bool = False, every: bool = False) -> StopRecord:
         """Run until each focused core that runs has executed `count` more instructions.
 
-        With `only` the first of the focused cores counts, with `every` all cores that run.
+        With `only`, only the first of the focused cores counts; with `every`, all cores that run.
         """
         self._check_count(count)
         units = [place for place in self.focus if place.units]
@@ -165,7 +167,8 @@ class Session:
     def stepx(self, count: int = 1) -> StopRecord:
         """Run to the end of `count` pieces: exe commands, chains, blocks, transfers.
 
-        Pieces of the focused places count if their cores have some, else those of all cores.
+        If cores of the focused places work on pieces, only their pieces count, else those of all
+        cores.
         """
         self._check_count(count)
         where = piece_places(self.debuggee)
@@ -174,7 +177,7 @@ class Session:
     def step(self, count: int = 1, over: bool = False) -> StopRecord:
         """Run until the first focused core has reached `count` other lines of its source.
 
-        With `over` lines of functions that it calls do not count (`next`).
+        With `over`, lines of the functions that it calls do not count (`next`).
         """
         self._check_count(count)
         self._check_runs()
@@ -186,15 +189,15 @@ class Session:
         return self._finish(raw, count)
 
     def finish(self) -> StopRecord:
-        """Run until the function of the first focused core returns."""
+        """Run until the present function of the first focused core returns."""
         self._check_runs()
         raw = self._line_stepper().finish()
         return self._finish(raw, reason="arrived" if raw.reason == "step" else None)
 
     def advance(self, location: str) -> StopRecord:
-        """Run until a core reaches a location: a focused one, if one of these may execute it.
+        """Run until a core reaches a location. Raises `LocationError`.
 
-        Raises `LocationError`.
+        If focused cores may execute the location, only they count.
         """
         self.runner.choose_engine()
         addresses = locate(self.debuggee, location).addresses
@@ -221,9 +224,9 @@ class Session:
     # Back
 
     def goto(self, cycle: int, turn: int = 0) -> StopRecord:
-        """Go to the start of a cycle, before or after the present; points do not stop it.
+        """Go to the start of a cycle, before or after the present; points do not stop the run.
 
-        `turn`: in that cycle, to before the core of that number acts.
+        `turn` is the number of a core: in that cycle, go to the moment before this core acts.
         """
         if cycle < 0:
             raise SessionError("the first cycle is 0")
@@ -242,7 +245,7 @@ class Session:
         return self._go_back(now, goal, done, lambda: cycle - self.device.cycle)
 
     def stepi_back(self, count: int = 1) -> StopRecord:
-        """Go back `count` instructions of the first focused core."""
+        """Go back `count` instructions of the first focused core; a point on the way stops it."""
         self._check_count(count)
         now, name, retired = self.device.position, self.core.name, self.core.retired
         units = [place for place in self.focus if place.units]
@@ -262,7 +265,7 @@ class Session:
         return self._go_back(now, goal, done, lambda: retired - self.device.cores[name].retired)
 
     def stepx_back(self, count: int = 1) -> StopRecord:
-        """Go back to before the ends of `count` pieces (`stepx`)."""
+        """Go back to before the ends of `count` pieces (`stepx`); a point on the way stops it."""
         self._check_count(count)
         return self._step_announcements_back(piece_places(self.debuggee), PIECE, count)
 
@@ -279,9 +282,10 @@ class Session:
         )
 
     def step_back(self, count: int = 1, over: bool = False) -> StopRecord:
-        """Go back to the starts of `count` lines that the first focused core has executed.
+        """Go back to the starts of the last `count` lines that the first focused core has executed.
 
-        With `over` lines of functions that it called do not count.
+        With `over`, lines of the functions that it called do not count. A point on the way stops
+        it.
         """
         self._check_count(count)
         record, name = self.last_stop, self.core.name
@@ -298,7 +302,10 @@ class Session:
         return record
 
     def _lines_back(self, name: str, retired: int, done: int) -> int:
-        """The lines done by a step back: without the last one if a point stopped it on the way."""
+        """Return the number of lines that a step back has gone.
+
+        The last line does not count if a point has stopped the step on the way.
+        """
         return done if self.device.cores[name].retired == retired else done - 1
 
     def proceed_back(self) -> StopRecord:
@@ -310,7 +317,8 @@ class Session:
     ) -> StopRecord:
         """Go from `now` back to a goal, or to the last stop of a point on the way there.
 
-        At the goal `done` steps are done; where a point stops it, `less()` counts them.
+        The record says that `done` steps are done at the goal, or `less()` steps where a point
+        stops.
         """
         try:
             hit = last_hit(self.runner, now, goal) if self.points.can_stop else None
@@ -332,7 +340,7 @@ class Session:
         return self._stop(stop)
 
     def checkpoint(self, number: int = 0) -> int:
-        """Make a checkpoint of the present; returns its number, the next free one for 0.
+        """Make a checkpoint of the present and return its number; 0 means the next free number.
 
         Raises `SessionError` if the number belongs to another position.
         """
@@ -342,7 +350,7 @@ class Session:
         return self.runner.checkpoint(number=number)
 
     def restart(self, number: int) -> StopRecord:
-        """Go to the checkpoint of that number. Raises `SessionError`."""
+        """Go to the checkpoint of this number. Raises `SessionError`."""
         point = self.history.user_checkpoint(number)
         if point is None:
             raise SessionError(f"there is no checkpoint {number}")
@@ -351,18 +359,22 @@ class Session:
     # Values
 
     def expression(self, text: str) -> Expression:
-        """An expression, compiled for the device and focus of now. Raises `ExpressionError`."""
+        """Return an expression compiled for the present device and focus.
+
+        Raises `ExpressionError`.
+        """
         return compile_expression(self.debuggee, text)
 
     def evaluate(self, text: str) -> Any:
-        """The value of an expression: a number, or an array. Raises `ExpressionError`."""
+        """Return the value of an expression, a number or an array. Raises `ExpressionError`."""
         value = self.expression(text).value()
         return value.copy() if isinstance(value, np.ndarray) else value
 
     def set(self, text: str, value: Any) -> Any:
-        """Set what an expression names to a value, or to the value of a second expression.
+        """Set what an expression names, and return its new value. Raises `ExpressionError`.
 
-        Drops the checkpoints after the present. Returns the new value. Raises `ExpressionError`.
+        `value` is a number, an array, or the text of a second expression. Drops the checkpoints
+        after the present.
         """
         target = self.expression(text)
         target.set(self.evaluate(value) if isinstance(value, str) else value)
@@ -370,7 +382,7 @@ class Session:
         return target.value()
 
     def note_edit(self, command: str = "") -> None:
-        """Add a change of state to the history, with its command; later checkpoints are dropped."""
+        """Record that the user has changed state, by a command; drop the later checkpoints."""
         position = self.device.position
         self.history.forget_after(position)
         self.runner.checkpoint(Edit(command, compact(self.device, self.focus)))
@@ -380,7 +392,7 @@ class Session:
     # Other threads
 
     def interrupt(self) -> None:
-        """Request that what runs stops soon. May be called from any thread."""
+        """Request that the present run stops soon. Any thread may call this."""
         self.interrupts.request()
 
     # Places
@@ -394,21 +406,21 @@ class Session:
     # Records
 
     def where(self, core: Core | None = None, address: int | None = None) -> Where:
-        """Where a core is; None: the focused core, its next address."""
+        """Return where a core is in the source; None means the focused core, its next address."""
         return where_of(self.program, core or self.core, address)
 
     def waits(self) -> tuple[Wait, ...]:
-        """What each core that waits waits for."""
+        """Return for each waiting core what it waits for."""
         return waits_of(self.device)
 
     def record(self, reason: str, message: str = "", **more: Any) -> StopRecord:
-        """A record of the present; `more` are fields of `StopRecord`."""
+        """Return a record of the present; `more` are fields of `StopRecord`."""
         cycle, turn = self.device.position
         more.setdefault("where", self.where())
         return StopRecord(reason, cycle, turn, message, **more)
 
     def _finish(self, raw: Stop, done: int = 0, reason: str | None = None) -> StopRecord:
-        """The record of a stop of the device, after `done` steps; it becomes `last_stop`."""
+        """Return the record of a stop of the device after `done` steps; store it in `last_stop`."""
         if raw.reason in ("step", "cycle limit") or self.monitor.ends_step:
             self.monitor.check_next(self.device.cores.get(raw.core, self.core))
         more = {"done": done, **self._details(raw)}
@@ -420,7 +432,7 @@ class Session:
         return self._stop(self.record(reason or reasons, raw.message, **more))
 
     def _details(self, raw: Stop) -> dict[str, Any]:
-        """The fields of `StopRecord` that a stop of the device fills, besides the reason."""
+        """Return the fields of `StopRecord`, without the reason, that a stop determines."""
         core = self.device.cores.get(raw.core)
         where = self.where(core, raw.address) if core is not None else self.where()
         more: dict[str, Any] = {"where": where, "exit_code": raw.exit_code}
@@ -440,7 +452,7 @@ class Session:
                 self.points.delete(hit.number)
 
     def _add_stop_position(self) -> None:
-        """Remember the present: steps back may return to it."""
+        """Remember the present as a position to which steps back may return."""
         self._stop_positions.add(self.device.position)
 
     def _stop(self, record: StopRecord) -> StopRecord:

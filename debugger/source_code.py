@@ -1,8 +1,8 @@
-"""A core's code: the source lines, calls and returns of its instructions.
+"""Reads a core's code: source lines, calls and returns of its instructions.
 
-What calls and what returns is told by the tables (`Instruction.flow`): a jump that writes a
-link is a call, a jump to a register that writes none is a return. A call is over where it
-comes back with the stack as it was.
+The tables say which instructions call and return (`Instruction.flow`): a jump that writes a link
+register is a call; a jump to an address in a register that writes no link is a return. A call is
+over when execution is back after it with the same stack pointer.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ class SourceCode:
         self.core = core
 
     def line(self, address: int | None) -> Line | None:
-        """The line of the instruction at an address; None where there is none."""
+        """Return the source line of the instruction at an address, None if it has none."""
         if address is None:
             return None
         program = self.debuggee.program
         return program.line_at(original(program, self.core, address))
 
     def starts_line(self, address: int | None) -> bool:
-        """Whether the instruction is the first one of its line."""
+        """Return whether the instruction at an address is the first one of its line."""
         here, before = self.line(address), self.line((address or 0) - WORD)
         return here is not None and (before is None or not same_line(here, before))
 
     def instruction(self, address: int) -> Decoded | None:
-        """The decoded instruction at an address; None where there is none."""
+        """Return the decoded instruction at an address, None if there is none."""
         try:
             data = self.debuggee.device.memory.peek(address, WORD)
             return decode(self.core.table, int.from_bytes(data, "little"), 8 * WORD, address)
@@ -53,7 +53,7 @@ class SourceCode:
             return None
 
     def calls(self, address: int) -> bool:
-        """Whether the instruction there is a call."""
+        """Return whether the instruction at an address is a call."""
         instruction = self.instruction(address)
         return (
             instruction is not None
@@ -62,7 +62,7 @@ class SourceCode:
         )
 
     def returns(self, address: int) -> bool:
-        """Whether the instruction there jumps to an address in a register and is no call."""
+        """Return whether the instruction jumps to an address in a register and is not a call."""
         instruction = self.instruction(address)
         if instruction is None or instruction.row.flow != "jump" or _links(instruction):
             return False
@@ -73,7 +73,7 @@ class SourceCode:
         )
 
     def stack_test(self) -> Callable[[], bool]:
-        """A test whether the stack pointer is back where it is now, or above it."""
+        """Return a test of whether the stack pointer is back at its present value or above."""
         core = self.core
         for file in core.table.files:
             for number, names in enumerate(file.names):
@@ -84,15 +84,15 @@ class SourceCode:
 
 
 def _is_back(values: Sequence[int], number: int, before: int) -> bool:
-    """Whether a register has the value of before again, or a greater one."""
+    """Return whether a register has its earlier value again, or a greater one."""
     return bool(values[number] >= before)
 
 
 def _links(instruction: Decoded) -> bool:
-    """Whether an instruction writes a link into a register."""
+    """Return whether an instruction writes a return address into a register."""
     return any(instruction.values.get(name) for name in instruction.row.writes.split())
 
 
 def same_line(one: Line, other: Line) -> bool:
-    """Whether two lines have the same file and number."""
+    """Return whether two lines have the same file and number."""
     return one.line == other.line and one.file == other.file

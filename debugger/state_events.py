@@ -1,4 +1,4 @@
-"""Events that no announcement reports; they are read from a core's state after each act."""
+"""Finds events that no announcement reports, by comparing a core's state before and after acts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Bools = NDArray[np.bool_]
 
 
 class StateEvent(ABC):
-    """One event of one core."""
+    """An event of one core that is read from the core's state."""
 
     by_others = False  # acts of other cores may cause it
 
@@ -33,26 +33,26 @@ class StateEvent(ABC):
 
     @abstractmethod
     def begin(self) -> None:
-        """Start a run: what is so already is no event."""
+        """Prepare for a run. A condition that is true already at its start is no event."""
 
     @abstractmethod
     def look(self) -> Iterator[dict[str, Any]]:
-        """The events since the last look, each as the values of an announcement."""
+        """Yield the events since the last call, each as the values of an announcement."""
 
     @property
     def missing(self) -> str:
-        """What the core lacks for the event to happen ever; empty if it may happen."""
+        """What the core would need to have the event; empty if the event can happen."""
         return ""
 
 
 class StallEvent(StateEvent):
-    """The core, or a part of it that has waits of its own, starts to wait."""
+    """The event that a core, or a component of it with waits of its own, starts to wait."""
 
     def begin(self) -> None:
         self.before = self._waits()
 
     def _waits(self) -> dict[str, tuple[str, int]]:
-        """What each part waits for and since when, by its name."""
+        """Return, by component, what it waits for and since which cycle."""
         core = self.core
         if isinstance(
             core, Instrumented
@@ -71,7 +71,10 @@ class StallEvent(StateEvent):
 
 
 class FlagEvent(StateEvent):
-    """A condition becomes true at a place. A subclass gives the condition as arrays of flags."""
+    """The event that a condition becomes true at a place.
+
+    A subclass computes the condition as arrays of flags.
+    """
 
     of = ""  # what the flags are about, for messages
 
@@ -84,7 +87,10 @@ class FlagEvent(StateEvent):
 
     @abstractmethod
     def _flags(self) -> Iterator[tuple[str, Bools]]:
-        """By name, where the condition is true now; the first axes are the core's levels."""
+        """Yield names with arrays of flags that say where the condition is true now.
+
+        The first axes of an array are the core's levels of units.
+        """
 
     def look(self) -> Iterator[dict[str, Any]]:
         for name, now in self._flags():
@@ -94,7 +100,7 @@ class FlagEvent(StateEvent):
                 yield from self._events(new, name)
 
     def _events(self, new: Bools, name: str) -> Iterator[dict[str, Any]]:
-        """An event for each place at which a flag is new."""
+        """Yield an event for each place at which a flag has become true."""
         levels = len(counts(self.core))
         for index in np.argwhere(new).tolist():
             place = Place(self.core.name, tuple(index[:levels]))
@@ -103,7 +109,7 @@ class FlagEvent(StateEvent):
 
 
 class QueueEvent(FlagEvent):
-    """A queue reaches a level."""
+    """The event that a queue reaches a level."""
 
     of = "queues"
 
@@ -125,25 +131,28 @@ class QueueEvent(FlagEvent):
 
     @abstractmethod
     def _flag(self, levels: NDArray[Any], limit: int) -> Any:
-        """Which queues with so many items have reached the level; `limit` is the capacity."""
+        """Return which of the levels (items in each queue) fulfil the condition.
+
+        `limit` is the capacity of a queue.
+        """
 
 
 class QueueFull(QueueEvent):
-    """A queue becomes full."""
+    """The event that a queue becomes full."""
 
     def _flag(self, levels: NDArray[Any], limit: int) -> Any:
         return levels >= limit
 
 
 class QueueEmpty(QueueEvent):
-    """A queue becomes empty."""
+    """The event that a queue becomes empty."""
 
     def _flag(self, levels: NDArray[Any], limit: int) -> Any:
         return levels == 0
 
 
 class ValueEvent(FlagEvent):
-    """A register gets a value of some kind."""
+    """The event that a register gets a special value, for example NaN."""
 
     def _flags(self) -> Iterator[tuple[str, Bools]]:
         self.core.sync()
@@ -157,15 +166,18 @@ class ValueEvent(FlagEvent):
 
     @abstractmethod
     def test(self, value: NDArray[Any]) -> Bools | None:
-        """Which elements of an array have such a value; None: its type has none."""
+        """Return which elements of an array have the special value.
+
+        The result is None if the array's type has no such value.
+        """
 
     def more(self) -> Iterator[tuple[str, Bools]]:
-        """The flags of values that are in no register file."""
+        """Yield the flags of values that are in no register file."""
         return iter(())
 
 
 class NotNumber(ValueEvent):
-    """A real number becomes NaN."""
+    """The event that a real number becomes NaN."""
 
     of = "registers of real numbers"
 
@@ -177,7 +189,7 @@ class NotNumber(ValueEvent):
 
 
 class Saturation(ValueEvent):
-    """A whole number reaches an end of its type's range."""
+    """The event that a whole number reaches the least or greatest value of its type."""
 
     of = "registers of whole numbers with a type that ends"
 
@@ -199,6 +211,6 @@ STATE_EVENTS: dict[str, type[StateEvent]] = {
 
 
 def state_event_of(name: str, device: Device, core: Core, where: list[Place]) -> StateEvent | None:
-    """An event of `macaw.isa.common.EVENTS` on a core; None: it is not read from the state."""
+    """Return an event of `macaw.isa.common.EVENTS` on a core, None if no state shows this event."""
     kind = STATE_EVENTS.get(name)
     return None if kind is None else kind(device, core, where)

@@ -1,6 +1,6 @@
-"""Names of a core's state: `vc.x5`, `pe[1,0].3.q1.level`.
+"""Finds members of a core's state by their names: `vc.x5`, `pe[1,0].3.q1.level`.
 
-The members of a core are the registers, queues, counters and memory-mapped registers of its table
+The members of a core are the registers, queues, counters and memory-mapped registers of its table,
 and the fields of its declared state. There is no second list of names.
 """
 
@@ -51,7 +51,7 @@ class Members:
             self.fields[row.path or row.name] = row
 
     def names(self) -> list[str]:
-        """All names that may follow the place, sorted."""
+        """Return all names that may follow the place in an expression, sorted."""
         words = {name.split(".")[0] for name in self.fields}
         words |= {name for file in self.table.files for names in file.names for name in names}
         words |= {queue.name for queue in self.table.queues}
@@ -60,9 +60,9 @@ class Members:
         return sorted(words | self._boxes().keys())
 
     def find(self, steps: Sequence[str | int]) -> Access:
-        """The value that steps after the place name. Raises `AccessError`.
+        """Return the access to the value that steps after the place name. Raises `AccessError`.
 
-        A step is a name, or a number: so many subscripts come there.
+        A step is a name, or the number of subscripts at that point of the path.
         """
         name = steps[0]
         if not isinstance(name, str):
@@ -90,9 +90,9 @@ class Members:
         raise AccessError(f"{self.place} has no '{name}'{near(name, self.names())}")
 
     def source(self, steps: Sequence[str | int]) -> tuple[StateField, tuple[int, ...]] | None:
-        """The field of a number that each unit has, and its indices after those of units.
+        """Return the array field that contains a number of each unit, and further indices into it.
 
-        None if the steps name something else.
+        The indices follow those of the unit. The result is None if the steps name something else.
         """
         rows = {row.name: row for row in self.core.state.fields}
         result: tuple[StateField, tuple[int, ...]] | None = None
@@ -208,7 +208,10 @@ class Members:
         return Access(f"{self.place}.{row.name}", read, put, cores, whole=True)
 
     def _boxes(self) -> dict[str, Box]:
-        """The boxes of a unit of the deepest level, by name and by `box` with their number."""
+        """Return the boxes of the block diagram, by name and by `box` with their number.
+
+        Only a unit of the deepest level has boxes.
+        """
         boxes = self.core.boxes if len(self.place.units) == len(self.levels) else ()
         return {identifier(box.name): box for box in boxes} | {
             BOX + box.number: box for box in boxes
@@ -240,22 +243,22 @@ class Members:
         return getattr(self.core.state, row.name)
 
     def _queues(self, name: str) -> int:
-        """How many queues of a field the place has."""
+        """Return the number of queues in a field that belong to the place."""
         row = next((row for row in self.core.state.fields if row.name == name), None)
         if row is None:
             return 1
         return math.prod(self.levels[len(self.place.units) : self._depth(row)])
 
     def indices(self, name: str) -> tuple[int, ...]:
-        """The indices of the place in a field of the core's state."""
+        """Return the indices of the place in the field of this name of the core's state."""
         return self._inside(next(row for row in self.core.state.fields if row.name == name))
 
     def _inside(self, row: StateField) -> tuple[int, ...]:
-        """The indices of the place in a field."""
+        """Return the indices of the place in a field."""
         return self.place.units[: self._depth(row)]
 
     def _depth(self, row: StateField) -> int:
-        """How many axes of a field are levels of units."""
+        """Return how many axes of a field are levels of units."""
         return depth_of(row, self.levels)
 
     def _of_field(
@@ -327,12 +330,15 @@ class Members:
 
 
 def identifier(name: str) -> str:
-    """A name of several words as an identifier: lower case letters, digits and `_`."""
+    """Return a name of several words as an identifier: lower-case letters, digits and `_`."""
     return re.sub(r"\W+", "_", name.lower())
 
 
 def depth_of(row: StateField, levels: tuple[int, ...]) -> int:
-    """How many axes of a field are levels of units; `levels` are the core's counts of units."""
+    """Return how many axes of a field are levels of units.
+
+    `levels` are the numbers of units that the core has at each level.
+    """
     if row.levels is not None:
         return row.levels
     if row.dtype == "object":
@@ -342,19 +348,22 @@ def depth_of(row: StateField, levels: tuple[int, ...]) -> int:
 
 
 def count_items(value: Any) -> int:
-    """The items of a queue: a count, the length of a list, or the number of flags that are set."""
+    """Return the number of items in a queue, from a number, a list, or an array of flags."""
     if isinstance(value, list | tuple | bytes):
         return len(value)
     return int(value.sum()) if isinstance(value, np.ndarray) else int(value)
 
 
 def _by_unit(row: StateField, levels: tuple[int, ...]) -> bool:
-    """Whether a field of objects is a list with an item for each unit."""
+    """Return whether a field of objects is a list with one item for each unit."""
     return bool(levels) and isinstance(row.initial, list) and len(row.initial) == levels[0]
 
 
 def _single(file: RegisterFile, row: StateField, levels: int) -> bool:
-    """Whether a field holds, after so many axes of units, the file's one register alone."""
+    """Return whether a field is the only register of a file, without an axis of registers.
+
+    `levels` is the number of the field's axes that are levels of units.
+    """
     return len(file.names) == 1 and row.shape[levels:][:1] != (1,)
 
 

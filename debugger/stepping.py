@@ -1,7 +1,7 @@
-"""Steps that are counted: instructions of cores and of their units, and pieces of work.
+"""Steps that are counted: by instructions of cores and units, and by pieces of work.
 
 A piece is work longer than an instruction: an exe command of the array, a chain, a block of an
-island, a transfer (`Core.piece` of the table).
+island, or a transfer. The core's table names it (`Core.piece`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PIECE = ""  # the announcement of the end of a piece, which the core's table nam
 
 
 def cores_to_step(debuggee: Debuggee, only: bool, every: bool) -> Sequence[Core]:
-    """The focused cores, with `only` the first of them, with `every` all that run."""
+    """Return the focused cores; with `only` the first of them, with `every` all that run."""
     device = debuggee.device
     if every:
         return [core for core in device.order if core.running]
@@ -42,17 +42,17 @@ def cores_to_step(debuggee: Debuggee, only: bool, every: bool) -> Sequence[Core]
 
 
 def piece_places(debuggee: Debuggee) -> list[Place]:
-    """The focused places of cores that work on pieces; if there are none, all such cores."""
+    """Return the focused places whose cores work on pieces; if there are none, all such cores."""
     device = debuggee.device
     where = [x for x in debuggee.focus if device.cores[x.core].table.piece]
     return where or [Place(core.name) for core in device.order if core.table.piece]
 
 
 def step_cores(runner: Runner, cores: Sequence[Core], count: int) -> tuple[Stop, int]:
-    """Step cores until each that runs has executed `count` instructions; returns the steps done.
+    """Run until each core that is running has executed `count` instructions.
 
-    What a core with several units executes in one act is one step. Raises `SessionError` if none
-    of the cores runs.
+    Returns the stop and the number of steps done. For a core with several units, one act is one
+    step. Raises `SessionError` if none of the cores is running.
     """
     debuggee = runner.debuggee
     if debuggee.device.stopped is not None:
@@ -79,7 +79,10 @@ def step_cores(runner: Runner, cores: Sequence[Core], count: int) -> tuple[Stop,
 def step_announcements(
     runner: Runner, where: Sequence[Place], kind: str, count: int
 ) -> tuple[Stop, int]:
-    """Run until `count` acts of places have announced INSTRUCTION or PIECE; returns those done."""
+    """Run until `count` acts at these places have made an announcement of a kind.
+
+    `kind` is INSTRUCTION or PIECE. Returns the stop and the number of these acts.
+    """
     left, last = count, START
     cores = {place.core for place in where}
     debuggee = runner.debuggee
@@ -103,9 +106,10 @@ def step_announcements(
 def step_announcements_back(
     runner: Runner, stops: StopPositions, where: Sequence[Place], kind: str, count: int
 ) -> tuple[Position, list[Position]]:
-    """The goal `count` announcing acts back, and the positions of these acts, fewer at the start.
+    """Return the position `count` announcing acts back, and the positions of these acts.
 
-    The device is somewhere before the present afterwards. Raises `Interruption`.
+    There are fewer positions only if the start of the run is reached. Afterwards the device is at
+    some position before the present. Raises `Interruption`.
     """
     now, cores = runner.debuggee.device.position, {place.core for place in where}
 
@@ -123,7 +127,7 @@ def step_announcements_back(
 def _counts(
     core: Core, announcement: str, values: dict[str, Any], where: Sequence[Place], kind: str
 ) -> bool:
-    """Whether an announcement is of the kind, and of one of the places."""
+    """Return whether an announcement has the kind and comes from one of the places."""
     if announcement != (kind or core.table.piece):
         return False
     place = place_of(core, values)
@@ -135,9 +139,10 @@ def _counts(
 
 
 def run_to(runner: Runner, goals: Sequence[Target]) -> Stop:
-    """Run until a core is at one of these targets.
+    """Run until a core is at one of these targets; return the stop.
 
-    A core that halts stops before it, another one after the act that begins there.
+    A core with breaks stops before the target. Any other core stops after the act in which it
+    begins the target's instruction.
     """
     debuggee = runner.debuggee
     before: dict[str, dict[int, Test]] = {}

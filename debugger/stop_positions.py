@@ -1,4 +1,4 @@
-"""Where forward steps have stopped: steps back return to the same positions."""
+"""Remembers where forward steps have stopped, so that steps back return to the same positions."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class StopPositions:
             del self._positions[:-MOST]
 
     def clear(self) -> None:
-        """Forget all: another run starts."""
+        """Forget all positions, because another run starts."""
         self._positions.clear()
 
     def drop_from(self, position: Position) -> None:
-        """Forget those at a position and after it: the state there has been edited."""
+        """Forget this position and later ones, because the user has edited the state there."""
         self._positions = [item for item in self._positions if item < position]
 
     def last(self, low: Position, end: Position) -> Position:
-        """The last position from `low` on and before `end`; `low` if there is none."""
+        """Return the last stop position from `low` on and before `end`; `low` if there is none."""
         inside = [item for item in self._positions if low <= item < end]
         return max(inside, default=max(low, START))

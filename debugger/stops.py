@@ -1,4 +1,4 @@
-"""Why a run stopped: plain records, from which text and JSON are made."""
+"""Records why a run has stopped, as plain data from which text and JSON are made."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ REASONS = {
 
 
 class SessionError(ValueError):
-    """A call of a session that cannot be executed; the message is fit for a user."""
+    """A call of a session that cannot be executed; the message can be shown to the user."""
 
 
 @dataclass(frozen=True)
 class Where:
-    """A core at an instruction, with its place in the source."""
+    """The position of a core: its instruction, with file, line and symbol in the source."""
 
     core: str
     address: int | None = None
@@ -40,7 +40,7 @@ class Where:
 
 @dataclass(frozen=True)
 class Wait:
-    """A core that waits: on what, since which cycle, for which cores."""
+    """The wait of a core: what it waits for, since which cycle, and for which cores."""
 
     core: str
     on: str
@@ -51,7 +51,7 @@ class Wait:
 
 @dataclass(frozen=True)
 class Hit:
-    """A point that stopped a run: a breakpoint, a watch, an event."""
+    """A point (breakpoint, watch or event) that has stopped a run."""
 
     number: int
     kind: str  # "breakpoint", "watch", "rwatch", "awatch", "catch"
@@ -83,13 +83,13 @@ class StopRecord:
     at_start: bool = False  # going back has reached the start of the run
 
     def json(self) -> dict[str, Any]:
-        """The record as values of JSON; empty fields are left out."""
+        """Return the record as values for JSON, without empty fields."""
         record: dict[str, Any] = plain(self)
         return record
 
 
 def reason_of(hits: tuple[Hit, ...]) -> str:
-    """The reason of a stop by points, a key of REASONS, from the kind of the first one."""
+    """Return the reason for a stop by points, a key of `REASONS`, by the kind of the first hit."""
     kind = hits[0].kind
     if kind.endswith("watch"):
         return "watch"
@@ -97,9 +97,9 @@ def reason_of(hits: tuple[Hit, ...]) -> str:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON can hold it: records as objects, NumPy's values as numbers and lists.
+    """Return a value in types that JSON has: records as objects, arrays as lists.
 
-    Infinities and NaN become text.
+    NumPy's numbers become plain numbers, infinities and NaN become text, bytes hexadecimal text.
     """
     if is_dataclass(value) and not isinstance(value, type):
         items = ((row.name, plain(getattr(value, row.name))) for row in fields(value))

@@ -1,4 +1,7 @@
-"""How expressions read and write the device: memory, arrays in it, bytes as numbers of a type."""
+"""Reads and writes values of the device for expressions: numbers and arrays in memory.
+
+It also converts between bytes and numbers of a type.
+"""
 
 from __future__ import annotations
 
@@ -29,14 +32,15 @@ FieldRange = tuple[str, int, int]  # a field of state, its first byte (of a list
 
 
 class AccessError(ValueError):
-    """A name that means nothing, or a value out of range; the message is fit for a user."""
+    """A name without a meaning, or a value out of range; the message can be shown to the user."""
 
 
 @dataclass(frozen=True)
 class Access:
     """A value of the device that a path names.
 
-    `read(*indices)` returns the value of now, `write(value, *indices)` sets it; None: read only.
+    `read(*indices)` returns the present value. `write(value, *indices)` sets it; `write` is None
+    for a value that can only be read.
     """
 
     text: str
@@ -57,7 +61,7 @@ class Access:
 
 
 def view_as(value: Any, dtype: np.dtype[Any], text: str) -> Any:
-    """A value's bytes as an element or an array of a type. Raises `AccessError`."""
+    """Return a value's bytes as an element or an array of a type. Raises `AccessError`."""
     if isinstance(value, int):
         bits = max(32 if -(1 << 31) <= value < 1 << 32 else 64, 8 * dtype.itemsize)
         elements = np.frombuffer((value & (1 << bits) - 1).to_bytes(bits // 8, "little"), dtype)
@@ -76,7 +80,7 @@ def view_as(value: Any, dtype: np.dtype[Any], text: str) -> Any:
 
 
 def fit(value: Any, dtype: np.dtype[Any], text: str) -> Any:
-    """A value converted to a type, an array. Raises `AccessError` if it is out of range."""
+    """Return a value as an array of a type. Raises `AccessError` if it is out of range."""
     array = np.asarray(value)
     if dtype.kind in "iu" and array.dtype.kind in "iub":
         limits = np.iinfo(dtype)
@@ -96,7 +100,7 @@ def fit(value: Any, dtype: np.dtype[Any], text: str) -> Any:
 
 
 def convert_like(value: Any, old: Any, text: str) -> Any:
-    """A value converted to the plain type of `old`, which it replaces. Raises `AccessError`."""
+    """Return a value converted to the type of `old`, which it replaces. Raises `AccessError`."""
     if isinstance(old, bool) and isinstance(value, int):
         return bool(value)
     if isinstance(old, int) and isinstance(value, int | np.integer):
@@ -105,7 +109,10 @@ def convert_like(value: Any, old: Any, text: str) -> Any:
 
 
 def differences(first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.int64]:
-    """The indices at which two arrays of one shape differ, a row each; NaN is equal to NaN."""
+    """Return the indices at which two arrays of the same shape differ; NaN equals NaN.
+
+    The result has shape (differences, axes).
+    """
     same = np.asarray(first == second)
     if first.dtype.kind == "f" and second.dtype.kind == "f":
         same |= np.isnan(first) & np.isnan(second)
@@ -113,7 +120,10 @@ def differences(first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def memory(device: Device, text: str, dtype: np.dtype[Any]) -> Access:
-    """A number in memory; its indices are the address and, optionally, an element from there."""
+    """Return the access to a number in memory.
+
+    Its indices are an address and optionally the index of an element, counted from the address.
+    """
 
     def extent(address: Any, *more: Any) -> tuple[int, int]:
         return int(address) + dtype.itemsize * int(more[0] if more else 0), dtype.itemsize
@@ -150,9 +160,10 @@ def memory(device: Device, text: str, dtype: np.dtype[Any]) -> Access:
 
 
 def _view_at(device: Device, address: int, dtype: np.dtype[Any]) -> tuple[Any, int, Pages] | None:
-    """The view, index and memory of an unsigned number; None where translated code may not read.
+    """Return the view, index and memory of an unsigned number that translated code may read.
 
-    It may read local and external memory, which have no delayed writes.
+    The result is None for other types, for unaligned addresses, and outside of local and external
+    memory. Only these two have no delayed writes.
     """
     space = device.memory
     try:
@@ -167,7 +178,7 @@ def _view_at(device: Device, address: int, dtype: np.dtype[Any]) -> tuple[Any, i
 
 def array(device: Device, text: str, address: int, dtype: np.dtype[Any], shape: tuple[int, ...],
           subscripts: int) -> Access:  # fmt: skip
-    """An array in memory; with `subscripts` subscripts its elements."""
+    """Return the access to an array in memory, or to its elements if there are `subscripts`."""
     size = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
 
     count = size // dtype.itemsize

@@ -1,4 +1,4 @@
-"""All watches of a session at work: what they ask of memories and cores, and what they see."""
+"""Tests all watches of a session: asks memories and cores to report, and collects reports."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ ProbeHit = tuple[WatchTarget, str, int]  # access, address of the instruction
 
 
 class WatchHit(NamedTuple):
-    """A change of a watch's value, or an access to it, by a core (empty: the arbiter)."""
+    """A change of a watch's value, or an access to it.
+
+    `by` is the core that caused it, empty for the arbiter.
+    """
 
     point: Point
     by: str
@@ -35,7 +38,7 @@ class WatchHit(NamedTuple):
 
 
 class WatchSet:
-    """The watches of one session on its device of now."""
+    """The watches of one session, prepared for its present device."""
 
     def __init__(self, debuggee: Debuggee) -> None:
         self.debuggee = debuggee
@@ -51,7 +54,10 @@ class WatchSet:
     def prepare(
         self, points: Iterable[Point], condition: Callable[[Point, Place], Expression | None]
     ) -> None:
-        """Build the targets of these points; `condition` gives a point's as seen from a place."""
+        """Build the targets of these points.
+
+        `condition(point, place)` returns a point's condition as seen from a place.
+        """
         device = self.debuggee.device
         self.all = [WatchTarget(self.debuggee, point) for point in points if point.kind in WATCHES]
         self._trackers, self._probes = [], {}
@@ -69,7 +75,7 @@ class WatchSet:
             self._trackers.append(tracker)
 
     def forget_device(self) -> None:
-        """Forget what is armed on the device: another one replaces it."""
+        """Forget what is armed on the device, because another device replaces it."""
         self._watched_pages, self._cores_with_probes = set(), set()
 
     # On and off
@@ -89,12 +95,12 @@ class WatchSet:
         self._watch_pages()
 
     def rest(self) -> None:
-        """Stop watching after a run; probes stay for the next one, and are ignored."""
+        """Stop watching after a run. Probes stay set for the next run but are ignored till then."""
         self._is_on = False
 
     @property
     def act_cores(self) -> set[str]:
-        """The cores whose acts have to be looked at one by one."""
+        """The names of the cores that the monitor must examine after each of their acts."""
         order = self.debuggee.device.order
         names: set[str] = set()
         for tracker in self._trackers:
@@ -112,7 +118,7 @@ class WatchSet:
         return names
 
     def _watch_pages(self) -> None:
-        """Ask the memories to report changes to what is watched there."""
+        """Ask the memories to report changes to the watched bytes."""
         for target in self.all:
             for address, length in target.extents:
                 pages, offset = self.debuggee.device.memory.locate(address, max(1, length))
@@ -124,7 +130,7 @@ class WatchSet:
     # While it runs
 
     def _on_page(self, page: int) -> None:
-        """Note that a watched page has changed; the core that acts returns to the clock."""
+        """React to a change in a watched page: make the acting core return to the clock."""
         if self.all and self._is_on:
             self._pages_changed = True
             device = self.debuggee.device
@@ -134,14 +140,14 @@ class WatchSet:
                 core.ask()
 
     def _on_probe(self, target: WatchTarget, access: str, address: int) -> None:
-        """Note an access to watched registers, which a probe reports."""
+        """React to a probe's report: record the access to watched registers."""
         if self._is_on:
             self._probe_hits.append((target, access, address))
 
     def after_act(
         self, core: Core | None, announcements: Sequence[Announcement]
     ) -> Iterator[WatchHit]:
-        """The hits of watches in an act of a core (None: the arbiter)."""
+        """Yield the hits of watches in an act of a core, or of the arbiter if `core` is None."""
         probe_hits, self._probe_hits = self._probe_hits, []
         for kind, name, values in announcements:
             yield from self._announced_accesses(self.debuggee.device.cores[name], kind, values)
@@ -187,9 +193,9 @@ class WatchSet:
     def _changes(
         self, core: Core | None, announcements: Sequence[Announcement], probe_targets: set[int]
     ) -> Iterator[WatchHit]:
-        """Hits of values that differ from those before the act.
+        """Yield the hits of watches whose values differ from those before the act.
 
-        `probe_targets` are ids of targets whose probes have reported.
+        `probe_targets` are the ids of targets whose probes have reported.
         """
         dirty, self._pages_changed = self._pages_changed, False
         name = _name(core)
@@ -243,7 +249,7 @@ def _name(core: Core | None) -> str:
 
 
 def _hold(pages: Pages, offset: int, length: int) -> None:
-    """Ask pages to report changes to some bytes."""
+    """Ask a memory to report changes to some bytes."""
     end = offset + length
     while offset < end:
         stop = min(end, (offset // PAGE + 1) * PAGE)

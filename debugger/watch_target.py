@@ -1,7 +1,8 @@
-"""What one watch watches: its value, where that lies, and what tells of accesses to it.
+"""Declares what one watch needs: its value, the location of that, and reports of accesses to it.
 
-Registers of cores that test probes (`macaw.emu.breaks.Instrumented`) are watched by probes: the
-code stays translated. All else is listened to, or looked at after each act.
+Registers of cores that test probes (`macaw.emu.breaks.Instrumented`) are watched by probes, so that
+their translated code can run. All other values are compared after each act, or the monitor listens
+to announcements of accesses.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ OnProbe = Callable[["WatchTarget", str, int], object]  # access, address of the 
 
 
 class WatchTarget:
-    """One watch on the device of now."""
+    """One watch, prepared for the present device."""
 
     def __init__(self, debuggee: Debuggee, point: Point) -> None:
         device = debuggee.device
@@ -55,12 +56,12 @@ class WatchTarget:
         self.act_cores = self.cores - self.probe_cores  # to be looked at after each act
 
     def begin(self) -> None:
-        """Start a run: the present value is the old one."""
+        """Prepare for a run: remember the present value as the old one."""
         self.extents = self.expression.extents()
         self.cell[0] = self.value()
 
     def value(self) -> Any:
-        """What it is now, a copy; None if the expression has no value."""
+        """Return a copy of the present value, None if the expression has no value."""
         try:
             value = self.expression.value()
         except ExpressionError:
@@ -70,7 +71,10 @@ class WatchTarget:
         return value.copy() if isinstance(value, np.ndarray) else value
 
     def change(self) -> tuple[Any, Any] | None:
-        """The old and the new value if they differ, else None; the new one becomes the old one."""
+        """Return the old and the new value if they differ, else None.
+
+        The new value is remembered as the old one for the next call.
+        """
         old, new = self.cell[0], self.value()
         if same(old, new):
             return None
@@ -78,21 +82,21 @@ class WatchTarget:
         return old, new
 
     def touches(self, address: int, size: int) -> bool:
-        """Whether an access of `size` bytes overlaps what it watches."""
+        """Return whether an access of `size` bytes overlaps the watched memory."""
         return any(at < address + size and address < at + length for at, length in self.extents)
 
     def counts(self, core: str) -> bool:
-        """Whether accesses of this core count."""
+        """Return whether accesses by this core count."""
         return self.by is None or core in self.by
 
     def has_queue(self, place: Place, queue: str) -> bool:
-        """Whether it watches a queue."""
+        """Return whether the watch watches this queue of a place."""
         return (place, queue) in self.queues.get(place.core, ())
 
     # Registers
 
     def accesses(self, core: Core, values: Mapping[str, Any]) -> list[str]:
-        """How an announced instruction accesses the registers: "read", "write"."""
+        """Return how an announced instruction accesses the watched registers: "read", "write"."""
         used = registers(self.device, core, values)
         return [
             access
@@ -106,7 +110,7 @@ class WatchTarget:
     def probes(
         self, core: Core, condition: Expression | None, on_probe: OnProbe
     ) -> Iterator[Probe]:
-        """The probes after instructions of a core that access the registers."""
+        """Yield the probes after instructions of a core that access the watched registers."""
         about = frozenset((file, at) for _, file, at in self.registers.get(core.name, ()))
         if core.name not in self.probe_cores:
             return
@@ -125,7 +129,10 @@ class WatchTarget:
             yield Probe(about, False, True, call, test, text, names)
 
     def _change_text(self, core: Core, live: str, has_condition: bool) -> str:
-        """A change that counts, as Python text; empty if a core's code cannot say it."""
+        """Return the test for a change that counts, as Python text for a core's translated code.
+
+        The result is empty if the code cannot compute the watched value.
+        """
         value, number = _live(self.expression, core), self.point.number
         if not value:
             return ""
@@ -137,20 +144,23 @@ class WatchTarget:
         return not same(self.cell[0], self.value())
 
     def _keep(self, value: int) -> bool:
-        """Remember a change that the condition does not let count."""
+        """Remember the new value of a change that the condition does not count; return False."""
         self.cell[0] = value
         return False
 
 
 def _live(expression: Expression, core: Core) -> str:
-    """An expression as text for the code of a core; empty if it needs a guard or has no text."""
+    """Return an expression as text for the translated code of a core.
+
+    The result is empty if the expression needs a guard or has no such text.
+    """
     if not expression.live or expression.live_core not in ("", core.name):
         return ""
     return expression.live if not expression.guards else ""
 
 
 def same(old: Any, new: Any) -> bool:
-    """Whether two values are equal; a NaN is equal to a NaN."""
+    """Return whether two values are equal; NaN equals NaN."""
     if isinstance(old, np.ndarray) or isinstance(new, np.ndarray):
         first, second = np.asarray(old), np.asarray(new)
         if first.dtype.kind == second.dtype.kind == "f":

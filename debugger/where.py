@@ -1,4 +1,4 @@
-"""The place of each core in the source, and what it waits for."""
+"""Finds where each core is in the source, and what it waits for."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def where_of(program: Program, core: Core, address: int | None = None) -> Where:
-    """A core at an address, or (None) at the one that comes next."""
+    """Return where a core is in the source, at an address or (None) at its next one."""
     address = core.next_address if address is None else address
     if address is None:
         return Where(core.name)
@@ -28,7 +28,7 @@ def where_of(program: Program, core: Core, address: int | None = None) -> Where:
 
 
 def waits_of(device: Device) -> tuple[Wait, ...]:
-    """What each core that waits waits for."""
+    """Return for each waiting core what it waits for."""
     waits = []
     for core in device.order:
         if core.running and core.waiting is not None:
