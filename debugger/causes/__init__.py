@@ -1,1 +1,1 @@
-"""Causes: who waits for whom (`stalls`), and which steps made a value (`why`)."""
+"""Finds causes: who waits for whom (`stalls`), and which steps made a value (`why`)."""

@@ -1,4 +1,4 @@
-"""The causes of a value as plain records and as text."""
+"""Writes the causes of a value as plain records and as text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST = 20_000  # causes that one record holds
 
 
 def tree(causes: list[Cause], depth: int = DEPTH) -> list[dict[str, Any]]:
-    """The causes as plain records, `depth` steps back, at most `MOST` of them."""
+    """Return the causes as plain records, `depth` steps back, at most `MOST` records."""
     left = MOST
 
     def plain_of(cause: Cause, deep: int) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def tree(causes: list[Cause], depth: int = DEPTH) -> list[dict[str, Any]]:
 
 
 def lines(causes: list[Cause], depth: int = DEPTH) -> Iterator[str]:
-    """The causes as lines of text; what a step has read is indented below it."""
+    """Yield the causes as lines of text; the values that a step has read are indented below it."""
     for cause in causes:
         yield from _lines(cause, depth, "")
 

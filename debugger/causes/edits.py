@@ -1,4 +1,4 @@
-"""The parts of cores' state that the user has set in a run."""
+"""Stores which parts of cores' state the user has set in a run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Edit(NamedTuple):
-    """A part of a field that the user has set."""
+    """A part of a field of state that the user has set."""
 
     number: int  # of announcements before it
     cycle: int
@@ -25,13 +25,13 @@ class Edit(NamedTuple):
 
 
 class Edits:
-    """The edits of a run, in its order."""
+    """The edits of a run, in order."""
 
     def __init__(self) -> None:
         self._of: dict[tuple[str, str], list[Edit]] = {}  # by core and field
 
     def add(self, core: Core, change: Change, number: int, cycle: int, command: str) -> None:
-        """Add an edit of a core's state, after `number` announcements."""
+        """Add an edit of a core's state, which was made after `number` announcements."""
         place = Place(change.field)
         values = getattr(core.state, change.field)
         if isinstance(values, np.ndarray):
@@ -41,7 +41,7 @@ class Edits:
         edits.append(Edit(number, cycle, place, command))
 
     def within(self, core: str, place: Place, before: int) -> Iterator[Edit]:
-        """The last edit of each part of a place before an announcement's number."""
+        """Yield the last edit before announcement number `before`, for each part of a place."""
         parts: set[int] = set()
         for edit in reversed(self._of.get((core, place.field), ())):
             first, size = edit.place.first, edit.place.size

@@ -1,4 +1,8 @@
-"""Finds the step that made a value, what that step read, and so on, back to the inputs."""
+"""Finds the step that made a value, the values that this step read, and so on to the inputs.
+
+A position in the recorded run is the number of an announcement: announcements are counted from the
+start of the run.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +38,7 @@ class Cause:
 
     @property
     def causes(self) -> list[Cause]:
-        """The values that the step read; found when first asked for."""
+        """The values that the step read. They are computed at the first access."""
         if self._causes is None:
             self._causes = [] if self._more is None else list(self._more())
             self._more = None
@@ -54,7 +58,7 @@ ENDS = ("input", "program", "begin", "window", "empty", "instruction", "set")
 
 
 class CauseFinder:
-    """Finds causes in the record of a run, one step at a time."""
+    """The search for causes in the record of a run, one step at a time."""
 
     def __init__(self, record: RunRecord) -> None:
         self.record = record
@@ -63,7 +67,10 @@ class CauseFinder:
     def memory(
         self, role: str, address: int, size: int, before: int, value: Any
     ) -> Iterator[Cause]:
-        """The causes of bytes before an announcement's number, one for each run of bytes."""
+        """Yield the causes of bytes in memory, as they were before announcement number `before`.
+
+        There is one cause or more for each group of adjacent bytes with the same last write.
+        """
         for begin, length, write in self.record.pieces(address, size, before):
             whole = value if length == size else None
             name = self._memory_name(begin)
@@ -75,7 +82,7 @@ class CauseFinder:
     def _of_write(
         self, role: str, name: str, write: Access, begin: int, length: int, value: Any
     ) -> Iterator[Cause]:
-        """The causes of `length` bytes of a write, from address `begin` on."""
+        """Yield the causes of `length` bytes of a write, from address `begin` on."""
         origins = self.record.origins(write, begin, length)
         if write.by_hand:
             memory, first = (begin, length), begin - write.address
@@ -97,7 +104,7 @@ class CauseFinder:
             yield self._cause(role, own, memory, write.core, write.time, origin, one)
 
     def state(self, role: str, core: str, place: Place, before: int, value: Any) -> Iterator[Cause]:
-        """The causes of a part of a core's state before an announcement's number."""
+        """Yield the causes of a part of a core's state, before announcement number `before`."""
         origins = self.record.device.cores[core].origins
         assert origins is not None
         edits = list(self.record.edits.within(core, place, before))
@@ -120,7 +127,7 @@ class CauseFinder:
             )
 
     def _of_window_input(self, source: Source, core: str) -> Iterator[Cause]:
-        """The causes of what another core wrote into a window of a core."""
+        """Yield the causes of what another core wrote into a window of a core."""
         assert source.window_part is not None
         number, first, size = source.window_part
         write = self.record.window_access(number)
@@ -135,7 +142,7 @@ class CauseFinder:
     def _of_window_output(
         self, role: str, read: Access, address: int, size: int, value: Any
     ) -> Iterator[Cause]:
-        """The causes of bytes that an access read from a window."""
+        """Yield the causes of bytes that an access read from a window."""
         window = self.record.device.memory.window(address, size)
         assert window is not None
         name, core = window.name, window.core.name
@@ -162,7 +169,7 @@ class CauseFinder:
         return Cause(role, name, result, how, core, cycle, where, by, memory, _more=more)
 
     def _of_source(self, source: Source, core: str, copy: Any) -> Iterator[Cause]:
-        """The causes of one value that a step of a core read."""
+        """Yield the causes of one value that a step of a core read."""
         if source.setting:
             yield self._setting(source, core)
         elif source.memory is not None:
@@ -185,7 +192,10 @@ class CauseFinder:
             yield Cause(source.what, "", source.value, "begin", core)
 
     def _setting(self, source: Source, core: str) -> Cause:
-        """A setting of a step with what made it; its name ends with its line of source."""
+        """Return a setting of a step with the step that made it.
+
+        The name of the cause ends with the source line of the setting, if it is known.
+        """
         origin = source.origin
         if origin is None:
             return Cause(source.what, "", source.value, "begin", core, setting=True)
@@ -202,7 +212,7 @@ class CauseFinder:
         return replace(cause, setting=True)
 
     def _initial(self, role: str, name: str, begin: int, length: int, value: Any) -> Cause:
-        """Bytes that no step of the run has written, or that lie in a window."""
+        """Return the cause of bytes that no step of the run has written, or that a window has."""
         window = self.record.device.memory.window(begin, length)
         if window is not None:
             name, core = window.name, window.core.name
@@ -242,7 +252,10 @@ COPIED = "copied from"
 
 
 def _meets(part: Place, origin: Origin, place: Place) -> bool:
-    """Whether what an origin made of a place overlaps a part of its field."""
+    """Return whether the part that an origin made of `place` overlaps `part`.
+
+    Both are parts of the same field of state.
+    """
     if not part.size or origin.part is None:
         return True
     first = place.first + origin.part[0]
@@ -250,6 +263,6 @@ def _meets(part: Place, origin: Origin, place: Place) -> bool:
 
 
 def _later(edit: Edit, origin: Origin, place: Place) -> bool:
-    """Whether an edit has overwritten what an origin made."""
+    """Return whether an edit has overwritten what an origin made."""
     is_later = edit.number > origin.number and edit.cycle >= origin.time
     return is_later and _meets(edit.place, origin, place)

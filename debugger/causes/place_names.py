@@ -1,4 +1,4 @@
-"""Names of places: in memory by tensors and symbols, in a core's state by its table."""
+"""Names places: in memory by tensors and symbols, in a core's state by its table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def of_program(program: Program, address: int) -> int | None:
-    """The address at which its core sees a byte of the program's image; None outside of it."""
+    """Return the address at which a core sees a byte of the program's image, None outside of it."""
     for part in program.sections:
         if part.load_address <= address < part.load_address + part.size:
             return part.address + address - part.load_address
@@ -25,7 +25,7 @@ def of_program(program: Program, address: int) -> int | None:
 
 
 def memory_name(program: Program, address: int) -> str:
-    """An address as a tensor's element, else with the symbol that it is in."""
+    """Return the name of the tensor element at an address, else the address with its symbol."""
     for tensor in (*program.tensors, *program.arrays):
         if tensor.address <= address < tensor.address + tensor.size:
             item = np.dtype(tensor.dtype).itemsize
@@ -39,7 +39,10 @@ def memory_name(program: Program, address: int) -> str:
 
 
 def state_name(core: Core, place: Place) -> str:
-    """A place as an expression names it: `cp.a3`, `pe[1,0].3.q1[2]`, the first element."""
+    """Return the name of a place in an expression: `cp.a3`, `pe[1,0].3.q1[2]`.
+
+    If the place has several elements, it is the name of the first one.
+    """
     row = next(row for row in core.state.fields if row.name == place.field)
     shape, size = row.shape, 1
     if row.dtype not in ("object", "memory") and shape:

@@ -1,7 +1,8 @@
-"""Repeats a run, with all edits, from its start to the present, and records how values were made.
+"""Records how values were made, by repeating a run with all edits up to the present.
 
-It uses a device of its own with the reference engine; the session's device stays where it is. The
-record holds all reads and writes of memory, and what the cores remember (`macaw.emu.origins`).
+The recording uses a separate device with the reference engine; the session's device does not move.
+The record contains all reads and writes of memory, and the origins that the cores record
+(`macaw.emu.origins`).
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ _LINE = 6  # accesses are found by lines of 2 ** so many bytes
 
 
 class CauseError(ValueError):
-    """A cause that cannot be found; the message is fit for a user."""
+    """A cause that cannot be found; the message can be shown to the user."""
 
 
 class Access(NamedTuple):
-    """Bytes that a core wrote or read."""
+    """Bytes that a core has written or read."""
 
     number: int  # of the announcement
     time: int
@@ -44,12 +45,15 @@ class Access(NamedTuple):
 
 
 class RunRecord:
-    """The accesses and origins of a debuggee's run up to its present."""
+    """The accesses and origins of a debuggee's run, from its start up to the present."""
 
     def __init__(
         self, debuggee: Debuggee, history: History, pause: Callable[[], bool] | None = None
     ) -> None:
-        """Runs up to the present; `pause` is asked whether to stop. Raises `CauseError`."""
+        """Record the run up to the present. Raises `CauseError`.
+
+        The device calls `pause` now and then; the recording fails if it returns True.
+        """
         self.debuggee = debuggee
         self.history = history
         self.key = key_of(debuggee, history)
@@ -85,7 +89,7 @@ class RunRecord:
         self._first: Device | None = None
 
     def _run(self, position: Position) -> None:
-        """Go on to a position. Raises `CauseError`."""
+        """Run to a position. Raises `CauseError`."""
         cycle, turn = position
         stop = self.device.run(until=cycle, turn=turn)
         if stop.reason == "interrupt":
@@ -116,7 +120,7 @@ class RunRecord:
 
     @property
     def first(self) -> Device:
-        """A device as it was at the start of the run."""
+        """A device in the state of the start of the run."""
         if self._first is None:
             self._first = Device(self.debuggee.config, engine=ENGINES[-1])
             self._first.load(self.debuggee.program)
@@ -164,21 +168,25 @@ class RunRecord:
     # Questions
 
     def writer(self, address: int, before: int) -> Access | None:
-        """The last write of a byte before the announcement of a number."""
+        """Return the last write of a byte before announcement number `before`, or None."""
         return _last(self._writes.get(address >> _LINE, []), address, before)
 
     def read(self, core: str, address: int, before: int) -> Access | None:
-        """The last read of a byte by a core up to the announcement `before`."""
+        """Return the last read of a byte by a core up to announcement number `before`, or None."""
         return _last(self._reads.get((core, address >> _LINE), []), address, before + 1)
 
     def window_access(self, number: int) -> Access | None:
-        """The access to a window with an announcement's number; None if there is none."""
+        """Return the access to a window that has an announcement's number, or None."""
         return self._window_accesses.get(number)
 
     def pieces(
         self, address: int, size: int, before: int
     ) -> Iterator[tuple[int, int, Access | None]]:
-        """The runs of bytes with the same last write: address, bytes, write; None: never."""
+        """Yield groups of adjacent bytes with the same last write before announcement `before`.
+
+        Each is (address, number of bytes, write); the write is None for bytes that were never
+        written.
+        """
         begin, last = address, self.writer(address, before)
         for at in range(address + 1, address + size):
             here = self.writer(at, before)
@@ -188,7 +196,10 @@ class RunRecord:
         yield begin, address + size - begin, last
 
     def window_origins(self, access: Access, address: int, size: int) -> list[Origin]:
-        """The origins of bytes that an access read from a window; the window's core knows them."""
+        """Return the origins of bytes that an access read from a window.
+
+        The window's core has recorded them.
+        """
         window = self.device.memory.window(address, size)
         if window is None:
             return []
@@ -199,7 +210,7 @@ class RunRecord:
         return list(origins.outgoing(access_range))
 
     def origins(self, access: Access, address: int, size: int) -> list[Origin]:
-        """The origins of bytes of a write, as the core that wrote them knows them."""
+        """Return the origins of bytes of a write, as recorded by the core that wrote them."""
         if access.by_hand:
             return []
         origins = self.device.cores[access.core].origins
@@ -209,14 +220,14 @@ class RunRecord:
 
 @dataclass(frozen=True, eq=False)
 class RecordKey:
-    """What a record is valid for: a run, with its edits, up to a position."""
+    """The run, with its edits, and the position for which a record is valid."""
 
     position: Position
     edits: tuple[int, ...]  # ids of the snapshots of checkpoints with edits
     begin: Snapshot
 
     def __eq__(self, other: object) -> bool:
-        """Whether both are of the same run, which its first snapshot tells, and position."""
+        """Return whether both keys have the same run, by its first snapshot, edits and position."""
         return (
             isinstance(other, RecordKey)
             and self.begin is other.begin
@@ -228,7 +239,7 @@ class RecordKey:
 
 
 def key_of(debuggee: Debuggee, history: History) -> RecordKey:
-    """The key of a record of the present."""
+    """Return the key of a record of the present."""
     points = history.points
     edits = tuple(id(point.snapshot) for point in points if point.has_edits)
     return RecordKey(debuggee.device.position, edits, points[0].snapshot)

@@ -1,9 +1,9 @@
-"""Find out why cores wait: a tree from each waiting core to those it waits for (`why-stalled`).
+"""Finds out why cores wait: a tree from each waiting core to those it waits for (`why-stalled`).
 
-The tree is built from what cores report (`macaw.emu.inspection.Inspectable.stalls`). A branch
-ends at a core that is busy or goes on by itself. It also ends where the wait can never end: at a
-core that has ended, has faulted or was never started, at a circle of waits, or where no core could
-end the wait.
+The tree is built from what cores report (`macaw.emu.inspection.Inspectable.stalls`). A branch ends
+at a core that is busy or that will continue by itself. It also ends where the wait can never end:
+at a core that has ended, has faulted or was never started, at a circle of waits, or where no core
+could end the wait.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FINAL = (FAULTED, ENDED, IDLE, CIRCLE, NOBODY)  # states that never end the wait
 
 @dataclass(frozen=True)
 class StallNode:
-    """A core, or a part of one, that waits or that others wait for."""
+    """A core, or a component of one, that waits or for which others wait."""
 
     who: str  # `cp`, `fim[0] block 1`; empty: nobody could end the wait
     state: str  # "waits", "busy", "ended", "idle" (never started), "circle", "nobody", "faulted"
@@ -45,14 +45,18 @@ class StallNode:
 
 @dataclass(frozen=True)
 class StallReport:
-    """The answer of `why-stalled`."""
+    """The answer to `why-stalled`."""
 
     trees: tuple[StallNode, ...]
     causes: tuple[str, ...]  # the ends of the trees, in words
 
 
 def why_stalled(session: Session, cores: Iterable[Core] = ()) -> StallReport:
-    """The trees of these cores; without any, of all that run and are in no earlier tree."""
+    """Return the trees of these cores.
+
+    Without cores, return those of all cores that run, but no tree for a core that an earlier tree
+    contains.
+    """
     session.device.sync()
     builder = _Builder(session)
     chosen = list(cores)
@@ -69,7 +73,10 @@ class _Builder:
         self.cores: set[str] = set()
 
     def core(self, core: Core, path: tuple[str, ...]) -> StallNode:
-        """The node of a core; if it has parts with waits of their own, they are its children."""
+        """Return the node of a core.
+
+        If components of the core have waits of their own, they are the node's children.
+        """
         if core.name in path:
             return _circle(core.name, path)
         self.cores.add(core.name)
@@ -94,7 +101,10 @@ class _Builder:
     def part(
         self, core: Core, item: Stall, path: tuple[str, ...], by: int | None
     ) -> StallNode:  # fmt: skip
-        """The node of a part of a core; `by`: address of its word that would end the wait above."""
+        """Return the node of a component of a core.
+
+        `by` is the address of the component's word that would end the wait above it.
+        """
         name = f"{core.name} {item.part}"
         if name in path:
             return _circle(name, path)
@@ -138,7 +148,7 @@ def _circle(name: str, path: tuple[str, ...]) -> StallNode:
 
 
 def _causes(trees: Sequence[StallNode]) -> Iterator[str]:
-    """The ends of the trees in words, first those that never end the waits above them."""
+    """Yield the ends of the trees in words, first those that never end the waits above them."""
     leaves = [leaf for tree in trees for leaf in _leaves(tree, None)]
     final = [(leaf, above) for leaf, above in leaves if leaf.state in FINAL]
     others = [(leaf, above) for leaf, above in leaves if leaf.state not in FINAL]
@@ -193,9 +203,10 @@ def _sentence(leaf: StallNode, above: StallNode | None) -> str:
 
 
 def rows(stalls: StallReport, cycle: int) -> Iterator[tuple[str, str, int, bool]]:
-    """Rows for the screen at a cycle: name, text, depth, whether it will never end the wait above.
+    """Yield rows for the screen: name, text, depth, whether it will never end the wait above it.
 
-    If a branch ends so, the causes follow the trees, with an empty name.
+    The waits are measured at `cycle`. If there is such a wait, rows with the causes follow, with an
+    empty name.
     """
     never = False
     for tree in stalls.trees:
@@ -215,7 +226,7 @@ def _tree_rows(item: StallNode, cycle: int, depth: int) -> Iterator[tuple[str, s
 
 
 def _brief(item: StallNode, cycle: int) -> str:
-    """The state of a node, in few words."""
+    """Return the state of a node as a short text."""
     if item.state == NOBODY:
         return "nobody could end that"
     if item.state == CIRCLE:
@@ -236,7 +247,7 @@ def _brief(item: StallNode, cycle: int) -> str:
 
 
 def lines(stalls: StallReport) -> Iterator[str]:
-    """The lines of the trees, then those of the causes."""
+    """Yield the lines of the trees, followed by those of the causes."""
     for tree in stalls.trees:
         yield from _tree_lines(tree, "")
     if not stalls.trees:

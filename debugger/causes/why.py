@@ -1,4 +1,4 @@
-"""`why`: the steps that made the value of an expression."""
+"""The command `why`: finds the steps that made the value of an expression."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def why(session: Session, text: str) -> list[Cause]:
-    """The causes of an expression's value: of memory, elements of a tensor, or a core's state.
+    """Return the causes of an expression's value. Raises `CauseError`, `ExpressionError`.
 
-    Raises `CauseError`, `ExpressionError`.
+    The expression must name memory, elements of a tensor, or a core's state.
     """
     expression = session.expression(text)
     if expression.target is None:
@@ -44,7 +44,7 @@ def why(session: Session, text: str) -> list[Cause]:
 
 
 def _recorded_fields(record: RunRecord, core: str) -> frozenset[str]:
-    """The fields of a core's state whose values the core remembers."""
+    """Return the names of the fields of a core's state whose origins the core records."""
     origins = record.device.cores[core].origins
     return frozenset() if origins is None else origins.fields
 

@@ -1,4 +1,4 @@
-"""What a command answers: one record for the screen, for scripts and for JSON."""
+"""Declares the answer to a command: one record for the screen, for scripts and for JSON."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LONGEST = 400  # characters of an error
 
 @dataclass(frozen=True)
 class Mark:
-    """The characters of a command line that an error is about."""
+    """The characters of a command line that an error is about, from `begin` up to `end`."""
 
     begin: int
     end: int
@@ -25,11 +25,11 @@ class Mark:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer to one command. Empty parts are left out of its JSON.
+    """The answer to one command. Its JSON has no empty parts.
 
-    `kind` is "stop" (the program has run: `stopped`), "table" (`columns`, `rows`), "text"
-    (`lines`; `data` has the same as a record), "done" (`lines`), or "error" (`message`, `mark`,
-    `hint`; `answers` are those of a script's lines before the error).
+    `kind` is "stop" (the program has run: `stopped`), "table" (`columns`, `rows`), "text" (`lines`;
+    `data` has the same content as a record), "done" (`lines`), or "error" (`message`, `mark`,
+    `hint`). `answers` of an error are those of a script's lines before the error.
     """
 
     kind: str
@@ -48,48 +48,51 @@ class Answer:
     differs: bool = False  # `diff` found a difference
 
     def json(self) -> dict[str, Any]:
-        """The answer as values of JSON."""
+        """Return the answer as values for JSON."""
         record: dict[str, Any] = plain(self)
         return record
 
     @property
     def finds_differences(self) -> bool:
-        """Whether it, or one of its `answers`, found a difference."""
+        """Whether this answer, or one of its `answers`, found a difference."""
         return self.differs or any(answer.finds_differences for answer in self.answers)
 
     @property
     def was_interrupted(self) -> bool:
-        """Whether a request to stop has ended its run."""
+        """Whether a request to stop has ended the run that the command started."""
         own = self.stopped is not None and self.stopped.reason == "interrupt"
         return own or any(answer.was_interrupted for answer in self.answers)
 
     def of(self, command: str) -> Answer:
-        """The same with the name of its command."""
+        """Return the same answer with the name of its command."""
         return replace(self, command=command)
 
 
 def message(*lines: str) -> Answer:
-    """An answer of kind "done": lines that confirm it."""
+    """Return an answer of kind "done" with lines that confirm what was done."""
     return Answer("done", lines=lines)
 
 
 def text(lines: Iterable[str], title: str = "") -> Answer:
-    """An answer of kind "text"."""
+    """Return an answer of kind "text"."""
     return Answer("text", title=title, lines=tuple(lines))
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Cell]], title: str = "") -> Answer:
-    """An answer of kind "table"; each row has a cell for each column."""
+    """Return an answer of kind "table"; each row has one cell for each column."""
     return Answer("table", title=title, columns=tuple(columns), rows=tuple(map(tuple, rows)))
 
 
 def stop(record: StopRecord) -> Answer:
-    """An answer of kind "stop"."""
+    """Return an answer of kind "stop"."""
     return Answer("stop", stopped=record)
 
 
 def error(message: str, mark: Mark | None = None, hint: str = "") -> Answer:
-    """An answer of kind "error"; control characters in it are replaced, long texts shortened."""
+    """Return an answer of kind "error".
+
+    Control characters in its texts are replaced, and long texts are shortened.
+    """
     return Answer("error", message=_sentence(message), mark=mark, hint=_sentence(hint))
 
 

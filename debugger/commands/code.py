@@ -1,4 +1,7 @@
-"""Instructions by address and lines of source, for `x/i`, `disassemble`, `list` and the screen."""
+"""Lists instructions by address and lines of source, for commands and for the screen.
+
+The commands are `x/i`, `disassemble` and `list`.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ MOST_SOURCE = 16 << 20  # bytes of a source that is shown
 
 
 class Row(NamedTuple):
-    """An instruction, or a piece of a section of data: a packet, a list."""
+    """An instruction, or a piece (packet, list) of a section of data."""
 
     address: int
     next: int  # the address after it
@@ -36,9 +39,9 @@ class Row(NamedTuple):
 
 
 def instructions(session: Session, address: int, count: int) -> list[Row]:
-    """`count` rows from an address on. Raises `CommandError` if no section of the program is there.
+    """Return `count` rows from an address on. Raises `CommandError` outside of the program.
 
-    An address in a copy of a section means the original.
+    An address in a copy of a section means the same place in the original.
     """
     address = _original(session, address)
     section = session.program.section_at(address)
@@ -68,7 +71,10 @@ def instructions(session: Session, address: int, count: int) -> list[Row]:
 
 
 def cores_by_address(session: Session) -> dict[int, list[Place]]:
-    """The cores at each address of the program; copies count as their originals."""
+    """Return the cores whose next instruction is at an address, for each such address.
+
+    An address in a copy of a section is replaced by that in the original.
+    """
     by_address: dict[int, list[Place]] = {}
     for core in session.device.order:
         address = core.next_address if core.running else None
@@ -88,7 +94,10 @@ def _original(session: Session, address: int) -> int:
 
 
 def around(session: Session, address: int, before: int, after: int) -> list[Row]:
-    """So many rows before an address, and so many from it on. Raises `CommandError`."""
+    """Return `before` rows before an address, and `after` rows from it on.
+
+    Raises `CommandError` outside of the program.
+    """
     address = _original(session, address)
     section = session.program.section_at(address)
     if section is None or section.core is None:
@@ -104,7 +113,7 @@ def around(session: Session, address: int, before: int, after: int) -> list[Row]
 def _words(
     session: Session, section: Section, table: Core, address: int
 ) -> Iterator[tuple[int, int, str]]:
-    """Address, bytes and text of each word as memory holds it now."""
+    """Yield address, size in bytes and text of each word, as memory contains it now."""
 
     def name(place: int) -> str | None:
         return symbol_at(session, place) or None
@@ -126,7 +135,7 @@ def _words(
 def _records(
     session: Session, section: Section, table: Core, address: int
 ) -> Iterator[tuple[int, int, str]]:
-    """Address, bytes and text of packets and lists, as the program was assembled."""
+    """Yield address, size in bytes and text of packets and lists, as they were assembled."""
     for item in records_of(session.program, section.name, table.name):
         if item.address + item.size > address:
             yield item.address, item.size, " ".join(item.text.split())
@@ -134,7 +143,7 @@ def _records(
 
 @lru_cache(maxsize=64)
 def source_lines(path: str) -> tuple[str, ...]:
-    """The lines of a source file. Raises `CommandError`."""
+    """Return the lines of a source file. Raises `CommandError`."""
     try:
         data = reading.read(path, MOST_SOURCE)
     except reading.UnreadableError as error:

@@ -1,4 +1,4 @@
-"""What the last word of a command line may become."""
+"""Completes the last word of a command line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_FILES = 1000  # of a folder that are offered
 
 
 def completions(session: Session, text: str) -> list[str]:
-    """The words that the last word of a line may become, sorted."""
+    """Return the words that the last word of a line may become, sorted."""
     word, _, offset = split(text)
     if offset >= len(text) and (not text or not text[-1].isspace()):
         names = (name for row in COMMANDS.values() for name in row.names)
@@ -39,7 +39,7 @@ def completions(session: Session, text: str) -> list[str]:
 
 
 def _words(session: Session, operand: str, prefix: str, row: Command) -> Sequence[str]:
-    """The words that an operand, or a word of the usage, may be; not all have the prefix."""
+    """Return the words that an operand, or a word of the usage, may be; not all have the prefix."""
     if operand == "FILE":
         return _files(prefix)
     if operand == "EVENT":
@@ -58,7 +58,7 @@ def _words(session: Session, operand: str, prefix: str, row: Command) -> Sequenc
 
 
 def _members(session: Session, prefix: str) -> list[str]:
-    """Members of the focus, or of the place that a word starts with."""
+    """Return the members of the focus, or of the place with which the word `prefix` starts."""
     place, dot, _ = prefix.rpartition(".")
     try:
         where = places(session.device, place) if dot else session.focus
@@ -68,7 +68,7 @@ def _members(session: Session, prefix: str) -> list[str]:
 
 
 def _names(session: Session) -> list[str]:
-    """Names that an expression may start with."""
+    """Return the names with which an expression may start."""
     program = session.program
     names = [symbol.name for symbol in program.symbols]
     names += [tensor.name for tensor in program.tensors]
@@ -76,7 +76,7 @@ def _names(session: Session) -> list[str]:
 
 
 def _files(prefix: str) -> list[str]:
-    """Files and folders whose paths have a prefix."""
+    """Return the files and folders whose paths start with `prefix`."""
     path = Path(prefix or ".")
     folder = path if prefix.endswith("/") or not prefix else path.parent
     try:

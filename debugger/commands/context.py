@@ -1,4 +1,4 @@
-"""What commands work on, and what they remember from one line to the next."""
+"""Declares what the commands work on, and what they remember from one line to the next."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RunLines = Callable[[Iterable[str], str], Iterator[tuple[int, "Answer"]]]
 
 @dataclass
 class MemoryCursor:
-    """Where `x` goes on without an address."""
+    """The format and the address with which `x` continues when it gets no address."""
 
     form: Format = field(default_factory=Format)
     next: int | None = None  # the address after what it has shown
@@ -35,13 +35,13 @@ class Displays:
     last: int = 0
 
     def add(self, text: str, form: Format, focus: str) -> int:
-        """Add an expression; returns its number."""
+        """Add an expression and return its number."""
         self.last += 1
         self.rows[self.last], self.focus[self.last] = (text, form), focus
         return self.last
 
     def remove(self, numbers: Iterable[int]) -> None:
-        """Remove these. With none left, numbers start at 1 again."""
+        """Remove displays by their numbers. If none are left, numbers start at 1 again."""
         for number in numbers:
             del self.rows[number], self.focus[number]
         self.last = self.last if self.rows else 0

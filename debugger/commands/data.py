@@ -1,4 +1,4 @@
-"""Setting values, values in .npy files, and differences from them."""
+"""Commands that set values, and read, write and compare them with .npy files."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _dump(context: Context, line: Line) -> Answer:
 
 
 def _numbers(context: Context, line: Line) -> NDArray[Any]:
-    """The value of E as an array. Raises `CommandError` if it holds no numbers."""
+    """Return the value of operand E as an array. Raises `CommandError` if it is not numbers."""
     value = evaluate(context, line)
     try:
         array = np.asarray(value)
@@ -102,7 +102,10 @@ def _diff(context: Context, line: Line) -> Answer:
 
 
 def _address(context: Context, target: Any, array: NDArray[Any], first: Any) -> str:
-    """The text of the address of an element, if the value is one array in memory; else empty."""
+    """Return the address of the first different element as text.
+
+    The text is empty if the value is not one array in memory.
+    """
     extents = target.extents()
     if target.target is None or len(extents) != 1 or extents[0][1] != array.nbytes:
         return ""

@@ -1,4 +1,4 @@
-"""The values of `display`, shown after each stop."""
+"""Computes the values of `display`, which the interpreter shows after each stop."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def display_answers(context: Context) -> tuple[Answer, ...]:
-    """All displays with their values of now: one table, nothing without displays."""
+    """Return one table of all displays with their present values, or nothing without displays."""
     rows = [(number, *_row(context, number)) for number in context.displays.rows]
     return (answers.table(answers.DISPLAY, rows),) if rows else ()
 
@@ -35,5 +35,8 @@ def _row(context: Context, number: int) -> tuple[str, Any]:
 
 
 def symbol_names(context: Context) -> Callable[[int], str]:
-    """A function that names addresses; it returns an empty text where no symbol is near."""
+    """Return a function that names addresses by the symbol before them.
+
+    It returns an empty text if no symbol is near.
+    """
     return lambda address: symbol_at(context.session, address)

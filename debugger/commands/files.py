@@ -1,4 +1,4 @@
-"""The interface to files that commands use; the caller of `Interpreter` implements it."""
+"""Declares how commands read and write files; the caller of `Interpreter` implements it."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from numpy.typing import NDArray
 
 
 class Files(Protocol):
-    """Reads and writes files. Each call raises `CommandError` if it fails."""
+    """The interface to files. Each call raises `CommandError` if it fails."""
 
     def read_array(self, path: str) -> NDArray[Any]:
-        """The array of a .npy file."""
+        """Return the array of a .npy file."""
 
     def write_array(self, path: str, array: NDArray[Any]) -> None:
-        """Write an array as .npy; if that fails, no part of the file is left."""
+        """Write an array as .npy; if that fails, leave no part of the file."""
 
     def read_text(self, path: str) -> str:
-        """A text file, in UTF-8."""
+        """Return the content of a text file in UTF-8."""
 
     def exists(self, path: str) -> bool:
-        """Whether a file or folder of that name exists."""
+        """Return whether a file or folder of this name exists."""
 
     def write_text(self, path: str, text: str) -> None:
-        """Write a text; if that fails, no part of the file is left."""
+        """Write a text to a file; if that fails, leave no part of the file."""

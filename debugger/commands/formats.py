@@ -1,4 +1,4 @@
-"""The formats of `print/F` and `x/NFU`: GDB's letters, and types such as f16."""
+"""Formats values for `print/F` and `x/NFU`, by GDB's letters or by types such as f16."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _REALS: Mapping[int, np.dtype[Any]] = {x.itemsize: x for x in VIEWS.values() if 
 
 @dataclass(frozen=True)
 class Format:
-    """The text after a slash: a count, a letter or a type, and a unit in bytes."""
+    """The text after a slash: a count, a letter or a type, and the size of a unit in bytes."""
 
     count: int | None = None
     letter: str = ""
@@ -44,7 +44,7 @@ class Format:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The type of a unit in memory."""
+        """The type of one unit in memory. Raises `CommandError`."""
         if self.type:
             return VIEWS[self.type]
         size = self.unit or (1 if self.letter in "cs" and self.letter else 4)
@@ -55,7 +55,7 @@ class Format:
         return np.dtype(f"<{'i' if self.letter == 'd' else 'u'}{size}")
 
     def __str__(self) -> str:
-        """The format as it is written after a slash."""
+        """Return the format as a user writes it after the slash."""
         unit = next((letter for letter, size in UNITS.items() if size == self.unit), "")
         return f"{self.count or ''}{self.type or self.letter + unit}"
 
@@ -64,9 +64,10 @@ _FORMAT = re.compile(r"(\d*)([A-Za-z]\w*)?")
 
 
 def read(text: str, before: Format | None = None, own: Collection[str] = ()) -> Format:
-    """The format of a text such as `4xw`, `8f16`; without a letter or type it is that of `before`.
+    """Return the format that a text such as `4xw` or `8f16` means. Raises `CommandError`.
 
-    `own` are the formats that cores of the device have. Raises `CommandError`.
+    If the text has no letter or type, the format is that of `before`, with the text's count. `own`
+    are the names of special formats of the device's cores.
     """
     match = _FORMAT.fullmatch(text)
     if match is None:
@@ -105,9 +106,9 @@ Symbol = Callable[[int], str]
 
 
 def format_value(value: Any, form: Format, symbol: Symbol) -> Any:
-    """A value as a format prints it, a plain value; without a letter or type numbers stay numbers.
+    """Return a value as a format prints it, in types that JSON has. Raises `CommandError`.
 
-    Raises `CommandError`.
+    If the format has no letter or type, numbers stay numbers.
     """
     if isinstance(value, np.ndarray):
         return _array(value, form, symbol)

@@ -1,4 +1,4 @@
-"""Scripts, help, the history of lines, the shell and Python."""
+"""Commands for scripts, help, the history of lines, the shell and Python."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _help(context: Context, line: Line) -> Answer:
 
 
 def about(row: Command) -> list[str]:
-    """The lines of one command's help."""
+    """Return the lines of one command's help."""
     head = (
         row.usage.replace(row.name, row.name + f"[/{row.suffix}]", 1) if row.suffix else row.usage
     )
@@ -85,7 +85,7 @@ def _source(context: Context, line: Line) -> Answer:
 
 
 def _failure(line: Line, before: tuple[Answer, ...], place: str, answer: Answer) -> Answer:
-    """The error of a line of a script, with the answers of the lines before it."""
+    """Return the error of a script's line, with the answers of the lines before it."""
     mark = answers.Mark(*line.place("FILE"))
     failure = answers.error(f"{place}: {answer.message}", mark, answer.hint)
     return replace(failure, answers=before)
@@ -107,7 +107,7 @@ def _shell(context: Context, line: Line) -> Answer:
 
 
 def _run(context: Context, text: str) -> tuple[int, str]:
-    """The exit status and the output of a shell command. Raises `CommandError`, `SessionError`."""
+    """Return exit status and output of a shell command. Raises `CommandError`, `SessionError`."""
     end = monotonic() + SHELL_SECONDS
     # `--allow-shell` is set. Its processes form a group, so that all of them can be killed.
     with subprocess.Popen(text, shell=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

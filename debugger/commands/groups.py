@@ -1,4 +1,4 @@
-"""`info groups`: units grouped by their instruction, `14@mac 2@idle`."""
+"""The command `info groups`: groups units by their instruction, `14@mac 2@idle`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WAITS = "waits for "
 
 @dataclass
 class Group:
-    """Units at the same instruction that all run, or all wait for the same."""
+    """Units at the same instruction that are all in the same state."""
 
     at: str  # the mnemonic, the address if it cannot be decoded, or `idle`
     state: str  # "idle", "runs", "waits for ..."
@@ -36,14 +36,14 @@ class Group:
 
     @property
     def short(self) -> str:
-        """The mnemonic, marked if the units wait."""
+        """The mnemonic, with a mark if the units wait."""
         return f"{self.at}(waits)" if self.state.startswith(WAITS) else self.at
 
 
 def groups_table(context: Context, text: str | None) -> Answer:
-    """The table of groups of places; without a text, of the focus.
+    """Return the table of the groups of units at the places of a text, or at the focus.
 
-    A focus on a core without units stands for all cores.
+    A focus on a core without units means all cores.
     """
     session = context.session
     members = groups(session, units(session, places(session.device, text) if text else None))
@@ -67,7 +67,12 @@ def groups_table(context: Context, text: str | None) -> Answer:
 
 
 def units(session: Session, chosen: Iterable[Place] | None) -> list[Place]:
-    """The units to group: those of each place one level down, of all cores or of single units."""
+    """Return the units to group at the chosen places; None means the focus.
+
+    A core is replaced by its units of the first level, a single unit by the units one level below
+    it. Any other place is taken as it is. If the focus is one core without units, the result is all
+    cores.
+    """
     device = session.device
     where = list(session.focus if chosen is None else chosen)
     if chosen is None and len(where) == 1 and not device.cores[where[0].core].table.levels:
@@ -84,14 +89,14 @@ def units(session: Session, chosen: Iterable[Place] | None) -> list[Place]:
 
 
 def _inside(place: Place) -> str:
-    """The text for all units one level below a place."""
+    """Return the text that means all units one level below a place."""
     if place.units:
         return f"{place}.*"
     return f"{place.core[:-1]},*]" if place.core.endswith("]") else f"{place}[*]"
 
 
 def groups(session: Session, chosen: Iterable[Place]) -> list[Group]:
-    """Units grouped by their instruction and what they wait for, the largest group first."""
+    """Return units grouped by their instruction and what they wait for, the largest group first."""
     device = session.device
     device.sync()
     by_key: dict[tuple[str, ...], Group] = {}
@@ -116,7 +121,7 @@ def groups(session: Session, chosen: Iterable[Place]) -> list[Group]:
 
 
 def _whole(session: Session, place: Place) -> Stall:
-    """The state of a core as a whole."""
+    """Return the state of a core as a whole."""
     core = session.device.cores[place.core]
     if not core.running:
         return Stall(ended=True)
@@ -125,7 +130,7 @@ def _whole(session: Session, place: Place) -> Stall:
 
 
 def _mnemonic(session: Session, core: Core, address: int) -> str:
-    """The mnemonic of an instruction or of a packet's command; its address if it has none."""
+    """Return the mnemonic of an instruction or of a packet's command, its address without one."""
     if core.table.executable:
         instruction = SourceCode(session.debuggee, core).instruction(address)
         return instruction.row.mnemonic if instruction is not None else f"{address:#010x}"

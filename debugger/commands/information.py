@@ -1,4 +1,4 @@
-"""`info`, `list`, `disassemble`: tables of the program and of the state."""
+"""The commands `info`, `list` and `disassemble`: tables of the program and of the state."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _places(context: Context, text: str | None) -> tuple[Place, ...]:
 
 
 def _registers(context: Context, text: str | None) -> Answer:
-    """The registers of places, or one register of the focus by its name."""
+    """Return the registers of places, or one register of the focus by its name."""
     session = context.session
     names = {
         name
@@ -121,7 +121,7 @@ def _queues(context: Context, text: str | None) -> Answer:
 
 
 def _boxes(context: Context, text: str | None) -> Answer:
-    """The boxes of seed 000's figures, with what they hold in each unit."""
+    """Return the boxes of seed 000's figures, with their contents in each unit."""
     session = context.session
     chosen = [unit for place in _places(context, text) for unit in _deepest(session, place)]
     rows: list[tuple[Any, ...]] = []
@@ -144,7 +144,7 @@ def _boxes(context: Context, text: str | None) -> Answer:
 
 
 def _deepest(session: Session, place: Place) -> list[Place]:
-    """The units of the deepest level inside a place."""
+    """Return the units of the deepest level inside a place."""
     limits = counts(session.device.cores[place.core])[len(place.units) :]
     return [Place(place.core, (*place.units, *more)) for more in product(*map(range, limits))]
 
@@ -154,7 +154,7 @@ def _number(value: Any) -> Any:
 
 
 def _perf(context: Context, text: str | None) -> Answer:
-    """Counters that are not 0, with their change since the last `info perf`."""
+    """Return the counters that are not 0, with their change since the last `info perf`."""
     session = context.session
     chosen = _chosen(session, text) if text else list(session.device.order)
     counters = read_counters(session.device)
@@ -193,7 +193,7 @@ def _type(tensor: Tensor) -> str:
 
 
 def _mem(context: Context, text: str | None) -> Answer:
-    """The program's sections and tensors by address, or the memory of one address."""
+    """Return the program's sections and tensors by address, or the memory at one address."""
     session = context.session
     if text is not None:
         place = session.evaluate(f"({text}) + 0")
@@ -310,7 +310,7 @@ def _list(context: Context, line: Line) -> Answer:
 
 
 def _line_of(context: Context, text: str | None) -> tuple[str, int]:
-    """The file and the first line that `list` shows."""
+    """Return the file and the first line that `list` shows."""
     session = context.session
     here, last = session.where(), session.last_stop.where
     if here.file is None and last is not None and last.core == here.core:
@@ -339,7 +339,7 @@ def _line_of(context: Context, text: str | None) -> tuple[str, int]:
 
 
 def _file(context: Context, text: str) -> str:
-    """The source file of that path, or that ends with it. Raises `CommandError`."""
+    """Return the source file whose path is this text or ends with it. Raises `CommandError`."""
     files = sorted(set(_files(context.session)))
     matches = [name for name in files if name == text or name.endswith(f"/{text}")]
     if len(matches) != 1:

@@ -1,4 +1,4 @@
-"""Executes command lines on a session; scripts and the screen use the same lines."""
+"""Executes command lines on a session, for scripts, the screen and other callers."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ MOST_ANSWERS = 1000  # of the commands of points, that an answer holds
 
 
 class Interpreter:
-    """The command language over one session.
+    """The interpreter of the command language for one session.
 
-    `on_answer` gets each line with its answer as it comes, also those of scripts and of points'
-    commands.
+    `on_answer` gets each line with its answer as soon as it is executed. This includes the lines of
+    scripts and the commands of points.
     """
 
     def __init__(
@@ -44,7 +44,10 @@ class Interpreter:
         allow_shell: bool = False,
         on_answer: Callable[[str, Answer], object] | None = None,
     ) -> None:
-        """`allow_shell`: the commands `shell` and `python` may be used."""
+        """Connect the interpreter to a session.
+
+        `allow_shell` permits the commands `shell` and `python`.
+        """
         self.context = Context(session, files, allow_shell, self.run_lines)
         self.context.python_names["session"] = session
         self.on_answer = on_answer
@@ -57,7 +60,7 @@ class Interpreter:
 
     @property
     def session(self) -> Session:
-        """The session that the commands are about."""
+        """The session on which the commands work."""
         return self.context.session
 
     @property
@@ -67,13 +70,14 @@ class Interpreter:
 
     @property
     def arrangement(self) -> Arrangement:
-        """How a screen shows the session."""
+        """The user's choice of panels and sizes, for a screen."""
         return self.context.arrangement
 
     def execute(self, line: str, keep: bool = True) -> Answer:
-        """Execute a command line; without `keep` the history does not get it.
+        """Execute a command line and return its answer; errors become answers, nothing is raised.
 
-        An empty line repeats the last command that repeats. Nothing is raised.
+        An empty line repeats the last command, if it can be repeated. `keep` adds the line to the
+        history.
         """
         text = line.strip()
         if len(text) > LONGEST:
@@ -90,7 +94,10 @@ class Interpreter:
         return answer
 
     def aside(self, line: str) -> Answer:
-        """Execute a line that the user has not typed: history and repetition stay as they are."""
+        """Execute a line that the user has not typed, and return its answer.
+
+        History and repetition stay as they are.
+        """
         repeat_line = self._repeat_line
         answer = self.execute(line, keep=False)
         self._repeat_line = repeat_line
@@ -122,7 +129,7 @@ class Interpreter:
             return answers.error(error.message, hint=error.hint)
 
     def parse(self, text: str) -> tuple[Command, Line]:
-        """A line's command and operands. Raises `CommandError`, `UsageError`."""
+        """Return the command and the operands of a line. Raises `CommandError`, `UsageError`."""
         word, suffix, offset = split(text)
         row = find(word)
         if suffix and not row.suffix:
@@ -135,10 +142,10 @@ class Interpreter:
         return row, Line(row.name, arguments, suffix, text, offset)
 
     def run_lines(self, lines: Iterable[str], what: str) -> Iterator[tuple[int, Answer]]:
-        """Execute the lines of a script until one fails, leaves or is interrupted.
+        """Execute the lines of a script until one fails, ends the debugger or is interrupted.
 
-        Gives their numbers from 1, and their answers. `what` names the script in a message.
-        Raises `CommandError` if scripts that call scripts go too deep.
+        Yields the number of each executed line, from 1, and its answer. `what` names the script in
+        messages. Raises `CommandError` if scripts that call scripts are nested too deeply.
         """
         if self._depth >= DEEPEST:
             raise CommandError(f"{what}: scripts that call scripts go deeper than {DEEPEST}")
@@ -157,13 +164,16 @@ class Interpreter:
             self._depth -= 1
 
     def complete(self, text: str) -> list[str]:
-        """What the last word of a line may become, sorted."""
+        """Return the words that the last word of a line may become, sorted."""
         return completions(self.session, text)
 
     # Commands of points
 
     def _with_point_commands(self, answer: Answer) -> Answer:
-        """A stop with the answers of its points' commands, unless such a command led to it."""
+        """Execute the commands of a stop's points, and return the stop with their answers.
+
+        A stop that such a command has caused is returned unchanged.
+        """
         if self._in_point_commands or answer.stopped is None or not answer.stopped.hits:
             return answer
         self._in_point_commands = True
@@ -174,7 +184,11 @@ class Interpreter:
             self._in_point_commands = False
 
     def _run_point_commands(self, stop: StopRecord | None) -> tuple[Answer, ...]:
-        """The answers of the commands of a stop's points; a stop that they cause has its own."""
+        """Return the answers of the commands of a stop's points.
+
+        If one of these commands leads to another stop, the commands of that stop's points are
+        executed next.
+        """
         replies: list[Answer] = []
         for _ in range(MOST_STOPS):
             lines = self._point_commands(stop)
@@ -199,7 +213,7 @@ class Interpreter:
     # Output of the program
 
     def take_output(self) -> dict[str, str]:
-        """What the program has written since the last call, by stream."""
+        """Return what the program has written since the last call, by stream."""
         pieces, self._pieces = self._pieces, []
         streams: dict[str, bytes] = {}
         for stream, data in pieces:

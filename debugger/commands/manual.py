@@ -1,4 +1,4 @@
-"""The page of the manual that lists all commands, from the table."""
+"""Writes the manual's page of commands from the table of commands."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from macaw.debugger.commands.table import GROUPS, Command
 
 
 def page() -> str:
-    """The page in Markdown."""
+    """Return the page in Markdown."""
     return "\n".join(_lines()) + "\n"
 
 

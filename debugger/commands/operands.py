@@ -1,4 +1,4 @@
-"""Expressions and addresses in command lines; errors say where in the line they are."""
+"""Evaluates expressions and addresses in command lines; errors say where in the line they are."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def expression(context: Context, line: Line, operand: str = "E") -> Expression:
-    """The compiled expression of an operand. Raises `CommandError`."""
+    """Return the compiled expression of an operand. Raises `CommandError`."""
     try:
         return context.session.expression(line.get(operand) or "")
     except ExpressionError as error:
@@ -21,9 +21,9 @@ def expression(context: Context, line: Line, operand: str = "E") -> Expression:
 
 
 def evaluate(context: Context, line: Line, operand: str = "E", plainly: bool = True) -> Any:
-    """The value of an operand, or (not `plainly`) the value that `print` shows.
+    """Return the value of an operand. Raises `CommandError`.
 
-    Raises `CommandError`.
+    With `plainly` false, it is the value that `print` shows (`display_value`).
     """
     operand_expression = expression(context, line, operand)
     try:
@@ -37,9 +37,9 @@ def evaluate(context: Context, line: Line, operand: str = "E", plainly: bool = T
 
 
 def display_value(session: Session, source: Expression) -> Any:
-    """The value that `print` shows: of the name of a queue its items, head first.
+    """Return the value that `print` shows. Raises `ExpressionError`.
 
-    Raises `ExpressionError`.
+    For the name of a queue these are its items, head first.
     """
     if source.target is not None and len(source.target[0].queues) == 1:
         ((place, name),) = source.target[0].queues
@@ -54,9 +54,9 @@ def display_value(session: Session, source: Expression) -> Any:
 
 
 def address(context: Context, line: Line, operand: str = "E") -> int:
-    """The value of an operand as an address; a tensor or symbol stands for its address.
+    """Return the value of an operand as an address. Raises `CommandError`.
 
-    Raises `CommandError`.
+    A tensor or symbol stands for its address.
     """
     text = line.get(operand) or ""
     try:
@@ -70,7 +70,10 @@ def address(context: Context, line: Line, operand: str = "E") -> int:
 
 
 def symbol_at(session: Session, place: int) -> str:
-    """The symbol or tensor before an address with the distance, `loop+8`; empty without one."""
+    """Return the symbol or tensor before an address, with the distance: `loop+8`.
+
+    The text is empty if there is none.
+    """
     near = session.program.symbol_at(place)
     if near is None:
         tensor = next(
@@ -83,7 +86,7 @@ def symbol_at(session: Session, place: int) -> str:
 
 
 def address_text(context: Context, place: int) -> str:
-    """An address as text, with the symbol before it: `0x00010008 <loop+8>`."""
+    """Return an address as text, with the symbol before it: `0x00010008 <loop+4>`."""
     name = symbol_at(context.session, place)
     return f"{place:#010x}" + (f" <{name}>" if name else "")
 

@@ -1,4 +1,4 @@
-"""Commands that set, change and list breakpoints, watches and events."""
+"""Commands that set, change and list breakpoints, watches and caught events."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _IF = (
 
 
 def _add(context: Context, line: Line, text: str, **more: Any) -> Answer:
-    """Add a point; its kind is the name of the command. Raises `CommandError`."""
+    """Add a point, whose kind is the name of the command. Raises `CommandError`."""
     kind = line.command
     try:
         point = context.session.points.add(kind, text, **more)
@@ -35,7 +35,7 @@ def _add(context: Context, line: Line, text: str, **more: Any) -> Answer:
 
 
 def point_text(point: Point, condition: bool = True, ignore: bool = True) -> str:
-    """The operands of the command that sets a point, with or without `if` and `ignore`."""
+    """Return the operands of the command that sets a point, with or without `if` and `ignore`."""
     parts = [point.text]
     if point.kind == "dprintf":
         form = point.form.replace('"', '\\"')
@@ -121,7 +121,7 @@ def _dprintf(context: Context, line: Line) -> Answer:
 
 
 def _split(text: str) -> list[str]:
-    """The expressions between commas outside of brackets."""
+    """Return the expressions between commas that are outside of brackets."""
     parts, depth, start = [], 0, 1
     for at, char in enumerate(text):
         depth += (char in "([") - (char in ")]")
@@ -136,7 +136,7 @@ def _split(text: str) -> list[str]:
 
 
 def _chosen(context: Context, line: Line) -> list[Point]:
-    """The points that a line names: by numbers, `last` or all. Raises `CommandError`."""
+    """Return the points that a line names: by numbers, `last`, or all. Raises `CommandError`."""
     points = context.session.points
     if line.has("last"):
         return [_newest(context)]
@@ -218,7 +218,7 @@ def _commands(context: Context, line: Line) -> Answer:
 
 
 def points_table(context: Context) -> Answer:
-    """All points as a table; a watch set in another focus says in which."""
+    """Return a table of all points; a watch that was set in another focus names that focus."""
     focus = context.session.focus
 
     def what(point: Point) -> str:

@@ -88,7 +88,7 @@ def _x(context: Context, line: Line) -> Answer:
 
 
 def _text(context: Context, place: int) -> bytes:
-    """The bytes of a text up to the zero that ends it. Raises `CommandError`."""
+    """Return the bytes of a text up to the zero byte that ends it. Raises `CommandError`."""
     data, piece = b"", TEXT
     while len(data) < MOST:
         try:
@@ -103,7 +103,7 @@ def _text(context: Context, place: int) -> bytes:
 
 
 def _core_formats(context: Context) -> Mapping[str, MemoryFormat]:
-    """The formats of the device's cores, by name."""
+    """Return the special formats of the device's cores, by name."""
     order = context.session.device.order
     return {name: form for core in order for name, form in core.formats.items()}
 
@@ -147,7 +147,10 @@ def _strings(context: Context, place: int, count: int) -> tuple[Answer, int]:
 
 
 def _in_format(context: Context, place: int, count: int, form: MemoryFormat) -> tuple[Answer, int]:
-    """So many units in a format of a core, and their bytes. Raises `CommandError`."""
+    """Show `count` units in a special format of a core. Raises `CommandError`.
+
+    Returns the answer and the number of bytes that it shows.
+    """
     size = count * form.size
     if size > MOST_BYTES:
         raise CommandError(f"{count} units of {form.size} bytes are too many")

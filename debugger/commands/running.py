@@ -25,7 +25,7 @@ _WHO = "--only: the first focused core alone counts; --all: all cores that run c
 def _steps(
     usage: str, group: str, meaning: str, alias: str, act: Callable[[Session, int], StopRecord]
 ) -> None:
-    """Add a command that takes N steps."""
+    """Add a command to the table that executes `act` with the number of steps N."""
 
     def steps(context: Context, line: Line) -> Answer:
         return answers.stop(act(context.session, line.count()))

@@ -1,4 +1,4 @@
-"""Points and whole sessions saved as commands, which `source` executes."""
+"""Saves points and whole sessions as commands, which `source` executes."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _count(number: int, what: str) -> str:
 
 
 def point_lines(point: Point) -> Iterator[str]:
-    """The commands that set a point again."""
+    """Yield the commands that set a point again."""
     condition, ignore = "", 0
     if point.kind not in ("break", "tbreak"):  # whose own command has `ignore`
         ignore = point.ignore
@@ -96,7 +96,7 @@ def point_lines(point: Point) -> Iterator[str]:
 
 
 def session_lines(context: Context) -> Iterator[str]:
-    """The commands that restore a session: the run, then points, displays and focus."""
+    """Yield the commands that restore a session: the run, then points, displays and focus."""
     session = context.session
     files = ", ".join(PurePath(file).name for file in session.program.source_files)
     yield f"{HEAD}{f': {files}' if files else ''}, at cycle {session.device.cycle:,}"
@@ -113,7 +113,7 @@ def session_lines(context: Context) -> Iterator[str]:
 
 
 def _run_lines(context: Context) -> Iterator[str]:
-    """The edits at their positions, then checkpoints by number, then the present position."""
+    """Yield the edits at their positions, the checkpoints by number, and the present position."""
     session = context.session
     points = session.history.points
     for point in points:
@@ -137,7 +137,10 @@ def _goto(position: Position) -> str:
 
 
 def _points_lines(context: Context) -> Iterator[str]:
-    """Points with their numbers: where a number was deleted, a point is added and deleted."""
+    """Yield the commands that set all points again with their numbers.
+
+    For the number of a deleted point, they add a point and delete it.
+    """
     session = context.session
     last = 0
     focus: tuple[Place, ...] = ()
@@ -159,7 +162,7 @@ def _points_lines(context: Context) -> Iterator[str]:
 
 
 def _displays_lines(context: Context) -> Iterator[str]:
-    """Displays with their numbers, each set in its own focus."""
+    """Yield the commands that set the displays with their numbers, each in its own focus."""
     session, displays = context.session, context.displays
     gaps: list[int] = []
     for number, (text, form) in displays.rows.items():
@@ -191,9 +194,9 @@ def _layout_lines(arrangement: Arrangement) -> Iterator[str]:
 
 
 def _share_steps(share: float) -> list[tuple[str, int]]:
-    """The `grow` and `shrink` commands that give a panel its share of height.
+    """Return the `grow` and `shrink` commands, with steps, that give a panel its share of height.
 
-    They start at the layout's height, or at the greatest or least one, whichever fits best.
+    They start at the layout's height, or at the greatest or least height, whichever fits best.
     """
     ways: list[tuple[float, list[tuple[str, int]]]] = []
     for begin, way in ((1.0, []), (MOST, [("grow", _SIZES)]), (1 / MOST, [("shrink", _SIZES)])):

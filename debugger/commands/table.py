@@ -1,7 +1,7 @@
-"""The commands, one row each: help, completion and grammar derive from it.
+"""The table of commands, with one row for each: help, completion and grammar derive from it.
 
-A module with commands adds rows by the decorator `@command(...)` on the functions that execute
-them; a row's usage is its grammar (`macaw.debugger.commands.usage`).
+The decorator `@command(...)` on the function that executes a command adds the command's row. The
+usage in the row is the grammar of its operands (`macaw.debugger.commands.usage`).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Command:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its name and its aliases."""
+        """The name of the command and its aliases."""
         return (self.name, *self.aliases)
 
 
@@ -72,7 +72,7 @@ def command(
     details: str = "",
     screen: bool = False,
 ) -> Callable[[Act], Act]:
-    """A decorator that adds a row; the command's name is the first word of the usage."""
+    """Return a decorator that adds a row; the command's name is the first word of the usage."""
     name = usage.split()[0]
     if name in COMMANDS or group not in GROUPS:
         raise ValueError(f"the command {name} is there, or {group} is no group")
@@ -98,14 +98,17 @@ def command(
 
 
 def candidates(word: str) -> list[Command]:
-    """The command of that name or alias, or else all whose names start with the word."""
+    """Return the command of this name or alias, else all commands whose names start with it."""
     rows = COMMANDS.values()
     exact = [row for row in rows if word in row.names]
     return exact or [row for row in rows if row.name.startswith(word)]
 
 
 def find(word: str) -> Command:
-    """The command that a name, an alias or a unique prefix means. Raises `CommandError`."""
+    """Return the command that a name, an alias or a unique prefix means.
+
+    Raises `CommandError`.
+    """
     rows = candidates(word)
     if len(rows) == 1:
         return rows[0]
@@ -121,7 +124,7 @@ def _near(word: str) -> str:
 
 
 def split(text: str) -> tuple[str, str, int]:
-    """A line's command word, the text after its slash, and where its arguments start."""
+    """Return a line's command word, the text after its slash, and the offset of its arguments."""
     head = text.split(None, 1)[0] if text.split() else ""
     begin = text.find(head) if head else 0
     word, slash, suffix = head.partition("/")

@@ -1,4 +1,4 @@
-"""Answers as plain text, for scripts and for terminals without a screen."""
+"""Writes answers as plain text, for scripts and for terminals without a screen."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BRIEF = 8  # elements that a line shows of an array
 
 
 def answer_text(answer: Answer, line: str = "") -> str:
-    """The text of an answer; an error shows the command line, marked where it is wrong."""
+    """Return the text of an answer; an error shows the command line with its wrong part marked."""
     return "\n".join(_lines(answer, line))
 
 
@@ -48,7 +48,7 @@ def _lines(answer: Answer, line: str) -> Iterator[str]:
 
 
 def stop_lines(stop: StopRecord) -> Iterator[str]:
-    """Lines that say why a run has stopped, and where."""
+    """Yield lines that say why a run has stopped, and where."""
     yield f"{_reason(stop)} at cycle {stop.cycle:,}"
     for hit in stop.hits:
         yield f"  {hit_text(hit)}"
@@ -74,7 +74,7 @@ def _reason(stop: StopRecord) -> str:
 
 
 def hit_text(hit: Hit) -> str:
-    """The hit of a point, in one line."""
+    """Return the hit of a point as one line of text."""
     text = f"{hit.kind} {hit.number}: {hit.text}" if hit.number else hit.text
     if hit.kind in ("watch", "rwatch", "awatch"):
         is_change = hit.old is not None or "access" not in hit.values
@@ -91,7 +91,7 @@ def hit_text(hit: Hit) -> str:
 
 
 def _event_text(values: Mapping[str, Any]) -> str:
-    """The place of an event and its values."""
+    """Return the place of an event and its values as text."""
     where = [f"{values['of']} of {values['place']}"] if "of" in values else []
     if values.get("element"):
         where[0] += f" {values['element']}"
@@ -105,7 +105,7 @@ def _event_text(values: Mapping[str, Any]) -> str:
 
 
 def _change_text(old: Any, new: Any) -> str:
-    """The old and the new value; of arrays those of the first element that differs."""
+    """Return the old and new value as text; for arrays, those of the first different element."""
     if isinstance(old, np.ndarray) and isinstance(new, np.ndarray) and old.shape == new.shape:
         differ = differences(old, new)
         if len(differ):
@@ -116,7 +116,7 @@ def _change_text(old: Any, new: Any) -> str:
 
 
 def brief(value: Any) -> str:
-    """A value in few words; of an array the first elements."""
+    """Return a value as a short text; for an array, its first elements."""
     if isinstance(value, np.ndarray):
         more = ", ..." if value.size > BRIEF else ""
         return f"[{', '.join(map(value_text, value.ravel()[:BRIEF].tolist()))}{more}]"
@@ -124,7 +124,7 @@ def brief(value: Any) -> str:
 
 
 def where_text(where: Where) -> str:
-    """A core's instruction and its source, in one line."""
+    """Return a core's instruction and source line as one line of text."""
     text = where.core
     if where.address is not None:
         text += f" at {where.address:#010x}"
@@ -136,7 +136,7 @@ def where_text(where: Where) -> str:
 
 
 def value_text(value: Any) -> str:
-    """The text of a value or of a table's cell."""
+    """Return the text of a value or of a table's cell."""
     if value is None:
         return "-"
     if isinstance(value, bool):
@@ -151,7 +151,7 @@ def value_text(value: Any) -> str:
 
 
 def value_lines(rows: Iterable[Sequence[Any]]) -> Iterator[str]:
-    """Lines `NAME = VALUE`; each row of an array has a line of its own."""
+    """Yield lines `NAME = VALUE`; each row of an array has a line of its own."""
     for name, value in rows:
         if isinstance(value, list):
             yield from _array_lines(f"{name} =", value)
@@ -162,7 +162,7 @@ def value_lines(rows: Iterable[Sequence[Any]]) -> Iterator[str]:
 
 
 def _array_lines(head: str, value: list[Any], width: int = 0) -> Iterator[str]:
-    """An array after `head`: a line for each row, wrapped at `WIDEST` characters."""
+    """Yield an array after `head`, with one line for each row, wrapped at `WIDEST` characters."""
     if value and isinstance(value[0], list):
         yield head
         width = width or _widest(value)
@@ -182,14 +182,17 @@ def _array_lines(head: str, value: list[Any], width: int = 0) -> Iterator[str]:
 
 
 def _widest(value: Any) -> int:
-    """The characters of the longest number of an array."""
+    """Return the number of characters in the longest number of an array."""
     if isinstance(value, list):
         return max(map(_widest, value), default=0)
     return len(value_text(value))
 
 
 def table_lines(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
-    """The lines of a table, numbers aligned right; empty columns without a name are left out."""
+    """Yield the lines of a table, with columns of numbers aligned to the right.
+
+    Columns that have neither a name nor values are left out.
+    """
     raw = [list(row) for row in rows]
     if not raw:
         yield "none"

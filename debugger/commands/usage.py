@@ -1,8 +1,8 @@
-"""The grammar of a command's arguments is its usage line: `break LOC [if E] [ignore N]`.
+"""Parses a command's arguments by its usage line: `break LOC [if E] [ignore N]`.
 
-Parser, help and completion use that line. It has operands in capitals, literal words, `[...]`
+Parser, help and completion use the same line. It has operands in capitals, literal words, `[...]`
 around optional pieces, and `...` after an operand that may be repeated. `a|b` is a choice of words,
-`a|N` of a word or an operand.
+`a|N` a choice of a word or an operand.
 """
 
 from __future__ import annotations
@@ -36,7 +36,10 @@ _PARTS = re.compile(r"\[|\]|\.\.\.|[^\s\[\].]+")
 
 
 class UsageError(ValueError):
-    """A line that does not fit its usage; `at`: first character and end in the arguments."""
+    """A line that does not fit its usage.
+
+    `at` is the wrong part, as offsets of first character and end in the arguments.
+    """
 
     def __init__(self, message: str, at: tuple[int, int]) -> None:
         super().__init__(message)
@@ -55,13 +58,16 @@ class Piece:
 
     @property
     def begins(self) -> tuple[str, ...]:
-        """The words and the operand with which the piece may start."""
+        """The words and the name of the operand with which the piece may start."""
         return (*self.words, self.operand) if self.operand else self.words
 
 
 @lru_cache(maxsize=256)
 def pieces(usage: str) -> tuple[Piece, ...]:
-    """The pieces of a usage after the command's name. Raises `ValueError` if it is malformed."""
+    """Return the pieces of a usage after the command's name.
+
+    Raises `ValueError` if the usage is malformed.
+    """
     tokens = _PARTS.findall(usage)[1:]
     return tuple(_read(iter(tokens), ""))
 
@@ -96,7 +102,10 @@ def _read(tokens: Iterator[str], until: str) -> list[Piece]:
 
 @dataclass(frozen=True)
 class Argument:
-    """An operand or word of a line; `at`: its first character and end in the arguments."""
+    """An operand or word of a line.
+
+    `at` are the offsets of its first character and its end in the arguments.
+    """
 
     what: str
     text: str
@@ -105,7 +114,7 @@ class Argument:
 
 
 def match(usage: str, text: str) -> tuple[Argument, ...]:
-    """The arguments of a line, matched with the pieces of a usage. Raises `UsageError`."""
+    """Return the arguments of a line, matched with the pieces of a usage. Raises `UsageError`."""
     return tuple(_Matcher(text, pieces(usage)).all())
 
 
@@ -153,7 +162,7 @@ class _Matcher:
                 return
 
     def _begins(self, piece: Piece, ends: tuple[str, ...]) -> bool:
-        """Whether the text continues with an optional piece."""
+        """Return whether the text continues with an optional piece."""
         if self.at >= len(self.text):
             return False
         first, word = piece.group[0] if piece.group else piece, self._next_word()
@@ -209,7 +218,10 @@ class _Matcher:
         self.at = end
 
     def _end_of_expression(self, ends: tuple[str, ...]) -> int:
-        """The end of an expression: before a word of `ends` outside of brackets and strings."""
+        """Return the offset at which an expression ends.
+
+        It ends before a word of `ends` that is outside of brackets and strings.
+        """
         depth, quote = 0, ""
         stops = {word for word in ends if word not in OPERANDS}
         last = "FILE" in ends  # the last word is the name of a file
@@ -236,7 +248,7 @@ class _Matcher:
 
 
 def _stands_alone(text: str, place: int) -> bool:
-    """Whether the `=` at an offset is not part of a comparison."""
+    """Return whether the `=` at an offset is not part of a comparison operator."""
     return (
         text[place - 1 : place] not in {"=", "!", "<", ">"}
         and text[place + 1 : place + 2] != EQUALS
@@ -244,21 +256,21 @@ def _stands_alone(text: str, place: int) -> bool:
 
 
 def quote(name: str) -> str:
-    """A file's name for a command line, in quotation marks if it needs them."""
+    """Return a file's name for a command line, in quotation marks if necessary."""
     if name and not any(char.isspace() for char in name) and name[0] not in "\"'":
         return name
     return f'"{name}"' if "'" in name else f"'{name}'"
 
 
 def _is_word(text: str) -> bool:
-    """Whether a text is one word, or one string in quotation marks."""
+    """Return whether a text is one word, or one string in quotation marks."""
     if text[:1] in ("'", '"'):
         return text.find(text[0], 1) == len(text) - 1
     return len(text.split()) == 1
 
 
 def _words_of(usage: tuple[Piece, ...]) -> tuple[str, ...]:
-    """The words, and names of operands, with which the following pieces may start."""
+    """Return the words, and the names of operands, with which the following pieces may start."""
     words: list[str] = []
     for piece in usage:
         first = piece.group[0] if piece.group else piece
@@ -269,7 +281,7 @@ def _words_of(usage: tuple[Piece, ...]) -> tuple[str, ...]:
 
 
 def next_operands(usage: str, text: str) -> tuple[str, ...]:
-    """The names of operands and the words that may come at the end of the arguments `text`.
+    """Return the words and names of operands that may come at the end of the arguments `text`.
 
     The last word of `text` is incomplete unless white space follows it.
     """
@@ -310,7 +322,10 @@ def _following(usage: tuple[Piece, ...], arguments: list[Argument], head: str) -
 
 @dataclass(frozen=True)
 class _Step:
-    """A piece of a flat usage; `beyond`: steps to the piece that may come instead, 0: none."""
+    """A piece of a usage without groups.
+
+    `beyond` is the number of steps to the piece that may come instead, 0 if the piece is required.
+    """
 
     piece: Piece
     beyond: int

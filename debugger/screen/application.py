@@ -1,4 +1,4 @@
-"""The application: status, panels, the input line, the bar of keys."""
+"""The screen as a prompt-toolkit application: status, panels, the input line, the bar of keys."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ class Screen:
         terminal_input: Input | None = None,
         terminal_output: Output | None = None,
     ) -> None:
-        """`keep` gets the layout when the user leaves.
+        """Build the screen; it calls `keep` with the layout when the user leaves.
 
-        `terminal_input` and `terminal_output` are for tests.
+        `history` is the file for typed lines. `terminal_input` and `terminal_output` are for tests.
         """
         self.interpreter = interpreter
         self.arrangement = interpreter.arrangement
@@ -95,7 +95,7 @@ class Screen:
         self.app.ttimeoutlen = self.app.timeoutlen = ESCAPE
 
     def run(self, lines: Iterable[str] = ()) -> None:
-        """Show the screen until the user leaves; execute lines first."""
+        """Show the screen until the user leaves; execute `lines` first."""
         self.worker.start()
         for line in lines:
             self.worker.submit(line)
@@ -146,7 +146,7 @@ class Screen:
         return Layout(FloatContainer(body, [menu]), focused_element=line)
 
     def _status(self) -> StyleAndTextTuples:
-        """The status line: why the program has stopped, or what runs."""
+        """Return the status line: why the program has stopped, or what is running."""
         worker = self.worker
         if worker.busy:
             what, cycle = worker.progress or ("", None)
@@ -249,7 +249,7 @@ class Screen:
             self.buffer.reset()
 
     def _end_search(self) -> None:
-        """End a search: keys go to the input line again."""
+        """End a search of the history, so that keys go to the input line again."""
         if self.app.layout.is_searching:
             stop_search()
 
@@ -306,7 +306,7 @@ class Screen:
         self._submit(f"focus {place}", quiet=True)
 
     def _mouse(self, what: MouseEventType, panel: str, place: str | None) -> None:
-        """Handle the mouse: the wheel scrolls; a click activates a panel or focuses a unit."""
+        """React to the mouse: the wheel scrolls; a click activates a panel or focuses a unit."""
         if what in WHEEL:
             self._scroll_panel(panel, WHEEL[what])
         elif what is MouseEventType.MOUSE_UP:

@@ -1,4 +1,4 @@
-"""Completion of command lines, and the palette, which finds commands by what they do."""
+"""Completes command lines; the palette finds commands by what they do."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class CommandCompleter(Completer):
-    """Completes the last word of a line; offers nothing while the session is `busy`.
+    """The completer of the last word of a line; it offers nothing while the session is `busy`.
 
-    With `palette` set it offers each command whose name or meaning contains the text.
+    With `palette` set, it offers each command whose name or meaning contains the text.
     """
 
     def __init__(self, interpreter: Interpreter, busy: Callable[[], bool] = lambda: False) -> None:
@@ -27,7 +27,7 @@ class CommandCompleter(Completer):
         self.palette = False
 
     def get_completions(self, document: Document, event: CompleteEvent) -> Iterator[Completion]:
-        """The completions before the cursor."""
+        """Yield the completions of the text before the cursor."""
         text = document.text_before_cursor
         if self.palette:
             yield from self._commands(text)

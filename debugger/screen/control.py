@@ -1,4 +1,7 @@
-"""The panels as a control of prompt-toolkit; rows are drawn once for a frame, size and state."""
+"""Shows the panels as a control of prompt-toolkit.
+
+The rows are drawn again only if the frame, the size or the arrangement has changed.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ COLOURS = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "gray",
 
 @lru_cache(maxsize=256)
 def style_of(style: Style | None) -> str:
-    """A style of rich as a style string of prompt-toolkit."""
+    """Return a style of rich as a style string of prompt-toolkit."""
     if style is None:
         return ""
     words = [name for name in ("bold", "italic", "underline", "reverse") if getattr(style, name)]
@@ -41,7 +44,10 @@ class Panels(UIControl):
     """All panels as one control."""
 
     def __init__(self, worker: Worker, composer: Composer, on_mouse: OnMouse) -> None:
-        """`on_mouse(event, panel, place)` gets clicks and the wheel; place: the grid's unit."""
+        """Build the control; it calls `on_mouse(event, panel, place)` for clicks and the wheel.
+
+        `place` is the unit of the grid below the pointer, or None.
+        """
         self.worker = worker
         self.composer = composer
         self.on_mouse = on_mouse
@@ -50,7 +56,7 @@ class Panels(UIControl):
         self._lines: list[StyleAndTextTuples] = []
 
     def create_content(self, width: int, height: int) -> UIContent:
-        """The panels drawn on so many cells."""
+        """Return the panels drawn on `width` x `height` cells."""
         frame = self.worker.frame
         arrangement = self.composer.arrangement
         self._size = width, height
@@ -64,7 +70,7 @@ class Panels(UIControl):
         return UIContent(get_line=line, line_count=len(lines), show_cursor=False)
 
     def mouse_handler(self, mouse_event: MouseEvent) -> NotImplementedOrNone:
-        """Pass a click or a turn of the wheel on, with the panel below the pointer."""
+        """React to a click or a turn of the wheel: call `on_mouse` with the panel there."""
         x, y = mouse_event.position.x, mouse_event.position.y
         hit = self.composer.at(self.worker.frame, x, y, *self._size)
         if hit is None:

@@ -1,4 +1,4 @@
-"""The table of keys, from which bindings, the bar and the help are made."""
+"""The table of keys, from which bindings, the bar of keys and the help are made."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Key:
-    """A key that executes a command line, or an act of the screen."""
+    """A key that executes a command line or an action of the screen."""
 
     keys: tuple[str, ...]  # as prompt-toolkit names them
     label: str
@@ -46,7 +46,7 @@ PANEL_KEYS = (
 
 
 def bar(width: int) -> str:
-    """The keys in one row, as many as fit into so many columns."""
+    """Return the keys as one row of text, as many as fit into `width` columns."""
     text = ""
     for key in KEYS:
         if key.word:
@@ -58,6 +58,6 @@ def bar(width: int) -> str:
 
 
 def table() -> Iterable[tuple[str, str]]:
-    """All keys with what they do."""
+    """Yield all keys with what they do."""
     yield from ((key.label, key.line or key.meaning) for key in KEYS)
     yield from PANEL_KEYS

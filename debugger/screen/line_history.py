@@ -1,4 +1,4 @@
-"""The history of typed lines, in a file for the next session."""
+"""Stores the history of typed lines in a file for the next session."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from prompt_toolkit.history import FileHistory
 
 
 class LineHistory(FileHistory):
-    """A history in a file; if the file cannot be read or written, of this session only."""
+    """The history of typed lines, in a file.
+
+    If the file cannot be read or written, the history is that of this session only.
+    """
 
     def load_history_strings(self) -> Iterable[str]:
-        """The lines of the file, the newest first."""
+        """Return the lines of the file, the newest first."""
         try:
             return list(super().load_history_strings())
         except OSError:

@@ -1,7 +1,8 @@
-"""The thread that executes command lines and builds a frame after each.
+"""Executes command lines in a thread of its own, and builds a frame after each line.
 
 The session belongs to this thread. The screen's thread calls `submit`, `refresh` and `interrupt`,
-and reads `frame`, `busy` and `progress`, which are replaced as a whole and never changed.
+and reads `frame`, `busy` and `progress`. The worker replaces these three objects and never changes
+them.
 """
 
 from __future__ import annotations
@@ -23,7 +24,11 @@ MOVING = ("output", "timeline")  # panels that are updated during a run
 
 
 class Worker:
-    """Executes the lines of one interpreter. `on_change` is called when there is more to show."""
+    """The thread that executes the lines of one interpreter.
+
+    It calls `on_change` when there is something new to show, and `on_leave` when a command ends the
+    debugger.
+    """
 
     def __init__(
         self,
@@ -52,7 +57,7 @@ class Worker:
 
     @property
     def waiting(self) -> int:
-        """The number of lines that are not done."""
+        """The number of submitted lines that are not finished."""
         return self._last_submitted - self._last_finished
 
     def start(self) -> None:
@@ -60,27 +65,27 @@ class Worker:
         self._thread.start()
 
     def stop(self, seconds: float = 5.0) -> None:
-        """Stop what runs and end the thread."""
+        """Stop the present run or command and end the thread; wait for it at most `seconds`."""
         self.drop()
         self._jobs.put(None)
         self.interrupt()
         self._thread.join(seconds)
 
     def submit(self, line: str, quiet: bool = False) -> None:
-        """Execute a line when those before it are done.
+        """Execute a line after all lines submitted before it.
 
-        `quiet`: the output panel shows only errors of it, as for keys of panels.
+        With `quiet`, the output panel shows only its errors, as for keys of panels.
         """
         self._last_submitted += 1
         number = self._last_submitted
         self._jobs.put(lambda: self._execute(line, number, quiet))
 
     def drop(self) -> None:
-        """Drop the lines that have not started."""
+        """Drop the submitted lines that have not started."""
         self._drop_limit = self._last_submitted
 
     def show(self, panels: Iterable[str]) -> None:
-        """Let frames have the parts of these panels, which are visible."""
+        """Set the visible panels, whose parts the next frames contain."""
         names = tuple(panels)
         if names != self.panels:
             self.panels = names
@@ -102,7 +107,7 @@ class Worker:
         self._jobs.put(add)
 
     def interrupt(self) -> None:
-        """Request that the run or command stops."""
+        """Request that the present run or command stops."""
         self.interpreter.session.interrupt()
 
     # In the thread
@@ -140,7 +145,7 @@ class Worker:
             self.on_leave()
 
     def _has_run(self) -> bool:
-        """Whether a script has run the program."""
+        """Return whether a script has run the program."""
         return self.interpreter.session.device.cycle != self.frame.cycle
 
     def _renew(self) -> None:

@@ -1,6 +1,6 @@
-"""The panels: functions from a frame and an area to rows, each a `Text` of rich.
+"""Draws the panels: one function for each, from a frame and an area to rows (`Text` of rich).
 
-No text is parsed as markup, for operands and values look like markup.
+No text is parsed as markup, because operands and values look like markup.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ VIEWS: Mapping[str, View] = {
 
 
 def draw(panel: str, frame: Frame, area: Area) -> list[Text]:
-    """The rows of a panel, cut to its area."""
+    """Return the rows of a panel, cut to its area."""
     rows = VIEWS[panel](frame, area)[: area.height]
     for row in rows:
         if row.cell_len > area.width:

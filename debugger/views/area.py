@@ -1,4 +1,4 @@
-"""The area of a panel: its size, characters and scroll position; and parts of rows."""
+"""Declares the area of a panel (size, characters, scroll position) and draws elements of rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from macaw.debugger.frame import OLD
 
 @dataclass(frozen=True)
 class Signs:
-    """The characters for symbols; each is one cell wide."""
+    """The characters that the panels use as symbols; each is one cell wide."""
 
     rule: str
     bar: str
@@ -50,7 +50,7 @@ NAME = "blue"
 
 
 def change_style(age: int) -> str:
-    """The style of a value that has changed `age` stops ago."""
+    """Return the style of a value that has changed `age` stops ago."""
     return FADING[age] if age < min(OLD, len(FADING)) else ""
 
 
@@ -68,7 +68,7 @@ class Area:
     )  # the scroll that `window` could apply
 
     def cut(self, text: str, width: int) -> str:
-        """A text cut to so many cells, with a sign at the end if it was cut."""
+        """Return a text cut to `width` cells, with a sign at the end if it was cut."""
         if cell_len(text) <= width:
             return text
         if width < 1:
@@ -78,7 +78,11 @@ class Area:
         return short.plain + self.signs.more
 
     def window(self, rows: int, begin: int = 0) -> range:
-        """The rows to show, of so many: from `begin` on, moved by the user's scrolling."""
+        """Return which of a number of rows to show.
+
+        The range starts at row `begin`, moved by the user's scrolling and limited to the rows that
+        exist.
+        """
         last = max(0, rows - self.height)
         begin = min(max(0, begin), last)
         first = min(max(0, begin + self.scroll), last)
@@ -87,12 +91,12 @@ class Area:
 
 
 def line(*parts: str | Text | tuple[str, str]) -> Text:
-    """A row of texts, or (text, style); no text is parsed as markup."""
+    """Return a row made of texts and of pairs (text, style); no text is parsed as markup."""
     return Text.assemble(*parts, no_wrap=True, end="")
 
 
 def spark(values: tuple[int, ...], top: int, width: int, signs: Signs) -> str:
-    """The last `width` values as heights up to `top`, the newest at the right."""
+    """Return the last `width` values as heights up to `top`, the newest at the right."""
     steps = len(signs.spark) - 1
     text = ""
     for value in values[-width:]:
@@ -102,6 +106,6 @@ def spark(values: tuple[int, ...], top: int, width: int, signs: Signs) -> str:
 
 
 def bar(part: float, width: int, signs: Signs) -> str:
-    """A fraction as a bar of `width` cells; more than 0 fills at least one cell."""
+    """Return a fraction as a bar of `width` cells; more than 0 fills at least one cell."""
     cells = min(width, max(int(part * width), 1 if part > 0 else 0))
     return signs.full * cells + signs.empty * (width - cells)

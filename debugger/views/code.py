@@ -1,4 +1,4 @@
-"""The code panel: instructions below their lines of source."""
+"""Draws the code panel: instructions below their lines of source."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from macaw.debugger.views.area import ADDRESS, BAD, FAINT, NAME, Area, line
 
 
 def view(frame: Frame, area: Area) -> list[Text]:
-    """The rows around the current instruction, which is at a third of the height."""
+    """Return the rows around the current instruction, which is at a third of the height."""
     part: Code = frame.parts["code"]
     if not part.rows:
         return [line((area.cut(part.message, area.width), FAINT))]

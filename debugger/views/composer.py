@@ -1,4 +1,4 @@
-"""The rows of the whole screen: panels side by side, as pieces of text with styles."""
+"""Composes the rows of the whole screen from panels, as pieces of text with styles."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ DIGITS = {panel: str((at + 1) % 10) for at, panel in enumerate(PANELS)}
 
 
 class Composer:
-    """Draws frames; a panel is drawn anew only if its frame, rectangle or state has changed."""
+    """The composer of the screen's rows.
+
+    It draws a panel again only if the panel's frame, rectangle or state has changed.
+    """
 
     def __init__(self, arrangement: Arrangement, signs: Signs = UNICODE) -> None:
         self.arrangement = arrangement
@@ -33,7 +36,7 @@ class Composer:
         self._cache: dict[str, tuple[object, list[Row]]] = {}
 
     def rows(self, frame: Frame, width: int, height: int) -> list[Row]:
-        """`height` rows of exactly `width` cells."""
+        """Return `height` rows of exactly `width` cells."""
         rectangles, below = self._rectangles(width, height)
         rows = self._merge(frame, rectangles, width)
         if below:
@@ -41,18 +44,22 @@ class Composer:
         return rows[:height]
 
     def text(self, frame: Frame, width: int, height: int) -> str:
-        """The rows without their styles."""
+        """Return the rows as text without styles."""
         rows = self.rows(frame, width, height)
         return "\n".join("".join(piece.text for piece in row).rstrip() for row in rows)
 
     def panels(self, width: int, height: int) -> list[str]:
-        """The panels that a screen of this size shows."""
+        """Return the panels that a screen of this size shows."""
         return [rectangle.panel for rectangle in self.arrangement.rectangles(width, height)]
 
     def at(
         self, frame: Frame, x: int, y: int, width: int, height: int
     ) -> tuple[str, str | None] | None:
-        """The panel at a cell of a screen of that size, and the unit of the grid there, if any."""
+        """Return the panel at cell (x, y) of a screen, and the unit of the grid there, if any.
+
+        `width` and `height` are the size of the screen in cells. The result is None outside of all
+        panels.
+        """
         for rectangle in self._rectangles(width, height)[0]:
             across, down = x - rectangle.x, y - rectangle.y
             if 0 <= across < rectangle.width and 0 <= down < rectangle.height:
@@ -64,12 +71,12 @@ class Composer:
         return None
 
     def _rectangles(self, width: int, height: int) -> tuple[tuple[Rectangle, ...], bool]:
-        """The panels on a screen of that size, and whether SENTENCE comes below them."""
+        """Return the panels' rectangles on a screen, and whether SENTENCE comes below them."""
         below = height > 1 and self.arrangement.too_small(width, height)
         return self.arrangement.rectangles(width, height - below), below
 
     def _area(self, rectangle: Rectangle) -> Area:
-        """The inside of a panel, below its title."""
+        """Return the inside of a panel, below its title."""
         scroll = self.arrangement.scroll.get(rectangle.panel, 0)
         active = self.arrangement.active == rectangle.panel
         return Area(rectangle.width, max(0, rectangle.height - 1), self.signs, scroll, active)

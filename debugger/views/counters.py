@@ -1,4 +1,4 @@
-"""The counters panel: performance counters with their changes since the last stop."""
+"""Draws the counters panel: performance counters with their changes since the last stop."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from macaw.debugger.views.area import FAINT, NAME, Area, change_style, line
 
 
 def view(frame: Frame, area: Area) -> list[Text]:
-    """A row for each counter that is not 0, below the name of its core."""
+    """Return a row for each counter that is not 0, below the name of its core."""
     part: tuple[Counter, ...] = frame.parts["counters"]
     if not part:
         return [line((area.cut("nothing was counted yet", area.width), FAINT))]

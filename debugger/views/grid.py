@@ -1,4 +1,4 @@
-"""The grid panel: a cell for each unit, coloured by an expression."""
+"""Draws the grid panel: one cell for each unit, coloured by an expression."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COLOURS = ("bright_black", "blue", "cyan", "green", "yellow", "red")
 
 
 def view(frame: Frame, area: Area) -> list[Text]:
-    """A legend, then a row for each group of units."""
+    """Return a legend, followed by a row for each group of units."""
     part: Grid = frame.parts["grid"]
     if part.message:
         return [line((area.cut(part.message, area.width), FAINT))]
@@ -37,7 +37,7 @@ def view(frame: Frame, area: Area) -> list[Text]:
 
 
 def _shape(part: Grid, area: Area) -> tuple[int, int, range]:
-    """The width of names, the width of a unit, and the rows to show below the legend."""
+    """Return the width of names, the width of a unit, and the rows to show below the legend."""
     names = max(len(name) for name, _ in part.rows)
     columns = max(len(row) for _, row in part.rows)
     wide = max(1, min(2, (area.width - names - 1) // max(1, columns)))
@@ -47,7 +47,7 @@ def _shape(part: Grid, area: Area) -> tuple[int, int, range]:
 
 
 def place_at(frame: Frame, area: Area, x: int, y: int) -> str | None:
-    """The unit whose cell is at a column and row of the area; None if there is none."""
+    """Return the unit whose cell is at column `x` and row `y` of the area, or None."""
     part: Grid = frame.parts["grid"]
     if part.message or not part.rows:
         return None

@@ -1,4 +1,4 @@
-"""The memory panel: bytes in hexadecimal and as characters."""
+"""Draws the memory panel: bytes in hexadecimal and as characters."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from macaw.debugger.views.area import ADDRESS, FAINT, NAME, Area, change_style, 
 
 
 def view(frame: Frame, area: Area) -> list[Text]:
-    """Rows of 16 bytes; of 8 or 4 in a narrow area."""
+    """Return rows of 16 bytes; in a narrow area, rows of 8 or 4 bytes."""
     part: tuple[MemoryRow, ...] = frame.parts["memory"]
     if not part:
         message = "nothing is in memory there; x ADDRESS looks elsewhere"

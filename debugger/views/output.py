@@ -1,4 +1,4 @@
-"""The output panel: answers of commands and output of the program, the newest at the bottom."""
+"""Draws the output panel: commands' answers and the program's output, the newest at the bottom."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HANGING = 4  # cells by which the rest of a long line is indented
 
 
 def view(frame: Frame, area: Area) -> list[Text]:
-    """The last lines; long ones continue in the next row."""
+    """Return the last lines; a long line continues in the next row."""
     part: tuple[OutputLine, ...] = frame.parts["output"]
     if not part:
         return [line((area.cut("help lists the commands, F1 shows the keys", area.width), FAINT))]
@@ -28,7 +28,7 @@ def view(frame: Frame, area: Area) -> list[Text]:
 
 
 def _fold(text: Text, width: int) -> list[Text]:
-    """A line wrapped at words into rows of so many cells; all but the first are indented."""
+    """Return a line wrapped at words into rows of `width` cells; all but the first are indented."""
     text.rstrip()
     indent = min(len(text.plain) - len(text.plain.lstrip()) + HANGING, width // 3)
     rows = []

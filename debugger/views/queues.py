@@ -1,4 +1,4 @@
-"""The queues panel: levels of queues, past levels and high-water marks."""
+"""Draws the queues panel: levels of queues, past levels and high-water marks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from macaw.debugger.views.area import BAD, FAINT, GOOD, NAME, Area, bar, change_
 
 
 def view(frame: Frame, area: Area) -> list[Text]:
-    """A row for each queue: name, bar, level and capacity, high-water mark, past levels."""
+    """Return a row for each queue: name, bar, level, capacity, high-water mark, past levels."""
     part: tuple[Queue, ...] = frame.parts["queues"]
     if not part:
         return [line((area.cut(f"{frame.focus} has no queues", area.width), FAINT))]

@@ -1,4 +1,4 @@
-"""The registers panel: registers of the focus in as many columns as fit."""
+"""Draws the registers panel: registers of the focus in as many columns as fit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LONG = 16  # digits: a wider register has a row of its own
 
 
 def view(frame: Frame, area: Area) -> list[Text]:
-    """Short registers in columns, then long ones, a row each."""
+    """Return short registers in columns, followed by one row for each long register."""
     part: tuple[Register, ...] = frame.parts["registers"]
     if not part:
         return [line((area.cut(f"{frame.focus} has no registers", area.width), FAINT))]

@@ -1,4 +1,4 @@
-"""The stalls panel: who waits for what, and for whom."""
+"""Draws the stalls panel: who waits for what, and for whom."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from macaw.debugger.views.area import BAD, FAINT, NAME, Area, line
 
 
 def view(frame: Frame, area: Area) -> list[Text]:
-    """Trees: below one that waits are those that could end its wait; then the causes."""
+    """Return the rows of the trees of waits, followed by the causes.
+
+    Below a core that waits are the cores that could end its wait.
+    """
     part: tuple[Stall, ...] = frame.parts["stalls"]
     if not part:
         return [line((area.cut("no core runs", area.width), FAINT))]

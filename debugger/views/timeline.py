@@ -1,4 +1,4 @@
-"""The timeline panel: states of cores at moments of the past."""
+"""Draws the timeline panel: states of cores at moments of the past."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ STYLES = {"run": GOOD, "wait": BAD, "idle": FAINT}
 
 
 def view(frame: Frame, area: Area) -> list[Text]:
-    """A row for each core, the newest moment at the right; a legend with the cycles."""
+    """Return a row for each core, the newest moment at the right, and a legend with the cycles."""
     part: Timeline = frame.parts["timeline"]
     if not part.tracks:
         return [line((area.cut("nothing has run yet", area.width), FAINT))]

@@ -1,4 +1,4 @@
-"""The watches panel: displays with their values, then points with their hits."""
+"""Draws the watches panel: displays with their values, and points with their hits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from macaw.debugger.views.area import FAINT, NAME, Area, change_style, line
 
 
 def view(frame: Frame, area: Area) -> list[Text]:
-    """A row for each: kind and number, text, value or hits."""
+    """Return a row for each display or point: kind and number, text, value or hits."""
     part: tuple[WatchRow, ...] = frame.parts["watches"]
     if not part:
         return [line((area.cut("display E shows a value here, watch E stops", area.width), FAINT))]
