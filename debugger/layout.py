@@ -12,7 +12,7 @@ PANELS = {
     "queues": "queues of the focus: level, capacity, past levels, high-water mark",
     "output": "answers of commands and output of the program",
     "memory": "the bytes that `x` has shown last",
-    "grid": "a cell for each unit, coloured by `heat`",
+    "grid": "one cell for each unit, coloured by `heat`",
     "counters": "performance counters, with their change since the last stop",
     "stalls": "who waits for what, and for whom",
     "timeline": "states of cores at past moments of the run",

@@ -73,7 +73,7 @@ def _load(context: Context, line: Line) -> Answer:
     "data",
     "compare a value with a .npy file, element by element",
     details="The answer names the first different element with its index and address. With\n"
-    "--batch the exit status is 1 if elements differ; the commands after it run all the same.",
+    "--batch the exit status is 1 if elements differ; the commands after it are still executed.",
 )
 def _diff(context: Context, line: Line) -> Answer:
     golden = context.files.read_array(line.get("FILE") or "")

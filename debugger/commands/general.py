@@ -25,7 +25,7 @@ OUTPUT = 1 << 16  # characters that an answer shows of a command's output
 @command(
     "help [NAME]",
     "rest",
-    "list the commands, or those that start with NAME; or explain the command NAME",
+    "explain the command NAME, or list those that start with NAME; without NAME: list all",
     aliases=("h",),
 )
 def _help(context: Context, line: Line) -> Answer:
@@ -61,14 +61,14 @@ def about(row: Command) -> list[str]:
     return [*lines, *(f"  {line}" for line in row.details.splitlines())]
 
 
-@command("history [N]", "rest", "the last N lines; alone: 20")
+@command("history [N]", "rest", "list the last N command lines; without N: 20")
 def _history(context: Context, line: Line) -> Answer:
     count, lines = line.count(20), context.history
     first = max(0, len(lines) - count)
     return answers.table(("", "line"), [(first + at + 1, x) for at, x in enumerate(lines[first:])])
 
 
-@command("source FILE", "rest", "execute the lines of a file, until one fails")
+@command("source FILE", "rest", "execute the command lines of a file until one fails")
 def _source(context: Context, line: Line) -> Answer:
     path = line.get("FILE") or ""
     lines = context.files.read_text(path).splitlines()
@@ -96,7 +96,7 @@ def _echo(context: Context, line: Line) -> Answer:
     return answers.text([line.get("TEXT") or ""])
 
 
-@command("shell TEXT", "rest", "run a command of the system (with --allow-shell)")
+@command("shell TEXT", "rest", "run a shell command (with --allow-shell)")
 def _shell(context: Context, line: Line) -> Answer:
     _check_allowed(context, "shell")
     status, text = _run(context, line.get("TEXT") or "")
@@ -129,7 +129,9 @@ def _run(context: Context, text: str) -> tuple[int, str]:
 
 
 @command(
-    "python TEXT", "rest", "run a line of Python, `session` is this session (with --allow-shell)"
+    "python TEXT",
+    "rest",
+    "run a line of Python; the name `session` is this session (with --allow-shell)",
 )
 def _python(context: Context, line: Line) -> Answer:
     _check_allowed(context, "python")

@@ -235,12 +235,12 @@ def _breakpoints(context: Context, text: str | None) -> Answer:
 
 
 _INFO: Mapping[str, tuple[Callable[[Context, str | None], Answer], str]] = {
-    "cores": (_cores, "where cores are and what they wait for"),
-    "registers": (_registers, "registers of the focus or of places; or one by its name"),
+    "cores": (_cores, "the instruction of each core, and what it waits for"),
+    "registers": (_registers, "registers of the focus or of places; or one register by its name"),
     "queues": (_queues, "queues of the focus or of places"),
     "boxes": (
         _boxes,
-        "what the boxes of seed 000's figures hold, in PEs of the focus or of places",
+        "contents of the boxes of seed 000's figures, for PEs of the focus or of places",
     ),
     "perf": (
         _perf,
@@ -252,10 +252,10 @@ _INFO: Mapping[str, tuple[Callable[[Context, str | None], Answer], str]] = {
         "units of the focus or of places grouped by their instruction: 14@mac 2@idle",
     ),
     "symbols": (_symbols, "symbols and tensors; with TEXT, those whose names contain it"),
-    "mem": (_mem, "sections and tensors by address; or the memory in which an address lies"),
+    "mem": (_mem, "sections and tensors by address; or the memory that has an address"),
     "checkpoints": (
         _checkpoints,
-        "checkpoints that have a number; `all`: also those of the debugger",
+        "checkpoints with a number; with `all`, also those that the debugger has made",
     ),
 }
 
@@ -263,7 +263,7 @@ _INFO: Mapping[str, tuple[Callable[[Context, str | None], Answer], str]] = {
 @command(
     f"info {'|'.join(_INFO)} [TEXT]",
     "look",
-    "tables of the state",
+    "show a table of the program or of its state",
     aliases=("i",),
     details="\n".join(f"{name}: {meaning}" for name, (_, meaning) in _INFO.items()),
 )
@@ -272,7 +272,9 @@ def _info(context: Context, line: Line) -> Answer:
     return _INFO[what][0](context, line.get("TEXT") or None)
 
 
-@command("disassemble [E]", "look", "instructions around an address; alone: around the focus")
+@command(
+    "disassemble [E]", "look", "list instructions around an address; without E: around the focus"
+)
 def _disassemble(context: Context, line: Line) -> Answer:
     session = context.session
     place = address(context, line) if line.get("E") else session.core.next_address
@@ -289,7 +291,7 @@ def _disassemble(context: Context, line: Line) -> Answer:
 @command(
     "list [LOC]",
     "look",
-    "source around a line or a symbol; alone: around the focus, then the next lines",
+    "list source around a line or symbol; without LOC: around the focus, then the next lines",
     aliases=("l",),
     repeats=True,
     alone=True,

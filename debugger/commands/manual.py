@@ -16,9 +16,12 @@ def page() -> str:
 def _lines() -> Iterator[str]:
     yield "# Commands of the debugger"
     yield ""
-    yield "Made from the table of commands by `make docs`. A name may be cut short as long as it is"
-    yield "the only one; `[...]` may be left out. `help NAME` says the same in the debugger."
-    yield "How it is used: [debugger.md](debugger.md). Words: [glossary.md](glossary.md)."
+    yield "`make docs` makes this page from the table of commands. `help NAME` shows the same in"
+    yield "the debugger. A command may be abbreviated to any prefix that no other command has."
+    yield "Operands are in capitals: E and V are expressions, N is a number, LOC a line, symbol or"
+    yield "address, PLACES cores or units. `[...]` is optional, `a|b` is a choice. A *point* is a"
+    yield "breakpoint, a watch or a caught event."
+    yield "How to use the debugger: [debugger.md](debugger.md). Words: [glossary.md](glossary.md)."
     for group, meaning in GROUPS.items():
         rows = [row for row in table.COMMANDS.values() if row.group == group]
         if rows:

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 _PRINTED = re.compile(r'\s*(?P<place>[^,]+?)\s*,\s*"(?P<form>(?:[^"\\]|\\.)*)"\s*(?P<rest>,.*)?')
 _ACCESS = (
-    "E: memory, elements of a tensor, registers, queues; by PLACES: accesses of these cores alone"
+    "E: memory, elements of a tensor, registers, queues; by PLACES: only accesses by these cores"
 )
 _IF = (
-    "at PLACES: only in these cores or clusters, where several execute the same code\n"
-    "if E: only if it is true; ignore N: not the first N times"
+    "at PLACES: stop only these cores or clusters, if several execute the same code\n"
+    "if E: stop only if E is true; ignore N: do not stop the first N times"
 )
 
 
@@ -64,14 +64,14 @@ def _break(context: Context, line: Line) -> Answer:
 command(
     "break [LOC] [at PLACES] [if E] [ignore N]",
     "stop",
-    "stop before an instruction; alone: before the present one",
+    "stop before an instruction; without LOC: before the present one",
     aliases=("b",),
     details=_IF,
 )(_break)
 command(
     "tbreak LOC [at PLACES] [if E] [ignore N]",
     "stop",
-    "the same, for one stop only",
+    "stop before an instruction once; the breakpoint is then deleted",
     aliases=("tb",),
     details=_IF,
 )(_break)
@@ -108,8 +108,8 @@ def _catch(context: Context, line: Line) -> Answer:
 @command(
     "dprintf TEXT",
     "stop",
-    "print a text before an instruction, and run on",
-    details='dprintf LOC, "s0 is %d", s0',
+    "print a text before an instruction; the run does not stop",
+    details='TEXT has the form LOC, "s0 is %d", s0',
 )
 def _dprintf(context: Context, line: Line) -> Answer:
     match = _PRINTED.fullmatch(line.get("TEXT") or "")
@@ -162,11 +162,11 @@ def _enable(context: Context, line: Line) -> Answer:
     return answers.message(f"{line.command}d {_numbers(points)}")
 
 
-command("enable [last] [N...]", "stop", "enable points; alone: all")(_enable)
-command("disable [last] [N...]", "stop", "disable points; alone: all")(_enable)
+command("enable [last] [N...]", "stop", "enable points; without operands: all")(_enable)
+command("disable [last] [N...]", "stop", "disable points; without operands: all")(_enable)
 
 
-@command("delete [last] [N...]", "stop", "delete points; alone: all", aliases=("d",))
+@command("delete [last] [N...]", "stop", "delete points; without operands: all", aliases=("d",))
 def _delete(context: Context, line: Line) -> Answer:
     points = _chosen(context, line)
     for point in points:
@@ -192,7 +192,7 @@ def _condition(context: Context, line: Line) -> Answer:
     return _change(context, line, condition=line.get("E") or "")
 
 
-@command("ignore last|N V", "stop", "pass a point V times before it stops")
+@command("ignore last|N V", "stop", "do not stop at a point the next V times")
 def _ignore(context: Context, line: Line) -> Answer:
     times = context.session.evaluate(line.get("V") or "0")
     if not isinstance(times, int) or times < 0:
@@ -203,8 +203,8 @@ def _ignore(context: Context, line: Line) -> Answer:
 @command(
     "commands [N] [TEXT]",
     "stop",
-    "commands to execute when a point stops, with ; between them",
-    details="without a number: of the newest point; without commands: remove them",
+    "execute commands when a point stops; they are separated by ;",
+    details="without N: for the newest point; without TEXT: remove the commands",
 )
 def _commands(context: Context, line: Line) -> Answer:
     text = line.get("N")

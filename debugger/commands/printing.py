@@ -32,7 +32,7 @@ MOST_BYTES = 1 << 20  # that one command reads in a format of a core
 @command(
     "print E",
     "look",
-    "the value of an expression",
+    "print the value of an expression",
     suffix="F",
     aliases=("p", "inspect", "output"),
     details=f"F: {', '.join(f'{letter} {name}' for letter, name in LETTERS.items())};\n"
@@ -50,15 +50,16 @@ def _print(context: Context, line: Line) -> Answer:
 @command(
     "x [E]",
     "look",
-    "memory at an address; without one, the next units, as many as before",
+    "print memory at an address; without E: the next units, as many as before",
     suffix="NFU",
     repeats=True,
     alone=True,
-    details="N units; F as of print; U: "
+    details="N: number of units; F: as for print; U: size of a unit, "
     + ", ".join(f"{letter} {size}" for letter, size in UNITS.items())
-    + " bytes; or a type: x/8f16 y\n"
-    "or a format of a core of the device: bfp (the codes of a native vector and the exponent\n"
-    "that they share; bfp_matrix: as matrices are quantised), tiles (4 x 4 fp16; tiles_fp32)",
+    + " bytes;\n"
+    "or a type: x/8f16 y; or a special format of a core: bfp (the codes of a native vector and\n"
+    "their shared exponent; bfp_matrix: as matrices are quantised), tiles (4 x 4 numbers of\n"
+    "fp16; tiles_fp32)",
 )
 def _x(context: Context, line: Line) -> Answer:
     last = context.cursor
@@ -166,7 +167,12 @@ def _in_format(context: Context, place: int, count: int, form: MemoryFormat) -> 
     return answers.table(("address", *form.columns), rows, form.meaning), size
 
 
-@command("display [E]", "look", "show a value after each stop; alone: show all now", suffix="F")
+@command(
+    "display [E]",
+    "look",
+    "show a value after each stop; without E: show all displays now",
+    suffix="F",
+)
 def _display(context: Context, line: Line) -> Answer:
     text = line.get("E")
     if text is None:
@@ -179,7 +185,7 @@ def _display(context: Context, line: Line) -> Answer:
     return answers.table(answers.DISPLAY, [(number, text, value)])
 
 
-@command("undisplay [N...]", "look", "remove displays; alone: all")
+@command("undisplay [N...]", "look", "remove displays; without N: all")
 def _undisplay(context: Context, line: Line) -> Answer:
     displays = context.displays
     numbers = [parse_number(x, 1) for x in line.all("N")] or list(displays.rows)

@@ -19,7 +19,7 @@ from macaw.debugger.stops import SessionError, StopRecord
 if TYPE_CHECKING:
     from macaw.debugger.commands.context import Context
 
-_WHO = "--only: the first focused core alone counts; --all: all cores that run count"
+_WHO = "--only: step only the first focused core; --all: step all cores that run"
 
 
 def _steps(
@@ -41,7 +41,7 @@ def _run(context: Context, line: Line) -> Answer:
 @command(
     "continue [N]",
     "run",
-    "run on to the next stop; with N, to the N-th",
+    "run to the next stop; with N, to the N-th stop",
     aliases=("c",),
     repeats=True,
 )
@@ -73,11 +73,19 @@ def _stepi(context: Context, line: Line) -> Answer:
 
 
 _steps("stepc [N]", "run", "step cycles of the device", "sc", Session.stepc)
-_steps("step [N]", "run", "step to another line of the source", "s", Session.step)
-_steps("next [N]", "run", "the same, over calls", "n", partial(Session.step, over=True))
+_steps(
+    "step [N]", "run", "step to another line of the source; calls are entered", "s", Session.step
+)
+_steps(
+    "next [N]",
+    "run",
+    "step to another line of the source; calls are not entered",
+    "n",
+    partial(Session.step, over=True),
+)
 
 
-@command("finish", "run", "run until the function returns", aliases=("fin",))
+@command("finish", "run", "run until the present function returns to its caller", aliases=("fin",))
 def _finish(context: Context, line: Line) -> Answer:
     return answers.stop(context.session.finish())
 
@@ -94,7 +102,7 @@ command("advance LOC", "run", "run to a location")(_advance)
 _steps(
     "stepx [N]",
     "run",
-    "step to the end of an exe of the array, of a chain, of a block of an island, of a transfer",
+    "step to the next end of an exe of the array, a chain, a block of an island or a transfer",
     "sx",
     Session.stepx,
 )
@@ -103,7 +111,7 @@ _steps(
 @command(
     "backtrace",
     "look",
-    "the calls that led here, from the link register and return addresses on the stack",
+    "list the calls that led here, by the link register and return addresses on the stack",
     aliases=("bt", "where"),
 )
 def _backtrace(context: Context, line: Line) -> Answer:
@@ -119,11 +127,17 @@ def _backtrace(context: Context, line: Line) -> Answer:
 
 
 _steps("reverse-stepi [N]", "back", "go back N instructions", "rsi", Session.stepi_back)
-_steps("reverse-step [N]", "back", "go back N lines of the source", "rs", Session.step_back)
+_steps(
+    "reverse-step [N]",
+    "back",
+    "go back N lines of the source; calls are entered",
+    "rs",
+    Session.step_back,
+)
 _steps(
     "reverse-next [N]",
     "back",
-    "the same, over calls",
+    "go back N lines of the source; calls are not entered",
     "rn",
     partial(Session.step_back, over=True),
 )
@@ -144,7 +158,7 @@ _steps("reverse-stepc [N]", "back", "go back N cycles", "rsc", Session.stepc_bac
 _steps(
     "reverse-stepx [N]",
     "back",
-    "go back N ends of exes, chains, blocks of islands, transfers",
+    "go back to before the last N ends of exes, chains, blocks of islands or transfers",
     "rsx",
     Session.stepx_back,
 )
@@ -153,8 +167,8 @@ _steps(
 @command(
     "goto CYCLE [turn N]",
     "back",
-    "go to the start of a cycle, before or after the present",
-    details="turn N: in that cycle, to before core number N acts",
+    "go to the start of a cycle, earlier or later than the present one",
+    details="turn N: stop in that cycle right before core number N acts",
 )
 def _goto(context: Context, line: Line) -> Answer:
     turn = parse_number(line.get("N") or "0")
@@ -162,7 +176,10 @@ def _goto(context: Context, line: Line) -> Answer:
 
 
 @command(
-    "checkpoint [N]", "back", "make a checkpoint of the present, with a number", aliases=("ch",)
+    "checkpoint [N]",
+    "back",
+    "make a checkpoint of the present; N is its number, by default the next free one",
+    aliases=("ch",),
 )
 def _checkpoint(context: Context, line: Line) -> Answer:
     session = context.session
@@ -183,7 +200,7 @@ def _restart(context: Context, line: Line) -> Answer:
 @command(
     "focus [PLACES]",
     "where",
-    "choose a core, a unit of it, or several by *, 0..3 and commas; alone: show the choice",
+    "choose a core, a unit of it, or several by *, 0..3 and commas; without PLACES: show the focus",
 )
 def _focus(context: Context, line: Line) -> Answer:
     session, text = context.session, line.get("PLACES")

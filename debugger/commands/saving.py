@@ -32,9 +32,9 @@ _SIZES = 20  # steps from a panel's least to its greatest height, and more
     "save breakpoints|session [FILE]",
     "rest",
     "write all points, or the session, as commands for `source`",
-    details="session: the position, checkpoints, edits, points, displays, focus, layout; without\n"
-    f"a name to {SESSION}. `source` restores it, or `macaw debug -x`, with the same program\n"
-    "and inputs. Hits are counted anew. Files of `load` are named, not contained.",
+    details="session: position, checkpoints, edits, points, displays, focus and layout; default\n"
+    f"FILE is {SESSION}. `source` or `macaw debug -x` restores it with the same program and\n"
+    "inputs. Hits are counted again from 0. Data from `load` stay in their files.",
 )
 def _save(context: Context, line: Line) -> Answer:
     (what,) = line.words
@@ -52,7 +52,7 @@ def _save(context: Context, line: Line) -> Answer:
 def _save_session(context: Context, name: str) -> Answer:
     files = context.files
     if files.exists(name) and not files.read_text(name).startswith(HEAD):
-        raise CommandError(f"{name} is there, and no session", "save session FILE")
+        raise CommandError(f"{name} exists and is not a session", "save session FILE")
     lines = list(session_lines(context))
     notes = [line for line in lines if line.startswith("# not kept: ")]
     _write(context, name, lines)

@@ -23,9 +23,9 @@ _PANELS = "\n".join(f"{name}: {meaning}" for name, meaning in PANELS.items())
 @command(
     "layout [NAME]",
     "screen",
-    "choose a layout of panels; alone: show its name",
-    details=f"{', '.join(NAMES)}; auto chooses by the size of the terminal, "
-    "and takes back what panel has changed",
+    "choose a layout of panels; without NAME: show the present one",
+    details=f"{', '.join(NAMES)}; auto chooses by the size of the terminal.\n"
+    "The command also undoes the changes that `panel` has made.",
 )
 def _layout(context: Context, line: Line) -> Answer:
     arrangement, name = context.arrangement, line.get("NAME")
@@ -39,7 +39,7 @@ def _layout(context: Context, line: Line) -> Answer:
 @command(
     "panel [NAME] [show|hide|grow|shrink] [N]",
     "screen",
-    "show a panel, hide it, or change its height; alone: list them",
+    "show a panel, hide it, or change its height; without operands: list the panels",
     details=f"{_PANELS}\nN: by N steps",
 )
 def _panel(context: Context, line: Line) -> Answer:
@@ -59,7 +59,9 @@ def _panel(context: Context, line: Line) -> Answer:
     return answers.message(f"panel {name}: {what}")
 
 
-@command("zoom [NAME]", "screen", "let a panel fill the screen; alone: switch that on or off")
+@command(
+    "zoom [NAME]", "screen", "let a panel fill the screen; without NAME: switch this on or off"
+)
 def _zoom(context: Context, line: Line) -> Answer:
     arrangement, name = context.arrangement, line.get("NAME")
     if name is not None:
@@ -73,9 +75,9 @@ def _zoom(context: Context, line: Line) -> Answer:
 @command(
     "mouse [on|off]",
     "screen",
-    "let the screen use the mouse; alone: show whether it does",
-    details="A click on a panel sends keys to it, on a unit of the grid it moves the focus; the\n"
-    "wheel scrolls. Most terminals select text with Shift held then.",
+    "let the screen use the mouse; without operands: show whether it does",
+    details="After a click on a panel, keys go to it. A click on a unit of the grid moves the\n"
+    "focus. The wheel scrolls. In most terminals text can then be selected with Shift held.",
 )
 def _mouse(context: Context, line: Line) -> Answer:
     arrangement = context.arrangement
@@ -88,7 +90,7 @@ def _mouse(context: Context, line: Line) -> Answer:
 @command(
     "heat [E]",
     "screen",
-    "colour the grid by an expression of each unit: heat q1.level; alone: by default",
+    "colour the grid by an expression of each unit (heat q1.level); without E: by the default",
 )
 def _heat(context: Context, line: Line) -> Answer:
     text = line.get("E") or ""

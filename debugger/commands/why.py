@@ -23,9 +23,9 @@ MOST_LINES = 400
 @command(
     "why-stalled [PLACES]",
     "why",
-    "who waits for what, since when and for whom; alone: all cores that run",
-    details="The last lines name the causes: a core that has ended or faulted, so that what\n"
-    "others wait for never comes; a circle of waits; or a core that is busy, if known until when.",
+    "say who waits for what, since when and for whom; without PLACES: all cores that run",
+    details="The last lines name the causes: a core that has ended or faulted, so that the waits\n"
+    "for it never end; a circle of waits; or a busy core, with the cycle of its end if known.",
 )
 def _why_stalled(context: Context, line: Line) -> Answer:
     session = context.session
@@ -38,11 +38,11 @@ def _why_stalled(context: Context, line: Line) -> Answer:
 @command(
     "why E [depth N]",
     "why",
-    "the instructions and transfers that made a value, back through registers, queues and DMA",
+    "find the instructions and transfers that made a value, back through registers, queues and DMA",
     details="E: memory, elements of a tensor, registers of a core. Each line is a value and the\n"
-    "step that made it; below it are the values that it read, N steps back (6), and\n"
-    "after `with` its settings. `why` repeats the run up to here with the reference engine; the\n"
-    "next question at the same position is quick.",
+    "step that made it. Below it are the values that this step read, and after `with` its\n"
+    "settings. depth N: show N steps back (default 6). `why` repeats the run up to here with the\n"
+    "reference engine; the next question at the same position is quick.",
 )
 def _why(context: Context, line: Line) -> Answer:
     session = context.session

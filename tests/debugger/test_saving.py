@@ -195,7 +195,7 @@ def test_files_that_are_no_sessions_stay(tmp_path):
     other.write_text("a program")
     answer = run.execute(f"save session '{other}'")
     assert (answer.message, answer.hint) == (
-        f"{other} is there, and no session",
+        f"{other} exists and is not a session",
         "save session FILE",
     )
     assert other.read_text() == "a program"

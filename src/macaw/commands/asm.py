@@ -1,4 +1,4 @@
-"""`macaw asm`: assemble sources into an executable or an image."""
+"""The command `macaw asm`: assembles sources into an executable or an image."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from macaw.errors import EXIT_WRONG_INPUT
 def _definitions(
     _ctx: click.Context, _option: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, str]:
-    """NAME=VALUE options as a dictionary; NAME alone is 1."""
+    """Return NAME=VALUE options as a dictionary; NAME alone gets the value 1."""
     return collect(map(_name_and_value, values))
 
 
@@ -28,10 +28,15 @@ def _name_and_value(text: str) -> tuple[str, str]:
 @click.command("asm", short_help="Assemble source files into an executable.")
 @click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
 @click.option(
-    "-o", "output", type=click.Path(), metavar="OUT", help="What to write; default FILE.FORMAT."
+    "-o", "output", type=click.Path(), metavar="OUT", help="Write this file; default FILE.FORMAT."
 )
 @click.option(
-    "-I", "folders", multiple=True, type=click.Path(), metavar="DIR", help="Also read files below."
+    "-I",
+    "folders",
+    multiple=True,
+    type=click.Path(),
+    metavar="DIR",
+    help="Let directives read files below DIR.",
 )
 @click.option(
     "-D",
@@ -41,7 +46,9 @@ def _name_and_value(text: str) -> tuple[str, str]:
     metavar="NAME=VALUE",
     help="Define a symbol in every file.",
 )
-@click.option("--device", metavar="NAME|FILE", help="Assemble for this device, not .device's.")
+@click.option(
+    "--device", metavar="NAME|FILE", help="Assemble for this device, not the one of .device."
+)
 @click.option(
     "-g/-g0",
     "lines",
@@ -53,12 +60,12 @@ def _name_and_value(text: str) -> tuple[str, str]:
     type=click.Choice(["elf", "bin", "hex"]),
     default="elf",
     show_default=True,
-    help="An executable, the raw bytes of one memory, or Intel HEX.",
+    help="Write an executable, the raw bytes of one memory, or Intel HEX.",
 )
 @click.option(
     "--memory",
     type=click.Choice(["local", "cores", "external"]),
-    help="Put what is loaded into this memory alone into the image (bin and hex).",
+    help="Write only the bytes that are loaded into this memory (bin and hex).",
 )
 @click.option(
     "--listing",
@@ -72,7 +79,7 @@ def _name_and_value(text: str) -> tuple[str, str]:
     type=click.Choice(["text", "json"]),
     default="text",
     show_default=True,
-    help="How errors and warnings are printed, on standard error.",
+    help="The format of errors and warnings on standard error.",
 )
 @click.option(
     "--max-errors",
@@ -99,7 +106,8 @@ def command(
 ) -> int:
     """Assemble FILEs together into one ELF executable, or into an image for a loader.
 
-    All errors are reported, each with its place; then nothing is written.
+    If there are errors, all of them are printed with their places in the source, and nothing is
+    written.
     """
     from macaw import api
     from macaw.asm.diagnostics import AssemblyError
@@ -142,7 +150,7 @@ def command(
 
 
 def _keep_files(target: str | Path, listing: str | None, inputs: Iterable[str]) -> None:
-    """Raise `InputError` if the output or the listing is an input."""
+    """Raise `InputError` if the output or the listing would overwrite an input."""
     from macaw.files import refuse_overwriting
 
     refuse_overwriting([target], inputs)

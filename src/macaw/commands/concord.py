@@ -1,4 +1,4 @@
-"""`macaw concord`: write an nnp program as software that gives the same bits."""
+"""The command `macaw concord`: writes an nnp program as software that gives the same bits."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _targets() -> Sequence[str]:
 def _entries(
     _ctx: click.Context, _option: click.Parameter, values: tuple[str, ...]
 ) -> list[tuple[str, int]]:
-    """LABEL and LABEL:TIMES options as pairs."""
+    """Return LABEL and LABEL:TIMES options as pairs of label and number of runs."""
     entries = []
     for value in values:
         label, colon, times = value.partition(":")
@@ -34,19 +34,22 @@ def _entries(
 @click.command("concord", short_help="Write an nnp program as software that gives the same bits.")
 @click.argument("file", type=click.Path(), metavar="FILE")
 @click.option(
-    "-o", "output", type=click.Path(), metavar="OUT", help="The software; default FILE.py."
+    "-o", "output", type=click.Path(), metavar="OUT", help="Write this file; default FILE.py."
 )
 @click.option(
-    "--target", type=LazyChoice(_targets), default="numpy", help="What it is for; default numpy."
+    "--target",
+    type=LazyChoice(_targets),
+    default="numpy",
+    help="The library that the software uses; default numpy.",
 )
-@click.option("--device", metavar="NAME|FILE", help="For this device, not the program's.")
+@click.option("--device", metavar="NAME|FILE", help="Translate for this device, not the program's.")
 @click.option(
     "--entry",
     "entries",
     multiple=True,
     callback=_entries,
     metavar="LABEL[:N]",
-    help="Follow runs of the part from these labels, N times each; default one from its begin.",
+    help="Start the nnp part at LABEL, N times; default once at its first instruction.",
 )
 @click.option(
     "--graph",
@@ -54,7 +57,7 @@ def _entries(
     multiple=True,
     type=click.Path(),
     metavar="OUT",
-    help="What depends on what: .dot for Graphviz, or .svg.",
+    help="Draw the data flow: .dot for Graphviz, or .svg.",
 )
 @click.option(
     "--check",
@@ -73,9 +76,9 @@ def command(
 ) -> int:
     """Write the nnp part of FILE, a source or an executable, as a Python file.
 
-    Its function `layer` gives bit for bit what the processor gives. Exit status 1: --check
-    found a difference. It names the first element that differs, and the instruction that wrote
-    it.
+    The function `layer` in that file gives the same bits as the processor. Exit status 1: --check
+    found a difference. The message names the first element that differs and the instruction that
+    wrote it.
     """
     from macaw import files
     from macaw.concordance import concordance

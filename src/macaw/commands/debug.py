@@ -1,4 +1,4 @@
-"""`macaw debug`: debug a program on the emulated device, forward and back."""
+"""The command `macaw debug`: debugs a program on the emulated device, forward and back."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ MOST_INPUT = 1 << 20  # bytes of commands on standard input
     "--item",
     type=click.IntRange(min=0),
     metavar="N",
-    help="Of inputs with one more leading axis: which item; default 0.",
+    help="Debug item N of the batch axis; default 0.",
 )
-@engine_option("Simulate as fast, or as reference.")
+@engine_option("The engine, fast or reference; results are the same.")
 @click.option(
     "-x",
     "scripts",
@@ -42,19 +42,21 @@ MOST_INPUT = 1 << 20  # bytes of commands on standard input
     "lines",
     multiple=True,
     metavar="COMMAND",
-    help="Execute a command, after those of scripts.",
+    help="Execute a command, after those of -x.",
 )
 @click.option(
     "--batch",
     is_flag=True,
-    help="No prompt: commands of -x and -e, or of standard input, then end.",
+    help="Execute the commands of -x and -e, or of standard input, then end.",
 )
 @click.option(
-    "--json", "as_json", is_flag=True, help="As --batch, with a JSON object for each command."
+    "--json", "as_json", is_flag=True, help="Like --batch, with one JSON object for each command."
 )
-@click.option("--plain", is_flag=True, help="A prompt of lines, no screen.")
+@click.option("--plain", is_flag=True, help="Prompt for commands, without a screen.")
 @click.option(
-    "--allow-shell", is_flag=True, help="Allow the commands shell and python, which do anything."
+    "--allow-shell",
+    is_flag=True,
+    help="Allow the commands shell and python, which can do anything.",
 )
 def command(
     file: str,
@@ -71,9 +73,9 @@ def command(
 ) -> int:
     """Debug FILE, an assembly source or an ELF executable; `help` lists the commands.
 
-    On a terminal it is a screen of panels.
+    A terminal shows a screen of panels.
 
-    Exit status of --batch: 1 if a command failed, or a diff found something.
+    Exit status of --batch and --json: 1 if a command failed, or if a `diff` found a difference.
     """
     from macaw import debugging, files
     from macaw.execution import Streams
@@ -108,7 +110,7 @@ def command(
 
 
 def _run_then_prompt(interpreter: Interpreter, first: list[str]) -> None:
-    """Execute `first`, then ask for commands."""
+    """Execute the commands `first`, then prompt for more."""
     from macaw import debugging
 
     with debugging.interruptible(interpreter.session):
@@ -123,7 +125,7 @@ def _run_then_prompt(interpreter: Interpreter, first: list[str]) -> None:
 
 
 def _read_commands() -> list[str]:
-    """The lines of standard input. Raises `InputError` if they are too long."""
+    """Return the lines of standard input. Raises `InputError` if they are too long."""
     data = sys.stdin.buffer.read(MOST_INPUT + 1)
     if len(data) > MOST_INPUT:
         size = f"{MOST_INPUT >> 20} MiB"

@@ -1,4 +1,4 @@
-"""`macaw device`: print a device's configuration."""
+"""The command `macaw device`: prints a device's configuration."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import click
 def command(device: str) -> int:
     """Print every field of a device with its value, meaning, unit and range, as TOML.
 
-    NAME is a shipped device (tiny, base, large), FILE a TOML file with the fields
-    that differ from the defaults. What is printed is such a file again.
+    NAME is a device that comes with Macaw (tiny, base, large). FILE is a TOML file with the fields
+    that differ from the defaults. The command prints such a file.
     """
     from macaw import api
 

@@ -1,4 +1,4 @@
-"""`macaw dis`: disassemble an ELF file into source."""
+"""The command `macaw dis`: disassembles an ELF file into source."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ import click
 
 @click.command("dis", short_help="Disassemble an executable into source.")
 @click.argument("file", type=click.Path(), metavar="FILE")
-@click.option("--core", metavar="C", help="Only the parts of this core.")
-@click.option("--raw", is_flag=True, help="Addresses and bytes, each with what it is; no source.")
+@click.option("--core", metavar="C", help="Print only the parts of this core.")
+@click.option(
+    "--raw", is_flag=True, help="Print addresses and bytes with their meaning, not source."
+)
 def command(file: str, core: str | None, raw: bool) -> int:
     """Print source that assembles to the same bytes as FILE, an ELF executable.
 
-    With --core the text of that core's parts alone, which is not the whole program.
-    The text of another toolchain's executable is for reading only.
+    With --core, print only the parts of that core; this is not the whole program. If another
+    toolchain made FILE, the text is for reading only.
     """
     from macaw import api
     from macaw.terminal.source_output import print_source

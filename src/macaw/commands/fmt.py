@@ -1,4 +1,4 @@
-"""`macaw fmt`: lay out sources."""
+"""The command `macaw fmt`: formats sources."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _STDIN = "-"
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file would change.")
 @click.option("--diff", is_flag=True, help="Write nothing; print what would change.")
 def command(files: tuple[str, ...], check: bool, diff: bool) -> int:
-    """Bring FILEs into the one layout and print the names of those that changed.
+    """Format FILEs and print the names of those that changed.
 
-    Only blanks change. A folder stands for every .s file in it. - is standard input, which goes
-    to standard output. A file is written only if its statements stay the same and, where it
-    assembles by itself, its program.
+    Only blanks and empty lines change. A folder means all .s files in it. - means standard input,
+    whose formatted text goes to standard output. A file is written only if its statements stay the
+    same. If it assembles by itself, its program must stay the same, too.
     """
     from macaw.terminal import console
 
@@ -47,7 +47,7 @@ def command(files: tuple[str, ...], check: bool, diff: bool) -> int:
 
 
 def _source_files(name: str) -> list[str]:
-    """The file, or the .s files in the folder, without those in hidden folders."""
+    """Return the file, or the .s files in the folder except those in hidden folders."""
     path = Path(name)
     if name == _STDIN or not path.is_dir():
         return [name]
@@ -92,7 +92,7 @@ def _format_file(path: str, *, check: bool, diff: bool) -> bool:
 
 
 def _decode(data: bytes, name: str) -> str:
-    """The text of a source. Raises `InputError` if the bytes are not UTF-8 text."""
+    """Return the text of a source. Raises `InputError` if the bytes are not UTF-8 text."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -1,4 +1,4 @@
-"""`macaw isa`: print the reference, from the tables."""
+"""The command `macaw isa`: prints the reference of the instruction sets, from their tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def _complete(_ctx: click.Context, _option: click.Parameter, start: str) -> list[str]:
-    """Names of pages that start with `start`, for shell completion."""
+    """Return the names of pages that start with `start`, for shell completion."""
     from macaw.isa import registry
 
     pages = [*_table_pages(registry.cores(), True)]
@@ -33,15 +33,15 @@ def _complete_core(_ctx: click.Context, _option: click.Parameter, start: str) ->
 @click.command("isa", short_help="Describe instructions, from the tables.")
 @click.argument("words", nargs=-1, metavar="[NAME]", shell_complete=_complete)
 @click.option(
-    "--core", "core", metavar="C", help="Of this core alone.", shell_complete=_complete_core
+    "--core", "core", metavar="C", help="Search only this core.", shell_complete=_complete_core
 )
 def command(words: tuple[str, ...], core: str | None) -> int:
     """Show an instruction: bits, operands, meaning, cycles, example.
 
-    NAME may also be a pseudo-instruction, a directive (.seq), a structure in
-    memory (packet), a register (gr3), queue, counter, fault (segment mismatch),
-    a setting of the device (dist.bus_bytes), or a core. Without it, the mnemonics
-    of all cores; with --core, everything of that core in a line each.
+    NAME may also be a pseudo-instruction, a directive (.seq), a structure in memory (packet), a
+    register (gr3), a queue, a counter, a fault (segment mismatch), a setting of the device
+    (dist.bus_bytes), or a core. Without NAME, list the mnemonics of all cores; with --core, list
+    everything of that core, one line for each name.
     """
     from macaw.isa import manual, registry
     from macaw.terminal.source_output import print_page
@@ -64,7 +64,7 @@ def command(words: tuple[str, ...], core: str | None) -> int:
 
 
 def _table_pages(cores: tuple[Core, ...], device: bool) -> Iterator[Page]:
-    """All pages of the `isa` tables of these cores, and, with `device`, of the device."""
+    """Yield all pages of the `isa` tables of these cores, and with `device` those of the device."""
     from macaw.isa import pages
 
     for core in cores:
@@ -74,14 +74,14 @@ def _table_pages(cores: tuple[Core, ...], device: bool) -> Iterator[Page]:
 
 
 def _language_pages() -> Iterator[Page]:
-    """All pages of the assembly language. This loads the assembler."""
+    """Yield all pages of the assembly language. This loads the assembler."""
     from macaw.asm.reference import of_language
 
     yield from of_language()
 
 
 def _find_pages(cores: tuple[Core, ...], name: str, everywhere: bool) -> list[Page]:
-    """The pages with the name `name`. Raises `InputError`."""
+    """Return the pages with the name `name`. Raises `InputError`."""
     from macaw.isa import manual, registry
     from macaw.phrases import did_you_mean
 
@@ -107,7 +107,7 @@ def _find_pages(cores: tuple[Core, ...], name: str, everywhere: bool) -> list[Pa
 
 
 def _mnemonic_list(core: Core) -> str:
-    """A core's heading, and its mnemonics and structures by kind."""
+    """Return a core's heading, with its mnemonics and structures below it by kind."""
     families = dict.fromkeys((*core.order, *(row.family for row in core.instructions)))
     groups = [
         (family, [row.mnemonic for row in core.instructions if row.family == family])
@@ -120,7 +120,7 @@ def _mnemonic_list(core: Core) -> str:
 
 
 def _directive_list() -> str:
-    """The directives and functions that all parts have."""
+    """Return the directives and functions that the parts of all cores have."""
     from macaw.asm import reference
 
     groups = [

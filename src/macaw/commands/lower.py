@@ -1,4 +1,4 @@
-"""`macaw lower`: an operation to a program for the PE array, or a graph to one for fim islands."""
+"""The command `macaw lower`: lowers an operation for the PE array, or a graph for fim islands."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ONLY = {
 
 
 def _pair(_ctx: click.Context, _option: click.Parameter, value: str | None) -> object:
-    """N as one number, VERTICALxHORIZONTAL as two."""
+    """Return option text N as one number, VERTICALxHORIZONTAL as a pair of numbers."""
     if value is None:
         return None
     parts = value.split("x")
@@ -49,32 +49,43 @@ def _mappings() -> Sequence[str]:
 @click.command("lower", short_help="Lower a network operation, or a graph, to a program.")
 @click.argument("operation", metavar="OPERATION|GRAPH")
 @click.option(
-    "--target", type=click.Choice(TARGETS), default="pe", help="The PE array, or fim islands."
+    "--target",
+    type=click.Choice(TARGETS),
+    default="pe",
+    help="Lower for the PE array, or for fim islands.",
 )
 @click.option(
     "-o",
     "output",
     type=click.Path(),
     metavar="OUT",
-    help="The source; default OPERATION.s.",
+    help="Write this source; default OPERATION.s.",
 )
 @click.option(
     "-w",
     "--weights",
     type=click.Path(),
     metavar="FILE",
-    help="(outputs, inputs), (outputs, h, w, channels) or (channels, h, w); .npy.",
+    help="Weights, .npy: (outputs, inputs), (outputs, h, w, channels) or (channels, h, w).",
 )
-@click.option("--rows", type=click.IntRange(min=1), metavar="M", help="Rows of activations (spmm).")
-@click.option("--image", callback=_pair, metavar="HxW", help="Of a convolution: height, width.")
-@click.option("--stride", callback=_pair, default="1", metavar="N", help="Or YxX; default 1.")
-@click.option("--padding", callback=_pair, default="0", metavar="N", help="Or YxX; default 0.")
 @click.option(
-    "--layout", default="hwc", metavar="NAME", help="Of the image: hwc, or cwh (depthwise)."
+    "--rows", type=click.IntRange(min=1), metavar="M", help="Number of rows of activations (spmm)."
 )
-@click.option("--out-layout", default="hwc", metavar="NAME", help="Of the results: hwc or cwh.")
-@click.option("--bias", type=click.Path(), metavar="FILE", help="(outputs,), .npy.")
-@click.option("--activation", default="none", metavar="NAME", help="relu, or none.")
+@click.option(
+    "--image", callback=_pair, metavar="HxW", help="Height and width of the image (convolutions)."
+)
+@click.option("--stride", callback=_pair, default="1", metavar="N|YxX", help="Stride; default 1.")
+@click.option("--padding", callback=_pair, default="0", metavar="N|YxX", help="Padding; default 0.")
+@click.option(
+    "--layout", default="hwc", metavar="NAME", help="Layout of the image: hwc, or cwh (depthwise)."
+)
+@click.option(
+    "--out-layout", default="hwc", metavar="NAME", help="Layout of the results: hwc or cwh."
+)
+@click.option("--bias", type=click.Path(), metavar="FILE", help="Bias, .npy: (outputs,).")
+@click.option(
+    "--activation", default="none", metavar="NAME", help="Activation function: relu or none."
+)
 @click.option(
     "--shift",
     type=int,
@@ -83,25 +94,45 @@ def _mappings() -> Sequence[str]:
 )
 @click.option("--device", default="base", show_default=True, metavar="NAME|FILE")
 @click.option(
-    "--mapping", type=LazyChoice(_mappings), help="What stays in the array; default the cheapest."
+    "--mapping",
+    type=LazyChoice(_mappings),
+    help="Which data stay in the array; default the cheapest choice.",
 )
 @click.option(
-    "--split", type=click.Choice(list(SPLITS)), help="Of Fig. 9, seed 000; default the cheapest."
+    "--split",
+    type=click.Choice(list(SPLITS)),
+    help="Split of Fig. 9, seed 000; default the cheapest one.",
 )
 @click.option(
-    "--density", default=1.0, show_default=True, metavar="D", help="Share of activations not zero."
+    "--density",
+    default=1.0,
+    show_default=True,
+    metavar="D",
+    help="Share of activations that are not 0.",
 )
 @click.option(
-    "--format", "number_format", default="fp16", metavar="NAME", help="Of a graph: fp16 or fp32."
+    "--format",
+    "number_format",
+    default="fp16",
+    metavar="NAME",
+    help="Number format of a graph: fp16 or fp32.",
 )
 @click.option(
-    "--dim", "dims", multiple=True, metavar="NAME=N", help="A size that a graph calls by name."
+    "--dim",
+    "dims",
+    multiple=True,
+    metavar="NAME=N",
+    help="Set the dimension that a graph calls NAME to N.",
 )
 @click.option(
-    "--dynamic", is_flag=True, help="Of a graph: cp decides at run time which island does what."
+    "--dynamic",
+    is_flag=True,
+    help="Let cp decide at run time which island does which task of a graph.",
 )
-@click.option("--explain", is_flag=True, help="Print what the others would cost, and why not.")
-@click.option("--measure", is_flag=True, help="Run it and print measured beside predicted.")
+@click.option("--explain", is_flag=True, help="Print the cost of the alternatives.")
+@click.option(
+    "--measure", is_flag=True, help="Run the program and print measured beside predicted costs."
+)
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -130,8 +161,9 @@ def command(
 ) -> int:
     """Write a source for OPERATION: spmv, spmm, conv2d or depthwise.
 
-    The weights go beside the source as .npy files in the order in which the array takes them.
-    With --target fim: for GRAPH, an ONNX file. Exit status 1: measured outputs are not NumPy's.
+    The weights are written beside the source, as .npy files, in the order in which the array takes
+    them. With --target fim, write a source for GRAPH, an ONNX file. Exit status 1: the outputs of
+    --measure differ from NumPy's.
     """
     from macaw import files, layer_lowering
 
@@ -196,7 +228,7 @@ def _check_target_options(ctx: click.Context, target: str) -> None:
 
 
 def _choice_table(lowering: Lowering) -> str:
-    """A table of all mappings and splits, the cheapest first."""
+    """Return a table of all mappings and splits as text, the cheapest first."""
     from macaw.lowering.image_plan import ImagePlan
 
     lines = [

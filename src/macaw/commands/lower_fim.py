@@ -1,4 +1,4 @@
-"""`macaw lower --target fim`: lower a graph to a program for the fim islands."""
+"""The command `macaw lower --target fim`: lowers a graph to a program for the fim islands."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def dimensions(words: Sequence[str]) -> dict[str, int]:
-    """NAME=N options as a dictionary. Raises `click.UsageError`."""
+    """Return NAME=N options as a dictionary. Raises `click.UsageError`."""
     sizes = {}
     for word in words:
         name, _, number = word.partition("=")
@@ -42,7 +42,10 @@ def lower(
     explain: bool,
     measure: bool,
 ) -> int:
-    """Write the source of a graph and print its plan; with `measure`, run it. Returns 0."""
+    """Write the source of a graph and print its plan; with `measure`, also run it.
+
+    Returns exit status 0.
+    """
     from macaw import files
     from macaw.fim_lowering import lower_graph
 
@@ -79,7 +82,7 @@ def _plan_lines(lowering: GraphLowering, explain: bool, width: int) -> Iterator[
 
 
 def _measurement_table(lowering: GraphLowering, measurement: GraphMeasurement) -> str:
-    """A table of predicted and measured times: those of each step, then the totals."""
+    """Return a table of predicted and measured cycles as text: each step, then the totals."""
     from macaw.lowering.fim import explain
     from macaw.lowering.fim.plan import START
 

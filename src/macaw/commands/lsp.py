@@ -1,4 +1,4 @@
-"""`macaw lsp`: the language server."""
+"""The command `macaw lsp`: runs the language server."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS, InputError
 def command() -> int:
     """Speak the Language Server Protocol on standard input and output.
 
-    Editors start it by themselves (docs/editors.md). Needs the extra: pip install 'macaw-npu[lsp]'.
-    Exit status 0 after `shutdown`, else 1.
+    Editors start this command by themselves (docs/editors.md). It needs an extra package: pip
+    install 'macaw-npu[lsp]'. Exit status 0 after `shutdown`, else 1.
     """
     try:
         from macaw.language_server.server import LanguageServer

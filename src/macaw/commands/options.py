@@ -1,4 +1,4 @@
-"""Options that several commands share, and the functions that parse their values."""
+"""Declares options that several commands share, and parses their values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ DIGITS = 9  # of a size at most
 
 
 class LazyChoice(_Type):
-    """One of the words that `words` returns. It is called for a command, not for `macaw --help`."""
+    """The type of an option that takes one of the words that `words()` returns.
+
+    A command calls `words`, `macaw --help` does not; so the help loads no tables.
+    """
 
     name = "choice"
 
@@ -32,24 +35,27 @@ class LazyChoice(_Type):
         return click.Choice(list(self._words()))
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The word. Fails with a message that lists all words."""
+        """Return the word. If it is not one of the words, fail with a message that lists them."""
         return str(self._choice().convert(value, param, ctx))
 
     def get_metavar(self, param: click.Parameter, *more: Any, **keywords: Any) -> str | None:
-        """The words as in a synopsis. Older versions of click pass fewer arguments."""
+        """Return the words as a synopsis shows them.
+
+        Older versions of click pass fewer arguments.
+        """
         return self._choice().get_metavar(param, *more, **keywords)
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[Any]:
-        """The words that start with `incomplete`."""
+        """Return the words that start with `incomplete`."""
         return list(self._choice().shell_complete(ctx, param, incomplete))
 
 
 def collect(pairs: Iterable[tuple[str, T]], unnamed: str = "") -> dict[str, T]:
-    """The pairs as a dictionary. Raises `click.BadParameter` if a name comes twice.
+    """Return the pairs as a dictionary. Raises `click.BadParameter` if a name occurs twice.
 
-    In the message, `unnamed` stands for an empty name.
+    In the message, `unnamed` replaces an empty name.
     """
     values: dict[str, T] = {}
     for name, value in pairs:
@@ -62,14 +68,17 @@ def collect(pairs: Iterable[tuple[str, T]], unnamed: str = "") -> dict[str, T]:
 def name_file_pairs(
     _ctx: click.Context, _option: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, str]:
-    """NAME=FILE options as a dictionary. Raises `click.BadParameter`."""
+    """Return NAME=FILE options as a dictionary. Raises `click.BadParameter`."""
     return collect(map(_name_and_file, values))
 
 
 def output_pairs(
     _ctx: click.Context, _option: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, str]:
-    """NAME=FILE options of outputs. Raises `click.BadParameter` also for a file named twice."""
+    """Return NAME=FILE options of outputs as a dictionary.
+
+    Raises `click.BadParameter`, also if two outputs have the same file.
+    """
     outputs = collect(map(_name_and_file, values))
     files: set[str] = set()
     for path in outputs.values():
@@ -97,7 +106,7 @@ def _engine(_ctx: click.Context, _option: click.Parameter, value: str | None) ->
 def program_options(
     inputs_help: str = "Bind an input to a .npy file.",
 ) -> Callable[[Command], Command]:
-    """Add what each command that runs a program takes: FILE, -i and --device."""
+    """Return a decorator that adds FILE, -i and --device to a command that runs a program."""
 
     def decorate(command: Command) -> Command:
         for option in reversed(
@@ -123,17 +132,17 @@ def program_options(
 
 
 def engine_option(text: str) -> Callable[[Command], Command]:
-    """Add --engine with the help `text`; its value is the name of an engine."""
+    """Return an option --engine with the help `text`; its value is the name of an engine."""
     return click.option("--engine", callback=_engine, metavar="NAME", help=text)
 
 
 def jitter_option(text: str) -> Callable[[Command], Command]:
-    """Add --jitter with the help `text`; its value is a seed, or None."""
+    """Return an option --jitter with the help `text`; its value is a seed, or None."""
     return click.option("--jitter", type=click.IntRange(min=0), metavar="SEED", help=text)
 
 
 def max_cycles_option(command: Command) -> Command:
-    """Add --max-cycles; its value is None without it."""
+    """Add the option --max-cycles to a command; without the option, its value is None."""
     return click.option(
         "--max-cycles",
         type=click.IntRange(min=1),
@@ -149,7 +158,7 @@ def load_program(
     outputs: Sequence[str] = (),
     hint: str = "-o names another",
 ) -> Program:
-    """Load the program of a command's FILE and print its warnings.
+    """Return the program of a command's FILE and print its warnings.
 
     Raises `InputError`, with `hint`, if an output would overwrite FILE, the device's file, one of
     `inputs` or a file that the program reads. Raises what `macaw.load` raises.

@@ -1,4 +1,4 @@
-"""`macaw profile`: find out where a program's cycles go."""
+"""The command `macaw profile`: finds out where a program's cycles go."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def _numbers(
     _ctx: click.Context, _option: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, float]:
-    """KEY=NUMBER options as a dictionary."""
+    """Return KEY=NUMBER options as a dictionary."""
     return collect(map(_key_and_number, values))
 
 
@@ -41,7 +41,7 @@ def _key_and_number(text: str) -> tuple[str, float]:
 def _sizes(
     _ctx: click.Context, _option: click.Parameter, values: tuple[str, ...]
 ) -> dict[str, int]:
-    """N or CORE=N options as a dictionary; N alone, for all other cores, has an empty name."""
+    """Return N or CORE=N options as a dictionary. N alone, for all other cores, has the key ""."""
     return collect(map(_core_and_size, values), "N")
 
 
@@ -68,7 +68,7 @@ def _core_and_size(text: str) -> tuple[str, int]:
     multiple=True,
     callback=_sizes,
     metavar="[CORE=]N",
-    help="Let N instructions make a record.",
+    help="Let one record cover N instructions.",
 )
 @click.option(
     "--groups",
@@ -80,7 +80,7 @@ def _core_and_size(text: str) -> tuple[str, int]:
     "--segments",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Record N segments in a run each and merge them (with --jitter, as chips do).",
+    help="Record N segments, each in its own run, and merge them (with --jitter, as chips do).",
 )
 @click.option(
     "--shared",
@@ -95,7 +95,7 @@ def _core_and_size(text: str) -> tuple[str, int]:
     type=click.IntRange(min=1),
     default=1,
     metavar="R",
-    help="Take the mean of R runs, with seeds from SEED on.",
+    help="Take the mean of R runs, with the seeds SEED, SEED+1, ...",
 )
 @click.option(
     "--jobs", type=click.IntRange(min=1), default=1, metavar="J", help="Run J processes at a time."
@@ -115,7 +115,7 @@ def _core_and_size(text: str) -> tuple[str, int]:
     multiple=True,
     callback=_numbers,
     metavar="KEY=V",
-    help="Judge a metric by another value.",
+    help="Use V as the threshold of a metric.",
 )
 @click.option("--guide", is_flag=True, help="Say which step of the optimisation loop comes next.")
 @click.option("--against", metavar="OLD.json", help="Say what improved since an earlier --json.")
@@ -148,11 +148,11 @@ def command(
     html_file: str | None,
     max_cycles: int | None,
 ) -> int:
-    """Run FILE, an assembly source or an ELF executable, recorded by its trace blocks.
+    """Run FILE, an assembly source or an ELF executable, while trace blocks record it.
 
-    Prints the timeline of the six kinds of cores, the bottleneck, and ratios that miss their
-    thresholds. Exit status 1: a goal was missed, the program does not end by itself, or in mark
-    mode it reaches no marker.
+    Prints the timeline of the six kinds of cores, the bottleneck, and the metrics that miss their
+    thresholds. Exit status 1: a goal was missed, the program does not end by itself, or it reaches
+    no marker in mark mode.
     """
     from macaw import files
     from macaw.profiling.model import from_json
@@ -197,7 +197,7 @@ def command(
 
 
 def _read_json(path: str) -> object:
-    """The JSON value of a file. Raises `InputError`."""
+    """Return the JSON value of a file. Raises `InputError`."""
     import json
 
     from macaw import files
@@ -214,7 +214,7 @@ def _read_json(path: str) -> object:
 def _write(
     profile: Profile, json_file: str | None, perfetto_file: str | None, html_file: str | None
 ) -> None:
-    """Write the files; print the report, or the JSON for `-`."""
+    """Write the files and print the report, or the JSON if `json_file` is `-`."""
     import json
 
     from macaw import files

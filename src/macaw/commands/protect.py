@@ -1,4 +1,4 @@
-"""`macaw protect`: store weights in a random order, and the order apart from them."""
+"""The command `macaw protect`: stores weights in a random order, separate from that order."""
 
 from __future__ import annotations
 
@@ -13,13 +13,18 @@ if TYPE_CHECKING:
     from macaw.protection import Protection
 
 
-@click.command("protect", short_help="Store weights in a random order, the order apart from them.")
+@click.command("protect", short_help="Store weights in a random order, in separate files.")
 @click.argument("weights", nargs=-1, required=True, metavar="WEIGHTS...", type=click.Path())
 @click.option(
-    "--scope", metavar="SCOPE", help="Who shares an order: net (default), layer, group:N, node."
+    "--scope",
+    metavar="SCOPE",
+    help="Which nodes share an order: net (default), layer, group:N, node.",
 )
 @click.option(
-    "--lanes", type=int, metavar="N", help="Weights of a block; default those of a register."
+    "--lanes",
+    type=int,
+    metavar="N",
+    help="Number of weights in a block; default that of a register.",
 )
 @click.option(
     "-o",
@@ -35,9 +40,9 @@ if TYPE_CHECKING:
     "--seed",
     type=click.IntRange(min=0),
     metavar="S",
-    help="Draw from a seed: for tests, not for protection.",
+    help="Draw the orders from a seed: for tests, not for protection.",
 )
-@click.option("--undo", is_flag=True, help="From shuffled weights and orders back to the weights.")
+@click.option("--undo", is_flag=True, help="Restore the weights from shuffled weights and orders.")
 def command(
     weights: tuple[str, ...],
     scope: str | None,
@@ -49,8 +54,8 @@ def command(
 ) -> int:
     """Write the WEIGHTS of a network, .npy files of (nodes, inputs), in random orders.
 
-    The orders go to a file of their own, and a note beside it. With --undo, read WEIGHTS and
-    orders and write the weights as they were.
+    The orders go to a file of their own, with a note beside that file. With --undo, read shuffled
+    WEIGHTS and the orders, and write the original weights.
     """
     from macaw import files, protection
     from macaw.errors import InputError
@@ -83,7 +88,7 @@ def command(
 
 
 def _strength_text(protection: Protection) -> str:
-    """The scope, and the number of orders that an attacker would have to try."""
+    """Return the scope and the number of orders that an attacker would have to try, as text."""
     orders, blocks, lanes = protection.order.shape
     plan = protection.layout
     nodes = sum(shape[0] for shape in plan.shapes)

@@ -1,4 +1,4 @@
-"""`macaw run`: run a program on the emulated device."""
+"""The command `macaw run`: runs a program on the emulated device."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 
 @click.command("run", short_help="Run a program (source or executable) on the emulated device.")
-@program_options("Bind an input to a .npy file; one more leading axis runs once an item.")
+@program_options(
+    "Bind an input to a .npy file; with one more leading axis, run once for each item."
+)
 @click.option(
     "-o",
     "results",
@@ -32,10 +34,8 @@ if TYPE_CHECKING:
     help="Write an output to a .npy file; without any, outputs are printed.",
 )
 @max_cycles_option
-@engine_option("Simulate as fast, or as reference: step by step; results are the same.")
-@jitter_option(
-    "Add noise to the timing of DRAM: other cycles for each seed, the same for the same."
-)
+@engine_option("The engine, fast or reference (step by step); results are the same.")
+@jitter_option("Add noise to the timing of DRAM; the same seed gives the same cycles.")
 @click.option("--stats", is_flag=True, help="Print cycles and counters, on standard error.")
 @click.option("--json", "as_json", is_flag=True, help="Print all results as one JSON object.")
 def command(
@@ -51,8 +51,7 @@ def command(
 ) -> int:
     """Run FILE, an assembly source or an ELF executable, to its end.
 
-    Exit status 1: the program faulted, met its cycle limit, or exited with another
-    code than 0.
+    Exit status 1: the program faulted, reached the cycle limit, or exited with another code than 0.
     """
     from macaw import execution, files, input_binding, run_report
     from macaw.errors import RunError

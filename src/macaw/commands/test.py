@@ -1,4 +1,4 @@
-"""`macaw test`: run golden folders and compare with their recordings."""
+"""The command `macaw test`: runs golden tests and compares the results with recordings."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from macaw.isa.errors import MacawError
 from macaw.terminal import console
 
 
-@click.command("test", short_help="Run golden folders and compare with what was recorded.")
+@click.command("test", short_help="Run golden tests and compare the results with recordings.")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="PATH...")
-@click.option("--update", is_flag=True, help="Record what the programs do now.")
+@click.option("--update", is_flag=True, help="Record the present results.")
 def command(paths: tuple[str, ...], update: bool) -> int:
-    """Run every golden folder at and below PATHs and compare with its `expected/`.
+    """Run all golden tests in and below PATHs and compare the results with `expected/`.
 
-    A golden folder has a golden.toml. With --update the results are recorded and the
-    changes shown.
+    A golden test is a folder with a golden.toml. With --update, record the present results and
+    print the changes.
     """
     from macaw import golden_tests
     from macaw.terminal.progress_bar import ProgressBar

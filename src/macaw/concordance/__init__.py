@@ -1,1 +1,1 @@
-"""Software that is concordant with an nnp program: it gives the same bits on another processor."""
+"""Makes and checks concordant software: Python that gives the same bits as an nnp program."""

@@ -1,4 +1,4 @@
-"""Software concordant with an nnp program: make it, run it, compare it with the emulator."""
+"""Generates software that is concordant with an nnp program, runs it, and checks its bits."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Concordance:
 
     @property
     def text(self) -> str:
-        """The generated file."""
+        """The text of the generated file."""
         return self.software.text
 
     @cached_property
@@ -85,12 +85,12 @@ class Concordance:
 
     @property
     def outputs(self) -> dict[str, Tensor]:
-        """The tensors that the layer gives, by name."""
+        """The tensors that the layer returns, by name."""
         return self.tensors.outputs
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The element type of all tensors: the host format."""
+        """The element type of all tensors, which is the host format of nnp."""
         return self.tensors.dtype
 
     @check_arguments(path=arguments.path)
@@ -100,7 +100,7 @@ class Concordance:
 
     @check_arguments(kind=arguments.word)
     def picture(self, kind: str) -> str:
-        """The data-flow graph as the text of a picture, "dot" (Graphviz) or "svg".
+        """Return the data-flow graph as the text of a picture, "dot" (Graphviz) or "svg".
 
         Raises `InputError` for another kind.
         """
@@ -110,7 +110,7 @@ class Concordance:
 
     @check_arguments(seed=arguments.seed)
     def random(self, seed: int = 0) -> dict[str, NDArray[Any]]:
-        """Random inputs to try the layer: normal numbers with a standard deviation of 0.5."""
+        """Return random inputs for the layer: normal numbers with a standard deviation of 0.5."""
         rng = np.random.default_rng(seed)
         return {
             name: (rng.normal(size=tensor.shape) / 2).astype(self.dtype)
@@ -119,23 +119,23 @@ class Concordance:
 
     @check_arguments(data=arguments.arrays)
     def run(self, data: Arrays) -> dict[str, NDArray[Any]]:
-        """The outputs of the generated software for `data`, by name. Raises `InputError`."""
+        """Run the generated software on `data`; return its outputs by name. Raises `InputError`."""
         return run_generated(self.text, self.target, self.tensors.select(data))
 
     @check_arguments(data=arguments.arrays, listener=arguments.anything)
     def emulate(self, data: Arrays, listener: Listener | None = None) -> dict[str, NDArray[Any]]:
-        """The outputs of the emulator for `data`, by name; `listener` gets the core's events.
+        """Run the program in the emulator on `data`; return the outputs by name.
 
-        Raises `InputError` and `RunError`.
+        `listener` gets the events of the nnp core. Raises `InputError` and `RunError`.
         """
         return emulate(self.tensors, data, listener)
 
     @check_arguments(data=arguments.arrays, text=arguments.optional(arguments.word))
     def check(self, data: Arrays, text: str | None = None) -> Difference | None:
-        """Run emulator and software on `data` and compare all bits; None if they are the same.
+        """Run emulator and software on `data` and compare all bits; None means no difference.
 
-        `text` replaces the generated file. Outputs that `data` holds are compared too. Raises
-        `InputError` and `RunError`.
+        `text` replaces the generated file. Arrays in `data` with the names of outputs are compared,
+        too. Raises `InputError` and `RunError`.
         """
         text = self.text if text is None else text
         emulated = self.emulate(data)
@@ -175,7 +175,7 @@ class Concordance:
 
 
 def _entry(value: Any) -> str | None:
-    """A label and how often it runs."""
+    """Return None for a pair of a label and a number of runs, else what must be there."""
     good = isinstance(value, tuple | list) and len(value) == 2 and not arguments.word(value[0])
     return None if good and not arguments.whole(1)(value[1]) else "a label and a number"
 
@@ -197,9 +197,10 @@ def concord(
 ) -> Concordance:
     """Generate software for `target` from the nnp part of a program, or of a program's file.
 
-    `target` is numpy, torch, tensorflow or onnx. `entries` are pairs (label, times): the runs of
-    the part; without them it runs once from its first instruction. `name` stands in the file's
-    docstring. Raises `InputError` for a program that cannot be translated, and what `load` raises.
+    `target` is numpy, torch, tensorflow or onnx. `entries` are pairs (label, times): the part runs
+    from each label that many times, in this order; without entries it runs once from its first
+    instruction. `name` appears in the docstring of the generated file. Raises `InputError` for a
+    program that cannot be translated, and what `load` raises.
     """
     if target not in TARGETS:
         raise InputError(f"no target '{target}'", "there are " + ", ".join(TARGETS))
@@ -222,7 +223,7 @@ def concord(
 
 
 def read_data(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
-    """The arrays of a .npz file. Raises `InputError`."""
+    """Return the arrays of a .npz file by name. Raises `InputError`."""
     data = files.read_bytes(path)
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:

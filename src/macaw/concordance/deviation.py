@@ -1,7 +1,7 @@
-"""Find the first chain whose result differs between the emulator and the generated file.
+"""Finds the first chain whose result differs between the emulator and the generated file.
 
-A generated file has a function for each instruction's name. Their results are recorded in the order
-of the calls, and compared with what the emulator's chains write.
+A generated file has one function for each kind of instruction. The results of these functions are
+recorded in the order of the calls, and compared with what the emulator's chains write.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from macaw.lowering.concord.layer import LOOPING, operations_of
 
 @dataclass(frozen=True)
 class Deviation:
-    """The first chain with another result, and the last instruction that made this result.
+    """The first chain with a different result, and the last instruction that made this result.
 
-    `element` counts the chain's elements in its iteration.
+    `element` is the index of the element among those that the chain writes in one iteration.
     """
 
     place: SourceInstruction
@@ -47,10 +47,10 @@ class Deviation:
 def find_deviation(
     layer: LayerTensors, chains: Sequence[Chain], target: str, text: str, data: Arrays
 ) -> Deviation | None:
-    """The first chain whose result in the file `text` is not the emulator's, run on `data`.
+    """Return the first chain whose result in the file `text` differs from the emulator's.
 
-    None if that cannot be found out: an ONNX model does its operations inside, and the file may
-    have another form than the generator gives it.
+    Both run on `data`. The result is None if the chain cannot be found: an ONNX model executes its
+    operations internally, and `text` may have another form than a generated file.
     """
     if target == "onnx":
         return None
@@ -68,7 +68,10 @@ def find_deviation(
 def _record_results(
     layer: LayerTensors, target: str, text: str, data: Arrays
 ) -> dict[int, tuple[SourceInstruction, NDArray[Any]]] | None:
-    """By chain, the result of its last operation in the software; None: an unknown form of file."""
+    """Return by chain the result of its last operation in the software.
+
+    The result is None if the file has an unknown form.
+    """
     calls = [
         (node, chain)
         for node, chain in operations_of(layer.software.layer)
@@ -96,7 +99,7 @@ def _record_results(
 
 
 class _ChainComparator:
-    """A listener of the core: compares what each chain writes with the recorded result."""
+    """A listener of the core that compares what each chain writes with the recorded result."""
 
     def __init__(
         self,
@@ -138,7 +141,10 @@ class _ChainComparator:
     def _written_values(
         self, event: Event, chain: Chain, iteration: int, size: int
     ) -> NDArray[Any] | None:
-        """What an iteration wrote, from a memory that keeps it unchanged; None if there is none."""
+        """Return what an iteration of a chain wrote, from a memory that still has it unchanged.
+
+        The result is None if there is no such memory.
+        """
         core, dtype = event.core, self.layer.dtype
         native = self.layer.native
         for access in writes(chain):

@@ -1,4 +1,4 @@
-"""Run a layer's program in the emulator and read the layer's outputs."""
+"""Runs a layer's program in the emulator and reads the layer's outputs."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def emulate(
 def _stored_output(
     layer: LayerTensors, name: str, tensor: Tensor, device: Device, stream: NDArray[Any]
 ) -> NDArray[Any]:
-    """The padded elements of an output, from external memory or from the stream of NetOutQ."""
+    """Return the padded elements of an output, from external memory or from NetOutQ's stream."""
     count = tensor.rows * layer.padded_columns(tensor)
     if tensor.memory == "Dram":
         data = device.memory.peek(layer.address(tensor), count * layer.dtype.itemsize)

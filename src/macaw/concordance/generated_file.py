@@ -1,4 +1,4 @@
-"""Run a generated Python file, and compare arrays bit for bit."""
+"""Runs a generated Python file, and compares arrays bit for bit."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ PACKAGES = {"numpy": "numpy", "torch": "torch", "tensorflow": "tensorflow", "onn
 
 
 def same_bits(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
-    """Compare two arrays of floating-point numbers of one shape and type.
+    """Return which elements of two arrays have the same bits or are both NaN.
 
-    Returns an array of that shape: true where both elements have the same bits or are NaN.
+    Both arrays have the same shape and floating-point type; the result has the same shape.
     """
     unsigned = np.dtype(f"u{one.itemsize}")
     bits = np.ascontiguousarray(one).view(unsigned) == np.ascontiguousarray(other).view(unsigned)
@@ -35,7 +35,7 @@ def run_generated(
 ) -> dict[str, NDArray[Any]]:
     """Run the generated file `text` on tensors; return its outputs by name.
 
-    `wrap` replaces each function of the file that is named in `names` before the layer runs.
+    Before the layer runs, `wrap` replaces each function of the file that is named in `names`.
     Raises `InputError` if the target's package is missing or the file raises.
     """
     missing = [name for name in _packages(target) if find_spec(name) is None]

@@ -1,7 +1,7 @@
-"""The tensors of a layer, as arrays and as the processor stores them.
+"""The tensors of a layer: converts between arrays and what the processor stores.
 
-The processor stores vectors padded with zeros to native vectors, and matrices in tiles of
-native × native elements. The generated file takes and gives the arrays without padding.
+The processor stores vectors padded with zeros to native vectors, and matrices in tiles of native ×
+native elements. The generated file takes and returns the arrays without padding.
 """
 
 from __future__ import annotations
@@ -41,21 +41,21 @@ class LayerTensors:
 
     @property
     def outputs(self) -> dict[str, Tensor]:
-        """The tensors that the layer gives, by name."""
+        """The tensors that the layer returns, by name."""
         return {name: output.tensor for name, output in self.software.outputs.items()}
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The element type of all tensors: the host format."""
+        """The element type of all tensors, which is the host format of nnp."""
         return np.dtype(HOST_TYPES[str(self.config["nnp.host_format"])])
 
     @property
     def native(self) -> int:
-        """Elements of a native vector."""
+        """The number of elements of a native vector."""
         return int(self.config["nnp.native"])
 
     def padded_columns(self, tensor: Tensor) -> int:
-        """Elements of a row, padded to whole native vectors."""
+        """Return the number of elements of a tensor's row, padded to whole native vectors."""
         return -(-tensor.columns // self.native) * self.native
 
     def _padded_rows(self, tensor: Tensor) -> int:
@@ -63,11 +63,17 @@ class LayerTensors:
         return -(-tensor.rows // n) * n if tensor.kind == "matrix" else tensor.rows
 
     def address(self, tensor: Tensor) -> int:
-        """The byte address of a Dram tensor in external memory, with Dram's base after reset."""
+        """Return the byte address in external memory of a tensor in Dram.
+
+        The register with the base of Dram must still have its value after reset.
+        """
         return EXTERNAL + tensor.bytes(self.native, self.dtype.itemsize)[0]
 
     def stored_form(self, name: str, data: Arrays) -> NDArray[Any]:
-        """The elements of input `name`, flat, as the processor stores them: padded, in tiles."""
+        """Return the elements of input `name` as the processor stores them: padded, in tiles.
+
+        The result has one dimension.
+        """
         tensor, n = self.inputs[name], self.native
         values = data[name].reshape(tensor.rows, tensor.columns)
         rows, columns = self._padded_rows(tensor), self.padded_columns(tensor)
@@ -78,7 +84,7 @@ class LayerTensors:
         return padded.ravel()
 
     def select(self, data: Arrays) -> dict[str, NDArray[Any]]:
-        """The layer's inputs: from `data`, else from the program's own data sections.
+        """Return the layer's inputs from `data`, or else from the program's own data sections.
 
         Raises `InputError` for an unknown name, a wrong type or shape, and a missing input.
         """
@@ -102,7 +108,10 @@ class LayerTensors:
         return arrays
 
     def check_array(self, name: str, tensor: Tensor, values: Any) -> NDArray[Any]:
-        """`values` in the shape of `tensor`. Raises `InputError` for another type or shape."""
+        """Return `values` as an array in the shape of `tensor`.
+
+        Raises `InputError` for another type or shape.
+        """
         array = np.asarray(values)
         if array.dtype != self.dtype:
             raise InputError(f"{name} is {self.dtype}, the data has {array.dtype}")
@@ -130,7 +139,10 @@ class LayerTensors:
             placed.append((name, start, raw))
 
     def program_inputs(self, data: Arrays, tensors: Arrays) -> dict[str, NDArray[Any]]:
-        """Arrays for the program's `.input`s: the stream of NetInQ, `data`, zeros for the rest."""
+        """Return the arrays for the program's `.input`s, by name.
+
+        Inputs at netin get the stream of NetInQ. The others get their arrays in `data`, or zeros.
+        """
         queue_inputs = [item for item in self.program.inputs if item.at == "netin"]
         stream = np.zeros(sum(item.elements for item in queue_inputs), self.dtype)
         for name, tensor in self.inputs.items():
@@ -159,12 +171,12 @@ class LayerTensors:
         return arrays
 
     def check_padding(self) -> None:
-        """Raise `InputError` if the program's own data pad a tensor with other than zeros."""
+        """Raise `InputError` if the program's own data pad a tensor with values other than 0."""
         for tensor in self.inputs.values():
             self._section_data(tensor)
 
     def _section_data(self, tensor: Tensor) -> NDArray[Any] | None:
-        """A tensor from the program's data sections; None if they do not hold all of it."""
+        """Return a tensor from the program's data sections, None if they lack a part of it."""
         if tensor.memory != "Dram":
             return None
         address, n = self.address(tensor), self.native

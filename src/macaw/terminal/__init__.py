@@ -1,1 +1,1 @@
-"""Printing on the terminal: messages, diagnostics, coloured sources, a progress bar."""
+"""Prints on the terminal: messages, diagnostics, coloured sources, a progress bar."""

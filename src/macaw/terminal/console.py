@@ -1,6 +1,6 @@
-"""Standard output and standard error: consoles, messages, the program's own output.
+"""Writes on standard output and standard error: messages, and the program's own output.
 
-Colours appear on a terminal only, never with NO_COLOR.
+Colours appear only on a terminal, and never if NO_COLOR is set.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ STYLES = {
 
 
 def stderr() -> Console:
-    """A console on standard error."""
+    """Return a console of rich on standard error."""
     return _console(stderr=True)
 
 
 def stdout() -> Console:
-    """A console on standard output."""
+    """Return a console of rich on standard output."""
     return _console(stderr=False)
 
 
@@ -47,12 +47,12 @@ def _console(*, stderr: bool) -> Console:
 
 
 def error(message: str, hint: str = "") -> None:
-    """`macaw: error: message`, and the hint on a line of its own."""
+    """Print `macaw: error: message` on standard error, and the hint on a line of its own."""
     _print_message("error", message, hint)
 
 
 def warning(message: str, hint: str = "") -> None:
-    """`macaw: warning: message`, and the hint on a line of its own."""
+    """Print `macaw: warning: message` on standard error, and the hint on a line of its own."""
     _print_message("warning", message, hint)
 
 
@@ -66,14 +66,17 @@ def _print_message(severity: str, message: str, hint: str) -> None:
 
 
 def printable(text: str) -> str:
-    """A message without characters that control the terminal: it may quote any file's name."""
+    """Return a message without characters that control the terminal.
+
+    A message may quote the name of any file, which can have such characters.
+    """
     from macaw.asm import diagnostics
 
     return "\n".join(map(diagnostics.printable, text.split("\n")))
 
 
 def print_error_text(text: Text, end: str = "\n") -> None:
-    """Print on standard error, after the results so far, without folding long lines."""
+    """Print on standard error, after the results so far, without wrapping long lines."""
     with after_results():
         if sys.stderr.isatty():
             stderr().print(text, soft_wrap=True, end=end)
@@ -83,9 +86,9 @@ def print_error_text(text: Text, end: str = "\n") -> None:
 
 @contextlib.contextmanager
 def after_results() -> Iterator[None]:
-    """Flush standard output first, so that the messages printed inside come after the results.
+    """Flush standard output first, so that messages printed in this context follow the results.
 
-    A message that cannot be written is dropped: it must not raise another error, nor change the
+    A message that cannot be written is dropped. It must not raise another error, nor change the
     exit status that it explains.
     """
     with contextlib.suppress(OSError):
@@ -95,17 +98,17 @@ def after_results() -> Iterator[None]:
 
 
 def write_stdout(data: bytes) -> None:
-    """Write to our standard output what the program wrote to its own."""
+    """Write a program's standard output to the standard output of Macaw."""
     _write(sys.stdout, data)
 
 
 def write_stderr(data: bytes) -> None:
-    """Write to our standard error what the program wrote to its own."""
+    """Write a program's standard error to the standard error of Macaw."""
     _write(sys.stderr, data)
 
 
 def _write(stream: TextIO, data: bytes) -> None:
-    """Write the bytes unchanged; as text while a progress bar redirects the stream."""
+    """Write the bytes unchanged, or as text while a progress bar redirects the stream."""
     if hasattr(stream, "rich_proxied_file") or not hasattr(stream, "buffer"):
         stream.write(data.decode("utf-8", errors="replace"))
         return  # no flush: it would break the line above the bar

@@ -1,4 +1,4 @@
-"""Print the assembler's errors and warnings on standard error."""
+"""Prints the assembler's errors and warnings on standard error."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 def print_diagnostics(
     diagnostics: Sequence[Diagnostic], style: str = "text", most: int | None = None
 ) -> None:
-    """Print each diagnostic with its line and carets, or (style "json") all as one JSON list.
+    """Print each diagnostic with its source line, or all as one JSON list (style "json").
 
-    Prints at most `most` errors and as many warnings (0: all; None: `MOST_ERRORS`), and says how
-    many it leaves out.
+    At most `most` errors and as many warnings are printed (0: all; None: `MOST_ERRORS`), followed
+    by the number of those left out.
     """
     from macaw.asm.diagnostics import MOST_ERRORS, first, pieces, to_json
 
@@ -50,12 +50,12 @@ def print_diagnostics(
 
 
 def warnings_of(program: Program) -> list[Diagnostic]:
-    """The warnings that the assembler left in the program."""
+    """Return the warnings that the assembler has stored in the program."""
     from macaw.asm.diagnostics import Diagnostic
 
     return [item for item in program.warnings if isinstance(item, Diagnostic)]
 
 
 def as_error(warning: Diagnostic) -> Diagnostic:
-    """The warning as an error, for -Werror."""
+    """Return a warning as an error, for -Werror."""
     return replace(warning, severity="error", message=f"{warning.message} [-Werror]")

@@ -1,4 +1,4 @@
-"""Assembly in colours, for a terminal. Loads nothing for a pipe or with NO_COLOR."""
+"""Colours assembly source for a terminal. Loads no lexer for a pipe or with NO_COLOR."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def shows_colours(stream: TextIO) -> bool:
-    """Whether a stream is a terminal with colours, and NO_COLOR is not set."""
+    """Return whether a stream is a terminal with colours and NO_COLOR is not set."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
@@ -35,7 +35,7 @@ def _styles() -> dict[object, str]:
 
 
 def highlight(text: str, core: str | None = None) -> Text:
-    """A source in colours; with `core`, lines from a part of that core."""
+    """Return a source in colours; with `core`, the text is lines from a part of that core."""
     from rich.text import Text
 
     from macaw.asm.editors.lexer import MacawLexer

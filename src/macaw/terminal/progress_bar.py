@@ -1,4 +1,4 @@
-"""A progress bar on standard error, only on a terminal and only after a second."""
+"""Shows a progress bar on standard error, only on a terminal and only after a second."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ DELAY = 1.0  # seconds before a bar appears
 
 
 class ProgressBar:
-    """A progress bar: `with ProgressBar("images", 360) as bar: ... bar.count += 1`.
+    """The progress bar: `with ProgressBar("images", 360) as bar: ... bar.count += 1`.
 
-    Without a total the bar shows only that work goes on. `bar.note` is a function: it returns a
-    short text that each redraw shows after the bar.
+    Without a total, the bar shows only that work is going on. `bar.note` is a function that returns
+    a short text; each redraw shows this text after the bar.
     """
 
     def __init__(self, what: str, total: int | None = None) -> None:
@@ -62,7 +62,7 @@ class ProgressBar:
 
 
 def _progress(bar: ProgressBar, console: Console) -> Progress:
-    """A bar of rich that reads `bar.count` and `bar.note` at each redraw."""
+    """Return a bar of rich that reads `bar.count` and `bar.note` at each redraw."""
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
