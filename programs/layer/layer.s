@@ -4,7 +4,7 @@
         .output y, int32, 8
 
         .core   pe, row=0
-w:      .sparse "weights.npy"[0:8]      # index + value, a row a PE
+w:      .sparse "weights.npy"[0:8]      # index + value, one row for each PE
         .seq    layer, state=sq
           ld    activations, base=0
           ld    weights
