@@ -79,7 +79,7 @@ class CorePart:
     directives: Mapping[str, Directive] = field(default_factory=dict)
     groups: set[int] = field(default_factory=set)  # register groups that the part has used
 
-    # No statement of the part is an error.
+    # Whether the part accepts any statement without an error.
     accepts_anything = False
 
     def __post_init__(self) -> None:

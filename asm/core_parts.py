@@ -27,7 +27,7 @@ class CoreParts:
         self._state = state
         self._parts: dict[tuple[str, int | None], CorePart] = {}
         self.current: CorePart | None = None
-        self.has_reported_no_part = False  # of an instruction outside of all parts
+        self.has_reported_no_part = False  # of an instruction outside of parts
         self._enter_data()
 
     def __iter__(self) -> Iterator[CorePart]:

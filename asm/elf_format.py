@@ -35,7 +35,7 @@ SYMBOL = struct.Struct("<IIIBBH")
 NOTE_HEADER = struct.Struct("<III")  # sizes of name and description, type
 
 
-_LONGEST = 300  # characters of an error; what a file names can be as long as it likes
+_LONGEST = 300  # characters of an error; names in a file may be of any length
 
 
 class ElfError(MacawError, ValueError):

@@ -43,7 +43,7 @@ def _padded(data: bytes) -> bytes:
 def write(program: Program) -> bytes:
     """Return the bytes of the note section for a program."""
     description: dict[str, Any] = {
-        "version": program.note_version or NOTE_VERSION,  # a foreign executable gets ours
+        "version": program.note_version or NOTE_VERSION,  # other tools' executables have none
         "device": program.device,
         "config": program.config_toml,
         "tensors": [

@@ -20,7 +20,7 @@ from macaw.asm.simple_lines import SimpleLines
 from macaw.asm.source import SourceText
 from macaw.asm.symbols import Scope
 
-_MOST_MISSES = 8  # consecutive other lines after which not every line is tried;
+_MOST_MISSES = 8  # after so many consecutive other lines, not every line is tried;
 _MOST_UNASKED = 8  # then at most so many lines between two tries
 _PIECE = 1 << 16  # characters between two calls of `watch`
 _LEAST_ROOM = 1 << 16  # bytes; with less room the reader takes every line, and checks it

@@ -149,7 +149,7 @@ def _line(tokens: list[re.Match[str]], physical: str) -> _Line | None:
 def _statements(tokens: list[re.Match[str]]) -> list[str]:
     """Return the labels at the start of a line as one text, then the line's statements."""
     pieces = [""]
-    gap = ""  # whether blanks stand before the token
+    gap = ""  # the blanks before the token
     before = ""  # the token before in the statement
     letters = False
     for token in tokens:

@@ -30,7 +30,7 @@ from macaw.isa.kinds import Kind
 from macaw.isa.rows import Operand, PseudoOperand
 
 WORD_BYTES = 4  # of every instruction that an encoder makes
-LANE = 8 * WORD_BYTES  # bits of a word; several words stand in one number, the first one lowest
+LANE = 8 * WORD_BYTES  # bits of a word; of several words in a number the first is the lowest
 _MOST = 1 << 13  # texts that an encoder remembers
 
 _NUMBER = re.compile(rf"-?(?:{NUMBER})")

@@ -47,13 +47,13 @@ class SimpleLines:
         self._scope = scope
         self._area = area = state.area
         self._instructions = table
-        self._base = area.size  # where the words will stand
+        self._base = area.size  # offset in the area of the first collected word
         self._words: list[int] = []
-        self._places: list[int] = []  # of their mnemonics
+        self._places: list[int] = []  # source offsets of their mnemonics
         plan = state.layout.plans.get(area.section)
         self._marks_data = plan is not None and plan.core is not None
         self._has_words = False  # some lines were instructions
-        self._varies = False  # the lines depend on their address or define labels
+        self._varies = False  # some lines depend on their address or define symbols
         self._deferred = DeferredFixups(state, source, scope, area, part)
 
     def repeat(self, source: RepeatedText, macros: Collection[str]) -> int:

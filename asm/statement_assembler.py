@@ -65,7 +65,7 @@ class StatementAssembler:
             self._parts.current.statement_failed()
         if self._directive(head) is not None:
             for label in [*labels, *self._state.symbols.pending]:
-                label.is_bad = True  # what should stand there is not known
+                label.is_bad = True  # the bytes at this label are not known
 
     def _labels(self, line: LogicalLine, statement: Statement) -> list[Definition]:
         part, state = self._parts.current, self._state

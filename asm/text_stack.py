@@ -26,7 +26,7 @@ MAX_LINE = 1 << 16  # characters of a line that an expansion makes
 _PIECE = 1 << 16  # characters of a repetition's rounds that are read as one text
 
 # Costs, in lines, of what takes longer than a line of an expansion.
-ROUND_COST = 2  # a macro call, or a round of a repetition: an empty one, too
+ROUND_COST = 2  # a macro call, or a round of a repetition, even an empty one
 COMMAND_COST = 4  # a line of an expansion that is a directive on text or a call
 ERROR_COST = 10  # an error in an expansion
 

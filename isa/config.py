@@ -26,7 +26,7 @@ Value = bool | int | float | str
 
 MAPPINGS = ("input", "weight", "output")  # which operand of a product stays (seed 000 Fig. 7)
 
-# The memory; a core's own settings stand in its table.
+# Settings of the memory. A core's own settings are in its table.
 # fmt: off
 COMMON = (
     Setting("mem.local_bytes",      16 << 20, "cp's local memory",                                   "bytes",         128 << 10, 256 << 20,          step=4096),

@@ -16,7 +16,7 @@ from macaw.isa.fim_islands import Abilities
 from macaw.isa.rows import Instruction
 
 _CHECKED = ("op", "arrange", "transpose", "format")  # registers that operations depend on
-# What a program of several blocks cannot be right with; the others are found where they stand.
+# Words outside of blocks; `block` begins one.
 _OUTSIDE = ("block", "endall")
 
 

@@ -62,7 +62,7 @@ TIMINGS = (
     Timing("t_rtrs",  2,  "between the data of two ranks on the channel", 0),
 )
 # fmt: on
-# What a command may wait for, in the order in which the longest is chosen: a counter each.
+# What a command may wait for. Each has a counter of the cycles in which it is the longest wait.
 CONSTRAINTS = ("t_ccd", "t_rcd", "t_rp", "t_ras", "t_rc", "t_wr", "channel")
 
 

@@ -279,7 +279,7 @@ def _described(sheet: Sheet, item: Page) -> None:
 def _entry(sheet: Sheet, heading: str, text: str) -> str:
     """Return a paragraph of an entry as Markdown, with source text set as code."""
     if heading == "Stands for" and text != "or":
-        mnemonic, _, rest = text.partition(" ")  # instructions stand in front of these
+        mnemonic, _, rest = text.partition(" ")  # the instructions have their anchors already
         link = f"[`{mnemonic}`](#{sheet.anchors[mnemonic]})"
         return f"{link} `{rest}`" if rest else link
     if heading == "Operands":

@@ -162,10 +162,10 @@ class Queue:
     name: str
     capacity: str
     meaning: str
-    # The field of the core's state that says how full it is: a count, a list, or marks of places.
+    # The field of the core's state that says how full it is: a count, a list, or one mark per entry.
     held: str = ""
-    high: str = ""  # the counter that holds its high-water mark
-    head: str = ""  # of a ring with a count: the field that says where its first entry stands
+    high: str = ""  # the counter of its high-water mark
+    head: str = ""  # of a ring with a count: the field with the index of its first entry
 
 
 @dataclass(frozen=True)
@@ -262,21 +262,22 @@ class Core:
     counters: tuple[Counter, ...] = ()
     faults: tuple[Fault, ...] = ()
     events: tuple[Event, ...] = ()  # beside those that all cores have (`macaw.isa.common.EVENTS`)
-    # Announcements of the begin of what has an address: a breakpoint stops there.
+    # Kinds of announcements at which a breakpoint can stop: something with an address begins.
     begins: tuple[str, ...] = ("instruction",)
-    # The announcement that ends what is more than an instruction: a transfer. With `left`, as long
-    # as that is not 0, it ends there for its unit alone.
+    # The kind of the announcement that ends a piece of work longer than an instruction, such as a
+    # transfer. While its `left` is not 0, the piece has ended only for its unit.
     piece: str = ""
     rules: tuple[Rule, ...] = ()
     settings: tuple[Setting, ...] = ()
-    # What settings must be together: of a configuration, one sentence that names them, or nothing.
+    # Checks of settings against each other: each returns a sentence about a contradiction in a
+    # configuration, or an empty text.
     agreements: tuple[Callable[[Mapping[str, Any]], str], ...] = ()
     index: str = ""  # name of the part's index: "row", "island"
-    row: int = 1 << 16  # its place among the rows of a timeline (seed 001 Fig. 5: COP0 to COP5)
-    levels: tuple[str, ...] = ()  # what a core has several of, outer first: "cluster", "pe"
+    row: int = 1 << 16  # orders the rows of a timeline (seed 001 Fig. 5: COP0 to COP5)
+    levels: tuple[str, ...] = ()  # the units inside of a core, outer first: "cluster", "pe"
     called: bool = False  # instructions may be written as calls: `SetIterations(4)`
-    unit: str = ""  # what a compute unit is, and what a use of it (`macaw.isa.trace`)
-    base: str = ""  # the module of `isa` whose rows it extends; forms may be made for that
+    unit: str = ""  # what counts as a compute unit, and as a use of it (`macaw.isa.trace`)
+    base: str = ""  # the module of `isa` whose rows it extends; it may have forms too
     order: tuple[str, ...] = field(default=())  # families in the manual's order
 
     @cached_property

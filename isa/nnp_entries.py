@@ -213,7 +213,7 @@ def runs(access: Access, scalars: Scalars) -> list[tuple[int, int]]:
     if access.window:
         assert vectors is not None
         ranges = [(access.base + x, access.base + y) for x, y in vectors.spans(iterations)]
-    elif not has_window and not access.writes:  # nobody knows where further iterations read
+    elif not has_window and not access.writes:  # where further iterations read is not known
         ranges = [(access.base, access.base + access.count)]
     elif access.inc <= access.count and not access.sliding:
         ranges = [(access.base, access.begin(iterations - 1, None) + access.count)]

@@ -39,12 +39,12 @@ class _Walk:
         self._scalars: dict[str, int] = dict(RESET)
         self._chain: list[Decoded] = []
         self._begin = 0  # place of the chain's first word
-        self._lost = False  # in a chain of which a word is not known
+        self._lost = False  # a word of the current chain is not known
         self._good: set[tuple[object, ...]] = set()  # chains that keep the rules
         self._decoded: dict[int, Decoded | None] = {}
 
     def run(self) -> Iterator[Broken]:
-        ended = True  # nothing follows the last end of a program
+        ended = True  # the last instruction ended a program, or there is none
         for place, word in enumerate(self._words):
             instruction = None if word is None else self._decode(word)
             if instruction is not None:

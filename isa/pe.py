@@ -76,7 +76,7 @@ HEADER_OF = {"activation": ("activation",), "reduce": ("reduction",), "requantis
 # Activations for which integers have `shift` fraction bits.
 FIXED_POINT = ("sigmoid", "tanh")
 SCALAR_REDUCTIONS = (3, 4)  # of these, whose results go to the scalar unit
-SCALARS = 8  # accumulators of the scalar unit; spu nonsf reads them behind those of a PE
+SCALARS = 8  # accumulators of the scalar unit; spu nonsf numbers them after those of a PE
 SCALAR_SOURCE = 8  # its src for the first of them
 
 SEQUENCE = Structure(

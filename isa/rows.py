@@ -121,7 +121,7 @@ class Operand:
     kind: Kind
     default: int | None = None  # used when the source leaves it out; None: required
     named: bool = False  # printed as name=value
-    inside: str = ""  # `imm(rs1)`: the name of the operand that stands in front of the brackets
+    inside: str = ""  # for rs1 of `imm(rs1)`: imm, the operand before the brackets
 
 
 _SYNTAX = re.compile(r"(\[)?(\w+)(?:(=)(-?\w+)?)?\]?(?:\((\w+)\))?$")

@@ -303,7 +303,7 @@ _PLAIN = (
     _p("unimp",      "",                "csrrw zero, cycle, zero",                                                    "Fault: cycle cannot be written.",                         "unimp"),
 )
 
-# Several rows a mnemonic: the first whose operands fit is taken, so registers stand before numbers.
+# A mnemonic may have several rows. The first whose operands fit is taken, so registers come first.
 _OVERLOADED = (
     _o("jal",        "target",          "jal ra, {target}",                                                           "Call a near address.",                                    "jal .+8"),
     _o("jalr",       "rs",              "jalr ra, 0({rs})",                                                           "Call the address in a register.",                         "jalr a0"),
@@ -375,7 +375,7 @@ FAMILIES = (
     "system",
 )
 
-# Markers lie in custom-0, beside Xcp. funct3 6: the group stands where R has rs1.
+# Markers are in custom-0, as Xcp is. With funct3 6 the field rs1 of R is the register group.
 CUSTOM_0 = 0x0B
 MARKER_TYPE = Format(
     "marker",

@@ -169,7 +169,7 @@ class PmacFormat(NamedTuple):
 
     @property
     def order_bits(self) -> int:
-        """The bits of each entry of an order (a permutation of lanes) in general registers."""
+        """The size in bits of an entry of an order (a permutation of lanes) in general registers."""
         return 2 if self.lanes == 4 else 4
 
 

@@ -20,7 +20,7 @@ class Lists:
         self.line: LogicalLine | None = None  # of the .list that is open
         self.starts: list[int] = []
         self._open: Definition | None = None
-        self._loose = False  # packets stand outside of lists
+        self._loose = False  # the part has packets outside of lists
 
     def begin_packet(self, context: StatementContext, head: Name) -> None:
         """Prepare for a packet. If the part has no `.list` lines, begin its single list.
