@@ -273,7 +273,7 @@ CORE = checked(
         piece="end",
         levels=("bank",),
         order=("block", "memory", "operation", "buffer"),
-        unit="a lane of the ALU of a circuit, of fim.island.I.lanes; a product, or a result of another function, is a use, a cycle of a circuit's ALU with any of them a use of the array; sums are none",
+        unit="a lane of a circuit's ALU; there are fim.island.I.lanes. Each product, or each result of another function, is a use; sums are not. The array is the ALU: one use for each cycle in which any of its lanes works",
     )
 )
 assert ISLANDS + CORE.number <= 16  # where the rows of the array begin

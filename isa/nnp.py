@@ -78,7 +78,7 @@ FILE = RegisterFile(
     "scalars",
     16,
     tuple((scalar.name,) for scalar in SCALARS),
-    "What s_wr sets: 1 at reset, pad 0; their numbers in a word begin with 1.",
+    "The registers that s_wr sets. At reset all are 1, except pad, which is 0. Their numbers in a word begin with 1.",
     tuple(scalar.meaning for scalar in SCALARS),
 )
 
@@ -329,7 +329,7 @@ NUMBER = 3
 _SPACE = memory_map.INSTRUCTIONS + (NUMBER << memory_map.SPACE_SHIFT)
 # fmt: off
 REGISTERS = (
-    SpecialRegister("base", 0x100, "rw", "where Dram begins, after reset the begin of external memory"),
+    SpecialRegister("base", 0x100, "rw", "address at which Dram begins; at reset that of external memory"),
 )
 MEMORY = (
     ModelMemory("program", _SPACE, memory_map.SPACE_SHIFT, "nnp.instructions", "instructions", True, 4),
@@ -434,6 +434,6 @@ CORE = checked(
         agreements=(too_many_tiles,),
         called=True,
         order=("scalar", "matrix", "vector", "product", "function", "marker"),
-        unit="a lane of a tile engine of the multiplier, of engines * lanes; it is used in each of its cycles in which it multiplies a column of a tile, the array in each cycle of a product; MFUs are none of it",
+        unit="a lane of a tile engine of the multiplier; there are engines * lanes. A lane is used in each cycle in which it multiplies a column of a tile, the array in each cycle of a product. MFUs do not count",
     )
 )

@@ -232,7 +232,7 @@ OUT = Structure(
         Member("reserved", "u8", "zero"),
         Member("reserved_high", "u16", "zero"),
     ),
-    "Where the results of an exe go. The stores of one exe continue one another.",
+    "Where the results of an exe go. Each store of an exe continues after the one before.",
 )
 
 
@@ -300,7 +300,7 @@ DIRECTIVES = (
     Directive(
         ".stride",
         ".stride MNEMONIC[N].OPERAND, pe=0, cluster=0",
-        "Give each PE an operand of its own: the written one, and pe more from a PE of a cluster to the next, cluster more from a cluster to the next.",
+        "Give each PE an operand of its own: the written one, plus pe for each PE before it in the cluster, plus cluster for each cluster before its own.",
         ".seq layer\n  .stride mac[0].base, pe=1, cluster=4\n  mac\n.endseq",
     ),
     Directive(
@@ -357,7 +357,7 @@ CYCLE_CLASSES = (
     Counter("cycles_no_load", "cycles of a mac in which no load was ready", "cycles"),
     Counter("cycles_queue", "cycles that waited for a queue, a buffer or the SFU", "cycles"),
     Counter("cycles_handing", "cycles of handing partial sums over", "cycles"),
-    Counter("cycles_early", "cycles after this PE's mac was done and others' were not", "cycles"),
+    Counter("cycles_early", "cycles in which this PE's mac was done, another PE's not", "cycles"),
     Counter("cycles_idle", "cycles without a running sequence", "cycles"),
 )
 PE_COUNTERS = (
@@ -378,7 +378,7 @@ ROW_COUNTERS = (
     Counter("packets", "packets that the bus has carried", "packets"),
     Counter("bus_beats", "beats of the bus", "beats"),
     Counter("bus_bytes", "bytes of commands and payloads on the bus", "bytes"),
-    Counter("bus_waits", "cycles in which a packet was there and no beat went", "cycles"),
+    Counter("bus_waits", "cycles in which a packet waited and the bus carried no beat", "cycles"),
     Counter("return_beats", "beats of the return bus", "beats"),
     Counter("return_bytes", "bytes of results on the return bus", "bytes"),
     Counter("sfu_results", "results of the special-function units", "results"),
@@ -399,7 +399,7 @@ FAULTS = (
     ),
     Fault("accumulator overflow", "A sum left the accumulator's range (pe.overflow = fault)."),
     Fault("store overflow", "A result does not fit the element type it is stored as."),
-    Fault("malformed packet", "A packet, segment or sequence that cannot be."),
+    Fault("malformed packet", "A packet, segment or sequence whose contents are not allowed."),
     Fault("not available", "A mode or function that this configuration does not have."),
 )
 
@@ -440,7 +440,7 @@ CORE = checked(
         title="sparse PE array",
         number=16,
         row=2,
-        unit="the MACs of a row's PEs, a use for each product; they work from the first cycle of a mac to its last one, and the array is the row: a use for each of its cycles in which a mac of any cluster is at work",
+        unit="the MACs of a row's PEs: one use for each product. They work from the first cycle of a mac to its last one. The array is the row: one use for each cycle in which a mac of any of its clusters works",
         section=".pe.{}",
         executable=False,
         instructions=COMMANDS + INSTRUCTIONS,
