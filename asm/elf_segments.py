@@ -37,7 +37,10 @@ def check(data: bytes, number: int, segment: Segment) -> None:
 
 
 def load_distance(header: SectionHeader, segments: tuple[Segment, ...], what: str) -> int:
-    """Return the load address of a section minus its address, according to its segment."""
+    """Return the load address of a section minus its address, as its segment gives them.
+
+    Raises `ElfError` if no segment loads the section; `what` names it in the message.
+    """
     if header.size == 0:
         return 0
     for segment in segments:

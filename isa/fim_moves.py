@@ -29,8 +29,9 @@ class OperationNumber(Immediate):
 def spelt(number: int, column: str, function: int | None) -> str:
     """Return an operation as a move, with `column` in its brackets.
 
-    The result is empty if a move cannot express the operation. So it is if its function is unknown,
-    or if the function takes one operand and would mean another operation.
+    The result is empty if no move means the same. There is none if the function of the operation is
+    not known (`function` is None). There is none either if the function takes one operand and its
+    move means another operation.
     """
     row = OPERATIONS[number]
     names = {IOSA: f"{IOSA}[{column}]"}

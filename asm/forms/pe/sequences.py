@@ -307,9 +307,10 @@ class OpenSequence:
             )
 
     def _target(self, step: _Record) -> tuple[int, int]:
-        """Return the index of the instruction and the entry of the operand that a line names.
+        """Return (instruction, entry) for the operand that a `.step` or `.stride` line names.
 
-        `mac[1].base` names operand `base` of the second `mac`. Raises `Mistake`.
+        `mac[1].base` names the operand `base` of the second `mac`. `instruction` is its index in
+        the sequence, `entry` the number of the operand in the record. Raises `Mistake`.
         """
         mnemonic, turn, operand = _written_target(step)
         places = [x for x, item in enumerate(self._items) if item.row.mnemonic == mnemonic]
