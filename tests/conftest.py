@@ -6,9 +6,11 @@ examples.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Generator
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -32,9 +34,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)  # before pytest looks at `-m`
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     folders = [Path(__file__).parent / name for name in ONCE]
-    for item in items:
-        if any(item.path.is_relative_to(folder) for folder in folders):
-            item.add_marker("once")
+    for path, of_file in groupby(items, lambda item: item.path):
+        if any(path.is_relative_to(folder) for folder in folders):
+            for item in of_file:
+                item.add_marker("once")
     long = [item for item in items if item.get_closest_marker("long")]
     if not config.getoption("--long"):
         config.hook.pytest_deselected(items=long)
@@ -45,6 +48,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if usual := getattr(function, "_hypothesis_internal_use_settings", None):
             more = settings(usual, max_examples=LONGER * usual.max_examples)
             function._hypothesis_internal_use_settings = more  # type: ignore[union-attr]
+
+
+def pytest_collection_finish() -> None:
+    # A dead device's memory comes back by a search for reference cycles. That search need not go
+    # through all modules and tests each time: it would take a quarter of a second.
+    gc.collect()
+    gc.freeze()
 
 
 def _fail_instead(report: pytest.TestReport | pytest.CollectReport) -> None:

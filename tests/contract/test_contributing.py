@@ -96,7 +96,7 @@ def run(tree: Tree, command: str) -> tuple[int, str]:
         **{
             name: value
             for name, value in os.environ.items()
-            if name not in ("CI", "GITHUB_ACTIONS")
+            if name not in ("CI", "GITHUB_ACTIONS", "PYTHONDONTWRITEBYTECODE")
         },
         "PYTHONPATH": os.pathsep.join((str(tree.folder / "src"), str(tree.folder))),
         "COLUMNS": "100",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import random
 from collections.abc import Callable
 from typing import Any
@@ -72,7 +71,9 @@ class Generator:
             self._activations(CLUSTERS, INPUTS),
             *(self._psums(CLUSTERS, 4) for _ in range(3)),
         ]
-        self._add(31, self._exe(31, tuple(range(CLUSTERS)), operands, 0, 0, 0))
+        exe = self._exe(31, tuple(range(CLUSTERS)), operands, 0, 0, 0)
+        self.model.run(exe)
+        self._add(31, exe)
 
     def _weights(self, clusters: int) -> Any:
         def entry() -> tuple[int, int]:
@@ -235,11 +236,12 @@ class Generator:
         exe = self._exe(
             ib, clusters, operands, region, self.random.randrange(2), self.random.randrange(2)
         )
-        after = copy.deepcopy(self.model)
+        after = self.model.copy()
         try:
             after.run(exe)
         except (Refused, IndexError):
             return
+        self.model = after
         self._add(ib, exe)
 
     def _exe(
@@ -264,7 +266,7 @@ class Generator:
         )
 
     def _add(self, ib: int, exe: Exe) -> None:
-        self.model.run(exe)
+        """Put the packet of an exe that the model has run into the unit."""
         segments, fixed = [], {}
         for number, (kind, operand) in enumerate(exe.operands):
             if isinstance(operand, tuple):

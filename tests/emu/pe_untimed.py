@@ -6,6 +6,7 @@ many buffers it runs at once, must leave the same memory, accumulators and outpu
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -96,6 +97,17 @@ class Model:
         self.output = {at: [0] * self.outputs for at in every}
         self.scalars: dict[tuple[int, int], dict[int, int]] = {}  # by cluster and buffer
         self.written = {at: [False] * self.outputs for at in every}
+
+    def copy(self) -> Model:
+        """A model in the same state; neither sees what the other runs."""
+        made = copy.copy(self)
+        made.memory = dict(self.memory)
+        made.input = {at: list(held) for at, held in self.input.items()}
+        made.sums = {at: list(sums) for at, sums in self.sums.items()}
+        made.output = {at: list(values) for at, values in self.output.items()}
+        made.scalars = {at: dict(held) for at, held in self.scalars.items()}
+        made.written = {at: list(marks) for at, marks in self.written.items()}
+        return made
 
     def configure(self, buffer: int) -> None:
         """A config empties the buffer's scalar accumulators."""

@@ -1,15 +1,14 @@
 """Programs that several tests of the command run."""
 
-import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.macaw.command_runs import ROOT, run_apart, run_here
+
 LAYER = ROOT / "programs" / "layer"
 HELLO = ROOT / "programs" / "hello" / "hello.s"
 
@@ -18,18 +17,20 @@ Macaw = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def macaw(tmp_path: Path) -> Macaw:
-    """Runs `macaw` with the arguments in the test's folder."""
+    """Runs `macaw` with the arguments in the test's folder, in this process."""
 
     def run(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
-        paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-        return subprocess.run(
-            [sys.executable, "-m", "macaw", *map(str, arguments)],
-            capture_output=True,
-            text=True,
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": paths.rstrip(os.pathsep), **environment},
-            check=False,
-        )
+        return run_here(arguments, tmp_path, environment)
+
+    return run
+
+
+@pytest.fixture
+def macaw_apart(tmp_path: Path) -> Macaw:
+    """The same in a process of its own: for what a process does at its start or its end."""
+
+    def run(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+        return run_apart(arguments, tmp_path, environment)
 
     return run
 

@@ -1,6 +1,5 @@
 """The command: help, wrong command lines, errors, exit statuses. No traceback reaches a user."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,16 +9,11 @@ import pytest
 
 from macaw import cli
 from macaw.errors import InputError
+from tests.macaw.command_runs import run_here
 
 
 def macaw(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "macaw", *arguments],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **environment},
-        check=False,
-    )
+    return run_here(arguments, Path.cwd(), environment)
 
 
 def test_help_names_every_command() -> None:

@@ -14,16 +14,13 @@ import pexpect
 import pytest
 
 from tests.debugger.sources import VERY_LONG_LOOP
-from tests.macaw.conftest import ROOT
+from tests.macaw.command_runs import ROOT, run_here
 
 HELLO = str(ROOT / "programs/hello/hello.s")
 
 
-def macaw(*arguments, **more):
-    return subprocess.run(
-        [sys.executable, "-m", "macaw", "debug", *arguments],
-        capture_output=True, text=True, timeout=60, cwd=ROOT, check=False, **more,
-    )  # fmt: skip
+def macaw(*arguments, input=""):  # noqa: A002 - as of subprocess.run
+    return run_here(["debug", *arguments], ROOT, text=input)
 
 
 def test_batch_as_text_and_as_json_say_the_same():
@@ -132,7 +129,10 @@ def test_without_a_terminal_lines_are_read_and_shown_with_their_answers(tmp_path
     (tmp_path / "lines").write_text(text)
     piped = macaw(HELLO, input=text)
     with (tmp_path / "lines").open() as file:
-        read = macaw(HELLO, "--plain", stdin=file)
+        read = subprocess.run(
+            [sys.executable, "-m", "macaw", "debug", HELLO, "--plain"], stdin=file,
+            capture_output=True, text=True, cwd=ROOT, check=False,
+        )  # fmt: skip
     for found in (piped, read):
         assert found.returncode == 0
         rows = found.stdout.splitlines()

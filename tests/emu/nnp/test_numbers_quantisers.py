@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 import pytest
@@ -25,7 +26,12 @@ pytestmark = pytest.mark.once
 
 ALL = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
 NUMBERS = ALL[~np.isnan(ALL)]
-EXACT = [fraction_of(x, HALF) for x in bits_of(NUMBERS)]
+
+
+@cache
+def exact_numbers() -> list[Fraction]:
+    return [fraction_of(x, HALF) for x in bits_of(NUMBERS)]
+
 
 QUANTISERS = (
     [Quantiser("bfp", w) for w in range(3, 17)]
@@ -54,7 +60,7 @@ def test_every_fp16_number_as_a_block_of_one(quantiser: Quantiser) -> None:
     found = quantise(NUMBERS[:, None], quantiser)
     back = dequantise(found, quantiser)[:, 0].tolist()
     codes, exponents = found.codes[:, 0].tolist(), found.exponents.tolist()
-    for i, exact in enumerate(EXACT):
+    for i, exact in enumerate(exact_numbers()):
         block = quantised([exact], quantiser)
         assert (codes[i], exponents[i]) == (block.codes[0], block.exponent), exact
         assert back[i] == block.values[0], exact
