@@ -1,4 +1,4 @@
-"""Choose mapping, split and tile by the cost model, and say why."""
+"""Choose the mapping, split and tile of an operation by the cost model, and explain the choice."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PREFERRED = 1.02  # cycles of the preferred mapping, at most, in relation to the
 
 @dataclass(frozen=True)
 class Candidate:
-    """A plan and its cost."""
+    """A plan of an operation, and the cost that the model predicts for it."""
 
     plan: ProductPlan
     cost: Cost
@@ -37,14 +37,18 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Choice:
-    """The selected plan, and the best plan of each mapping and split, cheapest first."""
+    """The result of `choose`: the selected plan and the other candidates.
+
+    `others` has the best candidate of each mapping and split, cheapest first; the selected one is
+    among them. `preferred` is the name of the mapping that the device prefers (`lower.preferred`).
+    """
 
     selection: Candidate
     others: tuple[Candidate, ...]
     preferred: str
 
     def reasons(self) -> list[str]:
-        """Return lines that explain the choice."""
+        """Return lines of text that explain why this plan was selected."""
         plan, price = self.selection.plan, self.selection.cost
         lines = [
             f"{plan.mapping.name} stationary, split {plan.partition.split}{plan.variant}:"
@@ -83,10 +87,11 @@ def choose(
     split: str | None = None,
     density: float = 1.0,
 ) -> Choice:
-    """Return the plan with the least predicted cycles. Raises `LowerError`.
+    """Return the plan with the least predicted cycles. Raises `LowerError` if none fits.
 
-    `product` is validated; `density` is the share of activations that are not zero. A `mapping` or
-    `split` restricts the search.
+    The preferred mapping is selected if it costs at most 2% more. `product` has to be validated.
+    `density` is the share of activations that are not zero. A `mapping` or `split` restricts the
+    search.
     """
     tensors, external = product.tensor_bytes(config), config["mem.external_bytes"]
     if tensors > external:
@@ -129,7 +134,11 @@ def _key(item: Candidate) -> tuple[int, int]:
 def plans(
     product: Product, config: Configuration, mapping: Mapping, split: str
 ) -> Iterator[ProductPlan]:
-    """Give plans of a mapping and split that fit the device, one or two a number of rows."""
+    """Yield plans of a mapping and split that fit the device.
+
+    For each number of rows of activations in a tile these are one or two plans, with long tiles of
+    k.
+    """
     extents = (product.m, product.n, product.k)
     part = partition(split, config["pe.rows"], config["pe.clusters"], extents)
     outputs = even_tile(part.length("N"), config["pe.pes"])
@@ -154,7 +163,11 @@ def plans(
 def _image_plans(
     product: Convolution, config: Configuration, mapping: Mapping, split: str
 ) -> Iterator[ProductPlan]:
-    """Give plans of a convolution: the fewest parts of k that fit, some widths, the most rows."""
+    """Yield plans of a convolution that fit the device.
+
+    They divide k into the fewest parts that fit. For each of some tile widths the plan has as many
+    rows as fit.
+    """
     if product.depthwise:
         yield from _kind_plans(product, config, mapping, split, SlidingWindowPlan)
     if product.layout == "hwc":
@@ -197,7 +210,7 @@ def _tallest(
     tile: ImageTile,
     kind: type[ImagePlan],
 ) -> ImagePlan | None:
-    """Return the plan with the most rows in a tile that fits; None if none does."""
+    """Return the plan that fits the device and has the most rows in a tile; None if none fits."""
     length = rows = tile.groups
     while True:
         rows = even_tile(length, rows)
@@ -214,12 +227,12 @@ def _tallest(
 
 
 def even_tile(length: int, most: int) -> int:
-    """Return the tile size, at most `most`, that divides a length most evenly."""
+    """Return the tile size, at most `most`, that divides `length` into the fewest equal tiles."""
     return -(-length // -(-length // most))
 
 
 def _rows(part: Partition, mapping: Mapping) -> Iterable[tuple[int, int]]:
-    """Return pairs to try: groups of rows of activations, and rows in a group."""
+    """Return pairs to try: the number of groups of rows of activations, and the rows in a group."""
     length = part.length("M")
     if mapping is WEIGHT:  # one by one, alternating between two places
         even = [groups for groups in STATIONARY_GROUPS if groups < length]
@@ -234,7 +247,7 @@ def _rows(part: Partition, mapping: Mapping) -> Iterable[tuple[int, int]]:
 
 
 def _inputs(part: Partition, config: Configuration, rows: int) -> Iterator[int]:
-    """Give lengths of k to try, the longest first."""
+    """Yield tile lengths of k to try, the longest first; a tile has `rows` rows of activations."""
     block = config["pe.input_buffer"] // BLOCKS
     length, last = part.length("K"), 0
     most = min(length, BLOCKS // rows * block)
@@ -257,7 +270,7 @@ def _fitting(
     *,
     whole: bool = False,
 ) -> ProductPlan | None:
-    """Return the plan of a tile if the device can hold it, else None."""
+    """Return the plan for a tile, or None if the device cannot hold it."""
     try:
         plan = make_product_plan(product, config, mapping, split, tile, whole)
     except LowerError:

@@ -1,7 +1,8 @@
-"""Add the sums of clusters and of rows, one position at a time: each time one sum a PE.
+"""Write the packets that add the partial sums of clusters and of rows.
 
-First cluster 0 adds the sums of its row's clusters, then row 0 those of all rows (seed 000 ¶85).
-This serves plans whose sums wait in the output queue, one entry a position.
+First cluster 0 of each row adds the sums of the row's clusters. Then row 0 adds the sums of all
+rows (seed 000 ¶85). One exe adds one sum for each PE. This module serves plans whose sums wait in
+the output queue, where each position is one entry.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ JOIN, MERGE, ROW = 1, 2, PRODUCT + 1  # instruction buffers
 
 
 def most_summands(plan: ProductPlan) -> int:
-    """Return how many sums are added to one, at most."""
+    """Return the largest number of partial sums that are added to one sum."""
     clusters = plan.partition.clusters + plan.has_start_sums if plan.reduces_clusters else 1
     return max(clusters, plan.partition.rows if plan.reduces_rows else 1)
 
 
 def reduction_arrays(plan: ProductPlan) -> list[Array]:
-    """Return the arrays of raw sums that clusters and rows store."""
+    """Return the arrays in the unit in which clusters and rows store their raw sums."""
     part, positions, arrays = plan.partition, plan.positions, list[Array]()
     if plan.reduces_clusters:
         shape: tuple[int, ...] = (positions, part.clusters, plan.pes)
@@ -43,7 +44,10 @@ def reduction_arrays(plan: ProductPlan) -> list[Array]:
 
 
 def reduction_sequences(plan: ProductPlan, header: str, final: list[str]) -> list[Sequence]:
-    """Return the sequences that add, and the one that moves sums out; `final` ends it."""
+    """Return the sequences that add sums, and the sequence that moves the sums out.
+
+    `header` has options of the last sequence, and `final` has its last instructions.
+    """
     parts = {
         "add_clusters": (JOIN, plan.partition.clusters + plan.has_start_sums, plan.reduces_clusters)
     }
@@ -63,7 +67,8 @@ def reduction_sequences(plan: ProductPlan, header: str, final: list[str]) -> lis
 def final_sequences(plan: ProductPlan, what: str, raw: str) -> list[Sequence]:
     """Return the sequences that activate, requantise and store the sums of all positions.
 
-    If sums are reduced, they are first stored raw. `what` and `raw` are the comments.
+    If clusters or rows have to add their sums, the first sequence only stores raw sums. `what` is
+    the comment of the final sequence, `raw` that of a sequence that stores raw sums.
     """
     product, header, body = plan.product, "", []
     if product.activation != "none":
@@ -82,10 +87,11 @@ def final_sequences(plan: ProductPlan, what: str, raw: str) -> list[Sequence]:
 def iteration_lists(
     plan: ProductPlan, exes: Callable[[str, bool], Iterable[Exe]], what: str
 ) -> list[Packets]:
-    """Return the packet lists of iterations, and that of row 0 if it adds the sums of all rows.
+    """Return the packet lists of the iterations, and the list in which row 0 adds the rows' sums.
 
-    `exes` gives the exes of a list by its name, and whether sums leave raw. `what` is the comment
-    of the last list if it is the only one.
+    The latter is there only if the plan adds over rows. `exes` takes a list's name and whether the
+    sums leave raw, and returns the list's exes. `what` is the comment of the last list if it is the
+    only one.
     """
     more, last = list_names(plan)
     result = []
@@ -100,9 +106,9 @@ def iteration_lists(
 
 
 def cluster_reduction_exes(plan: ProductPlan, raw: bool) -> Iterator[Exe]:
-    """Give the exes with which cluster 0 adds the sums of all clusters of its row.
+    """Yield the exes with which cluster 0 adds the sums of all clusters of its row.
 
-    The sums leave `raw`, or as results.
+    If `raw`, the total leaves as a raw sum, else as a result.
     """
     for place in range(plan.positions):
         start = (
@@ -117,7 +123,7 @@ def cluster_reduction_exes(plan: ProductPlan, raw: bool) -> Iterator[Exe]:
 
 
 def row_reduction_exes(plan: ProductPlan) -> Iterator[Exe]:
-    """Give the exes with which row 0 adds the sums of all rows."""
+    """Yield the exes with which row 0 adds the sums of all rows."""
     to = to_clusters(plan, range(plan.summing_clusters))
     for place in range(plan.positions):
         parts = [f"psums gathered[{p}, {place}] sliced" for p in range(plan.partition.rows)]
@@ -126,7 +132,7 @@ def row_reduction_exes(plan: ProductPlan) -> Iterator[Exe]:
 
 
 def _out(plan: ProductPlan, place: int, raw: bool) -> Exe:
-    """Return the exe that moves the sums of a position out of the accumulators."""
+    """Return the exe that moves the sums of position `place` out of the accumulators."""
     flag = "shift" if raw else "last"
     size = Types.size(plan.types.sum if raw else plan.types.result)
     out = f"{'partial' if raw else 'result'}[{place}], stride={size}, step={size}"

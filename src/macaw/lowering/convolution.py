@@ -1,4 +1,4 @@
-"""Convolutions: their description, and their results by NumPy."""
+"""Describe convolutions, and compute their results with NumPy."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ LAYOUTS = {"hwc": "(height, width, channels)", "cwh": "(channels, width, height)
 
 @dataclass(frozen=True, eq=False)
 class Convolution(Product):
-    """A convolution of images (height, width, channels) to (rows, columns, outputs).
+    """A convolution of an image (height, width, channels) to results (rows, columns, outputs).
 
-    `layout` and `out_layout` say how image and results lie in memory: `hwc` or `cwh`. `weights` are
-    (outputs, kernel height · kernel width · channels); for a depthwise convolution (channels,
-    kernel height · kernel width). `m` is the number of output rows.
+    `layout` and `out_layout` are the memory layouts of image and results: `hwc` or `cwh`. `weights`
+    have shape (outputs, kernel height · kernel width · channels), or for a depthwise convolution
+    (channels, kernel height · kernel width). `m` is the number of output rows.
     """
 
     width: int = 1
@@ -38,34 +38,34 @@ class Convolution(Product):
 
     @property
     def k(self) -> int:
-        """The input channels of an output."""
+        """The number of input channels from which an output is computed."""
         return 1 if self.depthwise else self.channels
 
     @property
     def columns(self) -> int:
-        """The columns of the output."""
+        """The number of output columns."""
         return (self.width + 2 * self.padding[1] - self.kernel[1]) // self.stride[1] + 1
 
     @property
     def padded(self) -> tuple[int, int]:
-        """Height and width of the image within its frame of zeros."""
+        """The height and width of the image with its frame of zeros."""
         return self.height + 2 * self.padding[0], self.width + 2 * self.padding[1]
 
     @cached_property
     def kernels(self) -> NDArray[Any]:
-        """Weights as (outputs, kernel height, kernel width, channels of an output)."""
+        """The weights as (outputs, kernel height, kernel width, input channels of an output)."""
         return self.weights.reshape(self.n, *self.kernel, self.k)
 
     @cached_property
     def weights_before(self) -> NDArray[np.int64]:
-        """The number of nonzero weights of an output before each input channel."""
+        """The number of an output's nonzero weights before each channel: (outputs, k + 1)."""
         before = np.zeros((self.n, self.k + 1), np.int64)
         np.cumsum(np.count_nonzero(self.kernels, axis=(1, 2)), axis=1, out=before[:, 1:])
         return before
 
     @property
     def shapes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The shapes of activations and results."""
+        """The shapes of the image and of the results in their memory layouts."""
         image, results = (self.height, self.width, self.channels), (self.m, self.columns, self.n)
         return (
             image if self.layout == "hwc" else image[::-1],
@@ -73,27 +73,30 @@ class Convolution(Product):
         )
 
     def pitches(self, layout: str, image: tuple[int, int, int]) -> tuple[int, int, int]:
-        """Return the elements from one row, column and channel of an image to the next."""
+        """Return the distances, in elements, to the next row, the next column and the next channel.
+
+        `image` is (height, width, channels).
+        """
         height, width, channels = image
         return (width * channels, channels, 1) if layout == "hwc" else (1, height, width * height)
 
     @property
     def x_pitches(self) -> tuple[int, int, int]:
-        """The pitches of the image with its frame: row, column, channel."""
+        """The distances in the framed image, in elements: to the next row, column, channel."""
         return self.pitches(self.layout, (*self.padded, self.channels))
 
     @property
     def y_pitches(self) -> tuple[int, int, int]:
-        """The pitches of the results: row, column, channel."""
+        """The distances in the results, in elements: to the next row, column, channel."""
         return self.pitches(self.out_layout, (self.m, self.columns, self.n))
 
     @property
     def macs(self) -> int:
-        """The products of a dense computation, padding included."""
+        """The number of products in a dense computation, those with padding included."""
         return self.m * self.columns * self.weights.size
 
     def describe(self) -> str:
-        """Return a description for messages."""
+        """Return a description of the convolution for messages."""
         size = " × ".join(map(str, self.kernel))
         return (
             f"{'depthwise ' if self.depthwise else ''}convolution {size}, stride"
@@ -102,7 +105,10 @@ class Convolution(Product):
         )
 
     def validated(self, config: Configuration) -> Convolution:
-        """Return it with weights and bias in the device's types. Raises `LowerError`."""
+        """Return the convolution with weights and bias in the device's types.
+
+        Raises `LowerError`.
+        """
         plain = Product(
             self.m, self.weights, self.bias, self.activation, self.shift, self.vector
         ).validated(config)
@@ -122,10 +128,10 @@ def convolution(
     layout: str = "hwc",
     out_layout: str = "hwc",
 ) -> Convolution:
-    """Make the convolution of images (height, width) by `weights`. Raises `LowerError`.
+    """Return the convolution of an image of size `image` (height, width). Raises `LowerError`.
 
-    `weights` are (outputs, kernel height, kernel width, channels); for a depthwise convolution
-    (channels, kernel height, kernel width).
+    `weights` have shape (outputs, kernel height, kernel width, channels), or for a depthwise
+    convolution (channels, kernel height, kernel width).
     """
     rank = 3 if depthwise else 4
     if weights.ndim != rank or not weights.size:
@@ -167,7 +173,10 @@ def convolution(
 
 
 def reference(product: Convolution, x: NDArray[Any], whole: type) -> NDArray[Any]:
-    """Compute the sums without bias, by shifted images: (rows, columns, outputs)."""
+    """Return an array of shape (rows, columns, outputs): the sums without bias.
+
+    `whole` is the type in which NumPy adds.
+    """
     if product.layout != "hwc":
         x = x.T
     (above, left), (down, right) = product.padding, product.stride

@@ -1,8 +1,8 @@
-"""The cost of a plan: its exact bytes, and its cycles by a model of rows, dma and cp.
+"""Predict the cost of a plan: its exact bytes, and its cycles by a model.
 
-The three work in parallel, so an iteration takes as long as the slowest (seed 000 ¶146). Times are
-those of docs/timing-pe.md and docs/memory.md without contention. `macaw lower --measure` prints the
-emulator's numbers beside them.
+Rows, dma and cp work in parallel, so an iteration takes as long as the slowest of them (seed 000
+¶146). The model uses the timing rules of docs/timing-pe.md and docs/memory.md without contention.
+`macaw lower --measure` prints the emulator's numbers beside the predicted ones.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ CP_START = 50  # before the first load, and after the last store
 
 @dataclass(frozen=True)
 class Traffic:
-    """The bytes of a run that go over external memory, and from unit to unit."""
+    """The bytes that a program moves, by purpose."""
 
     program: int  # packets and sequences into both halves
     padding: int  # x into a frame of zeros
@@ -68,12 +68,12 @@ class Traffic:
 
     @property
     def external(self) -> int:
-        """The bytes read from external memory or written to it."""
+        """The number of bytes that are read from external memory or written to it."""
         return self.total - self.between
 
     @property
     def total(self) -> int:
-        """The bytes that the dma moves."""
+        """The number of bytes that the dma moves."""
         return (
             self.program
             + self.padding
@@ -88,7 +88,7 @@ class Traffic:
 
 @dataclass(frozen=True)
 class Cost:
-    """The bytes and cycles of a run."""
+    """The bytes and cycles that a plan's program takes."""
 
     traffic: Traffic
     cycles: int
@@ -98,14 +98,17 @@ class Cost:
 
     @property
     def bottleneck(self) -> str:
-        """What the iterations wait for most: the rows, the dma or cp."""
+        """The name of what takes the most cycles: the rows, the dma or cp."""
         greatest = max(self.rows, self.dma, self.cp)
         names = {self.rows: "the rows' work", self.dma: "the dma", self.cp: "cp's code"}
         return names[greatest]
 
 
 def cost(plan: ProductPlan, density: float = 1.0) -> Cost:
-    """Return the cost of a plan; `density` is the share of activations that are not zero."""
+    """Return the predicted cost of a plan.
+
+    `density` is the share of activations that are not zero.
+    """
     entries, moves = _entries(plan), _IterationTransfers.of(plan)
     turn = rows = joins = dma = cp = 0.0  # averages over iterations
     for share, entering, first, last in _iteration_kinds(plan):
@@ -136,7 +139,7 @@ def cost(plan: ProductPlan, density: float = 1.0) -> Cost:
 
 
 def traffic(plan: ProductPlan) -> Traffic:
-    """Return the exact bytes that a run moves."""
+    """Return the exact number of bytes that a plan's program moves."""
     m, n, k = (plan.count(dim) for dim in "MNK")
     rows = plan.partition.rows
     moves = _IterationTransfers.of(plan)
@@ -161,7 +164,7 @@ def traffic(plan: ProductPlan) -> Traffic:
 
 @dataclass(frozen=True)
 class TransferShape:
-    """A number of transfers (`times`) of `rows` rows of `row_bytes` bytes."""
+    """A shape of dma transfers: `times` transfers of `rows` rows of `row_bytes` bytes each."""
 
     times: int
     rows: int
@@ -169,7 +172,7 @@ class TransferShape:
 
 
 def _shapes(times: int, transfers: Sequence[Transfer]) -> list[TransferShape]:
-    """Group transfers by shape; each is made `times` times, to different places."""
+    """Group transfers by shape; each transfer occurs `times` times, with different addresses."""
     kinds = Counter((int(item.rows), int(item.row_bytes)) for item in transfers)
     return [TransferShape(times * count, *kind) for kind, count in kinds.items()]
 
@@ -180,7 +183,7 @@ def _bytes(shapes: Sequence[TransferShape]) -> int:
 
 @dataclass(frozen=True)
 class _IterationTransfers:
-    """The transfers of activations and results in an iteration, by shape."""
+    """The dma transfers of activations and of results in one iteration, grouped by shape."""
 
     activations: list[TransferShape]
     results: list[TransferShape]
@@ -198,7 +201,7 @@ def _cycles_of_transfers(plan: ProductPlan, shapes: Iterable[TransferShape]) -> 
 
 
 def _transfer_cycles(plan: ProductPlan, shape: TransferShape) -> float:
-    """Return the cycles of a transfer between external and on-chip memory (docs/memory.md)."""
+    """Return the cycles of one transfer between external and on-chip memory (docs/memory.md)."""
     rows, row_bytes = shape.rows, shape.row_bytes
     config = plan.config
     width = min(config["dma.width"], config["mem.external_width"])
@@ -216,7 +219,10 @@ def _fill(plan: ProductPlan) -> float:
 def _step_loads(
     plan: ProductPlan, moves: _IterationTransfers, entering: bool, first: bool
 ) -> Iterator[TransferShape]:
-    """Give the transfers that load an iteration; `first`: it starts new sums."""
+    """Yield the transfers that load the data of an iteration.
+
+    `first` says that the iteration starts new sums, `entering` that it loads new activations.
+    """
     rows = plan.partition.rows
     if plan.has_start_sums and (first or (plan.returns_sums and not plan.keeps_sums_on_chip)):
         yield TransferShape(1, rows, plan.start_bytes)
@@ -232,7 +238,7 @@ def _step_loads(
 def _overlapped_work(
     plan: ProductPlan, moves: _IterationTransfers, entering: bool, first: bool, last: bool
 ) -> tuple[float, float]:
-    """Return the cycles of the dma and of cp during an iteration."""
+    """Return the cycles of the dma and of cp in parallel with the rows' work of an iteration."""
     shapes = list(_step_loads(plan, moves, entering, first))
     if last:
         shapes += moves.results
@@ -245,7 +251,7 @@ def _overlapped_work(
 
 
 def _reduction_cycles(plan: ProductPlan, last: bool) -> float:
-    """Return the cycles in which sums go from unit to unit between two iterations."""
+    """Return the cycles in which sums are copied between units and added, after an iteration."""
     rows, time = plan.partition.rows, 0.0
     setup, width = int(plan.config["dma.setup"]), int(plan.config["dma.width"])
     beats = rows * plan.partial_bytes / width
@@ -261,7 +267,11 @@ def _reduction_cycles(plan: ProductPlan, last: bool) -> float:
 
 
 def _iteration_kinds(plan: ProductPlan) -> Iterator[tuple[float, bool, bool, bool]]:
-    """Give kinds of iterations: share, whether lists run their first part, first k, last k."""
+    """Yield the kinds of iterations, each as (share, entering, first k, last k).
+
+    `share` is the kind's share of all iterations. `entering` says whether the lists execute their
+    first part.
+    """
     k = plan.count("K")
     ends = [(1.0, True, True)] if k == 1 else [(1 / k, True, False), (1 / k, False, True)]
     if k > 2:
@@ -276,7 +286,7 @@ def _iteration_kinds(plan: ProductPlan) -> Iterator[tuple[float, bool, bool, boo
 
 
 def _entries(plan: ProductPlan) -> float:
-    """Return the most weights of a PE, averaged over tiles."""
+    """Return the number of weights of the PE that has the most, averaged over tiles."""
     counts = plan.weight_counts
     return float(counts.max(axis=(2, 3)).mean())
 
@@ -284,7 +294,10 @@ def _entries(plan: ProductPlan) -> float:
 def _row_cycles(
     plan: ProductPlan, entries: float, density: float, entering: bool, first: bool, last: bool
 ) -> float:
-    """Return the cycles of a row's list, exe by exe: bus and accumulators."""
+    """Return the cycles of a row's packet list, from the bus and accumulator times of its exes.
+
+    `entries` is the number of weights of a PE, `density` the share of nonzero activations.
+    """
     config = plan.config
     width = config["dist.bus_bytes"]
     loads = max(entries * density, entries / 2) if config["pe.design"] == "5b" else entries
@@ -317,7 +330,10 @@ def _row_cycles(
 
 
 def _image_cycles(plan: ImagePlan, loads: float, entering: bool, last: bool) -> float:
-    """Return the cycles of a convolution's list: slab, loop, results."""
+    """Return the cycles of a convolution's packet list: loading, the loop over outputs, storing.
+
+    `loads` is the number of products of a PE for one output.
+    """
     config, outputs = plan.config, plan.tile.outputs
     clusters = 1 if plan.shares_activations else plan.partition.clusters
     raw = not last or plan.reduces_rows
@@ -345,7 +361,11 @@ def _image_cycles(plan: ImagePlan, loads: float, entering: bool, last: bool) -> 
 
 
 def _stationary_cycles(plan: WeightStationaryPlan, loads: float, last: bool) -> float:
-    """Return the cycles of a weight stationary list: weights, rows one by one, results."""
+    """Return the cycles of a packet list that keeps weights in the PEs.
+
+    It loads the weights, takes the rows of activations one by one, and stores the results. `loads`
+    is the number of products of a PE for one row.
+    """
     config, rows = plan.config, plan.tile.m
     width, raw = config["dist.bus_bytes"], not last or plan.reduces_rows
     clusters = 1 if plan.shares_activations else plan.partition.clusters
@@ -366,7 +386,7 @@ def _stationary_cycles(plan: WeightStationaryPlan, loads: float, last: bool) -> 
 
 
 def _cluster_reduction_cycles(plan: ProductPlan, raw: bool) -> float:
-    """Return the cycles in which cluster 0 adds the sums of all clusters."""
+    """Return the cycles in which cluster 0 adds the sums of all clusters of its row."""
     config = plan.config
     kinds = (plan.product.activation != "none") + (plan.product.shift is not None)
     parts = plan.partition.clusters + plan.has_start_sums
@@ -376,7 +396,7 @@ def _cluster_reduction_cycles(plan: ProductPlan, raw: bool) -> float:
 
 
 def _payload(plan: ProductPlan, exe: Exe) -> float:
-    """Return the bytes that an exe takes over the bus."""
+    """Return the number of bytes that an exe sends over the bus."""
     tile, operand = plan.tile, Types.size(plan.types.operand)
     total = 1.0
     for item in exe.data:
@@ -393,7 +413,11 @@ def _payload(plan: ProductPlan, exe: Exe) -> float:
 
 
 def _store_end(plan: ProductPlan, exe: Exe, moves_end: float, units: float) -> float:
-    """Return when the stores of an exe end whose sums have moved out at `moves_end`."""
+    """Return the cycle in which the stores of an exe end.
+
+    `moves_end` is the cycle in which its sums have left the accumulators; `units` is the cycle in
+    which the earlier stores end.
+    """
     config, members = plan.config, plan.tile.members
     special = 0.0
     if exe.buffer == FINAL:

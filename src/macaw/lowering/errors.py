@@ -1,4 +1,4 @@
-"""The error of the lowering."""
+"""The error that the lowering raises."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ from macaw.isa.errors import MacawError
 
 
 class LowerError(MacawError, ValueError):
-    """An operation that is invalid or does not fit the device; `hint` says what would work."""
+    """The error for an operation that is invalid or does not fit; `hint` says what would work."""

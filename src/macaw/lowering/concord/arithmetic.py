@@ -1,8 +1,9 @@
-"""The arithmetic of generated software: select the functions that a file needs from templates.
+"""Select from templates the arithmetic functions that a generated file needs.
 
-Each target has its own names for some operations on arrays (`templates/<target>.txt`). With these
-names the rules of docs/numbers-nnp.md are written once: `numbers.txt`, and a file for each
-quantiser, width of sums and host format. Templates are text and never imported.
+Each target has its own names for some array operations (`templates/<target>.txt`). The templates of
+the number rules (docs/numbers-nnp.md) use these names, so each rule is written once: in
+`numbers.txt` and in one file for each quantiser, width of sums and host format. Templates are text
+and never imported.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _LONG = 22  # columns 2**22 of BFP long stay within int64
 
 @dataclass(frozen=True)
 class Piece:
-    """A definition in a template: the names that it defines, its text, the names it uses."""
+    """One definition of a template, with the names that it defines and the names that it uses."""
 
     names: tuple[str, ...]
     text: str
@@ -43,7 +44,7 @@ class Piece:
 
 @cache
 def pieces(template: str) -> tuple[Piece, ...]:
-    """Return the definitions of a template in their order."""
+    """Return the definitions of a template in the order of the file."""
     text = files("macaw.lowering.concord").joinpath(f"templates/{template}.txt").read_text("utf-8")
     lines = text.splitlines()
     definitions = []
@@ -76,7 +77,11 @@ def _used_names(node: ast.AST) -> frozenset[str]:
 
 
 def templates(target: str, config: Configuration, columns: int) -> list[str]:
-    """Return the templates for a target and a device; products have `columns` elements a row."""
+    """Return the names of the templates for a target and a device.
+
+    `columns` is the number of elements in a matrix row; from it follows how wide sums are. Raises
+    `LowerError` if sums of so many products are not exact.
+    """
     kind, host = str(config["nnp.quantise"]), str(config["nnp.host_format"])
     names = [target, "numbers"]
     if target == "tensorflow":
@@ -95,12 +100,18 @@ def templates(target: str, config: Configuration, columns: int) -> list[str]:
 
 
 def _largest(config: Configuration, side: str) -> int:
-    """Return the largest power of the logarithmic quantiser (docs/numbers-nnp.md)."""
+    """Return the largest exponent that the logarithmic quantiser can give (docs/numbers-nnp.md).
+
+    `side` is "vector" or "matrix".
+    """
     return min((1 << int(config[f"nnp.{side}_bits"]) - 2) - 1, 15)
 
 
 def _size(config: Configuration, side: str) -> int:
-    """Return the bits of the integers that stand for codes: `g` of docs/numbers-nnp.md."""
+    """Return the number of bits of the integers that represent quantised numbers.
+
+    docs/numbers-nnp.md calls it `g`. `side` is "vector" or "matrix".
+    """
     kind = config["nnp.quantise"]
     if kind == "log":
         return 2 * _largest(config, side)
@@ -111,7 +122,10 @@ def _size(config: Configuration, side: str) -> int:
 
 
 def _unit(config: Configuration, side: str) -> str:
-    """Return the integer that stands for 1."""
+    """Return, as Python source, the number that a quantised 1 represents.
+
+    `side` is "vector" or "matrix".
+    """
     kind = config["nnp.quantise"]
     if kind == "log":
         return f"2.0**{-_largest(config, side)}"
@@ -122,7 +136,7 @@ def _unit(config: Configuration, side: str) -> str:
 
 
 def constants(target: str, config: Configuration) -> tuple[Piece, ...]:
-    """Return the numeric constants of the device, by name."""
+    """Return the definitions of the device's numeric constants, such as `HOST` and `NATIVE`."""
     host = str(config["nnp.host_format"])
     digits, last, greatest = _LIMITS[host]
     rows: list[tuple[str, object, str]] = [
@@ -155,7 +169,11 @@ def constants(target: str, config: Configuration) -> tuple[Piece, ...]:
 def requirements(
     target: str, config: Configuration, columns: int, roots: Iterable[str]
 ) -> tuple[list[Piece], list[Piece], list[Piece]]:
-    """Return imports, constants and functions that `roots` need, in the templates' order."""
+    """Return the imports, constants and functions that the names in `roots` need.
+
+    Each of the three lists has the order of the templates. `columns` is the number of elements in a
+    matrix row.
+    """
     every = [piece for name in templates(target, config, columns) for piece in pieces(name)]
     numbers = constants(target, config)
     by_name: dict[str, Piece] = {}
@@ -180,13 +198,13 @@ def requirements(
 
 
 def all_templates(target: str) -> list[str]:
-    """Return all templates that a file for a target may use."""
+    """Return the names of all templates that a file for `target` may use, for any device."""
     kinds = ("bfp", "exact", "int", "log", "float", "narrow", "wide", "fp16", "fp32")
     return [target, "numbers", *kinds]
 
 
 def import_text(imports: Sequence[Piece]) -> str:
-    """Return imports in the usual order: standard library, empty line, others."""
+    """Return the import statements as text: the standard library, an empty line, other packages."""
     groups: list[list[str]] = [[], []]
     for piece in sorted(imports, key=lambda item: (item.text.startswith("from"), item.module)):
         groups[piece.module.split(".")[0] not in sys.stdlib_module_names].append(piece.text)

@@ -1,9 +1,11 @@
-"""Memories as cells, each with the node that was written there; and what a read of cells is.
+"""Model the memories of a traced nnp program as cells, and find the value that a read gives.
 
-A cell is a native vector; of MatrixRf a native tile. In Dram a tile is N cells, its rows: of a
-matrix that lies there a cell is the row of a tile, counted tile by tile. Reads are found again as
-whole values, rows and columns of them, several beside or below each other; what is none of that is
-taken cell by cell.
+A cell is a native vector of N numbers; in MatrixRf it is a native tile. Each cell remembers which
+node of the graph was written to it. A tile in Dram takes N cells, one for each of its rows; the
+tiles of a matrix follow each other.
+
+A read is expressed, if possible, as a whole value, as rows or columns of a value, or as several
+values side by side or stacked. Otherwise it is put together cell by cell.
 """
 
 from __future__ import annotations
@@ -19,39 +21,48 @@ NOTHING = -1
 
 
 class Cells:
-    """A memory: for each cell the number of the node written there, and the index in its value."""
+    """A memory that stores for each cell a node number and the cell's index in the node's value.
+
+    The node number is `NOTHING` in cells that were never written.
+    """
 
     def __init__(self) -> None:
         self.owner: Ints = np.full(64, NOTHING, np.int64)
         self.index: Ints = np.zeros(64, np.int64)
 
     def reserve(self, end: int) -> None:
-        """Extend the memory to `end` cells."""
+        """Extend the memory to at least `end` cells."""
         if end > len(self.owner):
             more = max(end, 2 * len(self.owner)) - len(self.owner)
             self.owner = np.concatenate([self.owner, np.full(more, NOTHING, np.int64)])
             self.index = np.concatenate([self.index, np.zeros(more, np.int64)])
 
     def copy(self, addresses: Ints, owner: Ints, index: Ints) -> None:
-        """Write cells to `addresses`, a row for each iteration; the last write to a cell counts."""
+        """Write cells at `addresses`; each row of the arrays is one iteration.
+
+        If an address occurs several times, the last write counts.
+        """
         self.reserve(int(addresses.max()) + 1)
         self.owner[addresses] = owner
         self.index[addresses] = index
 
     def read(self, addresses: Ints) -> tuple[Ints, Ints]:
-        """Return owners and indices of the cells at addresses."""
+        """Return the node numbers and the indices of cells, both in the shape of `addresses`."""
         self.reserve(int(addresses.max()) + 1)
         return self.owner[addresses], self.index[addresses]
 
 
 def indices(node: Node, rows: int) -> Ints:
-    """Return the cell indices of a node for each of `rows` iterations."""
+    """Return an array of shape (rows, blocks): the indices of a node's cells for each iteration.
+
+    `rows` is the number of iterations. A node with one row has the same cells in each of them.
+    """
     cells = np.arange(node.rows * node.blocks, dtype=np.int64).reshape(node.rows, node.blocks)
     return cells if node.rows == rows else np.repeat(cells[:1], rows, axis=0)
 
 
 def as_vectors(graph: Graph, owner: Ints) -> Ints:
-    """Return the owners of cells read as vectors: for a matrix, the rows of its tiles."""
+    """Return the node numbers `owner`, with each matrix replaced by the node of its tiles' rows."""
     for number in np.unique(owner[owner != NOTHING]).tolist():
         node = graph.nodes[number]
         if node.is_matrix:
@@ -65,10 +76,11 @@ def as_vectors(graph: Graph, owner: Ints) -> Ints:
 def as_tiles(
     graph: Graph, owner: Ints, index: Ints, rows: int, place: SourceInstruction
 ) -> tuple[Ints, Ints]:
-    """Return for tiles, each a row of N cells, the matrix of each tile and its index there.
+    """Return the matrix node of each tile, and the index of the tile in that matrix.
 
-    Tiles that are not whole tiles of a matrix are assembled from their rows, all in one matrix.
-    `rows` is the number of rows of tiles.
+    `owner` and `index` have one row for each tile: its N cells. Tiles that are not whole tiles of a
+    matrix are assembled from their rows into one new matrix. `rows` is the number of rows of tiles
+    that the read gives.
     """
     count, native = owner.shape
     first = index[:, 0]
@@ -87,7 +99,10 @@ def as_tiles(
 
 
 def vectors(graph: Graph, owner: Ints, index: Ints) -> Node:
-    """Return the value that a read of vectors gives. Cells never written are zeros."""
+    """Return the node for a read of vectors. Cells that were never written are zeros.
+
+    `owner` and `index` have shape (iterations, native vectors).
+    """
     if len(owner) > 1 and (owner == owner[0]).all() and (index == index[0]).all():
         return vectors(graph, owner[:1], index[:1])  # the same for every iteration
     rows, blocks = owner.shape
@@ -125,7 +140,10 @@ def vectors(graph: Graph, owner: Ints, index: Ints) -> Node:
 
 
 def _whole(graph: Graph, owner: Ints, index: Ints) -> list[Node]:
-    """Return the nodes whose cells are read completely and in order, if all are equally wide."""
+    """Return the nodes that make up a read, if it takes all cells of each in order, else no nodes.
+
+    All nodes have to have the same number of native vectors in a row.
+    """
     nodes: list[Node] = []
     at = 0
     while at < len(owner):
@@ -148,14 +166,14 @@ def _constant(owner: Ints, edges: list[int]) -> bool:
 
 
 def _repeat(graph: Graph, node: Node, rows: int) -> Node:
-    """Return a value of one row, repeated `rows` times."""
+    """Return a node that repeats the only row of `node`, `rows` times."""
     if node.rows == rows:
         return node
     return graph.add("take", (node,), rows, node.blocks, lines=(0,) * rows)
 
 
 def _of_one(graph: Graph, node: Node, index: Ints) -> Node:
-    """Return some cells of one node as a value."""
+    """Return the node for a read whose cells all belong to one node."""
     rows, blocks = index.shape
     if (
         np.array_equal(index.ravel(), np.arange(index.size))
@@ -178,7 +196,10 @@ def _of_one(graph: Graph, node: Node, index: Ints) -> Node:
 
 
 def _regroup(graph: Graph, node: Node, rows: int, blocks: int) -> Node:
-    """Return a node's cells in rows of another length, for an input always the same node."""
+    """Return a node with the same cells in rows of another length.
+
+    For an input the same node is returned each time.
+    """
     if (node.rows, node.blocks) == (rows, blocks):
         return node
     if node.operation != "input":
@@ -190,7 +211,7 @@ def _regroup(graph: Graph, node: Node, rows: int, blocks: int) -> Node:
 
 
 def _rows(graph: Graph, node: Node, lines: list[int]) -> Node:
-    """Return rows of a node."""
+    """Return a node that selects the rows with the numbers `lines`."""
     count = len(lines)
     if lines == list(range(node.rows)):
         return node
@@ -200,7 +221,10 @@ def _rows(graph: Graph, node: Node, lines: list[int]) -> Node:
 
 
 def tiles(graph: Graph, owner: Ints, index: Ints) -> Node:
-    """Return the matrix that a read of tiles gives; tiles never written are zeros."""
+    """Return the matrix node for a read of tiles. Tiles that were never written are zeros.
+
+    `owner` and `index` have shape (rows of tiles, columns of tiles).
+    """
     rows, columns = owner.shape
     if (owner == NOTHING).all():
         return graph.add("zero_tiles", (), rows, columns)

@@ -1,4 +1,4 @@
-"""Decode an nnp program into the chains that it runs, each with its scalar registers."""
+"""Decode an nnp program into the chains that it executes, each with its scalar registers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_CHAINS = 1 << 20
 
 @dataclass(frozen=True)
 class SourceInstruction:
-    """An instruction of the program: address, text and source line."""
+    """An instruction of the program: its address, its text and its source line."""
 
     address: int
     text: str
@@ -31,7 +31,11 @@ class SourceInstruction:
 
 @dataclass(frozen=True)
 class Chain:
-    """A chain: its instructions, their places, and the scalar registers when it ran."""
+    """A chain that the program executes.
+
+    `rows` are its instructions and `places` says where each of them is in the source. `scalars` are
+    the values of the scalar registers when the chain starts.
+    """
 
     rows: tuple[Decoded, ...]
     places: tuple[SourceInstruction, ...]
@@ -39,12 +43,12 @@ class Chain:
 
 
 def writes(chain: Chain) -> list[Access]:
-    """Return the accesses with which a chain writes."""
+    """Return the accesses by which a chain writes to memories and queues."""
     return [access for access in accesses(chain.rows, chain.scalars) if access.writes]
 
 
 def part(program: Program) -> Section:
-    """Return the nnp part of a program. Raises `LowerError`."""
+    """Return the section with the program's nnp code. Raises `LowerError` if there is none."""
     sections = [section for section in program.parts(CORE.name) if section.flags.count("x")]
     if not sections:
         raise LowerError("the program has no nnp part", "`.core nnp` begins one")
@@ -54,9 +58,11 @@ def part(program: Program) -> Section:
 def chains(
     program: Program, config: Configuration, entries: Sequence[tuple[str, int]] = ()
 ) -> Iterator[Chain]:
-    """Return the chains of a program from its entry on, or from `entries`: (symbol, times).
+    """Yield the chains that a program executes, in their order.
 
-    Scalar registers keep their values from one run to the next. Raises `LowerError`.
+    Execution starts at `_start`, or at the symbols in `entries`: pairs of a symbol and how many
+    times the program starts there. Scalar registers keep their values between starts. Raises
+    `LowerError`.
     """
     section = part(program)
     scalars = dict(RESET)
@@ -70,7 +76,7 @@ def chains(
 
 
 def _starts(program: Program, section: Section, entries: Sequence[tuple[str, int]]) -> list[int]:
-    """Return the addresses at which runs start."""
+    """Return the address of each start of the program, in order."""
     labels = {
         item.name: item.value
         for item in program.symbols
@@ -90,7 +96,7 @@ def _starts(program: Program, section: Section, entries: Sequence[tuple[str, int
 def _run(
     program: Program, section: Section, address: int, scalars: dict[str, int], config: Configuration
 ) -> Iterator[Chain]:
-    """Return the chains from `address` to the end_chain that stops the core."""
+    """Yield the chains from `address` to the `end_chain` that stops the core."""
     sizes = {name: int(config[name]) for name in _SIZES}
     rows: list[Decoded] = []
     places: list[SourceInstruction] = []
@@ -118,7 +124,7 @@ _SIZES = tuple(item.name for item in CORE.settings if not item.choices)
 
 
 def _is_end(section: Section, address: int) -> bool:
-    """Whether the program ends here: the part ends, or a zero word follows."""
+    """Return whether the program ends at `address`: at the section's end or at a zero word."""
     offset = address - section.address
     return not section.holds(address) or not any(section.data[offset : offset + 4])
 

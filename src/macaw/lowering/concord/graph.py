@@ -1,7 +1,8 @@
-"""The data flow of a program: a node for each operation, in the order of its chains.
+"""The data-flow graph of an nnp program: one node for each operation, in the order of its chains.
 
-A value of vectors has `rows` rows of `blocks` native vectors, one row for each iteration of a
-chain; a single row stands for all iterations. A matrix has rows and columns of native tiles.
+The value of a node is vectors or a matrix. Vectors have `rows` rows of `blocks` native vectors, one
+row for each iteration of a chain; a single row serves for all iterations. A matrix has `rows` rows
+and `blocks` columns of native tiles.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ SHARED = (
 
 @dataclass(eq=False)
 class Node:
-    """An operation on earlier nodes; `values` are its parameters by name."""
+    """An operation on the values of earlier nodes; `values` are its parameters by name."""
 
     number: int
     operation: str
@@ -47,7 +48,7 @@ class Node:
 
     @property
     def is_matrix(self) -> bool:
-        """Whether its value is a matrix in the host format."""
+        """Whether the node's value is a matrix in the host format."""
         kind = self.value["kind"] if self.operation == "input" else ""
         return self.operation in MATRICES or kind == "matrix"
 
@@ -62,7 +63,7 @@ class Node:
 
 @dataclass
 class Tensor:
-    """An input or output of the layer, for the caller: rows x columns elements."""
+    """An input or output of the generated function, with `rows` × `columns` elements."""
 
     name: str
     rows: int
@@ -73,12 +74,15 @@ class Tensor:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape for the caller; one row alone is a vector."""
+        """The shape that the caller sees: (columns,) for a single vector, else (rows, columns)."""
         one = self.kind == "vectors" and self.rows == 1
         return (self.columns,) if one else (self.rows, self.columns)
 
     def bytes(self, native: int, item: int) -> tuple[int, int]:
-        """Return where it begins and ends in its memory if elements have `item` bytes."""
+        """Return the byte offsets in its memory at which the tensor begins and ends.
+
+        `native` is the number of elements of a native vector, `item` the bytes of an element.
+        """
         across = -(-self.columns // native)
         down = -(-self.rows // native) if self.kind == "matrix" else self.rows
         unit = native * item * (native if self.kind == "matrix" else 1)
@@ -87,7 +91,7 @@ class Tensor:
 
 @dataclass
 class Output:
-    """A tensor that the program gives, its node, and the instructions that wrote it."""
+    """An output tensor, the node with its value, and the instructions that wrote it."""
 
     tensor: Tensor
     node: Node
@@ -96,7 +100,7 @@ class Output:
 
 @dataclass
 class Graph:
-    """The nodes of a program."""
+    """The nodes of a program, with its inputs and outputs."""
 
     native: int  # elements of a native vector
     nodes: list[Node] = field(default_factory=list)
@@ -116,7 +120,7 @@ class Graph:
         place: SourceInstruction | None = None,
         **values: Any,
     ) -> Node:
-        """Append a node."""
+        """Append a node for an operation and return it."""
         number, numbers = len(self.nodes), tuple(values.items())
         node = Node(number, operation, tuple(inputs), rows, blocks, numbers, place, self.chain)
         self.nodes.append(node)
@@ -125,7 +129,7 @@ class Graph:
         return node
 
     def live(self, roots: Iterable[Node]) -> list[Node]:
-        """Return the nodes that `roots` depend on, in order."""
+        """Return `roots` and all nodes that they depend on, in the order of the graph."""
         numbers: set[int] = set()
         todo = list(roots)
         while todo:

@@ -1,4 +1,4 @@
-"""Names and shapes of tensors, from `.hint tensor` and from the tensors that a program declares."""
+"""Read the names and shapes of a program's tensors from `.hint tensor` and from declarations."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ HOST_TYPES = {"fp16": "float16", "fp32": "float32"}
 
 @dataclass(frozen=True)
 class Hint:
-    """A tensor of rows x columns elements at an address of a memory.
+    """A named tensor of `rows` × `columns` elements at an address of a memory.
 
-    In a memory of vectors each row begins a native vector; in one of tiles the whole is padded to
-    tiles. For a queue the address is the position in its stream, in native vectors.
+    In a memory of vectors each row begins with a new native vector. In a memory of tiles the tensor
+    is padded to whole tiles. For a queue, `address` is the position in its stream in native
+    vectors.
     """
 
     name: str
@@ -32,16 +33,19 @@ class Hint:
     explicit: bool = True  # by a hint; a declared tensor counts where no hint does
 
     def vectors(self, native: int) -> int:
-        """Return the native vectors that it takes as vectors."""
+        """Return the number of native vectors that the tensor occupies in a memory of vectors."""
         return self.rows * -(-self.columns // native)
 
     def tiles(self, native: int) -> int:
-        """Return the native tiles that it takes as a matrix."""
+        """Return the number of native tiles that the tensor occupies as a matrix."""
         return -(-self.rows // native) * -(-self.columns // native)
 
 
 def hints(program: Program, config: Configuration) -> list[Hint]:
-    """Return the tensors that the program names, explicit hints first. Raises `LowerError`."""
+    """Return the named tensors of a program: explicit hints first, then declared tensors.
+
+    Raises `LowerError`.
+    """
     explicit = [
         Hint(item.name, item.memory, item.address, item.rows, item.cols)
         for item in getattr(program, "hints", ())
@@ -61,7 +65,10 @@ def hints(program: Program, config: Configuration) -> list[Hint]:
 
 
 def check_places(program: Program, tensors: Iterable[Tensor], config: Configuration) -> None:
-    """Raise `LowerError` for tensors in Dram where the dma moves tensors of queues."""
+    """Raise `LowerError` if a tensor in Dram shares bytes with one that the dma streams.
+
+    Software follows either Dram or the stream of a queue, not both.
+    """
     native, host = int(config["nnp.native"]), HOST_TYPES[str(config["nnp.host_format"])]
     for tensor in tensors:
         if tensor.memory != "Dram":
@@ -77,9 +84,10 @@ def check_places(program: Program, tensors: Iterable[Tensor], config: Configurat
 
 
 def check_types(program: Program, inputs: Iterable[Tensor], config: Configuration) -> None:
-    """Raise `LowerError` for tensors whose data have another element type in the program.
+    """Raise `LowerError` if the program declares an input's data with another element type.
 
-    Zeros are the same in each type, and unsigned integers of the same size are the bits.
+    Zeros are accepted, because they are the same bits in each type. Unsigned integers of the same
+    size are accepted as the bits of the numbers.
     """
     native, host = int(config["nnp.native"]), HOST_TYPES[str(config["nnp.host_format"])]
     bits = host.replace("float", "uint")
@@ -104,7 +112,10 @@ def check_types(program: Program, inputs: Iterable[Tensor], config: Configuratio
 
 
 def _declared_hints(program: Program, config: Configuration) -> Iterable[Hint]:
-    """Give declared tensors, at queues or in external memory, that are whole native vectors."""
+    """Yield a hint for each declared tensor at a queue or in external memory.
+
+    Tensors of another element type, or that are not whole native vectors, are left out.
+    """
     native = int(config["nnp.native"])
     host = HOST_TYPES[str(config["nnp.host_format"])]
     vector = native * DTYPE_SIZES[host]

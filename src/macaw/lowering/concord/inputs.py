@@ -1,4 +1,4 @@
-"""The inputs of a program and their names: from hints, from declarations, or from addresses."""
+"""Find the inputs of a program and their names: from hints, declarations or addresses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Pieces = Sequence[tuple[int, Hint]]
 
 
 class Inputs:
-    """Collects the inputs of a program while its chains read them."""
+    """The collector of a program's inputs; the tracer calls it when a chain reads a memory."""
 
     def __init__(self, graph: Graph, hints: Sequence[Hint], native: int) -> None:
         self.graph, self.hints, self.native = graph, hints, native
@@ -26,7 +26,11 @@ class Inputs:
     def fill(
         self, name: str, memory: Cells, addresses: Ints, pieces: Pieces, *, tiles: bool
     ) -> None:
-        """Make inputs of the cells at addresses (vectors or tiles) that were never written."""
+        """Make input tensors for those cells at `addresses` that were never written.
+
+        `addresses` count native vectors, or native tiles if `tiles`. `pieces` are hints for the
+        places to which the chain copies the cells.
+        """
         self._pieces(name, memory, addresses.ravel(), pieces, tiles=tiles)
         flat = np.unique(addresses)
         while True:
@@ -51,14 +55,14 @@ class Inputs:
             self.make(self._make_unnamed(name, addresses, whole, tiles=tiles), memory, tiles=tiles)
 
     def _cells(self, addresses: Ints, *, tiles: bool) -> Ints:
-        """Return the cells of vectors, or of tiles of Dram: a row for each address."""
+        """Return an array with one row for each address: the cells of that vector or tile."""
         size = self.native if tiles else 1
         return np.add.outer(addresses * size, np.arange(size))
 
     def _pieces(self, name: str, memory: Cells, flat: Ints, pieces: Pieces, *, tiles: bool) -> None:
-        """Return the hints of what is read, first those of the place where it is read.
+        """Make inputs of cells that are only copied, named by hints of their destinations.
 
-        If it is only copied, hints of the places to which it is written count, too.
+        A hint for the place from which the cells are read has priority.
         """
         for offset, hint in pieces:
             place = flat[offset : offset + self._size(hint, tiles=tiles)]
@@ -70,7 +74,10 @@ class Inputs:
                 self.make(replace(hint, memory=name, address=first), memory, tiles=tiles)
 
     def of_queue(self, name: str, begin: int, rows: int, columns: int, pieces: Pieces) -> Cells:
-        """Return tiles read from a queue, from a position in its stream on, in their order."""
+        """Return a memory of rows × columns tiles that a chain reads from a queue.
+
+        `begin` is the position of the first tile in the queue's stream, in native vectors.
+        """
         memory, count, n = Cells(), rows * columns, self.native
         memory.reserve(count)
         here = [
@@ -104,7 +111,7 @@ class Inputs:
     def hint_at(
         self, name: str, address: int, *, tiles: bool, explicit: bool = True
     ) -> Hint | None:
-        """Return the first hint that covers a cell."""
+        """Return the first unused hint that covers the cell at `address`, or None."""
         for hint in self.hints:
             inside = 0 <= address - hint.address < self._size(hint, tiles=tiles)
             if (
@@ -117,7 +124,11 @@ class Inputs:
         return None
 
     def _declared_hint_at(self, name: str, memory: Cells, address: int) -> Hint | None:
-        """Return the declared tensor that covers a cell, unless a hint names a part of it."""
+        """Return the declared tensor that covers a cell, or None.
+
+        If a part of the tensor is already an input, the result is the rest from `address` on. The
+        result is None if an explicit hint names a part of the tensor.
+        """
         hint = self.hint_at(name, address, tiles=False, explicit=False)
         if hint is None:
             return None
@@ -137,12 +148,12 @@ class Inputs:
         return hint if self._free(memory, cells_of).all() else None
 
     def _begin(self, tensor: Tensor) -> int:
-        """Return the first cell of a tensor; a tile of Dram has several."""
+        """Return the address of a tensor in cells; a tile of Dram has several cells."""
         tiles = tensor.memory == "Dram" and tensor.kind == "matrix"
         return tensor.address * (self.native if tiles else 1)
 
     def _make_unnamed(self, name: str, addresses: Ints, missing: Ints, *, tiles: bool) -> Hint:
-        """Make a tensor of the cells that are read, named after their address."""
+        """Return a hint for unwritten cells that no hint covers, named after their address."""
         native = self.native
         rows, columns = addresses.shape
         first = int(missing[0])
@@ -156,14 +167,17 @@ class Inputs:
         return Hint(label, name, first, rows, columns * native)
 
     def _unnamed_rows(self, name: str, lines: Ints) -> Hint:
-        """Make a tensor of the first unwritten rows of a tile, named after their address."""
+        """Return a hint for the first unwritten rows of a tile, named after their address."""
         first, run = int(lines[0]), 1
         while run < len(lines) and lines[run] == first + run:
             run += 1
         return Hint(f"{name.lower()}_{first}", name, first, run, self.native)
 
     def make(self, hint: Hint, memory: Cells, *, tiles: bool, at: int | None = None) -> Node:
-        """Make an input tensor and write it to its cells, from its address or from `at` on."""
+        """Add an input tensor to the graph and write its node to its cells that are still free.
+
+        The cells begin at the hint's address, or at `at` if it is given.
+        """
         kind = "matrix" if tiles else "vectors"
         tensor = Tensor(hint.name, hint.rows, hint.columns, kind, hint.memory, hint.address)
         rows = -(-hint.rows // self.native) if tiles else hint.rows

@@ -1,4 +1,4 @@
-"""A layer: nodes and loops of nodes, in which equal operations are done once."""
+"""A layer: the nodes of a program with its loops; equal operations are merged."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ LOOPING = ("loop", "carried", "item", "collected", "final", "input")  # nodes th
 
 @dataclass
 class Loop:
-    """A loop of `count` rounds. Nodes of `body` use the `states` and `items` of their round."""
+    """A loop of `count` rounds. In each round the nodes of `body` use `states` and `items`.
+
+    A state is a value that the round before computed. An item is the part of a source that belongs
+    to the round.
+    """
 
     count: int
     body: list[Node] = field(default_factory=list)
@@ -36,7 +40,10 @@ class Loop:
 
 @dataclass
 class Layer:
-    """Nodes in order, outside of loops; a node "loop" stands for one of `loops`."""
+    """The nodes outside of loops, in order.
+
+    A node with operation "loop" stands for the loop with its number in `loops`.
+    """
 
     nodes: list[Node]
     loops: dict[int, Loop]  # by the number of the "loop" node
@@ -44,7 +51,7 @@ class Layer:
 
 
 def operations_of(layer: Layer) -> Iterator[tuple[Node, int]]:
-    """Give the operations of a layer in the order of execution, each with its chain."""
+    """Yield the operations of a layer as they are executed, each with the number of its chain."""
     for node in layer.nodes:
         loop = layer.loops.get(node.number)
         if loop is None:
@@ -56,7 +63,7 @@ def operations_of(layer: Layer) -> Iterator[tuple[Node, int]]:
 
 
 def deduplicate(layer: Layer) -> Layer:
-    """Merge equal operations, and move operations out of loops that are the same in each round."""
+    """Merge equal operations, and move out of a loop what is the same in each of its rounds."""
     same: dict[int, Node] = {}
     outside: dict[tuple[object, ...], Node] = {}
     nodes: list[Node] = []

@@ -1,4 +1,4 @@
-"""Break text into lines as formatters of Python do."""
+"""Break Python source into lines in the way of the usual formatters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ WIDTH = 88
 
 @dataclass(frozen=True)
 class Group:
-    """Items in brackets; the arguments of a call may share one line of their own."""
+    """A comma-separated list of texts in brackets.
+
+    If it does not fit beside the text before it, the arguments of a call may share one line of
+    their own; other items get one line each.
+    """
 
     items: tuple[str | Group, ...]
     brackets: str = "()"
@@ -28,9 +32,9 @@ def arguments(*items: str | Group) -> Group:
 
 
 def lay_out(start: str, group: Group, end: str = "", indent: int = 0) -> list[str]:
-    """Return `start`, a group and `end` in one line, or one item a line.
+    """Return the lines of `start`, a group and `end`: one line if it fits, else one for each item.
 
-    `start` begins with its own indentation.
+    `start` includes its own indentation; `indent` is the indentation of the closing bracket.
     """
     line = f"{start}{group}{end}"
     if len(line) <= WIDTH:
@@ -50,7 +54,7 @@ def lay_out(start: str, group: Group, end: str = "", indent: int = 0) -> list[st
 
 
 def bare(start: str, group: Group, end: str = "", indent: int = 0) -> list[str]:
-    """Return the same for a tuple that needs no brackets in one line."""
+    """Return lines like `lay_out`, for a tuple that needs no brackets if it fits in one line."""
     line = f"{start}{', '.join(map(str, group.items))}{end}"
     if len(group.items) > 1 and len(line) <= WIDTH:
         return [line]
@@ -68,7 +72,7 @@ def bare(start: str, group: Group, end: str = "", indent: int = 0) -> list[str]:
 
 
 def numbers(rows: Sequence[int]) -> str | Group:
-    """Return row numbers as a short expression: a range if they are regular."""
+    """Return a short Python expression for row numbers: a range if possible, else a list."""
     steps = {after - before for before, after in pairwise(rows)}
     first, count = rows[0], len(rows)
     if len(steps) == 1:

@@ -1,8 +1,9 @@
-"""Find loops: time steps that a program writes out one by one become a loop again.
+"""Find loops: turn the time steps that a program writes out one by one into loops again.
 
-A repetition is a run of operations that occurs again with the same structure. In all rounds the
-operand of an operation is one of these: the same operation of the same round, or of the round
-before (a state of the loop), the same value from before the loop, or the next rows of such a value.
+A repetition is a sequence of operations that occurs several times in a row with the same structure.
+An operand in such a round has to be one of these: an operation of the same round; an operation of
+the round before (a state of the loop); a value from before the loop, the same in all rounds; or the
+next rows of such a value.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _LONGEST = 4096  # operations of a round
 
 @dataclass(frozen=True)
 class _Round:
-    """A repetition: `count` rounds of `size` operations, from index `start` on."""
+    """A repetition: `count` rounds of `size` operations each, from index `start` on."""
 
     start: int
     size: int
@@ -30,7 +31,10 @@ class _Round:
 
 
 def roll_loops(graph: Graph) -> Layer:
-    """Return a graph's live nodes with repetitions as loops; equal operations are done once."""
+    """Return the layer of a graph: its repetitions become loops, and duplicates are merged.
+
+    Nodes that no output needs are left out.
+    """
     outputs = [output.node for output in graph.outputs]
     nodes = graph.live(outputs)
     maker = _LoopMaker(nodes, graph)
@@ -41,7 +45,10 @@ def roll_loops(graph: Graph) -> Layer:
 
 
 def _parts(work: Sequence[Node]) -> Iterator[tuple[bool, _Round]]:
-    """Split the operations into repetitions and the runs between them."""
+    """Yield the operations as repetitions and the stretches between them, in order.
+
+    Each pair says whether it is a repetition, and where it is.
+    """
     repetition = _best(work)
     if repetition is None:
         if work:
@@ -64,7 +71,7 @@ def _signature(node: Node) -> tuple[object, ...]:
 
 
 def _best(work: Sequence[Node]) -> _Round | None:
-    """Return the repetition that covers the most operations, if there is one."""
+    """Return the repetition that covers the most operations, or None."""
     signatures: dict[tuple[object, ...], int] = {}
     ids = np.array(
         [signatures.setdefault(_signature(node), len(signatures)) for node in work], np.int64
@@ -95,7 +102,7 @@ def _best(work: Sequence[Node]) -> _Round | None:
 
 
 def _longest(same: NDArray[np.bool_]) -> tuple[int, int]:
-    """Return begin and length of the longest run of True."""
+    """Return the index and the length of the longest stretch of True values."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], same, [False]]).astype(np.int8)))
     starts, ends = edges[::2], edges[1::2]
     if not len(starts):
@@ -105,14 +112,18 @@ def _longest(same: NDArray[np.bool_]) -> tuple[int, int]:
 
 
 def _key(node: Node) -> object:
-    """Return a key that is equal for equal values from before a loop."""
+    """Return a key for a value from before a loop; equal values have equal keys."""
     if node.operation in ("zeros", "zero_tiles"):
         return node.operation, node.rows, node.blocks
     return node.number
 
 
 def _origin(places: Mapping[int, int], rounds: _Round, turn: int, node: Node) -> tuple[str, object]:
-    """Return where an operand of round `turn` comes from."""
+    """Return where an operand used in round `turn` comes from.
+
+    The result is a kind ("before", "same", "previous" or "round n") and, within rounds, the index
+    of the operation that computes it.
+    """
     place = places.get(node.number)
     if place is None or place < rounds.start:
         return "before", _key(node)
@@ -121,7 +132,7 @@ def _origin(places: Mapping[int, int], rounds: _Round, turn: int, node: Node) ->
 
 
 def _consistent(work: Sequence[Node], places: Mapping[int, int], rounds: _Round) -> int:
-    """Return how many rounds have one structure: at least 2, or 0."""
+    """Return how many of the rounds have the same structure, 2 or more; 0 if not even two have."""
     first = [_origins(work, places, rounds, 0, at) for at in range(rounds.size)]
     second: list[list[tuple[str, object]]] = []
     steps: dict[int, int] = {}
@@ -152,14 +163,14 @@ def _origins(
 
 
 def _fits(first: tuple[str, object], later: tuple[str, object]) -> bool:
-    """Whether an operand of the first round agrees with that of a later one."""
+    """Return whether the origins of an operand in the first and in a later round agree."""
     if later[0] == "previous":
         return first[0] == "before"
     return first == later and later[0] in ("same", "before")
 
 
 class _LoopMaker:
-    """Makes the new nodes. Their numbers start after those of all old nodes."""
+    """The builder of a layer's new nodes, which are numbered after all nodes of the graph."""
 
     def __init__(self, nodes: Sequence[Node], graph: Graph) -> None:
         self.nodes: list[Node] = []
@@ -179,7 +190,7 @@ class _LoopMaker:
                 self.nodes.append(new)
 
     def make(self, like: Node, operation: str, inputs: Sequence[Node], **changes: object) -> Node:
-        """Make a node with a new number."""
+        """Return a node like `like` with a new number and other inputs, values and operation."""
         number, self.count = self.count, self.count + 1
         rows, blocks = changes.pop("rows", like.rows), changes.pop("blocks", like.blocks)
         assert isinstance(rows, int)
@@ -200,7 +211,7 @@ class _LoopMaker:
         )
 
     def of(self, node: Node) -> Node:
-        """Return the new node that stands for an old one outside of loops."""
+        """Return the new node that operations outside of loops use in place of an old node."""
         if node.number in self.new:
             return self.new[node.number]
         loop, head, turn, at = self.inside[node.number]
@@ -225,7 +236,7 @@ class _LoopMaker:
         return part
 
     def every(self, node: Node) -> Node:
-        """Return the values of an old node of a loop in all rounds, as rows below each other."""
+        """Return a node that stacks the values which an operation of a loop has in all rounds."""
         loop, head, _, at = self.inside[node.number]
         key = (head.number, at)
         if key not in self.collect_nodes:
@@ -240,7 +251,7 @@ class _LoopMaker:
         return self.collect_nodes[key]
 
     def plain(self, nodes: Sequence[Node]) -> None:
-        """Copy nodes outside of loops."""
+        """Copy nodes that are outside of loops."""
         for node in nodes:
             whole = self._whole(node) if node.operation == "stack" else None
             if whole is None:
@@ -251,7 +262,10 @@ class _LoopMaker:
             self.new[node.number] = whole
 
     def _runs(self, node: Node) -> list[Node]:
-        """Return the operands of a stack; all rounds of a loop's operation count as one."""
+        """Return the operands of a stack.
+
+        If operands are the values of one operation in all rounds of a loop, one node replaces them.
+        """
         runs: list[Node] = []
         at = 0
         while at < len(node.inputs):
@@ -270,7 +284,10 @@ class _LoopMaker:
         return runs
 
     def _whole(self, node: Node) -> Node | None:
-        """Return a stack of the results of all rounds, interleaved or not."""
+        """Return one node for a stack that takes results of a single loop in all its rounds.
+
+        Each round may give several operands. Returns None for other stacks.
+        """
         inside = [self.inside.get(item.number) for item in node.inputs]
         if inside[0] is None or any(item is None or item[1] is not inside[0][1] for item in inside):
             return None
@@ -292,7 +309,7 @@ class _LoopMaker:
         return regroup
 
     def loop(self, work: Sequence[Node], rounds: _Round) -> None:
-        """Make a loop of a repetition."""
+        """Add the loop for a repetition."""
         places = {node.number: place for place, node in enumerate(work)}
         loop = Loop(rounds.count)
         head = self.make(work[rounds.start], "loop", [])
@@ -346,7 +363,10 @@ class _LoopMaker:
         self.nodes.append(head)
 
     def _item(self, loop: Loop, start: Node, far: int, source: Node) -> Node:
-        """Return the rows that a round takes, `far` after those of the round before."""
+        """Return the node for the rows of `source` that a round takes.
+
+        Each round takes rows that are `far` rows after those of the round before.
+        """
         begin, count = start.value["start"], start.rows
         every = count * loop.count
         lines = [begin + far * turn + row for turn in range(loop.count) for row in range(count)]

@@ -1,7 +1,7 @@
-"""Draw the data flow: as Graphviz text, or as SVG by a small layout algorithm.
+"""Draw the data flow of an nnp program, as Graphviz text or as SVG.
 
-The SVG needs no other tool. Operations stand below their operands, in layers, ordered by the
-positions of the operands. That is enough for graphs of layers; Graphviz serves for others.
+The SVG needs no other tool. Its layout is simple: operations are below their operands, in layers,
+ordered by the positions of the operands. Use Graphviz for graphs that are not layers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _FILL = {
 
 
 class Drawing:
-    """The boxes and arrows of a layer; a frame surrounds the boxes of a loop."""
+    """The boxes and arrows of a layer, with a frame around the boxes of each loop."""
 
     def __init__(self, graph: Graph) -> None:
         self.layer: Layer = roll_loops(graph)
@@ -99,7 +99,7 @@ def _kind(node: Node) -> str:
 
 
 def dot(graph: Graph) -> str:
-    """Return Graphviz text."""
+    """Return the drawing of a graph as Graphviz text."""
     drawing = Drawing(graph)
     lines = ["digraph layer {", '    node [shape=box, style="filled", fontname="sans-serif"];']
     inside = {key for keys in drawing.frames.values() for key in keys}
@@ -120,7 +120,10 @@ def dot(graph: Graph) -> str:
 
 
 def _layers(drawing: Drawing) -> list[list[str]]:
-    """Return boxes by distance from the inputs, each layer ordered by the operands' positions."""
+    """Return the keys of boxes in layers: the distance from the inputs decides about the layer.
+
+    Each layer is ordered by the positions of the boxes' operands.
+    """
     takes: dict[str, list[str]] = defaultdict(list)
     for start, end, again in drawing.arrows:
         if not again:
@@ -154,7 +157,10 @@ def _layers(drawing: Drawing) -> list[list[str]]:
 def _places(
     drawing: Drawing, rows: Sequence[Sequence[str]]
 ) -> tuple[dict[str, tuple[float, float]], int]:
-    """Return the position of each box and the total width; a loop's boxes are on the right."""
+    """Return the position (x, y) of each box and the width of the picture, in pixels.
+
+    In each layer the boxes of a loop are on the right.
+    """
     step = _WIDTH + _GAP
     inside = {key for keys in drawing.frames.values() for key in keys}
     split = [[key for key in row if key not in inside] for row in rows]
@@ -178,7 +184,7 @@ def _places(
 
 
 def svg(graph: Graph) -> str:
-    """Return the picture as SVG."""
+    """Return the drawing of a graph as SVG."""
     drawing = Drawing(graph)
     rows = _layers(drawing)
     at, wide = _places(drawing, rows)

@@ -1,4 +1,4 @@
-"""Write a layer as a Python file for one of the targets."""
+"""Write the concordant software of a program: a Python file for one of the targets."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WHAT = {
 
 @dataclass
 class Software:
-    """A generated file, and the names of inputs and outputs in it."""
+    """A generated file, and the names that inputs and outputs have in it."""
 
     text: str
     inputs: dict[str, Tensor]  # by parameter
@@ -32,7 +32,7 @@ class Software:
 
 
 def software(graph: Graph, config: Configuration, target: str, title: str = "") -> Software:
-    """Generate the file of a graph for `target`. Raises `LowerError`."""
+    """Return the generated file of a graph for `target`, such as "numpy". Raises `LowerError`."""
     live = graph.live(output.node for output in graph.outputs)
     layer = roll_loops(graph)
     writer = LayerWriter(graph, layer, config, target)
@@ -64,7 +64,7 @@ def software(graph: Graph, config: Configuration, target: str, title: str = "") 
 
 
 def _docstring(config: Configuration, target: str, title: str) -> str:
-    """Return the docstring of the file."""
+    """Return the docstring of the generated file."""
     kind = str(config["nnp.quantise"])
     bits = f"{config['nnp.vector_bits']} and {config['nnp.matrix_bits']} bits"
     if kind == "float":
@@ -86,7 +86,7 @@ def _docstring(config: Configuration, target: str, title: str) -> str:
 
 
 def _shapes(writer: LayerWriter) -> str:
-    """Return the text that lists shapes of inputs and outputs."""
+    """Return the source text that lists the shapes of inputs and outputs."""
     groups = []
     for title, group in (
         ("INPUTS", {name: tensor.shape for name, tensor in writer.inputs.items()}),

@@ -1,7 +1,7 @@
-"""Trace a program: run its chains one after the other on memories that hold nodes.
+"""Trace an nnp program: execute its chains on memories that hold graph nodes instead of numbers.
 
-A chain never reads register entries that it writes (a rule of chains). So its iterations are rows
-of one value, and each operation is one node, however often it is repeated.
+A chain never reads register entries that it writes (a rule for chains). So all its iterations can
+be one value with a row for each iteration, and each instruction is one node.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ _IN, _OUT, _EXTERNAL, _MATRICES = "NetInQ", "NetOutQ", "Dram", "MatrixRf"
 
 
 def trace(chains: Iterable[Chain], hints: Sequence[Hint], config: Configuration) -> Graph:
-    """Return the graph of a program. Raises `LowerError` for what software cannot do."""
+    """Return the graph of a program.
+
+    Raises `LowerError` if software cannot do what the program does.
+    """
     tracer = Tracer(hints, config)
     for chain in chains:
         tracer.run(chain)
@@ -36,7 +39,7 @@ def trace(chains: Iterable[Chain], hints: Sequence[Hint], config: Configuration)
 
 
 class Tracer:
-    """The memories and queues of a traced run, and the graph so far."""
+    """The state of a trace: the memories and queues of the program, and the graph so far."""
 
     def __init__(self, hints: Sequence[Hint], config: Configuration) -> None:
         self.native = int(config["nnp.native"])
@@ -76,7 +79,7 @@ class Tracer:
     def _vectors_of(
         self, chain: Chain, by_instruction: Mapping[int, Access], window: Volume | None
     ) -> None:
-        """Trace the iterations `turns` of a chain of vectors, all at once."""
+        """Trace the iterations `self.turns` of a chain of vectors together."""
         writes = [access for access in by_instruction.values() if access.writes]
         first = by_instruction[0]
         moves = not any(step(row).role == "stage" for row in chain.rows)
@@ -109,7 +112,10 @@ class Tracer:
     # --- what a chain reads ---
 
     def _addresses(self, access: Access, window: Volume | None) -> Ints:
-        """Return the cells of an access: a row for each iteration."""
+        """Return an array of shape (iterations, vectors): the cells of an access.
+
+        A read of the same cells in all iterations gives one row.
+        """
         begins = [access.begin(turn, window) for turn in self.turns]
         if len(set(begins)) == 1 and not access.writes and not access.memory.queue:
             begins = begins[:1]
@@ -122,7 +128,7 @@ class Tracer:
         return self._vectors(access.memory.name, self._source(access, window))
 
     def _source(self, access: Access, window: Volume | None) -> Ints:
-        """Return the cells that an access reads; a read of a queue removes them."""
+        """Return the cells that an access reads. A read of a queue removes them from the queue."""
         if access.memory.name != _IN:
             return self._addresses(access, window)
         count = len(self.turns) * access.count
@@ -131,7 +137,7 @@ class Tracer:
         return addresses.reshape(len(self.turns), -1)
 
     def _vectors(self, name: str, addresses: Ints) -> Node:
-        """Return the value in cells of vectors; cells from outside become an input."""
+        """Return the node for a read of vectors; cells that come from outside become an input."""
         return cells.vectors(self.graph, *self._cells(name, addresses))
 
     def _cells(self, name: str, addresses: Ints, pieces: Pieces = ()) -> tuple[Ints, Ints]:
@@ -142,7 +148,7 @@ class Tracer:
         return cells.as_vectors(self.graph, owner), index
 
     def _windows(self, chain: Chain, access: Access, window: Volume) -> Node:
-        """Return the windows of a volume, one for each iteration."""
+        """Return the node for the windows of an image volume, one window for each iteration."""
         first, last = self.turns.start, self.turns.stop
         positions = window.width * window.height
         count = positions * window.depth
@@ -169,7 +175,11 @@ class Tracer:
     # --- what it does ---
 
     def _product(self, chain: Chain, access: Access, value: Node, place: SourceInstruction) -> Node:
-        """Return a product; if the matrix changes in each iteration, one product for each."""
+        """Return the node of a matrix-vector product.
+
+        If the address of the matrix changes with the iterations, it stacks one product for each
+        iteration.
+        """
         rows, columns = chain.scalars["rows"], chain.scalars["cols"]
         iterations = len(self.turns) if access.inc else 1
         products = []
@@ -190,7 +200,10 @@ class Tracer:
     def _quantised_matrix(
         self, begin: int, rows: int, columns: int, place: SourceInstruction
     ) -> Node:
-        """Return a matrix of MatrixRf, quantised; one node serves until the matrix changes."""
+        """Return the quantised matrix at tile `begin` of MatrixRf.
+
+        Products share one node until MatrixRf is written again.
+        """
         key = begin, rows, columns
         if key in self.matrices:
             return self.matrices[key]
@@ -201,7 +214,7 @@ class Tracer:
         return quantise
 
     def _unquantised_matrix(self, begin: int, rows: int, columns: int) -> Node:
-        """Return a matrix of MatrixRf as it was before its quantisation."""
+        """Return the matrix at tile `begin` of MatrixRf in the host format."""
         addresses = begin + np.arange(rows * columns, dtype=np.int64).reshape(rows, columns)
         return cells.tiles(self.graph, *self._memory(_MATRICES).read(addresses))
 
@@ -224,7 +237,7 @@ class Tracer:
     # --- what it writes ---
 
     def _name(self, writes: Sequence[Access]) -> str:
-        """Return the name of the first hinted place that a chain writes."""
+        """Return the name of the first hint for a place that the chain writes, or an empty text."""
         for access in writes:
             for hint in self.hints:
                 place = hint.memory, hint.address
@@ -233,7 +246,10 @@ class Tracer:
         return ""
 
     def _pieces(self, writes: Sequence[Access], count: int, *, tiles: bool) -> Pieces:
-        """Return the hints that a write of `count` consecutive cells covers completely."""
+        """Return the hints that a write of `count` consecutive cells covers completely.
+
+        Each hint comes with the index of its first cell in the write.
+        """
         pieces = []
         for access in writes:
             base = access.begin(self.turns[0], None)
@@ -248,7 +264,7 @@ class Tracer:
     def _move(
         self, chain: Chain, read: Access, writes: Sequence[Access], window: Volume | None
     ) -> None:
-        """Trace a chain that only copies vectors: the cells keep their nodes."""
+        """Trace a chain that only copies vectors: the copied cells refer to the same nodes."""
         addresses = self._source(read, window)
         count = len(self.turns) * read.count
         pieces = self._pieces(writes, count, tiles=False) if addresses.size == count else ()
@@ -280,7 +296,7 @@ class Tracer:
         index: Ints,
         window: Volume | None,
     ) -> None:
-        """Write cells, a row for each iteration."""
+        """Write cells to the targets of `writes`; each row of the arrays is an iteration."""
         into: dict[str, list[Access]] = {}
         for access in writes:
             into.setdefault(access.memory.name, []).append(access)
@@ -301,7 +317,10 @@ class Tracer:
                     self.write_log[int(address)] = places[writer]
 
     def _push(self, owner: Ints, index: Ints, places: Sequence[SourceInstruction]) -> None:
-        """Push cells, a row for each iteration: first all by one instruction, then by the next."""
+        """Append cells to NetOutQ; each row of the arrays is an iteration.
+
+        In each iteration every instruction of `places` pushes the whole row.
+        """
         for line in zip(owner.tolist(), index.tolist(), strict=True):
             for place in places:
                 self.push_log += [(*cell, place) for cell in zip(*line, strict=True)]
@@ -309,7 +328,7 @@ class Tracer:
     # --- tiles ---
 
     def _tiles(self, chain: Chain, read: Access, write: Access) -> None:
-        """Trace m_rd and m_wr: a matrix goes into MatrixRf, or from there to Dram."""
+        """Trace a chain of `m_rd` and `m_wr`: it copies a matrix into or out of MatrixRf."""
         rows, columns = chain.scalars["rows"], chain.scalars["cols"]
         self.turns = range(1)
         if write.memory.name != _MATRICES:
@@ -332,11 +351,11 @@ class Tracer:
             self.matrices.clear()
 
     def _rows_of(self, tiles: Ints) -> Ints:
-        """Return the cells of tiles of Dram: a row for each tile."""
+        """Return an array with one row for each tile of Dram: the cells of its N rows."""
         return np.add.outer(tiles * self.native, np.arange(self.native))
 
     def _leave(self, chain: Chain, read: Access, write: Access) -> None:
-        """Write a matrix of MatrixRf to Dram, requantised."""
+        """Write a matrix of MatrixRf, requantised, to Dram."""
         rows, columns = chain.scalars["rows"], chain.scalars["cols"]
         place = chain.places[write.at]
         matrix = self._unquantised_matrix(read.base, rows, columns)
@@ -350,7 +369,7 @@ class Tracer:
     # --- the end ---
 
     def finish(self) -> None:
-        """Collect the outputs: what NetOutQ has got, and what was written to Dram."""
+        """Add the outputs to the graph: what was pushed to NetOutQ or written to Dram."""
         queue = np.array([item[:2] for item in self.push_log], np.int64).reshape(-1, 2)
         places = [item[2] for item in self.push_log]
         self._collect(_OUT, np.arange(len(queue)), queue, dict(enumerate(places)))
@@ -365,7 +384,10 @@ class Tracer:
     def _collect(
         self, name: str, addresses: Ints, cells_read: Ints, places: dict[int, SourceInstruction]
     ) -> None:
-        """Collect the outputs of a memory from its cells (owner, index) at rising addresses."""
+        """Add the outputs of one memory: first those that hints name, then each run of other cells.
+
+        `cells_read` has (node number, index) for each of the rising `addresses`.
+        """
         at = {int(address): n for n, address in enumerate(addresses)}
         left = set(at)
         for hint in self.hints:
@@ -391,7 +413,10 @@ class Tracer:
             self._output(hint, [cells_read[at[a]] for a in run], [places[a] for a in run])
 
     def _blocks(self, cells_read: Sequence[Ints]) -> int:
-        """Return the native vectors of a row if all pushed rows have the same number, else 1."""
+        """Return the native vectors in a row of an unnamed output.
+
+        This is the row length of the values that were written, if it is the same for all, else 1.
+        """
         sizes = {self.graph.nodes[int(owner)].blocks for owner, _ in cells_read}
         size = sizes.pop()
         return size if not sizes and len(cells_read) % size == 0 else 1
@@ -409,7 +434,7 @@ class Tracer:
 
 
 def _feeds_itself(accesses: Iterable[Access], turns: range, window: Volume | None) -> bool:
-    """Whether an iteration reads from external memory what an earlier one wrote."""
+    """Return whether an iteration reads from external memory what an earlier iteration wrote."""
     external = [access for access in accesses if access.memory.name == _EXTERNAL]
     if len(turns) == 1 or not any(access.writes for access in external):
         return False

@@ -1,4 +1,7 @@
-"""Write the function `layer` of a generated file: a statement an operation, a function a loop."""
+"""Write the function `layer` of a generated file.
+
+Each operation becomes a statement, and each loop becomes a function.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ _KEPT = (
 
 @dataclass
 class LayerWriter:
-    """Writes the function `layer`."""
+    """The writer of the function `layer`, with the names and expressions used so far."""
 
     graph: Graph
     layer_nodes: Layer
@@ -82,7 +85,7 @@ class LayerWriter:
     # --- the function ---
 
     def layer(self) -> list[str]:
-        """Return the lines of the function."""
+        """Return the source lines of the function."""
         layer = self.layer_nodes
         for tensor, node in self.graph.inputs:
             if node.number not in self.live:
@@ -129,7 +132,7 @@ class LayerWriter:
                 self._statement(node, indent)
 
     def _prepare(self, node: Node, indent: int) -> None:
-        """Write the statement that pads an input to native vectors or tiles."""
+        """Write the statement that pads an input to whole native vectors or tiles."""
         if node.number not in self.live:
             return
         name = self.names[node.number]
@@ -171,7 +174,7 @@ class LayerWriter:
         self.lines += self._with_comment(lines, node)
 
     def _with_comment(self, lines: list[str], node: Node) -> list[str]:
-        """Return the lines of a statement, with the source line as comment where it fits."""
+        """Return the lines of a statement, with its assembly line as a comment if that fits."""
         place = node.place
         if place is None or place.line is None:
             return lines
@@ -179,7 +182,10 @@ class LayerWriter:
         return [*lines[:-1], lines[-1] + text] if len(lines[-1] + text) <= WIDTH else lines
 
     def _name(self, node: Node) -> str:
-        """Return a variable's name: that of its tensor, or of what its chain makes of it."""
+        """Return a variable name for a node.
+
+        It is the name of the node's tensor, or derived from what the node's chain makes.
+        """
         first = node.inputs[0] if node.inputs else None
         base_name = self.names.get(first.number, "") if first is not None else ""
         if (
@@ -211,7 +217,7 @@ class LayerWriter:
         return self._unique(last.name or _PLAIN.get(node.operation, node.operation))
 
     def _stem(self, node: Node) -> str:
-        """Return the name of what a node is made of."""
+        """Return the name of the value from which a node is made."""
         while node.inputs:
             node = node.inputs[0]
             if node.number in self.names:
@@ -238,7 +244,10 @@ class LayerWriter:
         return self.expressions[node.number]
 
     def _call(self, node: Node) -> tuple[str, list[str | Group]]:
-        """Return a function and its arguments; if the function is empty, an expression."""
+        """Return the function for a node and its arguments.
+
+        If the function's name is empty, the first argument is an expression.
+        """
         texts = [self._text(item) for item in node.inputs]
         value, width = node.value, node.blocks * self.native
         operation = node.operation
@@ -287,7 +296,7 @@ class LayerWriter:
     # --- loops ---
 
     def _loop(self, node: Node, loop: Loop, indent: int) -> None:
-        """Write the function for a round, and the scan that calls it."""
+        """Write the function that does one round of a loop, and the scan that calls it."""
         blank = " " * indent
         starts = [self._text(item) for item in loop.starts]
         sources = [self._sequence(loop, item) for item in loop.sources]
@@ -315,7 +324,7 @@ class LayerWriter:
         self._assign(left, "scan", [step, Group(tuple(starts)), *sources], indent)
 
     def _scan_targets(self, node: Node, loop: Loop, indent: int) -> str:
-        """Return the targets of a scan: names of last states and of results."""
+        """Return the assignment targets of a scan: names of the last states and of the results."""
         bases = [f"{item.name or 'result'}_all" for item in loop.results]
         lasts = [item.name or "last" for item in loop.updates]
         needed_finals = [slot in loop.finals for slot in range(len(lasts))]

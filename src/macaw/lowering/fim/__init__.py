@@ -1,1 +1,1 @@
-"""Products on function-in-memory islands (seed 004): tilings, cycles, sources."""
+"""Lower products and graphs to programs for function-in-memory islands (seed 004)."""

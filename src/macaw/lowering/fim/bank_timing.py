@@ -1,6 +1,6 @@
-"""Predict when the banks of an island take commands (docs/timing-fim.md).
+"""Predict in which cycles the banks of an island take commands (docs/timing-fim.md).
 
-The lowering keeps times alone, no bytes. The rules are those of the emulator,
+The prediction handles times only, no data. It uses the emulator's timing rules,
 `macaw.emu.rules.fim_dram`.
 """
 
@@ -23,7 +23,10 @@ from macaw.isa.fim_islands import geometry
 
 
 class BankTiming:
-    """The last commands of an island's banks and of its channel, in device cycles."""
+    """The cycles of the last commands to each bank of an island and on its channel.
+
+    Times are device cycles. The next command's earliest cycle follows from them.
+    """
 
     def __init__(self, config: Configuration) -> None:
         self.timings = Timings.of(config)
@@ -39,7 +42,10 @@ class BankTiming:
         self._commands: set[int] = set()  # of a DIMM: cycles in which the command bus is taken
 
     def _command(self, at: int, step: int) -> int:
-        """Take the command bus in the first free cycle from `at` on, and return that cycle."""
+        """Reserve the first free cycle of the command bus from `at` on, and return it.
+
+        Only the banks of a DIMM share a command bus; elsewhere the result is `at`.
+        """
         if self.geometry.one_bus:
             while at in self._commands:
                 at += step
@@ -49,10 +55,10 @@ class BankTiming:
     def open(
         self, banks: Sequence[int], row: int, time: int, step: int = 1, bus: bool = False
     ) -> int:
-        """Open a row in banks in lock-step and return the cycle of the activation.
+        """Open a row in several banks at the same time, and return the cycle of the activation.
 
-        Commands come at multiples of `step` from `time` on. `bus`: they take the command bus of a
-        DIMM, as those of the host, of push and of pull do.
+        Commands are issued at multiples of `step` from `time` on. With `bus`, they use the command
+        bus of a DIMM, as commands of the host, of push and of pull do.
         """
         others = [bank for bank in banks if self.rows[bank] != CLOSED]
         if others:
@@ -77,10 +83,10 @@ class BankTiming:
     def access(
         self, bank: int, row: int, time: int, writes: bool, step: int = 1
     ) -> tuple[int, int]:
-        """Read or write a column over the channel: its cycle, and the first cycle after its data.
+        """Read or write a column over the channel.
 
-        The command comes at a multiple of `step` from `time` on. If another row is open, it is
-        closed first.
+        Returns the cycle of the command and the first cycle after its data. The command is issued
+        at a multiple of `step` from `time` on. If another row is open, it is closed first.
         """
         if self.rows[bank] != row:
             time = self.open((bank,), row, time, step, bus=True)
@@ -105,7 +111,7 @@ class BankTiming:
     def columns_of(
         self, bank: int, row: int, time: int, count: int, writes: bool
     ) -> tuple[int, int]:
-        """Read or write `count` columns of a row: the cycles of the first and the last command."""
+        """Read or write `count` columns of a row; return the cycles of the first and last one."""
         first, _ = self.access(bank, row, time, writes)
         last = first
         if count > 1:

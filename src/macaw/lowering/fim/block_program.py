@@ -1,8 +1,8 @@
-"""The words of an island's blocks: the data from which sources and predictions are made.
+"""Represent the programs of an island's blocks, from which sources and predictions are made.
 
-A word is one 32-bit instruction of an island. A block is a list of words and of repetitions of
-words. Columns and rows are text for the assembler, because timing does not depend on them. Columns
-that are pushed and pulled are numbers, because their rows have to be opened.
+A word is one 32-bit instruction of an island. A block is a list of words and of repeated words.
+Columns and rows in a word are text for the assembler, because timing does not depend on them. Only
+the columns of push and pull are numbers, because the island has to open their rows.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _REGISTERS = [[name for name in (*row.reads, row.to) if name in (ROP, GIO)] for 
 
 @dataclass(frozen=True)
 class Word:
-    """A word: its source text, its kind, its repeat count, and what else its time depends on.
+    """An instruction of an island: its source text, its kind, its repeat count, and its operands.
 
-    OPERATE: `operation` is an index into OPERATIONS; `value` is the index of its `Mode`, if it
-    computes. PULL, PUSH, LOCK, UNLOCK: `value` is the buffer's number; `every`: one column for all
-    banks. POINT moves a buffer's pointers to the columns `start` and `end`; -1 leaves a pointer
-    where it is.
+    The operands are those that the time depends on. OPERATE: `operation` is an index into
+    OPERATIONS; `value` is the index of its `Mode`, if it computes. PULL, PUSH, LOCK, UNLOCK:
+    `value` is the number of the buffer; `every` says that all banks share one column. POINT sets
+    the pointers of a buffer to the columns `start` and `end`; -1 leaves a pointer unchanged.
     """
 
     text: str
@@ -53,7 +53,10 @@ class Word:
 
 @dataclass(frozen=True)
 class Repeat:
-    """Words that the source repeats `count` times; the assembler's `counter` counts them from 0."""
+    """Words that the source repeats `count` times.
+
+    `counter` is the name of an assembler symbol that counts the repetitions from 0, or empty.
+    """
 
     count: int
     body: tuple[Item, ...]
@@ -65,7 +68,7 @@ Item = Word | Repeat
 
 @dataclass(frozen=True)
 class Mode:
-    """A setting of the ALU: function, arrangement and format by number; whether it accumulates."""
+    """A setting of the ALU: numbers of function, arrangement and format, and the accumulate flag."""
 
     function: int
     arrangement: int
@@ -75,9 +78,9 @@ class Mode:
 
 @dataclass(frozen=True)
 class Block:
-    """A block: its banks and its words, the final `end` left out.
+    """A block: its banks and its words without the final `end`.
 
-    `modes` are the settings to which words refer; `row` is the row that is open at the end.
+    Words refer to `modes` by index. `row` is the row that is open when the block ends.
     """
 
     banks: tuple[int, ...]
@@ -86,7 +89,7 @@ class Block:
     row: int
 
     def lines(self, label: str = "") -> list[str]:
-        """Return the source lines of the block; the first one has `label`, if there is one."""
+        """Return the source lines of the block; the first line has `label` if it is not empty."""
         head = f"{label}: " if label else ""
         numbers = ", ".join(map(str, self.banks))
         if len(self.banks) == self.banks[-1] - self.banks[0] + 1 > 1:
@@ -111,7 +114,7 @@ def _lines(items: Sequence[Item]) -> Iterator[str]:
 
 
 def size(items: Sequence[Item]) -> int:
-    """Count the words of a program, repetitions included."""
+    """Return the number of words of a program, where repeated words count each time."""
     return sum(1 if isinstance(item, Word) else item.count * size(item.body) for item in items)
 
 

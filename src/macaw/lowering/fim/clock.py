@@ -1,10 +1,13 @@
-"""When the actions of a plan begin and end.
+"""Predict when the actions of a plan begin and end.
 
-There is one cp, one dma and the islands. cp issues actions in order. It queues copies at the dma,
-which does them one after the other. `start` waits for the inputs of its step and for the island. A
-copy to or from banks with running blocks waits for these blocks, and so do all copies after it
-(docs/timing-fim.md). The results of a step are fetched before other data go into its banks, and
-before the inputs of a step that reads them are copied.
+The model has one cp, one dma and the islands:
+
+- cp issues the actions in order. It queues copies at the dma, which does them one after the other.
+- `start` waits for the inputs of its step and for the island.
+- A copy to or from banks with running blocks waits for these blocks. All copies after it wait, too
+  (docs/timing-fim.md).
+- The results of a step are fetched before other data are copied into its banks, and before the
+  inputs of a step that reads them are copied.
 """
 
 from __future__ import annotations
@@ -15,30 +18,30 @@ from macaw.lowering.fim.plan import BRING, FETCH, HOST, START, Action, Option
 
 
 class Clock:
-    """The cycles from which on cp, the dma and the islands are free."""
+    """The cycles from which on cp, the dma and each island are free."""
 
     def __init__(self) -> None:
         self.cp = self.dma = 0
         self.islands: dict[int, tuple[int, int]] = {}  # end of the last blocks, their banks
 
     def copy(self) -> Clock:
-        """Return an independent copy."""
+        """Return an independent copy of the clock."""
         clock = Clock()
         clock.cp, clock.dma, clock.islands = self.cp, self.dma, dict(self.islands)
         return clock
 
     @property
     def end(self) -> int:
-        """The cycle in which all of them are free."""
+        """The cycle from which on cp, the dma and all islands are free."""
         return max(self.cp, self.dma, *(end for end, _ in self.islands.values()), 0)
 
     def free(self, option: Option) -> int:
-        """Return the cycle from which on copies can reach the banks of an option."""
+        """Return the cycle from which on the dma can access the banks of an option."""
         end, banks = self.islands.get(option.island or 0, (0, 0))
         return end if banks & option.banks else 0
 
     def bring(self, option: Option) -> tuple[int, int]:
-        """Copy the inputs of an option into its banks; return begin and end."""
+        """Copy the inputs of an option into its banks; return the begin and end cycles."""
         begin = max(self.cp, self.dma)
         if option.bring:
             first = max(begin, self.free(option))
@@ -47,7 +50,10 @@ class Clock:
         return begin, max(begin, self.dma)
 
     def start(self, option: Option, inputs_at: int) -> tuple[int, int]:
-        """Run the blocks of an option with inputs that are there at `inputs_at`: begin and end."""
+        """Execute the blocks of an option; return the begin and end cycles.
+
+        `inputs_at` is the cycle from which on the inputs are in the banks.
+        """
         assert option.island is not None
         self.cp = max(self.cp, inputs_at, self.islands.get(option.island, (0, 0))[0])
         begin = self.cp
@@ -58,7 +64,7 @@ class Clock:
         return begin, begin + option.compute
 
     def fetch(self, option: Option) -> tuple[int, int]:
-        """Copy the results of an option out of its banks; return begin and end."""
+        """Copy the results of an option out of its banks; return the begin and end cycles."""
         begin = max(self.cp, self.dma)
         first = max(begin, self.free(option))
         self.dma = first + option.fetch
@@ -66,7 +72,10 @@ class Clock:
         return begin, self.dma
 
     def host(self, option: Option) -> tuple[int, int]:
-        """Do a task on the host: the dma copies, cp waits if it computes; return begin and end."""
+        """Do a task on the host; return the begin and end cycles.
+
+        The dma makes the copies. If the task computes, cp waits for them and then computes.
+        """
         begin = max(self.cp, self.dma)
         if option.bring:
             self.dma = begin + option.bring
@@ -80,7 +89,7 @@ class Clock:
 
 
 class Track:
-    """The steps issued so far, in order, and the actions that they need."""
+    """The steps issued so far, in order, with the actions that they need."""
 
     def __init__(self, eager: bool = False) -> None:
         self.clock = Clock()
@@ -92,7 +101,7 @@ class Track:
         self.maker: dict[str, int] = {}
 
     def copy(self) -> Track:
-        """Return an independent copy."""
+        """Return an independent copy of the track."""
         track = Track(self.eager)
         track.clock, track.maker = self.clock.copy(), dict(self.maker)
         for name in ("actions", "options", "ends", "pending"):
@@ -100,7 +109,7 @@ class Track:
         return track
 
     def issue(self, option: Option) -> None:
-        """Issue a step: fetch earlier results if it needs that, bring its inputs, start it."""
+        """Append a step: fetch the earlier results that it needs, copy its inputs, start it."""
         self.fetch_needed(option)
         number = len(self.options)
         self.options.append(option)
@@ -114,7 +123,10 @@ class Track:
         self.pending.append(number)
 
     def fetch_needed(self, option: Option) -> None:
-        """Fetch the results that an option reads, and those that lie in its banks."""
+        """Fetch the results that an option reads, and the results that are still in its banks.
+
+        An eager track also fetches all results that are ready.
+        """
         sources = {
             self.maker.get(tensor.memory.name) for task in option.tasks for tensor in task.inputs
         }
@@ -126,12 +138,12 @@ class Track:
                 self.fetch(step)
 
     def fetch(self, step: int) -> None:
-        """Fetch the results of a step."""
+        """Copy the results of step number `step` out of its banks."""
         self.pending.remove(step)
         self._add(FETCH, step, self.clock.fetch(self.options[step]))
 
     def finish(self) -> int:
-        """Fetch all remaining results, the earliest first; return the last cycle."""
+        """Fetch all remaining results, the earliest first; return the cycle of the end."""
         for step in sorted(self.pending, key=lambda step: self.ends[step]):
             self.fetch(step)
         return self.clock.end
@@ -142,7 +154,11 @@ class Track:
 
 
 def simulate(options: Sequence[Option]) -> Track:
-    """Return the actions of steps in a given order: the better of late and of early fetching."""
+    """Return the track of steps in the given order, with all their actions.
+
+    It fetches results late (when another step needs them) or early (as soon as they are ready),
+    whichever ends sooner.
+    """
     tracks = Track(), Track(eager=True)
     for track in tracks:
         for option in options:

@@ -1,10 +1,10 @@
-"""Programs that choose the island of each task at run time (seed 004 ¶60: the host schedules).
+"""Write programs that choose the island of each task at run time (seed 004 ¶60).
 
-cp keeps a list of tasks, each with one variant for every island that can do it. From the tasks
-whose inputs are there, cp takes the first one and the variant that would end first. An island that
-is busy counts as free at the predicted end of its blocks; if it is already late by n cycles, n
-cycles from now. If the best island is busy, the task waits. A block signals its end by moving a
-pointer of a buffer, which cp reads without waiting.
+cp has a table of tasks, each with one variant for every island that can do it. Among the tasks
+whose inputs are ready, cp takes the first one, and its variant with the earliest predicted end. For
+this prediction a busy island becomes free at the predicted end of its blocks. If it is already n
+cycles late, it becomes free n cycles from now. If the best island is busy, the task waits. A block
+signals its end by setting the pointer of a buffer, which cp polls.
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ FAR = 8  # variants that take so many times the best one's cycles are left out
 
 @dataclass(frozen=True)
 class RuntimeTask:
-    """The variants of a task, one step each, and the tasks that read its result."""
+    """A task that cp schedules: its variants, and the tasks that read its result.
+
+    Each variant is a step, with another island or the host.
+    """
 
     steps: tuple[Step, ...]
     needs: int  # number of tasks that have to end first
@@ -38,7 +41,7 @@ class RuntimeTask:
 
 
 def runtime_tasks(plan: GraphPlan) -> list[RuntimeTask]:
-    """Return the tasks of a plan, each with its best option on every island and the host."""
+    """Return the tasks of a plan, each with its best option on every island and on the host."""
     maker = {step.option.task.output.name: step.number for step in plan.steps}
     needs = []
     for step in plan.steps:
@@ -66,7 +69,7 @@ def _ways(options: Sequence[Option]) -> list[Option]:
 def emit(
     plan: GraphPlan, graph: Graph, config: Configuration, device: str = "base", name: str = ""
 ) -> LoweredGraph:
-    """Write the program of a plan; cp chooses the island of each task when it runs.
+    """Return the program of a plan in which cp chooses the island of each task at run time.
 
     Raises `LowerError` if the variants do not fit the islands or the memory.
     """
@@ -74,7 +77,7 @@ def emit(
 
 
 class _Dispatcher(ProgramWriter):
-    """Collects the parts of the source: cp's code, its tables, the islands' blocks."""
+    """The writer of the source: cp's code, cp's tables, and the blocks of the islands."""
 
     def __init__(
         self,
@@ -101,8 +104,9 @@ class _Dispatcher(ProgramWriter):
     def scratch_label(self, step: Step, symbol: str) -> str:
         """Return the label of a step's scratch memory.
 
-        Copies come one after the other, so all steps share the scratch of results that are tiles.
-        Other scratch memory relies on zeros where no copy writes, so each step has its own.
+        All steps share one scratch memory for results that are tiles, because the dma makes copies
+        one after the other. Other scratch memory has to be zero where no copy writes, so each step
+        has its own.
         """
         is_result = symbol.endswith(".tiles")
         return "_results" if is_result else super().scratch_label(step, symbol)
@@ -122,7 +126,7 @@ class _Dispatcher(ProgramWriter):
         self.code.append("_over:")
 
     def _way(self, step: Step) -> None:
-        """Write two routines: one starts a variant, the other one fetches its result."""
+        """Write two routines of cp: one starts a variant, the other one fetches its result."""
         self.code.append(f"go{step.number}:")
         if step.option.island is None:
             self.host(step)
@@ -135,13 +139,13 @@ class _Dispatcher(ProgramWriter):
         self.code.append("ret")
 
     def wait_for_inputs(self, step: Step) -> None:
-        """Wait for the copies queued last, which are the inputs."""
+        """Write the instruction that waits for the inputs, which are the copies queued last."""
         self.code.append("dma.wait zero")
 
     # --- islands ---
 
     def blocks(self, step: Step) -> list[Block]:
-        """Return the step's blocks; the last one signals the end."""
+        """Return the blocks of a step; the last block signals the step's end."""
         blocks = super().blocks(step)
         number = self._buffer(step)
         last = replace(
@@ -151,17 +155,23 @@ class _Dispatcher(ProgramWriter):
         return [*blocks[:-1], last]
 
     def _done(self, step: Step) -> int:
-        """Return the pointer value that signals the end: an address at which no buffer begins."""
+        """Return the pointer value that signals the end of a step.
+
+        It is an address at which no buffer begins, and each step has another one.
+        """
         island = step.option.island
         assert island is not None
         return island_address(island) + self.size - COLUMN_BYTES * (step.number + 1)
 
     def _buffer(self, step: Step) -> int:
-        """Return the buffer whose pointer signals the end; no other block of the step uses it."""
+        """Return the number of the buffer whose pointer signals the end of a step.
+
+        No other block of the step uses this buffer.
+        """
         return min(len(super().blocks(step)), BUFFERS - 1)
 
     def _pointer(self, step: Step) -> int:
-        """Return the address at which cp reads that pointer."""
+        """Return the address at which cp reads the pointer that signals the end of a step."""
         number = self._buffer(step)
         (row,) = (row for row in POINTERS if row.name == f"b{number}_low")
         return REGISTERS + ((CORE.number + (step.option.island or 0)) << 12) + row.address
@@ -169,7 +179,7 @@ class _Dispatcher(ProgramWriter):
     # --- tables ---
 
     def more_data(self, out: Listing) -> None:
-        """Write the tables of tasks and variants into cp's local memory."""
+        """Write the tables of tasks and variants, which cp keeps in its local memory."""
         out.block(".section .data.cp\n.balign 4")
         out.comment("units: needs, ways, readers")
         out.put("", label="_units")

@@ -1,8 +1,9 @@
-"""Copies of the dma between external memory, cp's local memory and banks, and their cycles.
+"""Predict the cycles of dma copies between external memory, cp's local memory and banks.
 
-The dma starts at most one read and one write a cycle and reads ahead. A bank takes a column every
-tCCDL cycles, external memory a beat a cycle (docs/memory.md, docs/timing-fim.md). Copies to and
-from banks are simulated beat by beat. Others are simulated once for each shape.
+The dma starts at most one read and one write in a cycle, and reads ahead into a buffer. A bank
+takes one column in tCCDL cycles; external memory takes one beat in a cycle (docs/memory.md,
+docs/timing-fim.md). Copies to and from banks are simulated beat by beat. Other copies are simulated
+once for each shape.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ EXTERNAL, LOCAL, ISLAND = "external", "local", "island"
 
 @dataclass(frozen=True)
 class Location:
-    """The place of a byte: relative to a symbol in external or local memory, or in banks."""
+    """The address of a byte, relative to a symbol in external or local memory, or in an island."""
 
     memory: str
     symbol: str = ""
@@ -29,13 +30,13 @@ class Location:
     island: int = 0
 
     def at(self, offset: int) -> Location:
-        """Return the location `offset` bytes further."""
+        """Return the location that is `offset` bytes further."""
         return replace(self, offset=self.offset + offset)
 
 
 @dataclass(frozen=True)
 class Copy:
-    """A transfer of the dma: `rows` rows of `row_bytes` bytes, strides on both sides."""
+    """A transfer of the dma: `rows` rows of `row_bytes` bytes; strides are in bytes."""
 
     dst: Location
     src: Location
@@ -46,19 +47,19 @@ class Copy:
 
     @property
     def dense(self) -> Copy:
-        """The same copy as a single row if its rows are contiguous on both sides."""
+        """The same copy, as a single row if its rows are contiguous on both sides."""
         size = self.row_bytes
         if self.rows > 1 and self.dst_stride == self.src_stride == size:
             return replace(self, row_bytes=size * self.rows, rows=1, dst_stride=0, src_stride=0)
         return self
 
     def words(self) -> tuple[int, int, int, int]:
-        """Return the words of the description after the two addresses."""
+        """Return the words of the `Transfer` structure that follow the two addresses."""
         return self.row_bytes, self.rows, self.dst_stride, self.src_stride
 
 
 class DmaTiming:
-    """The dma, which does copies one after the other."""
+    """A timing model of the dma, which makes copies one after the other."""
 
     def __init__(self, config: Configuration, banks: dict[int, BankTiming]) -> None:
         self._banks = banks
@@ -94,7 +95,10 @@ class DmaTiming:
         return begin + self._alike[key]
 
     def _plain(self, copy: Copy) -> bool:
-        """Whether each beat is one column, and beats wait for columns alone."""
+        """Return whether the fast calculation `_by_rows` is exact for a copy.
+
+        It is if each beat is one column of a bank, and beats wait for nothing but the bank.
+        """
         sides = (copy.src, copy.src_stride), (copy.dst, copy.dst_stride)
         if copy.src.memory == copy.dst.memory or (self._step, self._width) != (1, COLUMN_BYTES):
             return False
@@ -106,7 +110,10 @@ class DmaTiming:
         return not any(x.offset % COLUMN_BYTES or stride % COLUMN_BYTES for x, stride in sides)
 
     def _by_rows(self, copy: Copy, begin: int) -> int:
-        """Return the end of a plain copy; the columns of a row of memory are counted at once."""
+        """Return the cycle in which a plain copy completes.
+
+        All columns in one row of a bank are calculated together.
+        """
         writes = copy.dst.memory == ISLAND
         place, stride = (copy.dst, copy.dst_stride) if writes else (copy.src, copy.src_stride)
         other = copy.src if writes else copy.dst
@@ -140,10 +147,10 @@ class DmaTiming:
         return transfer_end(last, latest)
 
     def _room(self, runs: list[tuple[int, int]], number: int, pitch: int) -> int:
-        """Return the cycle from which on the dma's buffer has room for a beat.
+        """Return the first cycle in which the dma's buffer has room for beat `number`.
 
-        `runs` has the beats read from banks: the number of a run's first beat, and when it is
-        written.
+        Each element of `runs` is a sequence of beats read from a bank row: the number of its first
+        beat, and the cycle in which the dma writes that beat. The beats are `pitch` cycles apart.
         """
         leaving = number - self._depth
         if leaving < 0:
@@ -170,7 +177,7 @@ class DmaTiming:
     def _reach(
         self, place: Location, offset: int, length: int, time: int, writes: bool
     ) -> tuple[int, int]:
-        """Return when the data of a beat are there, and when the next beat may begin."""
+        """Return the cycle in which the data of a beat arrive, and the next beat's first cycle."""
         if place.memory == EXTERNAL:
             beats = channel_beats(offset, length, self._line)
             return time + self._latency + beats, time + max(1, beats)
@@ -184,7 +191,7 @@ class DmaTiming:
         return ready, time + 1
 
     def _beats(self, copy: Copy) -> Iterator[tuple[int, int, int]]:
-        """Give source, destination and length of each beat."""
+        """Yield source offset, destination offset and length of each beat, in bytes."""
         width = self._width
         from_external = copy.src.memory == EXTERNAL != copy.dst.memory
         for row in range(copy.rows):

@@ -1,4 +1,4 @@
-"""Explain a plan in text: what each step does where and why, and a timeline."""
+"""Explain a plan in text: what each step does where and why, and a timeline of the islands."""
 
 from __future__ import annotations
 
@@ -32,7 +32,11 @@ def describe(task: Task) -> str:
 
 
 def steps(plan: GraphPlan) -> list[str]:
-    """Return a table of the steps: place, cycles, begin and end; below each step its tasks."""
+    """Return the lines of a table of the steps, with the tasks of each step below it.
+
+    The columns are the option, the cycles to bring, compute and fetch, and the begin and end
+    cycles.
+    """
     rows = [["", "where", "in", "computes", "out", "begin", "end"]]
     for step in plan.steps:
         option = step.option
@@ -53,7 +57,7 @@ def steps(plan: GraphPlan) -> list[str]:
 
 
 def mark(step: Step) -> str:
-    """Return the character that stands for a step in the timeline."""
+    """Return the character that represents a step in the timeline."""
     return MARKS[step.number % len(MARKS)]
 
 
@@ -61,7 +65,7 @@ def mark(step: Step) -> str:
 
 
 def reasons(plan: GraphPlan) -> list[str]:
-    """Return lines that say why each step is done where it is."""
+    """Return lines that explain the choice of each step's island and layout."""
     lines = []
     for step in plan.steps:
         lines += [
@@ -108,7 +112,7 @@ def _costs(option: Option) -> str:
 
 
 def _later(plan: GraphPlan, step: Step, other: Option) -> str:
-    """Say when the plan would end with another option for a step."""
+    """Return a phrase that says when the plan would end if a step used option `other`."""
     options = [row.option for row in plan.steps]
     options[step.number] = other
     return _ends(simulate(options).clock.end - plan.makespan)
@@ -121,7 +125,7 @@ def _ends(later: int) -> str:
 
 
 def _refusals(refusals: Sequence[Refusal]) -> Iterator[str]:
-    """Give a line for each island, with the reason why it cannot do the tasks."""
+    """Yield one line for each island that cannot do the tasks, with the reason."""
     by_island: dict[int | None, dict[str, list[int]]] = {}
     for row in refusals:
         by_island.setdefault(row.island, {}).setdefault(row.why, []).append(row.layout)
@@ -134,7 +138,10 @@ def _refusals(refusals: Sequence[Refusal]) -> Iterator[str]:
 
 
 def timeline(plan: GraphPlan, width: int = 80) -> list[str]:
-    """Draw the engines over time, `width` characters wide: the step at work, `-` for waiting."""
+    """Draw the work of dma, islands and host over time, in lines of up to `width` characters.
+
+    Each character is the mark of the step at work, or says that the step waits.
+    """
     islands = sorted({step.option.island for step in plan.steps if step.option.island is not None})
     names = ["dma in", "dma out", *(f"island {island}" for island in islands)]
     if any(step.option.island is None for step in plan.steps):
@@ -175,7 +182,10 @@ def _draw(
 
 
 def _axis(each: int, count: int) -> str:
-    """Return the axis: a cycle number every twelve characters."""
+    """Return the axis of the timeline: a cycle number at every twelfth character.
+
+    A character is `each` cycles wide; there are `count` characters.
+    """
     line = ""
     for column in range(0, count, 12):
         line = f"{line:<{column}}" + f"{column * each:,} "

@@ -1,7 +1,7 @@
-"""Tasks that an island does in one start: a product and functions of it, or two such chains.
+"""Fuse tasks that an island does in one start: one or two products with functions of their results.
 
-The second operand of a function has to be a constant with equal rows: one such row is stored in the
-banks beside the tiles.
+The second operand of a function has to be a constant whose rows are all equal. The banks store one
+such row beside the tiles.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _EITHER = ("add", "mul")  # functions that commute
 
 
 class CannotError(Exception):
-    """An island cannot do the tasks in one start; the message says why."""
+    """Raised if an island cannot do tasks in one start; the message gives the reason."""
 
 
 class Traits(NamedTuple):
-    """The properties that decide the cycles of a fused task."""
+    """The properties on which the cycles of a fused task depend."""
 
     shape: Shape
     after: tuple[int, ...]
@@ -36,7 +36,10 @@ class Traits(NamedTuple):
 
 @dataclass(frozen=True)
 class FusedTask:
-    """A product, the numbers of the functions applied to its result, and their second operands."""
+    """A product and the functions that are applied to its result.
+
+    `after` has the numbers of the functions. `rows` has the second operands of those that have one.
+    """
 
     product: Task
     after: tuple[int, ...]
@@ -44,7 +47,7 @@ class FusedTask:
     output: Tensor
 
     def traits(self, form: int) -> Traits:
-        """Return the properties that decide its cycles in a number format."""
+        """Return the properties on which the task's cycles depend, for number format `form`."""
         a, b = self.product.inputs
         shape = Shape(a.rows, a.columns, b.columns, form)
         constant = a.data is not None, b.data is not None
@@ -52,7 +55,7 @@ class FusedTask:
 
 
 def fuse(tasks: Sequence[Task]) -> list[FusedTask]:
-    """Fuse a chain of tasks, each of which takes the result of the one before, to one or two.
+    """Fuse a chain of tasks into one or two; each task takes the result of the one before.
 
     Raises `CannotError`.
     """
@@ -89,7 +92,7 @@ def _append(part: FusedTask, task: Task) -> FusedTask:
 
 
 def check(part: FusedTask, config: Configuration, island: int, layout: int, form: int) -> None:
-    """Raise `CannotError` if an island lacks an ability that a fused task needs."""
+    """Raise `CannotError` if an island cannot do a fused task in a layout and number format."""
     why = lacks(part.traits(form).shape, config, island, layout)
     able = abilities(config, island)
     whys = (why, *(able.lacks(function, ELEMENTWISE, form) for function in part.after))

@@ -1,8 +1,7 @@
-"""Graphs of tasks for the islands: tensors, tasks and their dependencies (seed 004 ¶53-60).
+"""Describe graphs of tasks for the islands: tensors, tasks and dependencies (seed 004 ¶53-60).
 
-There are four kinds of task: product, function, gather and scatter. A chain or a perceptron is
-products and functions, a GRU cell products and functions of its gates, a convolution a gather and a
-product.
+There are four kinds of tasks: product, function, gather and scatter. A perceptron consists of
+products and functions; so does a GRU cell. A convolution is a gather and a product.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class Tensor:
 
     @property
     def memory(self) -> Tensor:
-        """The tensor in whose memory it lies: itself, or the base of a view."""
+        """The tensor that has the memory: the base of a view, else the tensor itself."""
         return self.base or self
 
     @property
@@ -52,9 +51,10 @@ class Tensor:
 class Task:
     """One operation: a product A · B, a function of elements, a gather or a scatter.
 
-    A segment is `width` consecutive numbers. The output of a gather is the segments of its input
-    that begin at `places`, in this order. A scatter writes the segments of its first input to
-    `places` of its second input, or of zeros if it has one input.
+    Gather and scatter move segments of `width` consecutive numbers. The output of a gather is made
+    of the segments of its input that begin at the indices `places`, in this order. A scatter writes
+    the segments of its first input to the indices `places` of its second input, or of zeros if it
+    has only one input.
     """
 
     kind: str
@@ -67,7 +67,10 @@ class Task:
 
 
 class Graph:
-    """Tasks in an order that respects their dependencies, all in one number format."""
+    """Tasks in an order that respects their dependencies, all in one number format.
+
+    The methods that return a tensor add a task and return its output.
+    """
 
     def __init__(self, form: int = 0) -> None:
         self.form = form  # of `macaw.isa.fim_circuit.FORMATS`
@@ -77,7 +80,7 @@ class Graph:
         self.shapes: dict[str, tuple[int, ...]] = {}  # of inputs and results that are no matrices
 
     def tensor(self, name: str, rows: int, columns: int) -> Tensor:
-        """Add an input (rows, columns), which the host gives."""
+        """Add an input of shape (rows, columns), whose numbers the host supplies."""
         return self._new(Tensor(name, rows, columns))
 
     def constant(self, name: str, data: NDArray[Any]) -> Tensor:
@@ -94,7 +97,7 @@ class Graph:
         return self._task(PRODUCT, (a, b), a.rows, b.columns, name)
 
     def pointwise(self, function: str, *operands: Tensor, name: str = "") -> Tensor:
-        """Add a function of each element of one tensor, or of two of the same shape."""
+        """Add a function of each element of one tensor, or of two tensors of the same shape."""
         if function not in FUNCTION_NAMES:
             raise LowerError(f"no function is called {function}", ", ".join(FUNCTION_NAMES))
         if len(operands) != _OPERANDS[function]:
@@ -106,7 +109,7 @@ class Graph:
         return self._task(POINTWISE, operands, rows, columns, name, function=function)
 
     def view(self, a: Tensor, rows: int, columns: int, offset: int = 0, name: str = "") -> Tensor:
-        """Return a view: the numbers of a tensor from index `offset` on in another shape."""
+        """Return a view of shape (rows, columns) of a tensor's numbers from index `offset` on."""
         if offset < 0 or rows < 1 or columns < 1 or offset + rows * columns > a.numbers:
             raise LowerError(
                 f"{rows} x {columns} numbers of {a.name} ({a.rows} x {a.columns}) from {offset} on"
@@ -121,7 +124,7 @@ class Graph:
         return self._new(Tensor(name, rows, columns, None, a.memory, a.offset + offset))
 
     def gather(self, a: Tensor, rows: Sequence[int], name: str = "") -> Tensor:
-        """Add a gather of rows, which `rows` lists by number."""
+        """Add a gather of those rows of `a` whose numbers are in `rows`."""
         self._check_rows(rows, a.rows)
         places = np.asarray(rows, np.int64) * a.columns
         return self.segments(a, places, a.columns, (len(rows), a.columns), name)
@@ -134,7 +137,10 @@ class Graph:
         name: str = "",
         into: Tensor | None = None,
     ) -> Tensor:
-        """Add a scatter: row i of `a` becomes row `rows[i]` of `into`, or of `height` zero rows."""
+        """Add a scatter: row i of `a` replaces row `rows[i]` of `into`.
+
+        Without `into`, the other rows of the result are zero; it has `height` rows.
+        """
         self._check_rows(rows, height)
         if len(rows) != a.rows:
             raise LowerError(f"scatter of {a.name}: {a.rows} rows go to as many different ones")
@@ -149,7 +155,10 @@ class Graph:
         shape: tuple[int, int],
         name: str = "",
     ) -> Tensor:
-        """Add a gather of segments: `width` numbers each, which begin at `places`."""
+        """Add a gather of segments of `width` numbers, which begin at the indices `places`.
+
+        `shape` is the shape of the result.
+        """
         rows, columns = shape
         if rows * columns != len(places) * width:
             raise LowerError(f"{len(places)} segments of {width} numbers are no {rows} x {columns}")
@@ -165,7 +174,10 @@ class Graph:
         name: str = "",
         into: Tensor | None = None,
     ) -> Tensor:
-        """Add a scatter of segments of `width` numbers to `places` of `into`, or of zeros."""
+        """Add a scatter of segments of `width` numbers to the indices `places` of `into`.
+
+        Without `into`, the other numbers of the result are zero; `shape` is its shape.
+        """
         rows, columns = shape
         target = Tensor("the result", rows, columns)
         if into is not None and (into.rows, into.columns) != shape:
@@ -179,7 +191,7 @@ class Graph:
         return self._task(SCATTER, inputs, rows, columns, name, places=begins, width=width)
 
     def transposed(self, a: Tensor, name: str = "") -> Tensor:
-        """Return Aᵀ: a constant, or a gather element by element."""
+        """Return Aᵀ: as a constant if A is one, else by a gather of single elements."""
         if a.data is not None:
             return self.constant(name or f"v{len(self.tensors)}", a.data.T)
         if 1 in (a.rows, a.columns):
@@ -188,14 +200,17 @@ class Graph:
         return self.segments(a, places, 1, (a.columns, a.rows), name)
 
     def result(self, tensor: Tensor) -> None:
-        """Mark a tensor as a result. Without a mark, tensors that no task reads are results."""
+        """Mark a tensor as a result of the graph.
+
+        In a graph without marks, the tensors that no task reads are the results.
+        """
         self._own(tensor)
         if tensor not in self.read:
             self.read.append(tensor)
 
     @property
     def results(self) -> list[Tensor]:
-        """The tensors that the host reads."""
+        """The tensors that the host reads after the program."""
         if self.read:
             return self.read
         inputs = {tensor.memory.name for task in self.tasks for tensor in task.inputs}
@@ -203,7 +218,7 @@ class Graph:
 
     @property
     def inputs(self) -> list[Tensor]:
-        """The tensors that the host gives, in the order of their creation."""
+        """The tensors that the host supplies, in the order of their creation."""
         outputs = {task.output.name for task in self.tasks}
         return [
             tensor
@@ -214,14 +229,14 @@ class Graph:
     # --- layers ---
 
     def chain(self, *matrices: Tensor) -> Tensor:
-        """Add the product A · B · C ..., from left to right."""
+        """Add the products of A · B · C ..., from left to right."""
         product = matrices[0]
         for other in matrices[1:]:
             product = self.product(product, other)
         return product
 
     def perceptron(self, x: Tensor, layers: Sequence[Tensor], function: str = "relu") -> Tensor:
-        """Add a multi-layer perceptron: products, with the function between them."""
+        """Add a multi-layer perceptron: a product for each layer, with `function` between them."""
         for number, weights in enumerate(layers):
             x = self.product(x, weights)
             if number < len(layers) - 1:
@@ -229,7 +244,11 @@ class Graph:
         return x
 
     def gru(self, x: Tensor, h: Tensor, w: Mapping[str, Tensor], one: Tensor) -> Tensor:
-        """Add a GRU cell: weights wr, wz, wn of x and ur, uz, un of h; `one` is all ones."""
+        """Add a GRU cell and return the next state.
+
+        `w` has the weights by name: wr, wz, wn are for `x`, and ur, uz, un for the state `h`. `one`
+        is a tensor of ones.
+        """
         gates = {}
         for gate in "rz":
             total = self.pointwise(
@@ -245,16 +264,16 @@ class Graph:
     # --- order ---
 
     def shape(self, tensor: Tensor) -> tuple[int, ...]:
-        """Return the shape of a tensor for the host."""
+        """Return the shape in which the host sees a tensor."""
         return self.shapes.get(tensor.name, (tensor.rows, tensor.columns))
 
     def before(self, task: Task) -> list[Task]:
-        """Return the tasks that make a task's inputs."""
+        """Return the tasks that produce a task's inputs."""
         names = {tensor.memory.name for tensor in task.inputs}
         return [other for other in self.tasks if other.output.name in names]
 
     def evaluate(self, inputs: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.float64]]:
-        """Compute all tensors in float64, by name; the rounding of the islands is left out."""
+        """Compute all tensors in float64, by name, without the rounding of the islands."""
         values: dict[str, NDArray[np.float64]] = {}
 
         def numbers(tensor: Tensor) -> NDArray[np.float64]:
@@ -291,7 +310,7 @@ class Graph:
 
     @staticmethod
     def _validated(places: Sequence[int] | Places, width: int, target: Tensor) -> Places:
-        """Return places as an array. Raises `LowerError` if a segment leaves the tensor."""
+        """Return `places` as an array. Raises `LowerError` if a segment exceeds the tensor."""
         begins = places if isinstance(places, np.ndarray) else np.asarray(places, np.int64)
         for place in (int(begins.min()), int(begins.max())) if len(begins) else ():
             if width < 1 or not 0 <= place <= target.numbers - width:
@@ -308,7 +327,7 @@ class Graph:
 
 
 def _segments(task: Task) -> NDArray[np.int64]:
-    """Return the index of each number of a task's segments: (segments, width)."""
+    """Return an array of shape (segments, width): the index of each number of a task's segments."""
     return np.asarray(task.places[:, None] + np.arange(task.width))
 
 

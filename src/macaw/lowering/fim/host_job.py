@@ -1,7 +1,7 @@
-"""Gather and scatter on the host: the dma copies the segments.
+"""Do gather and scatter on the host: the dma copies the segments.
 
-They go through cp's local memory, a piece of the result at a time. The dma does one copy after the
-other, so all large results share one place there.
+The data go through cp's local memory, one piece of the result at a time. The dma makes one copy
+after the other, so all large results can share the same bytes of local memory.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ Bytes = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class HostJob:
-    """A gather or scatter by copies of the dma, through cp's local memory."""
+    """A gather or scatter as copies of the dma through cp's local memory."""
 
     task: Task
     form: int
 
     def phases(self) -> list[Phase]:
-        """Return the copies as one phase. Raises `LowerError` if there are too many."""
+        """Return a single phase with all copies. Raises `LowerError` if there are too many."""
         return [self._phase]
 
     @cached_property
@@ -55,11 +55,15 @@ class HostJob:
 
     @property
     def size(self) -> int:
-        """Bytes of a number."""
+        """The size of a number in bytes."""
         return FORMATS[self.form].size
 
     def _copies(self, place: Location, total: int) -> Iterator[Copy]:
-        """Give the copies of each piece: the old data, the segments, the piece to the result."""
+        """Yield the copies of each piece of the result, by way of `place` in local memory.
+
+        First come the old data of a scatter, then the segments; last the piece is copied to the
+        result. `total` is the size of the result in bytes.
+        """
         out = Location(EXTERNAL, self.task.output.name)
         here = self._place(self.task.inputs[0])
         for first in range(0, total, PIECE):
@@ -73,7 +77,10 @@ class HostJob:
             yield Copy(out.at(first), place, length)
 
     def _segments(self, first: int, length: int) -> tuple[Bytes, Bytes, Bytes]:
-        """Return the segments of a piece in bytes: destinations, sources and sizes."""
+        """Return byte destinations, sources and sizes of the segments of a piece.
+
+        The piece has `length` bytes from byte `first` of the result on.
+        """
         width = self.task.width * self.size
         if self.task.kind == GATHER:
             numbers = np.arange(first // width, -(-(first + length) // width))
@@ -86,7 +93,7 @@ class HostJob:
         return to + less, at + less, ends - to - less
 
     def _scatter(self, first: int, length: int) -> Bytes:
-        """Return the numbers of the segments of a scatter that reach into a piece."""
+        """Return the indices of the scatter's segments that overlap a piece of the result."""
         places, width = self.task.places, self.task.width
         if self.task.output.numbers * self.size <= PIECE:
             return np.arange(len(places))
@@ -96,7 +103,7 @@ class HostJob:
 
     @cached_property
     def _order(self) -> Bytes:
-        """The segments of a scatter, sorted by destination."""
+        """The indices of the scatter's segments, sorted by destination."""
         return np.argsort(self.task.places)
 
     def _place(self, tensor: Tensor) -> Location:
@@ -105,7 +112,7 @@ class HostJob:
         return Location(EXTERNAL, tensor.memory.name, tensor.offset * self.size)
 
     def files(self) -> dict[str, NDArray[Any]]:
-        """Return the constant operands by symbol."""
+        """Return the constant operands by their symbols in the program."""
         dtype = FORMATS[self.form].dtype
         return {
             f"{'ab'[side]}.tiles": np.asarray(tensor.data, dtype)
@@ -117,7 +124,10 @@ class HostJob:
 def _runs(
     to: Bytes, at: Bytes, sizes: Bytes
 ) -> Iterator[tuple[int, int, tuple[int, int, int, int]]]:
-    """Join segments to copies: destination, source, and (bytes, rows, strides)."""
+    """Yield the copies for segments: destination, source, and (bytes, rows, two strides).
+
+    Adjacent segments become one, and segments at equal distances become the rows of one copy.
+    """
     joint = (to[1:] == to[:-1] + sizes[:-1]) & (at[1:] == at[:-1] + sizes[:-1])
     begins = np.flatnonzero(np.concatenate([[True], ~joint])) if len(to) else np.zeros(0, int)
     sizes = np.add.reduceat(sizes, begins) if len(to) else sizes

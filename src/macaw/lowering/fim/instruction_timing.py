@@ -1,4 +1,7 @@
-"""Predict when the blocks of an island end: execute their words in time (docs/timing-fim.md)."""
+"""Predict when the blocks of an island end, by executing the timing of their words.
+
+The rules are those of docs/timing-fim.md.
+"""
 
 from __future__ import annotations
 
@@ -40,9 +43,9 @@ _NEVER = 1 << 60
 
 @dataclass
 class _Buffer:
-    """The pointers of a buffer, as columns of the island, and the block that has its lock.
+    """The state of a buffer: its pointers, as columns of the island, and the block that locks it.
 
-    `arrivals` has the cycles in which the last columns before the end are stored.
+    `arrivals` has the cycles in which the last columns before the end pointer are stored.
     """
 
     start: int = 0
@@ -52,9 +55,9 @@ class _Buffer:
 
 
 class _Operation(NamedTuple):
-    """An operation in a mode, and its times in device cycles.
+    """An operation in a certain ALU mode, with its times in device cycles.
 
-    It waits until what was pulled into its `registers` is there.
+    It waits until the data that were pulled into its `registers` have arrived.
     """
 
     row: Operation
@@ -66,7 +69,7 @@ class _Operation(NamedTuple):
 
 
 class _Running:
-    """A block while it runs. All its banks do the same, so one time stands for all of them."""
+    """A block that is being executed. All its banks do the same, so one time serves for all."""
 
     def __init__(self, island: _Island, block: Block, time: int) -> None:
         self.island, self.block, self.time = island, block, time
@@ -82,14 +85,17 @@ class _Running:
         self.is_over = False
 
     def go(self, limit: int) -> None:
-        """Execute a word, and further ones before `limit`; stop after a push, which others see."""
+        """Execute a word, then further words that start before cycle `limit`.
+
+        Stop after a push, because other blocks can see its effect.
+        """
         while True:
             self.step()
             if self.is_over or self.time >= limit or self.words[self.place - 1].kind == PUSH:
                 return
 
     def step(self) -> None:
-        """Execute a word, or move the time to when it can be executed."""
+        """Execute the next word, or advance the time to when that word can be executed."""
         island = self.island
         step, banks = island.step, island.banks
         if self.place == len(self.words):
@@ -124,7 +130,7 @@ class _Running:
         self.place += 1
 
     def _wake(self, time: int) -> None:
-        """Let waiting blocks try again after another block has changed a buffer."""
+        """Let waiting blocks try again from `time` on, after a block has changed a buffer."""
         for other in self.island.running:
             if other.time == _NEVER:
                 other.time = self.island.align_up(time + 1)
@@ -220,7 +226,7 @@ class _Running:
 
 
 class _Island:
-    """The blocks that run on an island at the same time, and their buffers."""
+    """The state of an island: the blocks that run at the same time, and their buffers."""
 
     def __init__(self, config: Configuration, number: int, banks: BankTiming) -> None:
         able = abilities(config, number)
@@ -231,7 +237,7 @@ class _Island:
         self.running: list[_Running] = []
 
     def operation(self, block: Block, number: int, mode: int) -> _Operation:
-        """Return operation `number` of a block in the block's mode `mode`."""
+        """Return operation `number` with the ALU mode `block.modes[mode]`."""
         row, what, step = OPERATIONS[number], block.modes[mode], self.step
         latency = self.alu.latency(what.function, what.arrangement, what.form, what.accumulates)
         registers = tuple(name for name in (*row.reads, row.to) if name in (ROP, GIO))
@@ -240,11 +246,14 @@ class _Island:
         return _Operation(row, registers, row.to == IOSA, period, busy, result)
 
     def align_up(self, time: int) -> int:
-        """Return the first cycle of the island's circuits from `time` on."""
+        """Return the first clock edge of the island's circuits from cycle `time` on."""
         return align_up(time, self.step)
 
     def access(self, column: int, time: int, writes: bool) -> tuple[int, int]:
-        """Access a column of the island, counted from its first byte; see `BankTiming.access`."""
+        """Read or write a column and return its times, as `BankTiming.access` does.
+
+        `column` counts the columns of the whole island.
+        """
         bank, rest = divmod(column, self.banks.geometry.rows * COLUMNS)
         return self.banks.access(bank, rest // COLUMNS, time, writes, self.step)
 
@@ -257,8 +266,8 @@ def blocks_end(
 ) -> int:
     """Return the cycle in which the last block of an island ends if all start at `begin`.
 
-    Long repetitions are not executed in full: after as many rounds as a row has columns, pushes and
-    pulls meet their rows as before, so further rounds take the same time.
+    Long repetitions are not simulated in full. After as many rounds as a row has columns, pushes
+    and pulls see the same open rows again, so each further round takes as long as one before.
     """
     counts = {x.count for block in blocks for x in block.items if isinstance(x, Repeat)}
     if len(counts) != 1 or max(counts) <= LONG:
@@ -272,7 +281,7 @@ def blocks_end(
 
 
 def _repeated(blocks: Sequence[Block], count: int) -> list[Block]:
-    """Return the blocks with another repeat count."""
+    """Return the blocks with `count` rounds in each of their repetitions."""
     return [
         replace(
             block,

@@ -1,6 +1,7 @@
-"""What an island does in a step: copies in, blocks, copies out, and the cycles of each.
+"""Describe what an island does in a step, and predict its cycles.
 
-`row` is the first row of the banks that a job may use; times do not depend on it.
+A job is copies into banks, blocks, and copies out of banks. The methods' argument `row` is the
+first row of the banks that the job may use; the cycles do not depend on it.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class Phase:
 
 @dataclass(frozen=True)
 class Cycles:
-    """The cycles of a job: copies in, from the first start to the last end, copies out."""
+    """The cycles of a job: to copy in, from the first start to the last end, and to copy out."""
 
     bring: int
     compute: int
@@ -48,12 +49,12 @@ class Cycles:
 
     @property
     def total(self) -> int:
-        """The sum of the three."""
+        """The sum of `bring`, `compute` and `fetch`."""
         return self.bring + self.compute + self.fetch
 
 
 class Job(Protocol):
-    """The work of a step on an island."""
+    """The work of an island in a step; products, pairs and pointwise functions implement it."""
 
     @property
     def island(self) -> int:
@@ -61,24 +62,24 @@ class Job(Protocol):
 
     @property
     def mask(self) -> int:
-        """The banks that it uses, a bit each."""
+        """A bit mask of the banks that the job uses."""
 
     @property
     def rows(self) -> int:
-        """The number of rows that it uses in these banks."""
+        """The number of rows that the job uses in each of these banks."""
 
     @property
     def words(self) -> int:
-        """The words of its program."""
+        """The number of words of the job's program, or an upper bound."""
 
     def blocks(self, row: int = 0) -> list[Block]:
-        """Return the blocks."""
+        """Return the blocks that the island executes at each start."""
 
     def phases(self, row: int = 0) -> Iterator[Phase]:
-        """Give the starts, with their copies."""
+        """Yield the starts of the island, each with its copies."""
 
     def files(self) -> dict[str, NDArray[Any]]:
-        """Return the constants as they lie in memory, by symbol."""
+        """Return the constants in their memory layout, by symbol."""
 
 
 @dataclass(frozen=True)
@@ -96,25 +97,25 @@ class ProductJob:
 
     @property
     def mask(self) -> int:
-        """The banks that it uses, a bit each."""
+        """A bit mask of the banks that the job uses."""
         return self.stream.mask
 
     @property
     def rows(self) -> int:
-        """The number of rows that it uses in these banks."""
+        """The number of rows that the job uses in each of these banks."""
         return max(self.stream.rows, self.stream.buffer_rows)
 
     @property
     def words(self) -> int:
-        """An upper bound of the words of its program."""
+        """An upper bound of the number of words of the job's program."""
         return self.stream.most_words
 
     def blocks(self, row: int = 0) -> list[Block]:
-        """Return the blocks."""
+        """Return the blocks that the island executes at each start."""
         return program(self.stream, row)
 
     def phases(self, row: int = 0) -> Iterator[Phase]:
-        """Give the starts; B is copied before the first one and stays."""
+        """Yield the starts, each with its copies; B is copied before the first start and stays."""
         router, (a, b) = Router(self.stream, row), self.tasks[0].inputs
         size = self.stream.shape.numbers.size
         left, right = operand(a, size, "a"), operand(b, size, "b")
@@ -125,7 +126,7 @@ class ProductJob:
             yield Phase(tuple(routes), (router.fetch(self.tasks[-1].output.name, start),))
 
     def files(self) -> dict[str, NDArray[Any]]:
-        """Return the constant operands as tiles, by symbol."""
+        """Return the constant operands in tiles, by symbol."""
         arrays, dtype = {}, self.stream.shape.numbers.dtype
         a, b = (tensor.data for tensor in self.tasks[0].inputs)
         if a is not None:
@@ -136,7 +137,10 @@ class ProductJob:
 
 
 def b_image(stream: StreamTiling, b: NDArray[Any], after: Sequence[Tensor]) -> NDArray[Any]:
-    """Return B and operands of functions as the banks hold them: (banks, rows, columns, lanes)."""
+    """Return an array of shape (banks, rows, columns, lanes): B as it is stored in the banks.
+
+    The operands of functions in `after` are stored there, too.
+    """
     dtype = stream.shape.numbers.dtype
     rows = [np.asarray(tensor.data, dtype)[0] for tensor in after]
     tiles = stream.b_tiles(np.asarray(b, dtype))
@@ -144,7 +148,7 @@ def b_image(stream: StreamTiling, b: NDArray[Any], after: Sequence[Tensor]) -> N
 
 
 def copies(routes: tuple[Route, ...]) -> list[Copy]:
-    """Return the copies of routes, empty ones left out."""
+    """Return the copies of all routes, without empty copies."""
     return [copy for route in routes for copy in route.copies if copy.rows and copy.row_bytes]
 
 
@@ -154,7 +158,7 @@ _MANY = 4  # starts of a program that are followed one by one
 def queue_wait(
     several: Sequence[Copy], config: Configuration, banks: dict[int, BankTiming], begin: int = 0
 ) -> int:
-    """Return for how many cycles cp waits until the dma's queue has taken all copies."""
+    """Return for how many cycles cp waits until the queue of the dma has taken all copies."""
     ahead = len(several) - int(config["dma.queue"])
     if ahead <= 0:
         return 0
@@ -162,7 +166,7 @@ def queue_wait(
 
 
 def predict(job: Job, config: Configuration) -> Cycles:
-    """Predict the cycles of a job that runs alone; the instructions of cp are left out."""
+    """Predict the cycles of a job that has the device for itself, without cp's instructions."""
     banks = BankTiming(config)
     islands = {job.island: banks}
     carrier = DmaTiming(config, islands)

@@ -1,4 +1,4 @@
-"""Labels that the programs of graphs define themselves: no tensor may have such a name."""
+"""Check the names of tensors against the labels that the programs of graphs define themselves."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
 def free(name: str) -> bool:
-    """Whether a tensor that the host sees may have this name."""
+    """Return whether a tensor that the host sees may have this name."""
     return _NAME.fullmatch(name) is not None and _OWN.fullmatch(name) is None
 
 

@@ -1,7 +1,7 @@
-"""Compute in advance what depends on constants alone, by ONNX's reference evaluator.
+"""Compute nodes of an ONNX model that depend on constants only, by ONNX's reference evaluator.
 
-Only operators that are deterministic and whose results have the declared size are computed. The
-work for a model is limited.
+Only deterministic operators whose results have the declared size are computed. The work for one
+model is limited.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _BOUNDED = ("Compress", "NonZero")  # results of at most input size times rank
 
 
 class Evaluator:
-    """Computes nodes whose inputs are constant, up to a limit of numbers for the whole model."""
+    """The evaluator of nodes with constant inputs, with a limit on the work for the whole model."""
 
     def __init__(self, version: int) -> None:
         self.version = version
@@ -55,7 +55,7 @@ class Evaluator:
     def fold(
         self, node: onnx.NodeProto, inputs: Sequence[Value | None], forms: Sequence[Form | None]
     ) -> list[NDArray[Any]]:
-        """Return the outputs of a node with constant inputs; outputs without a name are empty."""
+        """Return the outputs of a node with constant inputs; unnamed outputs are empty arrays."""
         kind = node.op_type
         if kind not in FOLDED and kind not in SLOW:
             raise LowerError("it is not computed beforehand, though its inputs are known")
@@ -75,7 +75,7 @@ class Evaluator:
     def evaluate(
         self, node: onnx.NodeProto, arrays: Sequence[NDArray[Any] | None]
     ) -> list[NDArray[Any]]:
-        """Apply the operator of a node to arrays. Raises `LowerError`."""
+        """Return the results of a node's operator on `arrays`. Raises `LowerError`."""
         if node.op_type == "GatherElements":
             _check_indices(node, arrays)
         # Own unique names: those of a node may be empty, or equal those of its inputs.
@@ -117,7 +117,10 @@ class Evaluator:
 
 
 def _check_indices(node: onnx.NodeProto, arrays: Sequence[NDArray[Any] | None]) -> None:
-    """Refuse indices outside the axis: the reference wraps them, slowly if they are large."""
+    """Raise `LowerError` for indices outside of their axis.
+
+    The reference evaluator would wrap them, which takes long for large indices.
+    """
     data, indices = arrays
     assert data is not None
     assert indices is not None
@@ -130,7 +133,7 @@ def _check_indices(node: onnx.NodeProto, arrays: Sequence[NDArray[Any] | None]) 
 
 
 def _products(kind: str, values: Sequence[Value], forms: Sequence[Form | None]) -> int:
-    """Return the number of multiplications of a node, the measure of its work."""
+    """Return the number of multiplications of a node, which measures its work."""
     if kind not in ("MatMul", "Gemm") or not forms or forms[0] is None:
         return 0
     return forms[0].numbers * max(max(value.shape, default=1) for value in values[:2]) // 8

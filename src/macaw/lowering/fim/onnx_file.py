@@ -1,4 +1,4 @@
-"""Read ONNX models from files, with the arrays stored beside them, and check them."""
+"""Read ONNX models and the arrays stored beside them from files, and check the models."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LONGEST_NAME, LONGEST_REASON = 60, 200  # characters that a message quotes
 
 
 def parse(data: bytes, path: Path) -> onnx.ModelProto:
-    """Return the model in a file's bytes, external arrays included. Raises `LowerError`."""
+    """Return the model in the bytes of a file, with its external arrays. Raises `LowerError`."""
     try:
         model = onnx.load_model_from_string(data)
         if model.HasField("graph"):
@@ -26,7 +26,10 @@ def parse(data: bytes, path: Path) -> onnx.ModelProto:
 
 
 def check(model: onnx.ModelProto, what: str = "the model") -> None:
-    """Raise `LowerError` if ONNX's checker refuses a model; outputs may lack a shape."""
+    """Raise `LowerError` if ONNX's checker refuses a model.
+
+    Outputs without a shape are accepted.
+    """
     if any(not row.type.tensor_type.HasField("shape") for row in model.graph.output):
         whole, model = model, onnx.ModelProto()
         model.CopyFrom(whole)
@@ -41,7 +44,7 @@ def check(model: onnx.ModelProto, what: str = "the model") -> None:
 
 
 def _names(graph: onnx.GraphProto) -> Iterator[str | bytes]:
-    """Give all names in a graph."""
+    """Yield all names in a graph."""
     for row in (*graph.input, *graph.output):
         yield row.name
         yield from (dim.dim_param for dim in row.type.tensor_type.shape.dim)
@@ -52,12 +55,12 @@ def _names(graph: onnx.GraphProto) -> Iterator[str | bytes]:
 
 
 def message_name(name: str) -> str:
-    """Return a model's name for a message: printable, and cut to `LONGEST_NAME`."""
+    """Return a name of the model for a message: printable, and cut to `LONGEST_NAME` characters."""
     return _cut(printable(name.replace("\t", "\\t")), LONGEST_NAME)
 
 
 def reason(error: BaseException) -> str:
-    """Return onnx's error message in one line."""
+    """Return an error message of onnx as one line."""
     lines = [line.strip() for line in str(error).splitlines()]
     text = next((line for line in lines if line), type(error).__name__)
     for mark in ("[ShapeInferenceError] ", "[TypeInferenceError] "):

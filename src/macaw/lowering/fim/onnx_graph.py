@@ -1,7 +1,8 @@
 """Read ONNX graphs as graphs of tasks (seed 004 ¶61: the scheduler analyses a framework's graph).
 
 All values have one number format, fp16 or fp32. What does not depend on inputs is computed in
-advance by ONNX's reference evaluator. It also says where numbers go in nodes that only move them.
+advance by ONNX's reference evaluator. The evaluator also determines where nodes that only move
+numbers put each number.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ KNOWN = {*NODES, *FOLDED, *SLOW}
 
 @dataclass(frozen=True)
 class ImportedGraph:
-    """A graph of tasks, and by tensor the shapes that inputs and outputs have in the model."""
+    """A graph of tasks read from a model, with the model's shapes of inputs and outputs."""
 
     graph: Graph
     inputs: Mapping[str, tuple[int, ...]]
@@ -49,10 +50,10 @@ def read(
     dims: Mapping[str, int] | None = None,
     room: int = LARGEST,
 ) -> ImportedGraph:
-    """Return the graph of a checked model in a number format of `macaw.isa.fim_circuit.FORMATS`.
+    """Return the graph of a checked model. Raises `LowerError`.
 
-    `dims` gives sizes to dimensions that the model names, `room` is the size of external memory in
-    bytes. Raises `LowerError`.
+    `form` is the index of a number format in `macaw.isa.fim_circuit.FORMATS`. `dims` gives sizes to
+    dimensions that the model only names. `room` is the size of external memory in bytes.
     """
     return _Reader(model, form, dims or {}, room).read()
 
@@ -86,7 +87,7 @@ class _Reader:
         return ImportedGraph(self.values.graph, self.inputs, outputs)
 
     def _known_dims(self) -> None:
-        """Refuse sizes for dimensions that the model does not have."""
+        """Raise `LowerError` for sizes of dimensions that the model does not name."""
         graph = self.model.graph
         shapes = (row.type.tensor_type.shape for row in (*graph.input, *graph.output))
         there = dict.fromkeys(dim.dim_param for shape in shapes for dim in shape.dim)
@@ -138,7 +139,7 @@ class _Reader:
         return tuple(sizes)
 
     def _result(self, row: onnx.ValueInfoProto) -> tuple[str, tuple[int, ...]]:
-        """Return an output as a tensor of its own that a task makes."""
+        """Return the name and shape of an output, as a separate tensor that a task makes."""
         name, graph = message_name(row.name), self.values.graph
         value = self.values.by_name.get(row.name)
         if value is None:
@@ -226,7 +227,7 @@ class _Reader:
         return onnx_movement.move_node(self.values, self.evaluator, node, attributes, inputs, forms)
 
     def _nothing(self, form: Form | None) -> Value:
-        """Return an empty result."""
+        """Return a value without elements."""
         if form is None or form.shape is None:
             return self.values.array(np.zeros(0))
         dtype = onnx.helper.tensor_dtype_to_np_dtype(form.element)
@@ -258,7 +259,7 @@ def _no_task() -> LowerError:
 def _dropout(
     values: Values, node: onnx.NodeProto, inputs: list[Value | None], forms: list[Form | None]
 ) -> list[Value]:
-    """Return the outputs of Dropout outside training: its input, and a mask of ones."""
+    """Return the outputs of Dropout outside of training: its input, and a mask of ones."""
     x, ratio, training = (*inputs, None, None)[:3]
     assert x is not None
     if training is not None and not (training.array is not None and not np.any(training.array)):

@@ -1,6 +1,6 @@
-"""Infer types and shapes of a node's results by ONNX's own rules, without computing anything.
+"""Infer types and shapes of a node's results by ONNX's own rules, without computing them.
 
-The rules also refuse inputs, attributes and types that the operator does not take.
+The rules also refuse inputs, attributes and types that the operator does not accept.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ _TOLD = 64  # numbers of a constant that the rules may look at: sizes and axes
 
 
 class Form(NamedTuple):
-    """The element type (`TensorProto.DataType`) of a result, and its shape if it is known."""
+    """The element type (`TensorProto.DataType`) of a result, and its shape if known."""
 
     element: int
     shape: tuple[int, ...] | None
 
     @property
     def numbers(self) -> int:
-        """The number of elements; 0 if it is unknown."""
+        """The number of elements; 0 if the shape is unknown."""
         return 0 if self.shape is None else math.prod(self.shape)
 
     @property
     def empty(self) -> bool:
-        """Whether the shape is known to have no element."""
+        """Whether the shape is known and has no elements."""
         return self.shape is not None and 0 in self.shape
 
 
 def opset(model: onnx.ModelProto) -> int:
-    """Return the version of ONNX's operators that a model uses. Raises `LowerError`."""
+    """Return the version of the ONNX operator set that a model uses. Raises `LowerError`."""
     versions = [row.version for row in model.opset_import if row.domain in STANDARD]
     if len(versions) != 1:
         raise LowerError("the model does not say its operator set once")
@@ -55,7 +55,7 @@ def opset(model: onnx.ModelProto) -> int:
 def results(
     node: onnx.NodeProto, inputs: Sequence[Value | None], version: int
 ) -> list[Form | None]:
-    """Return the form of each output; None for an output without a name. Raises `LowerError`."""
+    """Return type and shape of each output; None for an unnamed output. Raises `LowerError`."""
     constants = {name: x for name, x in zip(node.input, inputs, strict=True) if x is not None}
     types = {
         name: helper.make_tensor_type_proto(x.element, list(x.shape))

@@ -1,4 +1,4 @@
-"""Layers of ONNX as tasks: a convolution is a gather and a product, a GRU its cells."""
+"""Express ONNX layers as tasks: a convolution as gather and product, a GRU as a chain of cells."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _scale(values: Values, value: Value, factor: float, name: str) -> Value:
 
 
 def _add(values: Values, a: Value, b: Value, name: str) -> Value:
-    """Add the task a + b; b is broadcast to the shape of a."""
+    """Add the task a + b and return its output; b is broadcast to the shape of a."""
     wide = values.broadcast(b, a.shape, f"{name}_bias")
     tensors = values.tensor(a, f"{name}_a"), values.tensor(wide, f"{name}_bias")
     return values.of_tensor(
@@ -114,7 +114,7 @@ def _add(values: Values, a: Value, b: Value, name: str) -> Value:
 
 
 def _conv(values: Values, node: Any, attributes: Attributes, inputs: Inputs) -> list[Value]:
-    """Convolve: windows of the image are columns of a matrix for the weights (¶59, ¶63)."""
+    """Add a convolution: weights times a matrix whose columns are image windows (¶59, ¶63)."""
     name, x, weights = _output(node), _required(inputs, 0), _required(inputs, 1)
     if weights.array is None:
         raise LowerError("its weights depend on an input")
@@ -178,7 +178,7 @@ def _column(values: Values, bias: Value) -> Value:
 
 
 def _expand_groups(weights: NDArray[Any], groups: int, channels: int) -> NDArray[Any]:
-    """Return the weights of a grouped convolution for all channels, zeros for other groups."""
+    """Return the weights of a grouped convolution for all channels, with zeros for other groups."""
     outputs, own, *kernel = weights.shape
     full = np.zeros((outputs, channels, *kernel), weights.dtype)
     for output in range(outputs):
@@ -190,7 +190,7 @@ def _expand_groups(weights: NDArray[Any], groups: int, channels: int) -> NDArray
 def _pad_image(
     values: Values, x: Value, kernel: list[int], attributes: Attributes, name: str
 ) -> tuple[Value, list[int]]:
-    """Return the image within a frame of zeros, and its new height and width."""
+    """Return the image with its frame of zeros, and its new [height, width]."""
     image, count = list(x.shape[2:]), len(kernel)
     strides = attributes.get("strides", [1] * count)
     dilations = attributes.get("dilations", [1] * count)
@@ -225,7 +225,7 @@ _GATES = "zrh"  # in ONNX's order
 
 
 def _gru(values: Values, node: Any, attributes: Attributes, inputs: Inputs) -> list[Value]:
-    """Compute a GRU forward over its sequence, one cell a step (¶53, ¶63)."""
+    """Add a forward GRU over a sequence, with one cell for each step (¶53, ¶63)."""
     _plain(attributes, inputs)
     x, w, r = (_required(inputs, place) for place in range(3))
     if w.array is None or r.array is None:
@@ -264,7 +264,7 @@ def _gru(values: Values, node: Any, attributes: Attributes, inputs: Inputs) -> l
 
 
 def _plain(attributes: Attributes, inputs: Inputs) -> None:
-    """Raise `LowerError` for variants of a GRU that are not supported."""
+    """Raise `LowerError` for variants of GRU that are not supported."""
     direction = attributes.get("direction", b"forward").decode()
     if direction != "forward":
         raise LowerError(f"the direction {direction}", "forward is done")
@@ -276,7 +276,7 @@ def _plain(attributes: Attributes, inputs: Inputs) -> None:
 
 
 class _Cell:
-    """A GRU cell: H' = (1 - z) * n + z * H."""
+    """A GRU cell, whose next state is (1 - z) * n + z * H."""
 
     def __init__(
         self,
@@ -305,7 +305,7 @@ class _Cell:
         }
 
     def step(self, x: Value, state: Value, number: int) -> Value:
-        """Add the tasks of one step and return the next state."""
+        """Add the tasks of one time step and return the next state."""
         values, graph = self.values, self.values.graph
         inputs = values.tensor(x, f"{self.name}_x{number}")
         old_state = values.tensor(state, f"{self.name}_h{number}")

@@ -1,7 +1,7 @@
-"""Nodes that only move numbers: they become views, or segments for the dma.
+"""Translate ONNX nodes that only move numbers into views, or into segments for the dma.
 
-ONNX's reference evaluator moves an array of indices, which shows where each number goes. The sizes
-of results are checked before anything is computed.
+ONNX's reference evaluator applies the node to an array of indices, which shows where each number is
+moved to. The sizes of results are checked before the evaluator works.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ JOINS = ("Concat", "Pad")
 
 
 class Move(NamedTuple):
-    """A node that moves numbers, its inputs and attributes."""
+    """A node that moves numbers, with its inputs and attributes."""
 
     values: Values
     evaluator: Evaluator
@@ -44,17 +44,17 @@ class Move(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name of its first output."""
+        """The name of the node's first output."""
         return str(self.node.output[0])
 
     @property
     def first(self) -> Value:
-        """The input whose numbers move."""
+        """The input whose numbers are moved."""
         assert self.inputs[0] is not None
         return self.inputs[0]
 
     def places(self, *arrays: NDArray[Any] | None) -> list[NDArray[Any]]:
-        """Apply the node to arrays of indices instead of its inputs."""
+        """Return the outputs of the node for arrays of indices in place of its inputs."""
         return self.evaluator.evaluate(self.node, arrays)
 
 
@@ -84,7 +84,7 @@ def move_node(
 
 
 def _gather(move: Move) -> list[Value]:
-    """Return outputs that consist of numbers of the first input."""
+    """Return outputs that are made of numbers of the first input."""
     values, x, kind = move.values, move.first, move.node.op_type
     if kind in SHAPES or (kind in ("Transpose", "Expand", "Tile") and _keeps_order(move)):
         return [values.of_tensor(values.tensor(x, move.name), move.shapes[0])]
@@ -105,7 +105,7 @@ def _gather(move: Move) -> list[Value]:
 
 
 def _keeps_order(move: Move) -> bool:
-    """Whether all numbers keep their order."""
+    """Return whether the node keeps all numbers in their order."""
     x = move.first.shape
     if move.node.op_type != "Transpose":
         return math.prod(x) == math.prod(move.shapes[0])
@@ -153,7 +153,10 @@ def _concat(move: Move) -> list[Value]:
 
 
 def _pad(move: Move) -> list[Value]:
-    """Return the input within a frame; indices count from 1, so that 0 marks the frame."""
+    """Return the first input with its frame.
+
+    Indices count from 1 here, so that 0 can represent the frame.
+    """
     x, (shape,) = move.first, move.shapes
     pads, fill = _frame(move)
     if any(number < 0 for number in pads):
@@ -173,7 +176,7 @@ def _pad(move: Move) -> list[Value]:
 
 
 def _frame(move: Move) -> tuple[list[int], Any]:
-    """Return the frame's widths and its fill value, which are inputs from operator set 11 on."""
+    """Return the widths of the frame and its fill value, which are inputs since operator set 11."""
     if move.evaluator.version < 11:
         return list(move.attributes["pads"]), move.attributes.get("value", 0.0)
     _, pads, fill = (*move.inputs, None)[:3]
