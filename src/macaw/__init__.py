@@ -1,7 +1,7 @@
 """Macaw: assembler, disassembler and emulator of one neural-network device.
 
-The public Python API. Names load what they need when they are first used, so
-that `import macaw` and `macaw --help` cost nothing:
+This is the public Python API. A public name imports its module when it is first used, so that
+`import macaw` and `macaw --help` are fast:
 
     program = macaw.assemble("digits.s")
     run = macaw.run(program, x=image)
@@ -79,7 +79,7 @@ __all__ = ["__version__", *sorted(_HOMES)]
 
 
 def __getattr__(name: str) -> Any:
-    """Import the home of a public name when it is first asked for (PEP 562)."""
+    """Import the module of a public name when the name is first used (PEP 562)."""
     if name not in _HOMES:
         raise AttributeError(f"module 'macaw' has no attribute '{name}'")
     return getattr(import_module(_HOMES[name]), name)

@@ -1,4 +1,4 @@
-"""`python -m macaw` is `macaw`."""
+"""Let `python -m macaw` do the same as the command `macaw`."""
 
 from macaw.cli import main
 

@@ -1,4 +1,4 @@
-"""Programs: assembled from sources, loaded from and saved to files, disassembled."""
+"""Assemble programs from sources, load them from files, save them, and disassemble them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DEFAULT_DEVICE = "base"
 
 @check_arguments(device=arguments.device)
 def configuration(device: DeviceLike = DEFAULT_DEVICE) -> Configuration:
-    """A device's configuration, by the name of a preset or the path of a TOML file.
+    """Return a device's configuration, for the name of a preset or the path of a TOML file.
 
     A `Configuration` is returned unchanged. Raises `ConfigError`.
     """
@@ -40,7 +40,10 @@ def configuration(device: DeviceLike = DEFAULT_DEVICE) -> Configuration:
 
 
 def _source(value: object) -> str | None:
-    """The kind of a source argument: a path, or a `Source` with members of the right types."""
+    """Check a source argument: a path, or a `Source` with members of the right types.
+
+    This is a kind of `macaw.arguments`: it returns None, or a description of good values.
+    """
     from macaw.asm.source import Source
 
     if not isinstance(value, Source):
@@ -71,11 +74,11 @@ def assemble(
     include_dirs: Collection[FilePath] = (),
     record: Record | None = None,
 ) -> Program:
-    """Assemble one executable from one or several sources: paths, or `Source(text, name)`.
+    """Assemble one program from one or several sources: paths, or `Source(text, name)`.
 
-    `device` overrides the source's `.device`. `defines` gives symbols values. `include_dirs`
-    are folders for `.include`. The program's `warnings` has the warnings. With a `record`,
-    `macaw.asm.listing.text(program, record)` returns the listing.
+    `device` overrides the source's `.device`. `defines` gives values to symbols. `include_dirs` are
+    folders that are searched for `.include`. The result's `warnings` are those of the assembler.
+    With a `record`, `macaw.asm.listing.text(program, record)` returns the listing.
 
     Raises `AssemblyError` with all errors, `InputError` for a file that cannot be read and
     `ConfigError` for an invalid device.
@@ -96,13 +99,13 @@ def assemble(
 
 @check_arguments(path=arguments.path)
 def is_object(path: FilePath) -> bool:
-    """Whether the file starts like an ELF file. Raises `InputError` if it cannot be read."""
+    """Return whether a file starts like an ELF file. Raises `InputError` if it is unreadable."""
     return read_bytes(path)[:4] == ELF_MAGIC
 
 
 @check_arguments(path=arguments.path)
 def load_object(path: FilePath) -> Program:
-    """Load the program of an ELF file. Raises `ElfError` and `InputError`."""
+    """Return the program of an ELF file. Raises `ElfError` and `InputError`."""
     from macaw.asm import elf
 
     data = read_bytes(path)
@@ -113,7 +116,7 @@ def load_object(path: FilePath) -> Program:
 
 @check_arguments(path=arguments.path, device=arguments.optional(arguments.device))
 def load(path: FilePath, *, device: DeviceLike | None = None) -> Program:
-    """Load the program of an ELF file, or assemble a source (`device` as in `assemble`).
+    """Return the program of an ELF file, or assemble a source (`device` as in `assemble`).
 
     Raises what `assemble` and `load_object` raise.
     """
@@ -152,12 +155,11 @@ def save(
     lines: bool = True,
     memory: str | None = None,
 ) -> None:
-    """Write the program as an ELF file, or as an image of `macaw.asm.images.FORMATS`.
+    """Write the program as an ELF file, or as an image in a format of `macaw.asm.images.FORMATS`.
 
-    `lines` says whether an ELF file gets the source lines. `memory`, one of
-    `macaw.asm.images.MEMORIES`, limits an image to this memory. Raises `InputError` for a file
-    that cannot be written and for an unknown image, `ElfError` for a program that ELF cannot
-    hold.
+    If `lines`, an ELF file contains the source lines. `memory`, one of `macaw.asm.images.MEMORIES`,
+    limits an image to this memory. Raises `InputError` for a file that cannot be written and for an
+    unknown image, `ElfError` for a program that ELF cannot represent.
     """
     from macaw.asm import elf, images
 
@@ -179,11 +181,11 @@ def save(
     program=arguments.program_or_path, core=arguments.optional(arguments.word), raw=arguments.flag
 )
 def disassemble(program: Program | FilePath, *, core: str | None = None, raw: bool = False) -> str:
-    """The source text of a program, which assembles to the same bytes.
+    """Return the source text of a program, which assembles to the same bytes.
 
-    With `core`, only the text of this core's parts. With `raw`, no source but addresses and
-    bytes, each with its meaning. Raises `DisassemblyError`, and for a path what `load_object`
-    raises.
+    With `core`, the text has only this core's parts. With `raw`, the text is not a source, but
+    lists addresses and bytes, each with its meaning. Raises `DisassemblyError`, and for a path what
+    `load_object` raises.
     """
     from macaw.asm import disassembler
 

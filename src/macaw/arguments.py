@@ -1,9 +1,9 @@
 """Check the arguments of public functions, with one clear sentence for a wrong one.
 
-`@check_arguments(rows=optional(whole(1)))` checks each call before the function is entered and
-raises `InputError`, which names the argument. A kind is a function that takes the value. It returns
-None for a good value, else a description of the values it accepts. Kinds check types and ranges;
-the function itself checks whether a name, a shape or a file exists.
+`@check_arguments(rows=optional(whole(1)))` checks each call before the function is entered. For a
+wrong argument it raises `InputError` with the argument's name. A kind is a function that takes a
+value. It returns None if the value is good, else a description of the values it accepts. Kinds
+check types and ranges; the function itself checks whether a name, a shape or a file exists.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ MOST_CHARACTERS = 60  # characters of a value in a message
 
 
 def check_arguments(**kinds: Kind) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Check the arguments of each call: `kinds` has a kind for each parameter but `self`."""
+    """Return a decorator that checks each call's arguments.
+
+    `kinds` has a kind for each parameter except `self`.
+    """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         signature = inspect.signature(function)
@@ -52,7 +55,7 @@ def check_arguments(**kinds: Kind) -> Callable[[Callable[P, R]], Callable[P, R]]
 
 
 def _labelled_values(parameter: inspect.Parameter, value: Any) -> list[tuple[str, Any]]:
-    """The values of a parameter, each with its name in messages; several for `*name`."""
+    """Return the values of a parameter, each with its name in messages; several for `*name`."""
     if parameter.kind is parameter.VAR_POSITIONAL:
         return [(f"{parameter.name}[{index}]", item) for index, item in enumerate(value)]
     if parameter.kind is parameter.VAR_KEYWORD:
@@ -61,7 +64,7 @@ def _labelled_values(parameter: inspect.Parameter, value: Any) -> list[tuple[str
 
 
 def _quote(value: object) -> str:
-    """A value for a message: short and printable; only the type of an unusual object."""
+    """Return a value as short printable text; of an unusual object, only its type."""
     if not isinstance(value, str | bytes | numbers.Number | tuple | list | dict | None):
         return f"a value of type {type(value).__name__}"
     try:
@@ -72,9 +75,9 @@ def _quote(value: object) -> str:
 
 
 def python_numbers(value: Any) -> Any:
-    """Convert NumPy's integers, which overflow, to Python's.
+    """Return `value` with NumPy's integers, which can overflow, converted to Python's.
 
-    Takes None, strings and numbers, also inside tuples, lists and mappings.
+    `value` is None, a string or a number, or a tuple, list or mapping of these.
     """
     if isinstance(value, Mapping):
         return {key: python_numbers(item) for key, item in value.items()}
@@ -87,43 +90,43 @@ def python_numbers(value: Any) -> Any:
 
 
 def anything(_value: Any) -> None:
-    """Any value: the function checks it itself."""
+    """Accept any value, for arguments that the function itself checks."""
 
 
 def optional(kind: Kind) -> Kind:
-    """None, or a value of `kind`."""
+    """Return a kind that accepts None or a value of `kind`."""
     return lambda value: None if value is None else kind(value)
 
 
 def either(description: str, *kinds: Kind) -> Kind:
-    """A value of any of the `kinds`."""
+    """Return a kind that accepts a value of any of the `kinds`."""
     return lambda value: None if any(kind(value) is None for kind in kinds) else description
 
 
 def word(value: Any) -> str | None:
-    """A string."""
+    """Accept a string."""
     return None if isinstance(value, str) else "a string"
 
 
 def flag(value: Any) -> str | None:
-    """True or False."""
+    """Accept True or False."""
     return None if isinstance(value, bool) else "True or False"
 
 
 def number(value: Any) -> str | None:
-    """A real number."""
+    """Accept a real number."""
     good = isinstance(value, numbers.Real) and not isinstance(value, bool)
     return None if good else "a number"
 
 
 def integer(value: Any) -> str | None:
-    """A whole number, of Python or NumPy."""
+    """Accept a whole number, of Python or NumPy."""
     good = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     return None if good else "a whole number"
 
 
 def whole(least: int) -> Kind:
-    """A whole number of at least `least`."""
+    """Return a kind that accepts a whole number of at least `least`."""
 
     def kind(value: Any) -> str | None:
         good = integer(value) is None and value >= least
@@ -133,7 +136,7 @@ def whole(least: int) -> Kind:
 
 
 def pair(least: int) -> Kind:
-    """Two whole numbers of at least `least`."""
+    """Return a kind that accepts two whole numbers of at least `least`."""
     item = whole(least)
 
     def kind(value: Any) -> str | None:
@@ -144,14 +147,17 @@ def pair(least: int) -> Kind:
 
 
 def one_or_pair(least: int) -> Kind:
-    """A whole number of at least `least`, or two of them: vertical, horizontal."""
+    """Return a kind that accepts one whole number of at least `least`, or two of them.
+
+    The two are a vertical and a horizontal number.
+    """
     return either(
         f"a whole number from {least}, or two (vertical, horizontal)", whole(least), pair(least)
     )
 
 
 def path(value: Any) -> str | None:
-    """The path of a file."""
+    """Accept the path of a file."""
     if isinstance(value, os.PathLike):
         value = os.fspath(value)
     good = isinstance(value, str) and "\0" not in value
@@ -159,14 +165,14 @@ def path(value: Any) -> str | None:
 
 
 def function(value: Any) -> str | None:
-    """A function."""
+    """Accept a function."""
     return None if callable(value) else "a function"
 
 
 def instance(description: str, home: str) -> Kind:
-    """An object of the class `home`, written `module:Class`.
+    """Return a kind that accepts an object of the class `home`, written `module:Class`.
 
-    The module is not imported: an object of the class can exist only if it is loaded.
+    The module is not imported: an object of the class can exist only if the module is loaded.
     """
     module, _, name = home.partition(":")
 
@@ -182,7 +188,7 @@ def instance(description: str, home: str) -> Kind:
 
 
 def sequence(kind: Kind, description: str) -> Kind:
-    """A collection of values of `kind`, but not a string."""
+    """Return a kind that accepts a collection of values of `kind`, but not a string."""
 
     def several(value: Any) -> str | None:
         good = isinstance(value, Collection) and not isinstance(value, str | bytes | Mapping)
@@ -192,7 +198,7 @@ def sequence(kind: Kind, description: str) -> Kind:
 
 
 def mapping(kind: Kind, description: str) -> Kind:
-    """Values of `kind` by name."""
+    """Return a kind that accepts a mapping from names to values of `kind`."""
 
     def by_name(value: Any) -> str | None:
         good = isinstance(value, Mapping) and all(isinstance(key, str) for key in value)
@@ -202,7 +208,7 @@ def mapping(kind: Kind, description: str) -> Kind:
 
 
 def array(value: Any) -> str | None:
-    """Anything that NumPy converts to an array of numbers. A masked array is refused."""
+    """Accept anything that NumPy converts to an array of numbers, but not a masked array."""
     import numpy as np
 
     if isinstance(value, np.ma.MaskedArray):

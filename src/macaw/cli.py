@@ -1,4 +1,4 @@
-"""The `macaw` command. Subcommands are imported on demand; users see no traceback."""
+"""Run the `macaw` command; subcommands are imported on demand, and users see no traceback."""
 
 from __future__ import annotations
 
@@ -36,12 +36,15 @@ EPILOG = "Exit status: 0 done, 1 the program faulted or a comparison differed, 2
 
 
 class ReaderGone(Exception):
-    """The reader of our output has closed the pipe (`macaw dis x | head`): end silently."""
+    """Raised if the reader of our output has closed the pipe (`macaw dis x | head`).
+
+    The command then ends without a message.
+    """
 
 
 @contextlib.contextmanager
 def _raise_reader_gone() -> Iterator[None]:
-    """Raise `ReaderGone` for BrokenPipeError, for which click would exit with 1."""
+    """Raise `ReaderGone` in place of BrokenPipeError, for which click would exit with 1."""
     try:
         yield
     except BrokenPipeError as error:
@@ -49,7 +52,7 @@ def _raise_reader_gone() -> Iterator[None]:
 
 
 class LazyGroup(click.Group):
-    """Imports a command when it is named (click's manual, "Complex Applications")."""
+    """A group that imports a command when it is used (click's manual, "Complex Applications")."""
 
     def make_context(self, *arguments: Any, **keywords: Any) -> click.Context:
         with _raise_reader_gone():
@@ -109,7 +112,7 @@ def cli(ctx: click.Context, debug: bool) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command and leave with its exit status."""
+    """Run the command and exit with its status."""
     sys.exit(run_command(sys.argv[1:] if arguments is None else arguments))
 
 
@@ -127,7 +130,7 @@ def run_command(arguments: list[str]) -> int:
 
 
 def _run_click(arguments: list[str]) -> int:
-    """Run the command and report what is wrong with the command line; return the exit status.
+    """Run the command and return its exit status; report errors in the command line.
 
     A message that cannot be written does not change the status.
     """
@@ -149,7 +152,7 @@ def _run_click(arguments: list[str]) -> int:
 
 
 def _replace_missing_streams() -> None:
-    """Send the output of a stream that the caller closed (`>&-`) to the null device."""
+    """Replace streams that the caller closed (`>&-`) by the null device."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - stays open
@@ -157,9 +160,9 @@ def _replace_missing_streams() -> None:
 
 
 def _flush_streams(status: int) -> int:
-    """Write what is still buffered; return the exit status.
+    """Write the buffered output and return the exit status.
 
-    A closed pipe is no error. A stream that cannot be written is replaced, because Python would
+    A closed pipe is not an error. A stream that cannot be written is replaced, because Python would
     try again at exit and choose another status.
     """
     for stream in (sys.stdout, sys.stderr):

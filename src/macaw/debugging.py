@@ -1,4 +1,4 @@
-"""The debugger's front end: sessions of programs with inputs, files, the prompt, the screen."""
+"""The front end of the debugger: sessions with inputs, files, the prompt, the screen."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ LAYOUT, HISTORY = "debugger.json", "debugger-history"
 class DebuggerFiles:
     """The files that commands read and write (`macaw.debugger.commands.files.Files`).
 
-    Commands never overwrite the files that the session was started with: the program and all
-    that it reads, inputs, the device. Arrays do not overwrite scripts that were read; saved
-    commands may.
+    Commands never overwrite the files with which the session was started: the program and all that
+    it reads, inputs, the device. A command that writes an array does not overwrite a script that
+    was read; a command that saves commands may.
     """
 
     def __init__(self, protected: Iterable[str] = ()) -> None:
@@ -49,18 +49,18 @@ class DebuggerFiles:
         self.scripts: list[str] = []  # files that were read
 
     def read_array(self, path: str) -> NDArray[Any]:
-        """The array of a .npy file. Raises `CommandError`."""
+        """Return the array in a .npy file. Raises `CommandError`."""
         return _raise_command_errors(lambda: files.read_array(path))
 
     def write_array(self, path: str, array: NDArray[Any]) -> None:
-        """Write an array as .npy, completely or not at all. Raises `CommandError`."""
+        """Write an array as .npy; if that fails, the old file stays. Raises `CommandError`."""
         _raise_command_errors(
             lambda: files.refuse_overwriting([path], [*self.protected, *self.scripts], ANOTHER)
         )
         _raise_command_errors(lambda: files.write_array(path, array))
 
     def read_text(self, path: str) -> str:
-        """Read a text file in UTF-8. Raises `CommandError`."""
+        """Return the text of a file in UTF-8. Raises `CommandError`."""
         data = _raise_command_errors(lambda: files.read_bytes(path, reading.MOST_TEXT))
         self.scripts.append(str(Path(path).absolute()))
         try:
@@ -69,17 +69,17 @@ class DebuggerFiles:
             raise CommandError(f"{path} is no UTF-8 text: byte {error.start}") from None
 
     def exists(self, path: str) -> bool:
-        """Whether the path names a file or folder."""
+        """Return whether the path names a file or folder."""
         return os.path.lexists(path)
 
     def write_text(self, path: str, text: str) -> None:
-        """Write a text, completely or not at all. Raises `CommandError`."""
+        """Write a text; if that fails, the old file stays. Raises `CommandError`."""
         _raise_command_errors(lambda: files.refuse_overwriting([path], self.protected, ANOTHER))
         _raise_command_errors(lambda: files.write_bytes(path, text.encode()))
 
 
 def _raise_command_errors(act: Callable[[], _Value]) -> _Value:
-    """Call `act`; raise its `InputError` as `CommandError`."""
+    """Return the result of `act`; raise its `InputError` as `CommandError`."""
     try:
         return act()
     except InputError as error:
@@ -97,10 +97,10 @@ def make_interpreter(
     streams: Streams | None = None,
     protected: Iterable[str] = (),
 ) -> Interpreter:
-    """An interpreter of debugger commands for a program with its inputs.
+    """Return an interpreter of debugger commands for a program with its inputs.
 
-    `item` chooses from a batch axis, 0 by default. `protected` are files that commands must not
-    overwrite, in addition to those that the program reads. Raises `InputError`.
+    `item` is the index on the batch axis, 0 by default. Commands do not overwrite the `protected`
+    files, nor those that the program reads. Raises `InputError`.
     """
     binding = bind(program, inputs)
     if item is not None and item >= (binding.items or 0):
@@ -125,7 +125,7 @@ def make_interpreter(
 
 @contextlib.contextmanager
 def interruptible(session: Session) -> Iterator[None]:
-    """Inside, Ctrl-C stops what the session runs; it raises no KeyboardInterrupt."""
+    """Within the `with` block, let Ctrl-C stop the session's run without KeyboardInterrupt."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -138,7 +138,7 @@ def interruptible(session: Session) -> Iterator[None]:
 
 @contextlib.contextmanager
 def exit_on_sigterm() -> Iterator[None]:
-    """Inside, SIGTERM raises SystemExit, so that the terminal is restored."""
+    """Within the `with` block, raise SystemExit on SIGTERM, so that the terminal is restored."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -152,8 +152,8 @@ def exit_on_sigterm() -> Iterator[None]:
 def run_prompt(interpreter: Interpreter, show: Callable[[str, Answer], object]) -> None:
     """Read lines, execute them and show the answers until the user leaves.
 
-    On a terminal the user edits lines, and a history is kept (`history_file`). Otherwise lines
-    come from standard input and are printed after the prompt.
+    On a terminal the user can edit lines, and a history is stored (`history_file`). Otherwise lines
+    are read from standard input and printed after the prompt.
     """
     read_line = _line_reader(interpreter, history_file()) if is_interactive() else _read_line
     while True:
@@ -172,12 +172,12 @@ def run_prompt(interpreter: Interpreter, show: Callable[[str, Answer], object]) 
 
 
 def is_interactive() -> bool:
-    """Whether standard input and standard output are a terminal."""
+    """Return whether standard input and standard output are a terminal."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _line_reader(interpreter: Interpreter, history: Path | None) -> Callable[[], str]:
-    """A function that asks the user for a line at the terminal."""
+    """Return a function that asks the user for a line at the terminal."""
     from prompt_toolkit import PromptSession
     from prompt_toolkit.history import FileHistory, InMemoryHistory
 
@@ -191,7 +191,7 @@ def _line_reader(interpreter: Interpreter, history: Path | None) -> Callable[[],
 
 
 def _read_line() -> str:
-    """The next line of standard input, which is echoed. Raises `EOFError`."""
+    """Return the next line of standard input and print it. Raises `EOFError` at the end."""
     data = sys.stdin.buffer.readline().decode("utf-8", "replace")
     if not data:
         raise EOFError
@@ -203,7 +203,7 @@ def _read_line() -> str:
 def run_screen(interpreter: Interpreter, lines: Iterable[str] = ()) -> None:
     """Execute `lines`, then show the screen until the user leaves.
 
-    The screen's layout and the history of lines are kept in `state_folder`.
+    The screen's layout and the history of lines are stored in `state_folder`.
     """
     from macaw.debugger.screen.application import Screen
     from macaw.debugger.views.area import ASCII, UNICODE
@@ -221,7 +221,7 @@ def run_screen(interpreter: Interpreter, lines: Iterable[str] = ()) -> None:
 
 
 def history_file() -> Path | None:
-    """The file of the history of lines; None if it cannot be written."""
+    """Return the path of the history of lines, or None if it cannot be written."""
     path = state_folder() / HISTORY
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -232,13 +232,13 @@ def history_file() -> Path | None:
 
 
 def state_folder() -> Path:
-    """The folder for the debugger's layout and history ($XDG_STATE_HOME/macaw)."""
+    """Return the folder for the debugger's layout and history ($XDG_STATE_HOME/macaw)."""
     base = os.environ.get("XDG_STATE_HOME")
     return (Path(base) if base else Path.home() / ".local" / "state") / "macaw"
 
 
 def _read_layout(path: Path) -> Mapping[str, Any]:
-    """The layout that an earlier session wrote; empty if it cannot be read."""
+    """Return the layout that an earlier session wrote; empty if it cannot be read."""
     try:
         layout = json.loads(reading.read(path, reading.MOST_TEXT))
     except (reading.UnreadableError, ValueError):

@@ -1,4 +1,4 @@
-"""Errors of the commands and of the Python API, and the exit statuses of the command."""
+"""Define the errors of the commands and of the Python API, and the exit statuses of the command."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ EXIT_INTERRUPTED = 130  # by Ctrl-C, as shells count it
 
 
 def status_of(error: MacawError) -> int:
-    """The exit status of an error: its class's `status`, or `EXIT_WRONG_INPUT`."""
+    """Return the exit status for an error: its class's `status`, or `EXIT_WRONG_INPUT`."""
     status: int = getattr(error, "status", EXIT_WRONG_INPUT)
     return status
 
 
 class InputError(MacawError, ValueError):
-    """A file, an array or an argument that cannot be used."""
+    """The error for a file, an array or an argument that cannot be used."""
 
 
 class RunError(MacawError):
-    """A program that did not exit by itself: fault, deadlock, breakpoint or cycle limit.
+    """The error for a program that did not exit: fault, deadlock, breakpoint or cycle limit.
 
-    `stop` has the reason. `device` keeps the state in which it stopped. `item` is the index on
-    the batch axis, None without one.
+    `stop` has the reason. `device` is the device in the state in which it stopped. `item` is the
+    index on the batch axis, None without one.
     """
 
     status = EXIT_FAILURE

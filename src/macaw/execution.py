@@ -34,9 +34,9 @@ Counters = dict[str, dict[str, int]]
 class Run:
     """The result of a run.
 
-    `outputs` are arrays by name, of the declared shape, with one more leading axis if an input
-    had one. `cycles`, `counters` (by core, then by name) and the texts are summed over all
-    items. `device` is that of the last item, in its final state.
+    `outputs` has the output arrays by name. They have the declared shape, with one more leading
+    axis if an input had a batch axis. `cycles`, `counters` (by core, then by name) and the texts
+    are summed over all items. `device` is the device of the last item in its final state.
     """
 
     outputs: dict[str, NDArray[Any]]
@@ -52,7 +52,7 @@ class Run:
 
 @dataclass
 class Streams:
-    """Functions that get the program's output while it runs. The result has it too."""
+    """Functions that receive the program's output while it runs; `Run` has the same output."""
 
     stdout: Callable[[bytes], object] | None = None
     stderr: Callable[[bytes], object] | None = None
@@ -83,16 +83,16 @@ def run(
     on_start: Callable[[int, Device], object] | None = None,
     **keyword_inputs: object,
 ) -> Run:
-    """Run a program, or the program of a file, with arrays for its inputs.
+    """Run a program, or the program in a file, with arrays for its inputs.
 
-    Inputs come as a mapping, as keywords, or both. `device` overrides the device of the
-    program. `max_cycles` limits each item's run. `engine` is one of
-    `macaw.emu.engines.ENGINES`, which differ in speed only. `jitter` seeds noise in the timing
-    of DRAM: item i gets the seed + i; None: no noise. `on_start(index, device)` is called
-    before each item runs.
+    The inputs are given as a mapping, as keywords, or both. `device` overrides the device of the
+    program. `max_cycles` limits the run of each item. `engine` is one of
+    `macaw.emu.engines.ENGINES`, which differ in speed only. `jitter` is the seed of noise in the
+    timing of DRAM; item i gets the seed + i. With None there is no noise. `on_start(index, device)`
+    is called before each item runs.
 
-    Raises `InputError` for inputs that do not fit, `RunError` if an item does not exit, and
-    what `load` raises for a file.
+    Raises `InputError` for inputs that do not fit, `RunError` if an item does not exit, and what
+    `load` raises for a file.
     """
     if not isinstance(program, Program):
         program = api.load(os.fspath(program), device=device)
@@ -149,7 +149,10 @@ def run(
 
 
 def configuration_of(program: Program, device: api.DeviceLike | None = None) -> Configuration:
-    """The configuration to run `program` on: `device`, else the program's own, else `base`."""
+    """Return the configuration to run `program` on.
+
+    It is `device` if given, else the program's own, else the preset `base`.
+    """
     from macaw.isa import config
 
     if device is not None:
@@ -160,10 +163,10 @@ def configuration_of(program: Program, device: api.DeviceLike | None = None) -> 
 
 
 def final_registers(device: Device, changed: bool = False) -> dict[str, dict[str, int]]:
-    """The registers of each core, by core and by name, after a run.
+    """Return the registers of each core after a run, by core and by name.
 
-    A vector register is one number with lane 0 in its lowest bits. With `changed`, only cores
-    with a register that differs from its reset value.
+    A vector register is one number with lane 0 in its lowest bits. If `changed`, cores whose
+    registers all have their reset values are left out.
     """
     registers_by_core: dict[str, dict[str, int]] = {}
     for name, core in device.cores.items():
@@ -184,7 +187,7 @@ def final_registers(device: Device, changed: bool = False) -> dict[str, dict[str
 
 
 def _has_changed(core: Core) -> bool:
-    """Whether a register of a core differs from its reset value."""
+    """Return whether a register of a core differs from its reset value."""
     files = {file.name for file in core.table.files}
     return any(
         np.any(getattr(core.state, row.name) != (0 if row.initial is None else row.initial))
@@ -194,7 +197,7 @@ def _has_changed(core: Core) -> bool:
 
 
 class RunInterrupted(KeyboardInterrupt):
-    """Ctrl-C while a program ran. The text says at which cycle."""
+    """Raised for Ctrl-C while a program runs; the text names the cycle."""
 
 
 def _moment(cycle: int, item: int | None) -> str:
@@ -202,13 +205,13 @@ def _moment(cycle: int, item: int | None) -> str:
 
 
 def stop_message(stop: Stop, item: int | None = None) -> str:
-    """One sentence: why a program stopped without exiting."""
+    """Return a sentence that says why a program stopped without exiting."""
     text = str(stop)
     return text if item is None else f"item {item}: {text}"
 
 
 class _OutputCollector:
-    """Collects a program's output, and passes it on."""
+    """The collector of a program's output, which also passes it on."""
 
     def __init__(self, onward: Callable[[bytes], object] | None) -> None:
         self._onward, self._pieces = onward, bytearray()
@@ -224,7 +227,7 @@ class _OutputCollector:
 
 
 def combine_counters(row: Counter | None, values: Iterable[int]) -> int:
-    """One number for several runs or cores: the sum, or of a peak the maximum."""
+    """Return one number for several runs or cores: their sum, or of a peak the maximum."""
     return max(values, default=0) if row is not None and row.peak else sum(values)
 
 
@@ -238,7 +241,10 @@ def _add_counters(total: Counters, device: Device) -> None:
 
 
 def unread_window_bytes(device: Device) -> list[tuple[str, str, int]]:
-    """Output windows with bytes that no transfer took: core, window, number of bytes."""
+    """Return the output windows with bytes that no transfer took.
+
+    Each element has the core, the window and the number of bytes.
+    """
     windows = []
     for core in device.order:
         if not isinstance(core, Windowed):

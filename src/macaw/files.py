@@ -26,7 +26,7 @@ def _error_text(error: OSError) -> str:
 
 
 def read_bytes(path: str | os.PathLike[str], limit: int = reading.MOST_BYTES) -> bytes:
-    """The contents of a file. Raises `InputError`, which names the file and the reason."""
+    """Return the contents of a file. Raises `InputError` with the file's name and the reason."""
     try:
         return reading.read(path, limit)
     except reading.UnreadableError as error:
@@ -37,8 +37,8 @@ def read_bytes(path: str | os.PathLike[str], limit: int = reading.MOST_BYTES) ->
 def replace_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file for writing; it replaces `path` when the block ends without an error.
 
-    What is not a regular file (`/dev/stdout`, a pipe) is written directly. Raises `InputError`
-    if the file cannot be written.
+    If `path` is not a regular file (`/dev/stdout`, a pipe), it is written directly. Raises
+    `InputError` if the file cannot be written.
     """
     target = Path(path)
     try:
@@ -65,7 +65,7 @@ def replace_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def _permissions(target: Path) -> int:
-    """The file's permissions, or those of a new file."""
+    """Return the permissions of a file, or those of a new file if it does not exist."""
     if target.exists():
         return target.stat().st_mode & 0o777
     mask = os.umask(0)
@@ -78,7 +78,7 @@ def refuse_overwriting(
     inputs: Iterable[str | os.PathLike[str]],
     hint: str = "-o names another",
 ) -> None:
-    """Raise `InputError` if an output is one of the inputs, whatever its name or link."""
+    """Raise `InputError` if an output is one of the inputs, by another name or link, too."""
     inputs = list(inputs)
     for output in outputs:
         for path in inputs:
@@ -87,7 +87,7 @@ def refuse_overwriting(
 
 
 def refuse_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> None:
-    """Raise `InputError` if two outputs are one file, also if it does not exist yet."""
+    """Raise `InputError` if two outputs are the same file, even one that does not exist yet."""
     try:
         same = Path(one).resolve() == Path(other).resolve()
     except (OSError, RuntimeError, ValueError):
@@ -97,7 +97,10 @@ def refuse_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str])
 
 
 def _is_same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
-    """Whether both name one regular file that exists; devices may be read and written."""
+    """Return whether two paths name the same existing regular file.
+
+    Devices do not count, because they may be read and written.
+    """
     try:
         return Path(one).is_file() and Path(one).samefile(other)
     except (OSError, ValueError):  # `other` does not exist, or is no valid name
@@ -111,14 +114,14 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
 
 
 def write_all(contents: Iterable[tuple[str | os.PathLike[str], bytes]]) -> None:
-    """Replace all the files, or none if one of them cannot be written. Raises `InputError`."""
+    """Replace all files, or none if one of them cannot be written. Raises `InputError`."""
     with contextlib.ExitStack() as stack:
         for path, data in contents:
             stack.enter_context(replace_file(path)).write(data)
 
 
 def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
-    """The array of a .npy file; pickled objects are refused. Raises `InputError`."""
+    """Return the array in a .npy file; pickled objects are refused. Raises `InputError`."""
     import numpy as np
 
     data = read_bytes(path)
@@ -142,7 +145,7 @@ def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
 def read_arrays(
     paths: Mapping[str, str | os.PathLike[str]],
 ) -> dict[str, NDArray[Any]]:
-    """The arrays of .npy files by name. Raises `InputError`."""
+    """Return the arrays in .npy files, by name. Raises `InputError`."""
     return {name: read_array(path) for name, path in paths.items()}
 
 
@@ -152,7 +155,7 @@ def write_array(path: str | os.PathLike[str], array: NDArray[Any]) -> None:
 
 
 def npy_bytes(array: NDArray[Any]) -> bytes:
-    """The bytes of a .npy file with `array`."""
+    """Return the bytes of a .npy file that contains `array`."""
     import numpy as np
 
     data = io.BytesIO()  # NumPy needs the position, which a pipe does not have

@@ -42,10 +42,10 @@ if TYPE_CHECKING:
 class GraphMeasurement:
     """The result of running a lowered graph in the emulator.
 
-    `cycles` is that of the whole run, `dma` the cycles in which the dma worked or waited for
-    banks. `error` is the largest difference of an output from its value in float64, divided by
-    that output's largest number. `steps` has the island, start and end of each step. `outputs`
-    are arrays by name.
+    `cycles` are those of the whole run, `dma` those in which the dma worked or waited for banks.
+    `error` is the largest relative error of the outputs: the difference from the value in float64,
+    divided by the largest number of that output. `steps` has the island, start and end of each
+    step. `outputs` has the arrays by name.
     """
 
     cycles: int
@@ -57,7 +57,7 @@ class GraphMeasurement:
 
 @dataclass(frozen=True)
 class GraphLowering:
-    """A lowered graph: its plan, its source and files, and the reasons.
+    """A lowered graph: its plan, its source and files, and the reasons for the plan.
 
     If `dynamic`, cp assigns steps to islands at run time. Then the plan is the one for a static
     assignment.
@@ -72,7 +72,7 @@ class GraphLowering:
 
     @property
     def source(self) -> str:
-        """The assembly source, which names `files` beside it."""
+        """The assembly source, which reads `files` from its own folder."""
         return self.program.source
 
     @property
@@ -82,22 +82,25 @@ class GraphLowering:
 
     @property
     def cycles(self) -> int:
-        """The predicted cycles of the whole program."""
+        """The predicted number of cycles of the whole program."""
         return self.plan.makespan
 
     @property
     def dma(self) -> int:
-        """The predicted cycles in which the dma works or waits for banks."""
+        """The predicted number of cycles in which the dma works or waits for banks."""
         steps, actions = self.plan.steps, self.plan.actions
         copies = sum(row.end - row.begin for row in actions if row.kind in (BRING, FETCH))
         return copies + sum(row.option.bring for row in steps if row.option.island is None)
 
     def steps(self) -> list[str]:
-        """The steps of the plan, as the lines of a table."""
+        """Return the lines of a table of the plan's steps."""
         return explain.steps(self.plan)
 
     def numbered_steps(self) -> dict[int, Step]:
-        """The step of each number in the source; a dynamic program numbers each alternative."""
+        """Return the steps by their numbers in the source.
+
+        A dynamic program has a number for each alternative.
+        """
         if not self.dynamic:
             return {step.number: step for step in self.plan.steps}
         units = dispatcher.runtime_tasks(self.plan)
@@ -108,28 +111,28 @@ class GraphLowering:
         }
 
     def reasons(self) -> list[str]:
-        """Lines that say why each step is where it is."""
+        """Return lines that explain the choice of each step's island and layout."""
         return explain.reasons(self.plan)
 
     @check_arguments(width=arguments.whole(1))
     def timeline(self, width: int = 80) -> list[str]:
-        """Lines of `width` columns: when each island and the dma is predicted to work."""
+        """Return lines of `width` columns that show when each island and the dma will work."""
         return explain.timeline(self.plan, width)
 
     @check_arguments(path=arguments.path)
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the source to `path` and its files beside it. Raises `InputError`."""
+        """Write the source to `path` and its files to the same folder. Raises `InputError`."""
         layer_lowering.write_sources(self.program, Path(path))
 
     def assemble(self) -> Program:
-        """The program, assembled in a temporary folder."""
+        """Return the program, assembled in a temporary folder."""
         return layer_lowering.assemble_lowered(self.program, self.name)
 
     @check_arguments(inputs=arguments.optional(arguments.arrays), seed=arguments.seed)
     def measure(
         self, inputs: Mapping[str, ArrayLike] | None = None, *, seed: int = 0
     ) -> GraphMeasurement:
-        """Run the program in the emulator; inputs that are missing get random numbers from -1 to 1.
+        """Run the program in the emulator; missing inputs get random numbers from -1 to 1.
 
         Raises `RunError`, and `InputError` for inputs that do not fit.
         """
@@ -198,15 +201,14 @@ def lower_graph(
 ) -> GraphLowering:
     """Lower a graph of tasks to a program for the fim islands of a device.
 
-    `graph` is an ONNX file or model, or a `macaw.lowering.fim.graph.Graph`. `number_format`,
-    fp16 or fp32, is that of the numbers of an ONNX graph. `dims` gives the sizes of an ONNX
-    model's named dimensions. `together=False` starts each task by itself: no pairs, no
-    functions fused into the blocks of products. With `dynamic`, cp assigns steps to islands at
-    run time; the plan is then the one for a static assignment. `name` is the stem of the names
-    of the source's files.
+    `graph` is an ONNX file or model, or a `macaw.lowering.fim.graph.Graph`. `number_format`, fp16
+    or fp32, is the format of the numbers of an ONNX graph. `dims` gives the sizes of an ONNX
+    model's named dimensions. With `together=False`, each task is started by itself: there are no
+    pairs of producer and consumer, and functions are not fused into the blocks of products. With
+    `dynamic`, cp assigns steps to islands at run time; the plan is then the one for a static
+    assignment. The names of the source's files begin with `name`.
 
-    Raises `InputError` for a graph that cannot be read or lowered, `ConfigError` for the
-    device.
+    Raises `InputError` for a graph that cannot be read or lowered, `ConfigError` for the device.
     """
     config, sizes = api.configuration(device), arguments.python_numbers(dims)
     name = name or (Path(graph).stem if isinstance(graph, str | os.PathLike) else "graph")
@@ -257,9 +259,10 @@ def _check_memory(graph: Graph, config: Configuration) -> None:
 def _plan_and_write(
     graph: Graph, config: Configuration, together: bool, name: str, at_run_time: bool
 ) -> tuple[GraphPlan, SourceFiles]:
-    """The plan and its program.
+    """Return the plan and its program.
 
-    If a step has too many instructions for an island's memory, plans again with half the limit.
+    If the steps have too many instructions for an island's memory, the plan is made again with half
+    of the limit.
     """
     words = int(config[INSTRUCTIONS])
     room_error: program.RoomError | None = None

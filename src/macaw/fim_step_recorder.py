@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class MeasuredStep:
-    """An executed step: the number in its label, its island, first and last cycle of its blocks."""
+    """A step that was executed: its number, its island, first and last cycle of its blocks.
+
+    The number is the one in the step's label in the source.
+    """
 
     number: int
     island: int
@@ -26,7 +29,7 @@ class MeasuredStep:
 
 
 class StepRecorder:
-    """Records steps: pass `begin` as `on_start` of `execution.run`, then read `steps`."""
+    """The recorder of steps: pass `begin` as `on_start` to `execution.run`, then read `steps`."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -39,7 +42,7 @@ class StepRecorder:
         return sorted(self._steps.values(), key=lambda step: (step.begin, step.number))
 
     def begin(self, _item: int, device: Device) -> None:
-        """Listen to the islands of a device."""
+        """Register a listener at each island of a device."""
         numbers = range(CORE.number, CORE.number + ISLANDS)
         device.listen(
             self._record, [name for name, core in device.cores.items() if core.number in numbers]

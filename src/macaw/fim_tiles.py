@@ -15,10 +15,10 @@ from macaw.phrases import suggestion
 
 @check_arguments(matrix=arguments.array, layout=arguments.word, side=arguments.word)
 def tiled(matrix: ArrayLike, *, layout: str, side: str) -> NDArray[np.generic]:
-    """Arrange a matrix of float16 or float32 as `.tiles` does: (columns of memory, lanes).
+    """Return a matrix of float16 or float32 arranged in tiles, as `.tiles` does.
 
-    `layout` is an arrangement, `side` the operand `a` or `b`, or the result `c`. Raises
-    `InputError`.
+    The result has shape (columns of memory, lanes). `layout` is the name of an arrangement; `side`
+    is the operand `a` or `b`, or the result `c`. Raises `InputError`.
     """
     array = np.asarray(matrix)
     _check(array, layout, side)
@@ -36,10 +36,10 @@ def tiled(matrix: ArrayLike, *, layout: str, side: str) -> NDArray[np.generic]:
 def untiled(
     columns: ArrayLike, shape: tuple[int, int], *, layout: str, side: str = "c"
 ) -> NDArray[np.generic]:
-    """The matrix of `shape` (rows, columns) from its tiles in the order of memory.
+    """Return the matrix of `shape` (rows, columns) for its tiles in the order of memory.
 
-    A program stores its results from Rz like this, with side `c`. Raises `InputError` if the
-    array has another number of elements than the tiles.
+    With side `c` these are results as a program stores them from Rz. Raises `InputError` if the
+    array does not have as many elements as the tiles.
     """
     array, shape = np.ascontiguousarray(columns), arguments.python_numbers(shape)
     _check(array, layout, side)

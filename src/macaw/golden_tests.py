@@ -1,7 +1,7 @@
-"""Golden tests: folders with a program, its inputs and its recorded results.
+"""Run golden tests: folders with a program, its inputs and its recorded results.
 
-`golden.toml` describes them (`docs/golden-tests.md`). `expected/` has the recording: a .npy file
-for each output, and `run.json` for the rest. A comparison is exact for each element. A missing
+`golden.toml` describes the test (`docs/golden-tests.md`). `expected/` has the recording: a .npy
+file for each output, and `run.json` for the rest. A comparison is exact for each element. A missing
 recording is a difference, never a pass.
 """
 
@@ -33,7 +33,7 @@ MOST_SHOWN = 8  # differences listed for an output or a part
 
 @dataclass(frozen=True)
 class GoldenTest:
-    """The description of a golden folder, from its golden.toml; paths are absolute."""
+    """The description of a golden folder in its golden.toml; paths are absolute."""
 
     folder: Path
     sources: tuple[Path, ...]
@@ -46,14 +46,14 @@ class GoldenTest:
 
 @dataclass
 class Result:
-    """The recordable results of a run."""
+    """The results of a run that are recorded and compared."""
 
     record: dict[str, Any]
     outputs: dict[str, NDArray[Any]] = field(default_factory=dict)
 
 
 def find_folders(paths: Iterable[Path]) -> Iterator[Path]:
-    """The golden folders in `paths` and below, in order, each once.
+    """Yield the golden folders in `paths` and below, in order, each of them once.
 
     Raises `InputError` for a path that does not exist or has no golden folder.
     """
@@ -80,10 +80,9 @@ def find_folders(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def check(folder: Path, *, update: bool = False) -> list[str]:
-    """Run a golden folder; return the differences from its recording, one a line.
+    """Run a golden folder and return the differences from its recording, one for each line.
 
-    With `update`, record the result if it differs. Raises `MacawError` if the folder cannot be
-    run.
+    With `update`, record the result if it differs. Raises `MacawError` if the folder cannot be run.
     """
     golden = read_description(folder)
     result = execute(golden)
@@ -99,7 +98,7 @@ def check(folder: Path, *, update: bool = False) -> list[str]:
 
 
 def read_description(folder: Path) -> GoldenTest:
-    """Read the description of a golden folder. Raises `InputError` that names the field."""
+    """Return the description of a golden folder. Raises `InputError` that names the field."""
     place = folder / DESCRIPTION_FILE
     try:
         data = tomllib.loads(read_bytes(place).decode("utf-8"))
@@ -141,7 +140,7 @@ def read_description(folder: Path) -> GoldenTest:
 
 
 def _path_inside(folder: Path, name: str, place: Path) -> Path:
-    """The path of a file in a golden folder. Raises `InputError` if it lies outside.
+    """Return the path of a file in a golden folder. Raises `InputError` if it is outside.
 
     Links are resolved, as for the files that a source includes.
     """
@@ -163,7 +162,7 @@ def _is_string_list(value: object) -> bool:
 
 
 def execute(golden: GoldenTest) -> Result:
-    """Run the program of a golden folder.
+    """Run the program of a golden folder and return its results.
 
     If the program faults, its stop is the result. Raises what `macaw.load` and the binding of
     inputs raise.
@@ -237,7 +236,10 @@ def save(golden: GoldenTest, result: Result) -> None:
 
 
 def _without_idle_cores(record: dict[str, Any]) -> dict[str, Any]:
-    """The record without cores whose values are all zero: a new core changes no recording."""
+    """Return the record without cores whose values are all zero.
+
+    So a new kind of core does not change recordings.
+    """
     shortened = dict(record)
     for part in ("registers", "counters"):
         if isinstance(record.get(part), dict):
@@ -251,7 +253,7 @@ def _is_idle(values: object) -> bool:
 
 
 def _json_round_trip(record: dict[str, Any]) -> Any:
-    """The record after conversion to JSON and back."""
+    """Return the record after conversion to JSON and back."""
     return json.loads(json.dumps(record))
 
 
@@ -259,7 +261,7 @@ def _json_round_trip(record: dict[str, Any]) -> Any:
 
 
 def compare(golden: GoldenTest, result: Result) -> list[str]:
-    """The differences between the recording and `result`, one a line; empty if they are equal."""
+    """Return the differences between the recording and `result`, one for each line."""
     folder = golden.folder / EXPECTED_FOLDER
     if not (folder / RECORD_FILE).is_file():
         return [
@@ -312,7 +314,10 @@ _ABSENT = _Absent()
 def _flat(
     record: Mapping[str, Any], prefix: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Pairs of a path and a value: `(counters, cp, instructions), 12`. Lists are values."""
+    """Yield pairs of a path and a value, such as `(counters, cp, instructions), 12`.
+
+    Lists are values.
+    """
     for name, value in record.items():
         if isinstance(value, dict) and value:
             yield from _flat(value, (*prefix, name))
@@ -334,7 +339,10 @@ def _first_lines(name: str, lines: list[str]) -> list[str]:
 
 
 def array_differences(what: str, expected: NDArray[Any], got: NDArray[Any]) -> list[str]:
-    """The differences between two arrays, by bits, one a line; `what` starts the first."""
+    """Return the differences between the bits of two arrays, one for each line.
+
+    The first line starts with `what`.
+    """
     if expected.dtype != got.dtype or expected.shape != got.shape:
         before = f"{expected.dtype.name} {shape_text(expected.shape)}"
         return [f"{what}: expected {before}, got {got.dtype.name} {shape_text(got.shape)}"]

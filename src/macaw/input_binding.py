@@ -20,14 +20,17 @@ from macaw.phrases import did_you_mean, plural
 
 @dataclass(frozen=True)
 class Binding:
-    """Checked inputs. `items` is the length of the batch axis, None without one."""
+    """Checked inputs of a program.
+
+    `items` is the length of the batch axis, None without one.
+    """
 
     arrays: Mapping[str, NDArray[Any]]
     batched: frozenset[str]
     items: int | None
 
     def item(self, index: int) -> dict[str, NDArray[Any]]:
-        """The inputs of the run of item `index`."""
+        """Return the inputs for the run of item `index`."""
         return {
             name: array[index] if name in self.batched else array
             for name, array in self.arrays.items()
@@ -35,17 +38,17 @@ class Binding:
 
 
 def tensor_text(tensor: Tensor) -> str:
-    """`x (int8, 1 × 64)`."""
+    """Return the name, type and shape of a tensor, such as `x (int8, 1 × 64)`."""
     return f"{tensor.name} ({tensor.dtype}, {shape_text(tensor.shape)})"
 
 
 def shape_text(shape: tuple[int, ...]) -> str:
-    """`1 × 64`; `scalar` for a scalar."""
+    """Return a shape as text, such as `1 × 64`; `scalar` for a scalar."""
     return " × ".join(map(str, shape)) or "scalar"
 
 
 def bind(program: Program, values: Mapping[str, object]) -> Binding:
-    """Check `values` against the program's inputs. Raises `InputError`.
+    """Return `values` as checked inputs of the program. Raises `InputError`.
 
     An array must have the declared type. A list or a number is converted if its values fit this
     type exactly.
@@ -78,7 +81,7 @@ def bind(program: Program, values: Mapping[str, object]) -> Binding:
 
 
 def check_outputs(program: Program, names: Mapping[str, object]) -> None:
-    """Raise `InputError` for a name that is no output of the program."""
+    """Raise `InputError` for a name that is not an output of the program."""
     declared = [tensor.name for tensor in program.outputs]
     for name in names:
         if name not in declared:
@@ -95,7 +98,7 @@ def _tensor_list(tensors: tuple[Tensor, ...], what: str) -> str:
 
 
 def _convert(tensor: Tensor, value: object) -> NDArray[Any]:
-    """The value as a little-endian array of the declared type, in C order."""
+    """Return the value as a little-endian array of the declared type, in C order."""
     dtype = np.dtype(tensor.dtype)
     if isinstance(value, np.ma.MaskedArray):
         raise InputError(f"input {tensor.name} is a masked array", "array.filled(...) has no mask")
@@ -117,7 +120,7 @@ def _convert(tensor: Tensor, value: object) -> NDArray[Any]:
 
 
 def _values_fit(array: NDArray[Any], dtype: np.dtype[Any]) -> bool:
-    """Whether conversion keeps the values; rounding to a floating-point type is allowed."""
+    """Return whether conversion preserves the values; a floating-point type may round them."""
     if array.size == 0:
         return True
     if dtype.kind == "f":

@@ -1,4 +1,4 @@
-"""Lower operations of layers to programs; measure them and compare with NumPy."""
+"""Lower operations of layers to programs, measure the programs, and compare them with NumPy."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Pair = int | tuple[int, int]  # one number for both directions, or (vertical, ho
 class Measurement:
     """The result of running a lowered operation in the emulator.
 
-    `cycles` is that of the whole run. `equal`: all output elements are those of NumPy.
+    `cycles` are those of the whole run. `equal` says whether all outputs equal NumPy's.
     """
 
     cycles: int
@@ -59,7 +59,7 @@ class Lowering:
 
     @property
     def source(self) -> str:
-        """The assembly source, which names `files` beside it."""
+        """The assembly source, which reads `files` from its own folder."""
         return self.program.source
 
     @property
@@ -69,27 +69,27 @@ class Lowering:
 
     @property
     def cost(self) -> Cost:
-        """The predicted cost."""
+        """The predicted bytes and cycles of the program."""
         return self.choice.selection.cost
 
     def reasons(self) -> list[str]:
-        """Lines that say why this mapping and split were chosen."""
+        """Return lines that explain why this mapping and split were chosen."""
         return self.choice.reasons()
 
     @check_arguments(path=arguments.path)
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the source to `path` and its files beside it. Raises `InputError`."""
+        """Write the source to `path` and its files to the same folder. Raises `InputError`."""
         write_sources(self.program, Path(path))
 
     def assemble(self) -> Program:
-        """The program, assembled in a temporary folder."""
+        """Return the program, assembled in a temporary folder."""
         return assemble_lowered(self.program, self.name)
 
     @check_arguments(x=arguments.optional(arguments.array), seed=arguments.seed)
     def measure(self, x: ArrayLike | None = None, *, seed: int = 0) -> Measurement:
         """Run the program in the emulator, with random activations unless `x` is given.
 
-        Raises `RunError`.
+        `seed` is the seed of the random activations. Raises `RunError`.
         """
         program = self.assemble()
         (tensor,) = program.inputs
@@ -109,7 +109,7 @@ class Lowering:
 
 
 def write_sources(program: SourceFiles, path: Path) -> None:
-    """Write the source to `path` and its files beside it. Raises `InputError`."""
+    """Write the source to `path` and its files to the same folder. Raises `InputError`."""
     for name, array in program.files.items():
         files.write_array(path.parent / name, array)
     for name, text in program.texts.items():
@@ -118,7 +118,7 @@ def write_sources(program: SourceFiles, path: Path) -> None:
 
 
 def assemble_lowered(program: SourceFiles, name: str) -> Program:
-    """Assemble a lowered program in a temporary folder; `name` is the stem of its source."""
+    """Return a lowered program, assembled in a temporary folder from a source named `name`."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"{name}.s"
         write_sources(program, path)
@@ -164,16 +164,16 @@ def lower(
 ) -> Lowering:
     """Lower a matrix product (`spmv`, `spmm`) or a convolution (`conv2d`, `depthwise`).
 
-    Weights are (outputs, inputs) for a product, (outputs, height, width, channels) for `conv2d`
-    and (channels, height, width) for `depthwise`. Activations are (inputs,) for `spmv`, (rows,
-    inputs) for `spmm` and (height, width, channels) for a convolution, where `image` is
-    (height, width). With `layout="cwh"` (`depthwise` only) the image is (channels, width,
-    height); `out_layout` says the same of the results.
+    Weights have shape (outputs, inputs) for a product, (outputs, height, width, channels) for
+    `conv2d` and (channels, height, width) for `depthwise`. Activations have shape (inputs,) for
+    `spmv`, (rows, inputs) for `spmm` and (height, width, channels) for a convolution, where `image`
+    is (height, width). With `layout="cwh"` (`depthwise` only) the image has shape (channels, width,
+    height); `out_layout` is the same choice for the results.
 
-    `bias` (outputs,) is added to the sums, then `activation` is applied. With a `shift`,
-    results are divided by 2**shift and saturated to the element type. `density` is the share of
-    activations that are not zero. Without `mapping` and `split` the cost model chooses the
-    cheapest. `name` is the stem of the files' names.
+    `bias` (outputs,) is added to the sums, then `activation` is applied. With a `shift`, results
+    are divided by 2**shift and saturated to the element type. `density` is the share of activations
+    that are not zero. Without `mapping` and `split`, the cost model chooses the cheapest. The names
+    of the files begin with `name`.
 
     Raises `InputError` for an operation that cannot be lowered, `ConfigError` for an invalid
     device.
@@ -237,7 +237,7 @@ def _check_operation(
     padding: Pair,
     layouts: tuple[str, str],
 ) -> None:
-    """Raise `InputError` for an argument that the operation does not take, or lacks."""
+    """Raise `InputError` for an argument that the operation does not take, or that is missing."""
     if operation == "spmv" and rows not in (None, 1):
         raise InputError("spmv takes one vector", "spmm takes several rows of activations")
     if operation == "spmm" and rows is None:

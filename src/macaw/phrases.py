@@ -1,4 +1,4 @@
-"""Phrases for messages: suggestions and plurals."""
+"""Make phrases for messages: suggestions and plurals."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from difflib import get_close_matches
 
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str:
-    """`did you mean 'x'?`, or an empty text if no candidate is similar."""
+    """Return `did you mean 'x'?` for a similar candidate, or an empty text if there is none."""
     near = get_close_matches(word, list(candidates), n=1, cutoff=0.6)
     return f"did you mean '{near[0]}'?" if near else ""
 
 
 def suggestion(word: str, candidates: Iterable[str]) -> str:
-    """`did you mean 'x'?`, or `there are x, y, z` if no candidate is similar."""
+    """Return `did you mean 'x'?`, or `there are x, y, z` if no candidate is similar."""
     words = list(candidates)
     return did_you_mean(word, words) or f"there are {', '.join(words)}"
 
 
 def plural(count: int, word: str) -> str:
-    """`1 cycle`, `2 cycles`, `12,345 cycles`."""
+    """Return a number with its noun: `1 cycle`, `2 cycles`, `12,345 cycles`."""
     return f"{count:,} {word}{'' if count == 1 else 's'}"

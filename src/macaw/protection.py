@@ -1,8 +1,8 @@
-"""Weights in a random order: files of weights, their orders, and a note beside the orders.
+"""Protect weights by a secret order: files of weights, a file of orders, and a note about both.
 
 The note (`orders.toml` beside `orders.npy`) has the scope, the lanes, the original shapes, and
-digests of the orders and of the shuffled weights. Keep it with the orders: with a digest of the
-orders, a reader of the weights could test guesses.
+digests of the orders and of the shuffled weights. Keep it with the orders, not with the weights:
+with a digest of the orders, a reader of the weights could test guesses.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ DEFAULT_SCOPE = "net"
 
 @dataclass(frozen=True, eq=False)
 class Protection:
-    """The shuffled weights of a network, one array a layer, and their orders.
+    """The shuffled weights of a network, one array for each layer, and their orders.
 
-    `order` is uint8 (orders, blocks, lanes): lane i of a block of inputs takes the weight from
-    lane order[i] of the stored block.
+    `order` is an uint8 array of shape (orders, blocks, lanes): the weight of input lane i of a
+    block is in lane order[i] of the stored block.
     """
 
     weights: tuple[Weights, ...]
@@ -48,27 +48,28 @@ class Protection:
 
     @property
     def bits(self) -> float:
-        """Log2 of the number of sets of orders that can be drawn."""
+        """The base-2 logarithm of the number of sets of orders that can be drawn."""
         return lowering.log2_orders(self.layout)
 
     @cached_property
     def orders(self) -> tuple[Orders, ...]:
-        """For each layer, the orders of its nodes: (nodes, blocks, lanes)."""
+        """For each layer an array of shape (nodes, blocks, lanes): the orders of its nodes."""
         plan = self.layout
         pairs = enumerate(plan.order_of)
         return tuple(self.order[which, : plan.blocks_of(layer)] for layer, which in pairs)
 
     def plain(self) -> tuple[Weights, ...]:
-        """The weights before shuffling."""
+        """Return the weights before shuffling."""
         return tuple(lowering.restore(self.weights, self.order, self.layout))
 
     @check_arguments(
         paths=arguments.sequence(arguments.path, "a list of paths"), order=arguments.path
     )
     def write(self, paths: Sequence[FilePath], order: FilePath) -> None:
-        """Write each layer's weights to its path, and orders and note: all files, or none.
+        """Write each layer's weights to its path, and the orders to `order` with a note beside it.
 
-        Raises `InputError`, also if two of the files are the same.
+        Either all files are written, or none. Raises `InputError`, also if two of the files are the
+        same.
         """
         if len(paths) != len(self.weights):
             raise InputError(f"{plural(len(self.weights), 'file')} of weights, {len(paths)} paths")
@@ -97,11 +98,11 @@ def protect(
     lanes: int | None = None,
     seed: int | None = None,
 ) -> Protection:
-    """Shuffle the weights of a network, one array (nodes, inputs) a layer, in random orders.
+    """Shuffle the weights of a network in random orders; each array (nodes, inputs) is a layer.
 
     `scope` says which nodes share an order: net, layer, group:N (N nodes of a layer) or node.
-    `lanes` is the length of a block, by default that of a register. The operating system's
-    generator draws the orders; a `seed` is for tests. Raises `InputError`.
+    `lanes` is the length of a block, by default that of a register. The orders come from the
+    operating system's random generator; a `seed` is only for tests. Raises `InputError`.
     """
     arrays = [np.asarray(array) for array in weights]
     with _as_input_errors():
@@ -125,9 +126,10 @@ def unprotect(
     scope: str = DEFAULT_SCOPE,
     shapes: Sequence[tuple[int, ...]] | None = None,
 ) -> tuple[Weights, ...]:
-    """The weights before shuffling, in their `shapes`; without `shapes` they keep their padding.
+    """Return the weights before shuffling, in their `shapes`.
 
-    Raises `InputError` if the orders do not fit the weights.
+    Without `shapes` they keep their padding. Raises `InputError` if the orders do not fit the
+    weights.
     """
     arrays, orders = [np.asarray(array) for array in weights], np.asarray(order)
     if shapes is not None:
@@ -138,7 +140,7 @@ def unprotect(
 
 
 def note_path(order: FilePath) -> Path:
-    """The path of the note that belongs to a file of orders."""
+    """Return the path of the note that belongs to a file of orders."""
     try:
         return Path(order).with_suffix(".toml")
     except ValueError:
@@ -146,7 +148,7 @@ def note_path(order: FilePath) -> Path:
 
 
 def check_paths(paths: Sequence[FilePath], order: FilePath) -> Path:
-    """The path of the note for the orders.
+    """Return the path of the note for the orders.
 
     Raises `InputError` if two of weights, orders and note are the same file.
     """
@@ -163,10 +165,10 @@ def restore_files(
     scope: str | None = None,
     lanes: int | None = None,
 ) -> tuple[Weights, ...]:
-    """The original weights of shuffled files.
+    """Return the original weights of shuffled files.
 
-    If `scope` or `lanes` is given, it must be the note's. Raises `InputError` if files, orders
-    and note do not belong together.
+    If `scope` or `lanes` is given, it must be the same as in the note. Raises `InputError` if
+    files, orders and note do not belong together.
     """
     orders, path = files.read_array(order), note_path(order)
     arrays = [files.read_array(each) for each in paths]
@@ -201,7 +203,7 @@ def _check_count(expected: int, count: int) -> None:
 
 @contextlib.contextmanager
 def _as_input_errors() -> Iterator[None]:
-    """Inside, a `LowerError` is raised as `InputError`."""
+    """Raise each `LowerError` of the `with` block as `InputError`."""
     try:
         yield
     except LowerError as error:
@@ -210,7 +212,7 @@ def _as_input_errors() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _with_message(message: str) -> Iterator[None]:
-    """Inside, the text of an `InputError` becomes `message`."""
+    """Replace the text of an `InputError` that the `with` block raises by `message`."""
     try:
         yield
     except InputError:
@@ -221,7 +223,7 @@ def _with_message(message: str) -> Iterator[None]:
 
 
 def _digest(array: NDArray[Any]) -> str:
-    """SHA-256 of type, shape and values."""
+    """Return the SHA-256 digest of an array's type, shape and values."""
     digest = hashlib.sha256(f"{array.dtype.str} {array.shape} ".encode())
     digest.update(np.ascontiguousarray(array).data)
     return digest.hexdigest()
@@ -248,7 +250,7 @@ def _note_text(protection: Protection, names: Sequence[str], order: FilePath) ->
 
 
 def _toml_character(letter: str) -> str:
-    """A character of a file name; `?` if a TOML string cannot hold it."""
+    """Return a character of a file name, or `?` if a TOML string cannot contain it."""
     return letter if letter.isprintable() and letter not in '"\\' else "?"
 
 
@@ -273,7 +275,7 @@ def _read_note(path: Path) -> dict[str, Any]:
 
 
 def _has_fields(table: Any, kinds: Mapping[str, type]) -> bool:
-    """Whether a TOML table has fields of these types."""
+    """Return whether a TOML table has exactly these fields with these types."""
     return isinstance(table, dict) and all(
         isinstance(table.get(name), kind) for name, kind in kinds.items()
     )

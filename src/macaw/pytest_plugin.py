@@ -1,7 +1,7 @@
-"""Golden folders as pytest tests: pytest collects every golden.toml as one test.
+"""Collect golden folders as pytest tests: each golden.toml is one test.
 
 pytest loads this module through the entry point of the package, so a user's tests need no code. It
-imports nothing else of Macaw until a golden.toml is found.
+imports nothing else of Macaw until pytest finds a golden.toml.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ DESCRIPTION_FILE = "golden.toml"
 
 
 class GoldenDiffersError(AssertionError):
-    """The results of a program differ from its recording."""
+    """Raised if the results of a program differ from its recording."""
 
 
 class GoldenFile(pytest.File):
-    """A golden.toml; it holds one test."""
+    """A golden.toml, which pytest collects as one test."""
 
     def collect(self) -> Iterator[GoldenItem]:
         yield GoldenItem.from_parent(self, name="golden")
 
 
 class GoldenItem(pytest.Item):
-    """The test: run the folder's program, compare with `expected/`."""
+    """The test of a golden folder: it runs the program and compares with `expected/`."""
 
     def runtest(self) -> None:
         from macaw import golden_tests
@@ -38,7 +38,10 @@ class GoldenItem(pytest.Item):
     def repr_failure(
         self, excinfo: pytest.ExceptionInfo[BaseException], style: str | None = None
     ) -> str:
-        """The differences, or the error of the folder. Only our own bugs show a traceback."""
+        """Return the differences, or the error of the folder.
+
+        Only errors of Macaw itself show a traceback.
+        """
         from macaw.isa.errors import MacawError
 
         error = excinfo.value
@@ -54,7 +57,7 @@ class GoldenItem(pytest.Item):
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> GoldenFile | None:
-    """Collect every golden.toml."""
+    """Return a collector for a golden.toml, and None for other files."""
     if file_path.name == DESCRIPTION_FILE:
         return GoldenFile.from_parent(parent, path=file_path)
     return None

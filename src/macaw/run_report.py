@@ -36,7 +36,7 @@ MEANING_WIDTH = 60  # columns that the meanings of counters need
 
 
 def print_outputs(run: Run) -> None:
-    """Print each output: `y (int32, 10)`, then its elements in NumPy's format."""
+    """Print each output: a line such as `y (int32, 10)`, then its elements in NumPy's format."""
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100
     for name, array in run.outputs.items():
         print(f"{name} ({array.dtype.name}, {shape_text(array.shape)})")
@@ -45,7 +45,7 @@ def print_outputs(run: Run) -> None:
 
 
 def print_stats(run: Run) -> None:
-    """Print cycles, and counters in a table for each kind of core, on standard error."""
+    """Print the cycles, and a table of counters for each kind of core, on standard error."""
     sys.stdout.flush()
     screen = console.stderr()
     what = "" if run.items is None else f" in {plural(run.items, 'run')}"
@@ -69,11 +69,11 @@ def print_stats(run: Run) -> None:
 def _counter_table(
     core: Core, counts: Mapping[str, Mapping[str, int]], names: list[str], width: int
 ) -> Table:
-    """The counters `names` of one kind of core.
+    """Return a table of the counters `names` of one kind of core.
 
-    Each instance has a column if `width` has room for all, else only the sums are shown.
-    Meanings are shown if there is room. A narrow screen drops units first, then folds names;
-    numbers always stay.
+    If `width` has room, each core of the kind has a column; else only the sums are shown. Meanings
+    are shown if there is room. On a narrow screen units are left out first, then names are wrapped;
+    numbers are always shown.
     """
     from rich.table import Table
 
@@ -114,7 +114,7 @@ def _counter_table(
 
 
 def print_failure(error: RunError, program: Program) -> None:
-    """Print why the program stopped, with the source line or the symbol there."""
+    """Print why the program stopped, with the source line or the symbol of the place."""
     stop, fault = error.stop, error.stop.fault
     item = "" if error.item is None else f" (item {error.item} of the batch)"
     core = error.device.cores.get(stop.core)
@@ -138,7 +138,10 @@ def print_failure(error: RunError, program: Program) -> None:
 
 
 def _symbol_hint(program: Program, address: int | None, at: int | None) -> str:
-    """`0x00010008 is main+0x8`, or nothing. `at` is the address in the program file."""
+    """Return a hint such as `0x00010008 is main+0x8`, or an empty text.
+
+    `at` is the address in the program file.
+    """
     match = None if at is None else program.symbol_at(at)
     if match is None:
         return ""
@@ -147,7 +150,7 @@ def _symbol_hint(program: Program, address: int | None, at: int | None) -> str:
 
 
 def _source_line(file: str, line: int) -> str:
-    """The present line of the file; empty if the file cannot be read."""
+    """Return the text of a line of a file as it is now; empty if the file cannot be read."""
     try:
         lines = reading.read(file, reading.MOST_SOURCE).decode("utf-8", "replace").splitlines()
     except reading.UnreadableError:
@@ -156,10 +159,9 @@ def _source_line(file: str, line: int) -> str:
 
 
 def run_json(run: Run, files: Mapping[str, str]) -> str:
-    """The object of `macaw run --json`.
+    """Return the JSON text that `macaw run --json` prints.
 
-    An output that was written to one of the `files` has the file's name instead of its
-    elements.
+    An output that was written to one of the `files` has the file's name in place of its elements.
     """
     outputs: dict[str, Any] = {}
     for name, array in run.outputs.items():
@@ -185,12 +187,12 @@ def run_json(run: Run, files: Mapping[str, str]) -> str:
 
 
 def failure_json(error: RunError) -> str:
-    """The object of `macaw run --json` for a program that did not exit."""
+    """Return the JSON text of `macaw run --json` for a program that did not exit."""
     return json.dumps({**stop_json(error.stop), "item": error.item})
 
 
 def stop_json(stop: Stop) -> dict[str, Any]:
-    """A stop as plain data: `stop`, `message`, `cycle`, and the `fault` if there is one."""
+    """Return a stop as plain data: `stop`, `message`, `cycle`, and the `fault` if there is one."""
     fields: dict[str, Any] = {"stop": stop.reason, "message": stop.message, "cycle": stop.cycle}
     if stop.fault is not None:
         fault = stop.fault
@@ -209,7 +211,10 @@ def _place_json(place: tuple[str, int, int] | None) -> dict[str, Any] | None:
 
 
 def json_array(array: NDArray[Any]) -> Any:
-    """Nested lists of JSON numbers, with "nan", "inf" and "-inf" where JSON has no number."""
+    """Return nested lists of JSON numbers.
+
+    Where JSON has no number for an element, it is "nan", "inf" or "-inf".
+    """
     if array.dtype.kind != "f" or np.isfinite(array).all():
         return array.tolist()
     if array.ndim == 0:

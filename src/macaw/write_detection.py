@@ -1,8 +1,7 @@
 """Find outputs that a run certainly did not write.
 
-A small output is tracked word by word, like decoded code. Of a larger one, only the pages written
-since the program was loaded are known. A write to one output counts for all outputs in the same
-page.
+A small output is tracked word by word. For a larger one, only the pages written since the program
+was loaded are known. A write to one output counts for all outputs in the same page.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ _MOST_TRACKED = 1 << 14  # bytes of an output; tracking slows down transfers to 
 
 
 class WriteDetector:
-    """Tracks writes to the outputs in external memory. Create it before the run starts."""
+    """The tracker of writes to the outputs in external memory; create it before the run."""
 
     def __init__(self, program: Program, device: Device) -> None:
         self._unwritten = {tensor.name for tensor in program.outputs if not tensor.at}
@@ -50,7 +49,7 @@ class WriteDetector:
         self._unwritten -= self._tracked[pages].get(page, set())
 
     def unwritten(self) -> set[str]:
-        """The names of the outputs that were certainly not written."""
+        """Return the names of the outputs that were certainly not written."""
         for name, (pages, inside) in self._large.items():
             if any(map(pages.is_written, inside)):
                 self._unwritten.discard(name)

@@ -1,10 +1,11 @@
 """Tiles and plans of convolutions on the array.
 
-A tile is `rows` × `columns` outputs of an image in `tile.n` channels a cluster, from `tile.k` input
-channels. The PEs hold the part of the padded image that the tile needs (the slab), channel after
-channel. The weight queue rotates (rq), the base of mac steps over the slab, and each loopback
-leaves one sum in the output queue (seed 000 ¶112, ¶122, ¶131). A depthwise convolution needs only
-the channels of its outputs: weights of other channels are zero and not stored.
+A tile is `rows` × `columns` output positions of an image. A cluster computes `tile.n` channels of
+them from `tile.k` input channels. The PEs hold the part of the padded image that the tile needs
+(the slab), channel after channel. The weight queue rotates (rq), the base of mac moves over the
+slab, and each loopback puts one sum into the output queue (seed 000 ¶112, ¶122, ¶131). A depthwise
+convolution needs only the channels of its outputs: weights of other channels are zero and not
+stored.
 """
 
 from __future__ import annotations
@@ -27,19 +28,19 @@ from macaw.lowering.plan import MOST_SEGMENTS, ProductPlan, Tile
 
 @dataclass(frozen=True)
 class ImageTile(Tile):
-    """The outputs that one cluster computes in an iteration: `groups` rows, `columns` of each."""
+    """The outputs that a cluster computes in an iteration: `groups` rows of `columns` positions."""
 
     columns: int = 1
 
     @property
     def outputs(self) -> int:
-        """The output positions, which are the results of a PE."""
+        """The number of output positions, which is the number of results of a PE."""
         return self.groups * self.columns
 
 
 @dataclass(frozen=True)
 class ImagePlan(ProductPlan):
-    """A convolution on a device by one mapping, split and tile."""
+    """A plan of a convolution: its mapping, split and tile on a device."""
 
     product: Convolution
     tile: ImageTile
@@ -48,38 +49,38 @@ class ImagePlan(ProductPlan):
 
     @property
     def slab_rows(self) -> int:
-        """The image rows that a tile needs."""
+        """The number of image rows that a tile needs."""
         return (self.tile.groups - 1) * self.product.stride[0] + self.product.kernel[0]
 
     @property
     def slab_columns(self) -> int:
-        """The image columns that a tile needs."""
+        """The number of image columns that a tile needs."""
         return (self.tile.columns - 1) * self.product.stride[1] + self.product.kernel[1]
 
     @property
     def slab_channels(self) -> int:
-        """The channels of a slab."""
+        """The number of channels in a slab."""
         return self.tile.n if self.product.depthwise else self.tile.k
 
     @property
     def slab(self) -> int:
-        """The activations of a slab."""
+        """The number of activations in a slab."""
         return self.slab_rows * self.slab_columns * self.slab_channels
 
     @property
     def by_columns(self) -> bool:
-        """Whether positions are computed column by column, as the results are stored."""
+        """Whether positions are computed column by column, because the results are stored so."""
         return self.product.out_layout != "hwc"
 
     @property
     def loops(self) -> tuple[int, int]:
-        """The output positions of the inner loop and of the outer one."""
+        """The number of rounds of the inner loop over positions, and of the outer loop."""
         sides = self.tile.columns, self.tile.groups
         return sides[::-1] if self.by_columns else sides
 
     @property
     def steps_of_base(self) -> tuple[int, int]:
-        """The steps of mac's base: from position to position, and extra after the inner loop."""
+        """The increments of mac's base: for each position, and in addition after the inner loop."""
         column = self.product.stride[1] * self.slab_channels
         row = self.product.stride[0] * self.slab_columns * self.slab_channels
         inner, outer = (row, column) if self.by_columns else (column, row)
@@ -89,16 +90,22 @@ class ImagePlan(ProductPlan):
 
     @property
     def columns(self) -> int:
-        """The number of tiles side by side."""
+        """The number of tiles side by side in the output image."""
         return -(-self.product.columns // self.tile.columns)
 
     def count(self, dim: str) -> int:
-        """Return the tiles of a part; in M the rows of tiles times the tiles side by side."""
+        """Return the number of tiles of a part in dimension M, N or K.
+
+        In M it includes the tiles side by side.
+        """
         return super().count(dim) * (self.columns if dim == "M" else 1)
 
     @property
     def pitches(self) -> dict[str, int]:
-        """The elements from one row, column or channel to the next, by the names in cp's code."""
+        """The distances, in elements, from one row, column or channel to the next in x and y.
+
+        The keys are the names of the constants in cp's code.
+        """
         product = self.product
         (x_row, x_column, x_channel), y = product.x_pitches, product.y_pitches
         return {
@@ -112,7 +119,7 @@ class ImagePlan(ProductPlan):
 
     @property
     def constants(self) -> dict[str, int]:
-        """The constants that cp's code for images needs: columns of tiles, bytes of a bias."""
+        """The constants that cp's code for images needs, by name."""
         return {
             "COLUMNS": self.columns,
             "TILE_X": self.tile.columns,
@@ -122,47 +129,47 @@ class ImagePlan(ProductPlan):
 
     @property
     def bias_bytes(self) -> int:
-        """The bytes of the start sums of one output position of a row."""
+        """The bytes of the start sums of all PEs of a row for one output position."""
         return self.summing_clusters * self.pes * self.sum_size
 
     @property
     def positions(self) -> int:
-        """The output positions of a tile."""
+        """The number of output positions of a tile."""
         return self.tile.outputs
 
     @property
     def start_positions(self) -> int:
-        """The output positions with start sums of their own; a bias is the same for all."""
+        """The number of output positions with different start sums; a bias is the same for all."""
         return self.tile.outputs if self.returns_sums else 1
 
     @property
     def pads(self) -> bool:
-        """Whether x is first copied into a frame of zeros."""
+        """Whether the dma first copies x into a frame of zeros."""
         return max(self.product.padding) > 0
 
     @property
     def depth(self) -> str:
-        """The dimension that selects input channels: N if each output has its own."""
+        """The dimension that selects input channels: "N" for a depthwise convolution, else "K"."""
         return "N" if self.product.depthwise else "K"
 
     @property
     def holds_activations(self) -> bool:
-        """Whether the slab stays in the PEs for all n."""
+        """Whether the slab stays in the PEs for all tiles of n."""
         return self.mapping is INPUT and not self.product.depthwise
 
     @property
     def in_accumulators(self) -> bool:
-        """Whether sums stay in the accumulators: never, each loopback moves its sum out."""
+        """Whether sums stay in the accumulators: never, because each loopback moves its sum out."""
         return False
 
     @property
     def products(self) -> int:
-        """The exes with weights: one computes the whole tile."""
+        """The number of exes with weights in a list: one, which computes the whole tile."""
         return 1
 
     @property
     def weight_segment(self) -> int:
-        """The segments before the weights: the slab, unless the PEs hold it."""
+        """The number of segments before the weights: one for the slab, unless the PEs hold it."""
         return 0 if self.holds_activations else 1
 
     @property
@@ -172,26 +179,29 @@ class ImagePlan(ProductPlan):
 
     @property
     def shares_activations(self) -> bool:
-        """Whether the clusters of a row take the same slab."""
+        """Whether all clusters of a row use the same slab."""
         return super().shares_activations and (
             not self.product.depthwise or self.partition.clusters == 1
         )
 
     @property
     def partial_bytes(self) -> int:
-        """The bytes of a row's sums of an iteration."""
+        """The bytes of the partial sums of a row in one iteration."""
         return self.tile.outputs * self.bias_bytes
 
     @property
     def start_bytes(self) -> int:
-        """The bytes of a row's start sums."""
+        """The bytes of the start sums of a row in one iteration."""
         return self.start_positions * self.bias_bytes
 
     # Weights
 
     @cached_property
     def weight_rounds(self) -> NDArray[np.generic]:
-        """Weights: (n tiles, k tiles, rows, slots, slab elements to the kernel's last one)."""
+        """The weights in the order of cp's table.
+
+        The shape is (n tiles, k tiles, rows, slots, slab elements up to the kernel's last one).
+        """
         tile, (rows, clusters) = self.tile, self.weight_owners
         height, width = self.product.kernel
         shape = (self.count("N"), self.count("K"), rows, clusters, self.pes)
@@ -208,7 +218,10 @@ class ImagePlan(ProductPlan):
         return rounds.reshape(*shape[:3], clusters * self.pes, -1)
 
     def start_sums(self) -> NDArray[np.generic]:
-        """Return the start sums: (n tiles or 1, rows, slots)."""
+        """Return an array of shape (n tiles, rows, slots): the biases with which sums start.
+
+        Without a bias the first axis has length 1 and all numbers are zero.
+        """
         bias = self.product.bias
         shape = (1 if bias is None else self.count("N"), self.partition.rows)
         sums = np.zeros(
@@ -224,7 +237,7 @@ class ImagePlan(ProductPlan):
     # Limits
 
     def check(self) -> None:
-        """Raise `LowerError` for a tile that the device cannot hold."""
+        """Raise `LowerError` if the device cannot hold the tile."""
         tile, part, config = self.tile, self.partition, self.config
         for dim in "MNK":
             if not 1 <= tile.length(dim) <= part.length(dim):

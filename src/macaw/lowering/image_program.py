@@ -1,4 +1,4 @@
-"""The program of the rows for a convolution, and the transfers of the dma."""
+"""Write the program of the rows for a convolution, and the transfers of the dma."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _arrays(plan: ImagePlan) -> list[Array]:
 
 
 def start_array(plan: ImagePlan) -> Array:
-    """Return the array of a tile's start sums."""
+    """Return the array in the unit that holds the start sums of a tile."""
     what = "what sums begin with: (output position, PE)"
     if plan.start_positions == 1:
         what = "what the sums of all output positions begin with: (1, PE)"
@@ -69,7 +69,7 @@ def start_array(plan: ImagePlan) -> Array:
 
 
 def result_array(plan: ImagePlan) -> Array:
-    """Return the array of a tile's results."""
+    """Return the array in the unit that holds the results of a tile."""
     shape, what = (plan.tile.outputs, plan.summing_clusters * plan.pes), "(output position, PE)"
     if plan.by_columns:
         shape, what = shape[::-1], "(PE, output position)"
@@ -106,7 +106,7 @@ def _lists(plan: ImagePlan) -> list[Packets]:
 
 
 def _exes(plan: ImagePlan, name: str, raw: bool) -> list[Exe]:
-    """Return the exes of an iteration; its sums leave `raw`, or as results."""
+    """Return the exes of an iteration. If `raw`, the sums leave as raw sums, else as results."""
     to = to_clusters(plan, range(plan.partition.clusters))
     slab = "x_tile" if plan.shares_activations else "x_tile by_cluster"
     weights = f"weights w_tile {'by_pe' if plan.shares_weights else 'sliced'}"
@@ -127,7 +127,10 @@ def _exes(plan: ImagePlan, name: str, raw: bool) -> list[Exe]:
 
 
 def out_words(plan: ImagePlan, target: str) -> str:
-    """Return where sums or results go: by position, or by PE if channels are outermost."""
+    """Return the addresses for sums or results, as the text of `out=`.
+
+    They are ordered by position, or by PE if channels are the outermost dimension.
+    """
     size, outputs = Types.size(plan.types.result), plan.tile.outputs
     if target == "result" and plan.by_columns:
         return f"result[0], stride={outputs * size}, step={size}, count={outputs}"
@@ -140,7 +143,10 @@ def out_words(plan: ImagePlan, target: str) -> str:
 
 @padding.register
 def _padding(plan: ImagePlan) -> list[Transfer]:
-    """Return the transfers that copy x into its frame, one a channel if channels are outermost."""
+    """Return the transfers that copy x into its frame of zeros.
+
+    There is one transfer, or one for each channel if channels are the outermost dimension.
+    """
     product, size = plan.product, Types.size(plan.types.operand)
     row, column, channel = (pitch * size for pitch in product.x_pitches)
     place = product.padding[0] * row + product.padding[1] * column
@@ -165,7 +171,10 @@ def _padding(plan: ImagePlan) -> list[Transfer]:
 
 @activations_of.register
 def _activations_of(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
-    """Return the transfers of a slab: one, or one an image row if it lacks some channels."""
+    """Return the transfers of a slab to cluster q of row p.
+
+    There is one transfer, or one for each image row if the slab has only some of the channels.
+    """
     product, size = plan.product, Types.size(plan.types.operand)
     source = "padded" if plan.pads else "x"
     pixel, wide = product.channels * size, product.padded[1] * product.channels * size
@@ -195,7 +204,10 @@ def _activations_of(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
 
 @results_of.register
 def _results_of(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
-    """Return the transfers of a cluster's outputs: one, or one a row if tiles are narrower."""
+    """Return the transfers of the outputs of cluster q of row p.
+
+    There is one transfer, or one for each row if tiles are narrower than the image.
+    """
     if plan.by_columns:
         return _results_by_columns(plan, p, q)
     product, tile, size = plan.product, plan.tile, Types.size(plan.types.result)
@@ -218,13 +230,16 @@ def _results_of(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
 
 
 def results_words(plan: ImagePlan, p: int, q: int) -> str:
-    """Return the comment that says whose results a transfer takes out."""
+    """Return the comment that says whose results a transfer copies."""
     (m, m_end), (n, n_end) = plan.part("M", p, q), plan.part("N", p, q)
     return f"{owner_name(p, q, plan.summing_clusters)}: of O[{m}:{m_end}, :, {n}:{n_end}]"
 
 
 def _results_by_columns(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
-    """Return the transfers of outputs (channel, column, row): one if the tile has all columns."""
+    """Return the transfers of outputs in the layout (channel, column, row).
+
+    There is one transfer if the tile has all columns.
+    """
     product, tile, size = plan.product, plan.tile, Types.size(plan.types.result)
     row, column, channel = (pitch * size for pitch in product.y_pitches)
     start = plan.partition.start("M", p, q) * row + plan.partition.start("N", p, q) * channel
@@ -246,7 +261,10 @@ def _results_by_columns(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
 
 @sums_in.register
 def _sums_in(plan: ImagePlan) -> list[Transfer]:
-    """Return the transfers of a row's bias, one a position if partial sums come back too."""
+    """Return the transfers of a row's bias.
+
+    If partial sums return, there is one transfer for each position.
+    """
     return [
         Transfer(
             f"start + {p * UNIT:#x}",

@@ -1,4 +1,4 @@
-"""Write a plan as a program: the source, and the .npy files that it names."""
+"""Write a plan as a program: the assembly source, and the .npy files that it includes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from macaw.lowering.transfers import write_transfers
 
 @dataclass(frozen=True, eq=False)
 class SourceFiles:
-    """A source, and by name the files that lie beside it."""
+    """An assembly source, and the files that it includes, by name."""
 
     source: str
     files: dict[str, NDArray[Any]] = field(default_factory=dict)
@@ -29,9 +29,9 @@ class SourceFiles:
 
 
 def layer_source(plan: ProductPlan, name: str, reasons: Sequence[str] = ()) -> SourceFiles:
-    """Write the program of a plan: source NAME.s, weights NAME.w.npy, bias NAME.bias.npy.
+    """Return the program of a plan: source NAME.s, weights NAME.w.npy, bias NAME.bias.npy.
 
-    A device that is no preset is written to NAME.device.toml.
+    A device that is not a preset is written to NAME.device.toml.
     """
     out = Listing()
     files: dict[str, NDArray[Any]] = {}
@@ -105,7 +105,10 @@ def _head(out: Listing, plan: ProductPlan, name: str, reasons: Sequence[str]) ->
 
 
 def _slices(plan: ProductPlan, p: int, q: int) -> str:
-    """Return what a cluster computes, in the notation of seed 000 Fig. 9; of an image its rows."""
+    """Return what cluster q of row p computes, in the notation of seed 000 Fig. 9.
+
+    For an image these are its rows.
+    """
     m, n, k = (plan.part(dim, p, q) for dim in "MNK")
     if isinstance(plan, ImagePlan):
         return f"rows {m[0]}:{m[1]} and channels {n[0]}:{n[1]} of the outputs"

@@ -1,4 +1,4 @@
-"""Collect an assembly source line by line; `macaw fmt` formats it at the end."""
+"""Collect an assembly source line by line; `macaw fmt` formats the whole."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ WIDTH = 98  # of comments
 
 
 class Listing:
-    """The lines of a source."""
+    """The lines of an assembly source that is being written."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []
 
     def put(self, statement: str, comment: str = "", *, label: str = "") -> None:
-        """Append a statement with its label, or labels (`a: b`), and its comment."""
+        """Append a statement with its label and its comment; `a: b` as label gives two labels."""
         *before, label = label.split(": ")
         self._lines += [f"{name}:" for name in before]
         head = f"{label}:" if label else ""
@@ -29,7 +29,7 @@ class Listing:
         self._lines.append("  ".join(filter(None, (head, statement, tail))))
 
     def block(self, statements: str) -> None:
-        """Append several statements, a line each: `label: statement # comment`."""
+        """Append several statements, each in a line of the form `label: statement # comment`."""
         self._lines += [line.strip() for line in statements.splitlines() if line.strip()]
 
     def comment(self, text: str = "") -> None:

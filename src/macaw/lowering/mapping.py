@@ -1,10 +1,8 @@
-"""The three mappings: which operand stays in the array while the others change (seed 000 Fig. 7).
+"""Define the three mappings: which operand stays in the array (seed 000 Fig. 7).
 
-| mapping | loops, outer to inner | stays where |
-|---|---|---|
-| input   | m, k, n | activations in the PEs' input buffers |
-| weight  | n, k, m | weights in the memory units |
-| output  | m, n, k | sums in the PEs' accumulators |
+| mapping | loops, outer to inner | stays where | |---|---|---| | input | m, k, n | activations in
+the PEs' input buffers | | weight | n, k, m | weights in the memory units | | output | m, n, k |
+sums in the PEs' accumulators |
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ DIMENSIONS = ("M", "N", "K")
 
 @dataclass(frozen=True)
 class Mapping:
-    """A loop order. The operand that does not depend on the innermost dimension stays in place."""
+    """A loop order. The operand that does not depend on the innermost dimension is not moved."""
 
     name: str
     order: tuple[str, str, str]  # outer to inner
@@ -24,7 +22,7 @@ class Mapping:
 
     @property
     def inner(self) -> str:
-        """The innermost dimension."""
+        """The dimension of the innermost loop: "M", "N" or "K"."""
         return self.order[2]
 
 

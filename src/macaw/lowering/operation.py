@@ -1,4 +1,4 @@
-"""The operations that can be lowered, with their weights."""
+"""Describe the products that can be lowered, with their weights and element types."""
 
 from __future__ import annotations
 
@@ -28,23 +28,27 @@ class Types:
 
     @classmethod
     def of(cls, config: Configuration, requantises: bool) -> Types:
-        """Return the types on a device; requantised results have the operands' type."""
+        """Return the element types on a device.
+
+        If the operation requantises, its results have the type of the operands, else that of the
+        sums.
+        """
         element = config["pe.element"]
         operand, total = OPERAND_DTYPES[element], SUM_DTYPES[element]
         return cls(operand, total, operand if requantises else total)
 
     @staticmethod
     def size(dtype: str) -> int:
-        """Return the bytes of an element."""
+        """Return the number of bytes of an element of type `dtype`."""
         return int(np.dtype(dtype).itemsize)
 
 
 @dataclass(frozen=True, eq=False)
 class Product:
-    """A matrix product O = f(I · Wᵀ + bias): I is (m, k), weights (n, k), O (m, n).
+    """A matrix product O = f(I · Wᵀ + bias) with I (m, k), weights W (n, k) and O (m, n).
 
-    Weights have a row for each output, as in `.sparse` (the transpose of seed 000 Fig. 6a). A
-    vector is a product with m = 1 whose tensors have one dimension.
+    W has one row for each output, as in `.sparse` (the transpose of seed 000 Fig. 6a). If `vector`,
+    m is 1 and the tensors have one dimension.
     """
 
     m: int
@@ -56,7 +60,7 @@ class Product:
 
     @cached_property
     def weights_before(self) -> NDArray[np.int64]:
-        """The number of nonzero weights of an output before each input: (n, k + 1)."""
+        """The number of an output's nonzero weights before each input: (n, k + 1)."""
         before = np.zeros((self.n, self.k + 1), np.int64)
         np.cumsum(self.weights != 0, axis=1, out=before[:, 1:])
         return before
@@ -68,7 +72,7 @@ class Product:
 
     @property
     def k(self) -> int:
-        """The inputs of an output."""
+        """The number of inputs from which an output is computed."""
         return int(self.weights.shape[1])
 
     @property
@@ -80,11 +84,11 @@ class Product:
 
     @property
     def macs(self) -> int:
-        """The products of a dense computation."""
+        """The number of products in a dense computation."""
         return self.m * self.n * self.k
 
     def describe(self) -> str:
-        """Return a description for messages."""
+        """Return a description of the product for messages."""
         what = "a vector" if self.vector else f"{self.m} rows"
         return f"{what} of {self.k} inputs through {self.n} outputs"
 
@@ -93,13 +97,13 @@ class Product:
         return Types.of(config, self.shift is not None)
 
     def tensor_bytes(self, config: Configuration) -> int:
-        """Return the bytes of activations and results in external memory."""
+        """Return the number of bytes of activations and results in external memory."""
         types = self.types(config)
         sizes = (types.size(types.operand), types.size(types.result))
         return sum(math.prod(shape) * size for shape, size in zip(self.shapes, sizes, strict=True))
 
     def validated(self, config: Configuration) -> Product:
-        """Return it with weights and bias in the device's types. Raises `LowerError`."""
+        """Return the product with weights and bias in the device's types. Raises `LowerError`."""
         types = self.types(config)
         if self.weights.ndim != 2 or not self.weights.size:
             raise LowerError(

@@ -1,9 +1,10 @@
-"""The nine splits of a product over rows p and clusters q of the array (seed 000 Fig. 9, ¶149-173).
+"""Split a product over rows p and clusters q of the array in nine ways (seed 000 Fig. 9, ¶149-173).
 
 A split names the dimension that p divides and the one that q divides. If both are the same, the
-dimension is divided by p + rows·q. A part has ceil(extent / parts) elements. The last part is not
-shorter but begins earlier, so all clusters do the same work. Two parts that overlap both compute
-the overlap (M, N), or the later one has zero weights there (K).
+dimension is divided by p + rows·q. A part has ceil(extent / parts) elements. The last part is as
+long as the others and begins earlier instead, so all clusters do the same work. If two parts
+overlap in M or N, both compute the overlap. If they overlap in K, the later part has zero weights
+there.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ SPLITS = {
 
 
 def start_of(extent: int, part: int, index: int) -> int:
-    """Return where part `index` of `part` elements begins; the last one is moved back to fit."""
+    """Return the first element of part `index`; each part has `part` of the `extent` elements.
+
+    The last part is moved back so that it ends with the extent.
+    """
     return min(index * part, extent - part)
 
 
@@ -38,20 +42,20 @@ class Partition:
 
     @cached_property
     def dims(self) -> tuple[str, str]:
-        """The dimensions that p and q divide."""
+        """The two dimensions that p and q divide."""
         return SPLITS[self.split]
 
     def extent(self, dim: str) -> int:
-        """Return the length of a dimension."""
+        """Return the length of dimension "M", "N" or "K"."""
         return self.extents["MNK".index(dim)]
 
     def parts(self, dim: str) -> int:
-        """Return the number of parts of a dimension."""
+        """Return the number of parts into which a dimension is divided."""
         first, second = self.dims
         return (self.rows if first == dim else 1) * (self.clusters if second == dim else 1)
 
     def length(self, dim: str) -> int:
-        """Return the elements of a part."""
+        """Return the number of elements of a part in a dimension."""
         return self._lengths[dim]
 
     @cached_property
@@ -59,19 +63,19 @@ class Partition:
         return {dim: -(-self.extent(dim) // self.parts(dim)) for dim in "MNK"}
 
     def index(self, dim: str, p: int, q: int) -> int:
-        """Return which part of a dimension cluster q of row p has."""
+        """Return the index of the part of a dimension that cluster q of row p computes."""
         first, second = self.dims
         if first == second:
             return p + self.rows * q if dim == first else 0
         return p if dim == first else q if dim == second else 0
 
     def start(self, dim: str, p: int, q: int) -> int:
-        """Return the first element of the part of cluster q of row p."""
+        """Return the first element of a dimension that cluster q of row p computes."""
         part = self.length(dim)
         return start_of(self.extent(dim), part, self.index(dim, p, q))
 
     def indices(self, dim: str, rows: int, clusters: int) -> NDArray[np.int64]:
-        """Return `index` for the first rows and clusters as an array: (rows, clusters)."""
+        """Return an array of shape (rows, clusters): `index` of the first rows and clusters."""
         p, q = np.ogrid[:rows, :clusters]
         first, second = self.dims
         scale = (int(first == dim), (self.rows if first == second else 1) * int(second == dim))
@@ -79,7 +83,7 @@ class Partition:
 
 
 def partition(split: str, rows: int, clusters: int, extents: tuple[int, int, int]) -> Partition:
-    """Return the split of a product; rows and clusters without work are left out (¶171)."""
+    """Return the partition of a product, without rows and clusters that have no work (¶171)."""
     whole = Partition(split, rows, clusters, extents)
     first, second = whole.dims
 

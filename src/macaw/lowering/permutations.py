@@ -1,8 +1,8 @@
-"""Random permutations of the lanes of a block, drawn by rank.
+"""Draw random permutations of the lanes of a block by their rank.
 
 The rank of a permutation of n lanes is a number below n!. Each step of a Fisher-Yates shuffle takes
-one mixed-radix digit of the rank; rank 0 is the identity. A uniform rank from 1 on therefore gives
-every permutation but the identity with the same probability, without retries.
+one mixed-radix digit of the rank; rank 0 is the identity. A random rank from 1 to n! - 1 therefore
+gives all other permutations with the same probability, without retries.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _PARTS = 8  # of 16 bits: 128 random bits for a number
 def uniform(count: int, below: int, source: Source) -> NDArray[np.int64]:
     """Return `count` random numbers from 0 to `below` - 1; `below` is at most 2**47.
 
-    Each is the remainder of 128 random bits, so probabilities differ by at most a factor 1 +
-    2**-81.
+    Each number is the remainder of 128 random bits. So the probabilities of two numbers differ at
+    most by a factor of 1 + 2**-81.
     """
     parts = np.frombuffer(source(2 * _PARTS * count), ">u2").reshape(count, _PARTS)
     numbers = np.zeros(count, np.int64)
@@ -33,9 +33,9 @@ def uniform(count: int, below: int, source: Source) -> NDArray[np.int64]:
 
 
 def permutations(ranks: NDArray[np.int64], lanes: int) -> NDArray[np.uint8]:
-    """Return the permutations with these ranks, 0 to lanes! - 1: (count,) to (count, lanes).
+    """Return an array of shape (count, lanes): the permutations with the given ranks.
 
-    Rank 0 is the identity.
+    `ranks` has shape (count,) and numbers from 0 to lanes! - 1. Rank 0 is the identity.
     """
     orders = np.tile(np.arange(lanes, dtype=np.uint8), (len(ranks), 1))
     each = np.arange(len(ranks))
@@ -47,12 +47,12 @@ def permutations(ranks: NDArray[np.int64], lanes: int) -> NDArray[np.uint8]:
 
 
 def draw(count: int, lanes: int, filled: Collection[int], source: Source) -> NDArray[np.uint8]:
-    """Draw `count` permutations for a block of `lanes`: (count, lanes).
+    """Return an array of shape (count, lanes): random permutations for a block of `lanes` lanes.
 
-    The first max(`filled`) lanes are permuted, the zero padding after them stays. Every order that
-    `moves` the weights has the same probability. `filled` has several numbers if layers of
-    different fan-in share the block: an order that leaves one of them unchanged is drawn again. A
-    single weight goes to another lane.
+    Only the first max(`filled`) lanes are permuted; the zero padding after them keeps its lanes.
+    Every order for which `moves` holds has the same probability. `filled` has several numbers if
+    layers of different fan-in share the block. An order that leaves one of them unchanged is drawn
+    again. A single weight goes to another lane.
     """
     most = max(filled)
     orders = np.tile(np.arange(lanes, dtype=np.uint8), (count, 1))
@@ -71,10 +71,11 @@ def draw(count: int, lanes: int, filled: Collection[int], source: Source) -> NDA
 
 
 def moves(orders: NDArray[np.uint8], filled: int) -> NDArray[np.bool_]:
-    """Whether orders (count, lanes) move the first `filled` distinct weights: (count,).
+    """Return an array of shape (count,): whether each order moves the first `filled` weights.
 
-    The sequence of the weights must change, and two weights must leave their lanes, because one may
-    be zero like the padding. A single weight must leave its lane.
+    `orders` has shape (count, lanes). The weights are assumed to be distinct. Their sequence must
+    change, and at least two weights must leave their lanes, because one of them may be zero like
+    the padding. A single weight must leave its lane.
     """
     front = orders[:, :filled].astype(np.int16)
     away = (front != np.arange(filled)).sum(axis=1)

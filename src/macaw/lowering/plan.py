@@ -1,9 +1,9 @@
-"""The plan of a product: what an iteration of the array computes, and where it lies in memory.
+"""The plan of a product: what each iteration of the array computes, and its sizes in memory.
 
 In an iteration every cluster computes a tile of its own part: `groups` times `members` rows of
-activations (one accumulator each), `n` outputs (one PE each) and `k` inputs. All iterations have
-the same size; the last tile of a part is not shorter but begins earlier
-(`macaw.lowering.partition`).
+activations (one accumulator for each member), `n` outputs (one PE for each) and `k` inputs. All
+iterations have the same size. The last tile of a part is as long as the others and begins earlier
+instead (`macaw.lowering.partition`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MOST_SEGMENTS = 250  # of an exe: its number has 8 bits
 
 @dataclass(frozen=True)
 class Tile:
-    """The work of one cluster in an iteration."""
+    """The size of the work that one cluster does in an iteration."""
 
     groups: int  # of rows that share a run of the sequence
     members: int  # rows of a group, an accumulator each
@@ -36,17 +36,20 @@ class Tile:
 
     @property
     def m(self) -> int:
-        """The rows of activations."""
+        """The number of rows of activations."""
         return self.groups * self.members
 
     def length(self, dim: str) -> int:
-        """Return its length in dimension M, N or K."""
+        """Return the length of the tile in dimension M, N or K."""
         return {"M": self.m, "N": self.n, "K": self.k}[dim]
 
 
 @dataclass(frozen=True)
 class ProductPlan:
-    """A product on a device with one mapping, split and tile, from which all numbers follow."""
+    """The plan of a product on a device: its mapping, split and tile.
+
+    All other numbers follow from these.
+    """
 
     product: Product
     config: Configuration
@@ -58,21 +61,21 @@ class ProductPlan:
 
     @property
     def pes(self) -> int:
-        """The PEs of a cluster."""
+        """The number of PEs of a cluster."""
         return int(self.config["pe.pes"])
 
     @property
     def slots(self) -> int:
-        """The PEs of a row in the clusters that take part."""
+        """The number of PEs of a row, in those clusters that take part."""
         return self.partition.clusters * self.pes
 
     @property
     def types(self) -> Types:
-        """The element types."""
+        """The element types of activations, weights, sums and results."""
         return self.product.types(self.config)
 
     def count(self, dim: str) -> int:
-        """Return the number of tiles of a part in a dimension."""
+        """Return the number of tiles of a part in dimension M, N or K."""
         return -(-self.partition.length(dim) // self.tile.length(dim))
 
     @property
@@ -81,7 +84,7 @@ class ProductPlan:
         return self.count("M") * self.count("N") * self.count("K")
 
     def tile_start(self, dim: str, index: int) -> int:
-        """Return where tile `index` begins in its part."""
+        """Return the offset in its part at which tile `index` begins."""
         length, tile = self.partition.length(dim), self.tile.length(dim)
         return min(index * tile, length - tile)
 
@@ -89,59 +92,62 @@ class ProductPlan:
 
     @property
     def columns(self) -> int:
-        """The number of tiles side by side in an image; 0 if there is no image."""
+        """The number of tiles side by side in an image; 0 if the product is not a convolution."""
         return 0
 
     @property
     def pitches(self) -> dict[str, int]:
-        """The elements from one row or column to the next in x and y, by the names in cp's code."""
+        """The distances, in elements, from one row or column to the next in x and y.
+
+        The keys are the names of the constants in cp's code.
+        """
         return {"X_ROW": self.product.k, "X_DEPTH": 1, "Y_ROW": self.product.n, "Y_DEPTH": 1}
 
     @property
     def pads(self) -> bool:
-        """Whether x is first copied into a frame of zeros."""
+        """Whether the dma first copies x into a frame of zeros."""
         return False
 
     @property
     def constants(self) -> dict[str, int]:
-        """Further constants of cp's code, which a kind of operation needs."""
+        """Further constants of cp's code that only some kinds of operations need, by name."""
         return {}
 
     @property
     def depth(self) -> str:
-        """The dimension that selects the inputs of a tile."""
+        """The dimension, "K" or "N", that selects the inputs of a tile."""
         return "K"
 
     @property
     def products(self) -> int:
-        """The exes of a list that take weights."""
+        """The number of exes in a list that take weights."""
         return self.tile.groups
 
     @property
     def weight_segment(self) -> int:
-        """The segments of an exe before its weights."""
+        """The number of segments of an exe before its weights."""
         return 0 if self.holds_activations else self.tile.members
 
     @property
     def variant(self) -> str:
-        """The name of a variant of the mapping, for reports; empty if there is one way only."""
+        """The name of the mapping's variant, for reports; empty if there is only one."""
         return ""
 
     # What is where
 
     @property
     def blocks(self) -> int:
-        """The blocks of the input buffer for a row of activations."""
+        """The number of blocks of the input buffer that a row of activations takes."""
         return -(-self.tile.k // (int(self.config["pe.input_buffer"]) // BLOCKS))
 
     @property
     def buffered_rows(self) -> int:
-        """The rows of activations that the input buffer holds at once."""
+        """The number of rows of activations that the input buffer holds at once."""
         return self.tile.m
 
     @property
     def holds_activations(self) -> bool:
-        """Whether the PEs load activations once and keep them for all n."""
+        """Whether the PEs load activations once and keep them for all tiles of n."""
         return self.mapping is INPUT
 
     @property
@@ -161,12 +167,12 @@ class ProductPlan:
 
     @property
     def returns_sums(self) -> bool:
-        """Whether partial sums leave the array and come back later."""
+        """Whether partial sums are stored and return to the array in a later iteration."""
         return self.count("K") > 1 and not self.in_accumulators
 
     @property
     def keeps_sums_on_chip(self) -> bool:
-        """Whether the next iteration takes the partial sums, so that they go from half to half."""
+        """Whether partial sums go from half to half, because the next iteration uses them."""
         return self.returns_sums and self.count(self.mapping.inner) == 1
 
     @property
@@ -176,7 +182,7 @@ class ProductPlan:
 
     @property
     def adds_start_sums(self) -> bool:
-        """Whether the products' exes add the start sums, not the reduction of clusters."""
+        """Whether the exes with weights add the start sums, and not the reduction of clusters."""
         return self.has_start_sums and not self.reduces_clusters
 
     @property
@@ -186,78 +192,79 @@ class ProductPlan:
 
     @property
     def positions(self) -> int:
-        """The sums of a PE in the output queue, or the groups of its accumulators."""
+        """The number of sums of a PE in the output queue, or of groups in its accumulators."""
         return self.tile.groups
 
     @property
     def by_columns(self) -> bool:
-        """Whether results are stored PE by PE, not position by position."""
+        """Whether results are stored PE by PE instead of position by position."""
         return False
 
     @property
     def shares_activations(self) -> bool:
-        """Whether all clusters of a row take the same activations."""
+        """Whether all clusters of a row use the same activations."""
         return self.partition.dims[1] == "N" or self.partition.clusters == 1
 
     @property
     def shares_weights(self) -> bool:
-        """Whether all clusters of a row take the same weights."""
+        """Whether all clusters of a row use the same weights."""
         return self.partition.dims[1] == "M" or self.partition.clusters == 1
 
     @property
     def rows_share_weights(self) -> bool:
-        """Whether all rows take the same weights."""
+        """Whether all rows use the same weights."""
         return self.partition.dims[0] == "M" or self.partition.rows == 1
 
     @property
     def partial_bytes(self) -> int:
-        """The bytes of a row's partial sums of an iteration."""
+        """The bytes of the partial sums of a row in one iteration."""
         return self.tile.groups * self.summing_clusters * self.pes * self.lanes * self.sum_size
 
     @property
     def start_positions(self) -> int:
-        """The positions with start sums of their own."""
+        """The number of positions with different start sums."""
         return self.positions
 
     @property
     def start_bytes(self) -> int:
-        """The bytes of a row's start sums of an iteration."""
+        """The bytes of the start sums of a row in one iteration."""
         return self.partial_bytes
 
     @property
     def lanes(self) -> int:
-        """The sums of a PE side by side: its accumulators."""
+        """The number of sums that a PE has at one position: that of its accumulators."""
         return ACCUMULATORS
 
     @property
     def summing_clusters(self) -> int:
-        """The clusters of a row that hold sums after the reduction."""
+        """The number of clusters of a row that have sums after the reduction."""
         return 1 if self.reduces_clusters else self.partition.clusters
 
     @property
     def sum_size(self) -> int:
-        """The bytes of a sum."""
+        """The number of bytes of a sum."""
         return Types.size(self.types.sum)
 
     # Weights
 
     @property
     def dense(self) -> bool:
-        """Whether weights are stored element by element, zeros included, without indices."""
+        """Whether weights are stored element by element, with zeros and without indices."""
         return False
 
     @property
     def weight_owners(self) -> tuple[int, int]:
-        """The numbers of rows and of clusters with weights of their own."""
+        """The numbers of rows and of clusters that have different weights."""
         rows = 1 if self.rows_share_weights else self.partition.rows
         return rows, 1 if self.shares_weights else self.partition.clusters
 
     @cached_property
     def weight_rounds(self) -> NDArray[np.generic]:
-        """Weights in the order of cp's table: (n tiles, k tiles, rows, slots, k).
+        """The weights in the order of cp's table.
 
-        A slot without an output has zeros, and so have inputs that another part or tile covers.
-        Rows that share weights have one entry, and so have clusters.
+        The shape is (n tiles, k tiles, rows, slots, k). Slots without an output have zeros, and so
+        have inputs that another part or tile covers. Rows that share weights have one entry
+        together; so have clusters that share weights.
         """
         tile, (rows, clusters) = self.tile, self.weight_owners
         shape = (self.count("N"), self.count("K"), rows, clusters, self.pes, tile.k)
@@ -270,7 +277,7 @@ class ProductPlan:
 
     @cached_property
     def weight_counts(self) -> NDArray[np.int64]:
-        """The numbers of nonzero weights: (n tiles, k tiles, rows, slots)."""
+        """The numbers of nonzero weights, in shape (n tiles, k tiles, rows, slots)."""
         tile, part, (rows, clusters) = self.tile, self.partition, self.weight_owners
         shape = (self.count("N"), self.count("K"), rows, clusters, self.pes)
         counts = np.zeros(shape, np.int64)
@@ -289,14 +296,15 @@ class ProductPlan:
 
     @cached_property
     def weight_bytes(self) -> NDArray[np.int64]:
-        """The bytes of each round of weights: (n tiles, k tiles, rows)."""
+        """The bytes of each round of weights, in shape (n tiles, k tiles, rows)."""
         entry = ENTRY.size + Types.size(self.types.operand)
         return np.asarray((WEIGHTS_RECORD.size + entry * self.weight_counts).sum(axis=-1))
 
     def _rounds(self) -> Iterator[tuple[int, int, int, int, int, int, int]]:
-        """Give row, cluster, n tile, first output, k tile, first and first own input of a round.
+        """Yield the indices of each round of weights.
 
-        Own inputs are those that no earlier part or tile covers.
+        They are row, cluster, n tile, first output, k tile, first input and first own input. Own
+        inputs are those that no earlier part or tile covers.
         """
         rows, clusters = self.weight_owners
         part, tile = self.partition, self.tile
@@ -315,7 +323,11 @@ class ProductPlan:
     # Start sums
 
     def start_sums(self) -> NDArray[np.generic]:
-        """Return the start sums: (n tiles or 1, rows, groups, summing · PEs, lanes)."""
+        """Return the sums with which a tile starts: the bias, or zeros.
+
+        The shape is (n tiles, rows, groups, summing clusters · PEs, accumulators). Without a bias
+        the first axis has length 1.
+        """
         tiles = 1 if self.product.bias is None else self.count("N")
         shape = (
             tiles,
@@ -339,14 +351,14 @@ class ProductPlan:
     # Parts
 
     def part(self, dim: str, p: int, q: int) -> tuple[int, int]:
-        """Return the range [from, to) of a dimension that a cluster has over all iterations."""
+        """Return the range [first, end) of a dimension that cluster q of row p computes."""
         start = self.partition.start(dim, p, q)
         return start, start + self.partition.length(dim)
 
     # Limits
 
     def check(self) -> None:
-        """Raise `LowerError` for a tile that the device cannot hold."""
+        """Raise `LowerError` if the device cannot hold the tile."""
         tile, config = self.tile, self.config
         for dim in "MNK":
             length, part = tile.length(dim), self.partition.length(dim)
@@ -369,7 +381,7 @@ class ProductPlan:
 def _starts(
     part: Partition, tile: Tile, dim: str, rows: int, clusters: int, count: int
 ) -> NDArray[np.int64]:
-    """Return where each tile of each part begins: (rows, clusters, tiles)."""
+    """Return an array of shape (rows, clusters, tiles): the first element of each tile."""
     length = part.length(dim)
     parts = np.minimum(part.indices(dim, rows, clusters) * length, part.extent(dim) - length)
     tiles = np.minimum(np.arange(count) * tile.length(dim), length - tile.length(dim))

@@ -1,4 +1,4 @@
-"""The code of cp that loads an iteration: it computes where the tile lies and starts transfers."""
+"""Write cp's code that loads an iteration: it locates the tile and starts its transfers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def write_load(out: Listing, plan: ProductPlan) -> None:
 
 
 def _image_start(out: Listing, plan: ProductPlan) -> None:
-    """Compute where a tile of an image begins: its row in t3, its column in s6."""
+    """Write code that computes where a tile of an image begins: its row in t3, its column in s6."""
     if plan.columns == 1:
         _tile_start(out, plan.count("M"), "M", "s2", "t3")
         out.put("li s6, 0", "a tile has all columns")
@@ -88,7 +88,7 @@ def _choose_list(out: Listing, plan: ProductPlan) -> None:
 
 
 def _place_of_outputs(out: Listing, plan: ProductPlan) -> None:
-    """Compute what `store` adds to the outputs' addresses for index 0."""
+    """Write code that computes the offset of the tile's outputs, which `store` uses."""
     out.block(
         f"""
         li t0, Y_ROW
@@ -114,7 +114,7 @@ def _place_of_outputs(out: Listing, plan: ProductPlan) -> None:
 
 
 def _load_sums(out: Listing, plan: ProductPlan) -> None:
-    """Load the start sums: a bias at k = 0, partial sums afterwards."""
+    """Write code that loads the start sums: a bias at k = 0, afterwards partial sums."""
     away = plan.returns_sums and not plan.keeps_sums_on_chip
     out.block(f"bnez s4, {'4f' if away else '6f'}")
     if plan.columns:
@@ -142,7 +142,10 @@ def _load_sums(out: Listing, plan: ProductPlan) -> None:
 
 
 def _move_in(out: Listing, transfers: str, count: int, label: str) -> None:
-    """Start the transfers of a frame; their sources are those for index 0, plus a2."""
+    """Write code that starts the transfers of a frame.
+
+    Their sources are those of index 0 plus the offset in a2.
+    """
     out.block(
         f"""
         lw a0, {transfers}(s8)

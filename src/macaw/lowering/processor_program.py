@@ -1,8 +1,8 @@
-"""The code of the command processor: a loop that loads, swaps and dispatches.
+"""Write the code of the command processor: a loop that loads, swaps and dispatches.
 
 While the array computes iteration i from one half of the units, the dma takes the results of i - 1
 out of the other half and brings the data of i + 1 into it (seed 000 ¶146). For each half, ping and
-pong, a frame of words holds what cp has to know of it (`macaw.lowering.transfers`).
+pong, cp keeps a frame of words with the data about it (`macaw.lowering.transfers`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _FRAME = ("LIST", "STORE", "PLACE", "HALF", "X", "W", "START", "SUMS_AWAY", "Y",
 
 
 def write_processor(out: Listing, plan: ProductPlan) -> None:
-    """Write the code of the part `.core cp`."""
+    """Write cp's part of the program (`.core cp`)."""
     out.title("the command processor")
     out.put(".core cp")
     _constants(out, plan)
@@ -143,7 +143,10 @@ def _pad(plan: ProductPlan) -> str:
 
 
 def _join(out: Listing, store: str, transfer: str, comment: str) -> None:
-    """Write a transfer from unit to unit before the halves swap, if there is `store` to move."""
+    """Write code that transfers sums between units, if `store` says there are any.
+
+    `transfer` is the name of the frame's word that has the address of the transfer.
+    """
     out.block(
         f"""
         lw t0, STORE(s9) # {comment}
@@ -180,7 +183,7 @@ step:   addi {INDEX[inner]}, {INDEX[inner]}, 1
 
 
 def _store(out: Listing, plan: ProductPlan) -> None:
-    """Write the subroutine that takes out what an iteration has left."""
+    """Write the subroutine `store`, which copies the results of an iteration out of the units."""
     out.comment()
     out.comment("Take out what the iteration of frame s8 has left.")
     out.block(

@@ -1,9 +1,9 @@
-"""Store weights in a random order, apart from the orders (seed 002 ¶105-¶113).
+"""Store weights in a secret random order, which is kept apart from them (seed 002 ¶105-¶113).
 
-A layer's weights are (nodes, inputs). The inputs of a node are cut into blocks of as many lanes as
-a vector register has, zero-padded, and each block is stored in an order of its own. The weight of
-input lane i is in lane order[i] of the stored block, as `pmac` reads it: sum of a[i] * b[order[i]].
-The scope says which nodes share their orders.
+A layer's weights have shape (nodes, inputs). The inputs of a node are cut into blocks of as many
+lanes as a vector register has, padded with zeros. Each block is stored in its own order: the weight
+of input lane i is in lane order[i] of the stored block. `pmac` reads it there, because it computes
+the sum of a[i] * b[order[i]]. The scope says which nodes share their orders.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ Weights = NDArray[Any]
 
 @dataclass(frozen=True)
 class Scope:
-    """Which nodes share their orders; `size` is the N of `group:N`, else 0."""
+    """The rule by which nodes share their orders; `size` is the N of `group:N`, else 0."""
 
     kind: str
     size: int = 0
 
     @classmethod
     def parse(cls, text: str) -> Scope:
-        """Return the scope that the user wrote. Raises `LowerError`."""
+        """Return the scope for the user's text, such as `layer`. Raises `LowerError`."""
         kind, _, number = text.partition(":")
         if kind == "group":
             if re.fullmatch("0*[1-9][0-9]{0,8}", number, re.ASCII):
@@ -58,7 +58,7 @@ class Scope:
 
 @dataclass(frozen=True)
 class Layout:
-    """Which order belongs to which nodes; it follows from the shapes of the layers' weights alone.
+    """The assignment of orders to nodes; it depends only on the shapes of the layers' weights.
 
     The first axis of a shape counts nodes, the product of the others is the fan-in. Orders are
     numbered layer by layer, node by node. A group never spans two layers; the last group of a layer
@@ -70,20 +70,20 @@ class Layout:
     lanes: int
 
     def nodes(self, layer: int) -> int:
-        """Return the nodes of a layer."""
+        """Return the number of nodes of a layer."""
         return self.shapes[layer][0]
 
     def fan_in(self, layer: int) -> int:
-        """Return the weights of a node of a layer."""
+        """Return the number of weights of each node of a layer."""
         return prod(self.shapes[layer][1:])
 
     def blocks_of(self, layer: int) -> int:
-        """Return the blocks of a node of a layer; the last one may be padded."""
+        """Return the number of blocks of each node of a layer; the last block may be padded."""
         return -(-self.fan_in(layer) // self.lanes)
 
     @cached_property
     def order_of(self) -> tuple[NDArray[np.intp], ...]:
-        """By layer, the number of each node's order: (nodes,)."""
+        """For each layer an array of shape (nodes,): the number of each node's order."""
         numbers, first = [], 0
         for layer in range(len(self.shapes)):
             nodes = self.nodes(layer)
@@ -95,13 +95,13 @@ class Layout:
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """The shape of the orders: (orders, most blocks of a layer, lanes)."""
+        """The shape of the orders: (orders, largest number of blocks of a layer, lanes)."""
         blocks = max(self.blocks_of(layer) for layer in range(len(self.shapes)))
         return int(self.order_of[-1][-1]) + 1, blocks, self.lanes
 
     @cached_property
     def shares(self) -> tuple[tuple[slice, tuple[int, ...]], ...]:
-        """Ranges of orders, with the layers whose nodes use them."""
+        """Ranges of order numbers, each with the layers whose nodes use these orders."""
         layers = tuple(range(len(self.shapes)))
         if self.scope.kind == "net":
             return ((slice(0, 1), layers),)
@@ -109,14 +109,17 @@ class Layout:
         return tuple((slice(*span), (layer,)) for layer, span in enumerate(numbers))
 
     def filled(self, layers: tuple[int, ...], block: int) -> tuple[int, ...]:
-        """Return how many lanes of a block hold weights, for each layer that has the block."""
+        """Return the numbers of lanes that hold weights in block `block` of the given layers.
+
+        Layers without this block are left out, and so are equal numbers.
+        """
         begin = block * self.lanes
         counts = {min(self.fan_in(layer) - begin, self.lanes) for layer in layers}
         return tuple(sorted(count for count in counts if count > 0))
 
     @cached_property
     def most(self) -> NDArray[np.intp]:
-        """How many lanes of a block hold weights, at most: (orders, blocks)."""
+        """An array of shape (orders, blocks): the largest number of lanes that hold weights."""
         counts = np.zeros(self.shape[:2], np.intp)
         for numbers, layers in self.shares:
             for block in range(self.shape[1]):
@@ -125,10 +128,10 @@ class Layout:
 
 
 def layout(weights: Sequence[Weights], scope: str, lanes: int | None = None) -> Layout:
-    """Return the layout of a network's weights, one array a layer.
+    """Return the layout of a network's weights; each array is a layer.
 
-    By default `lanes` are those of a register for the widest type. Raises `LowerError` for weights
-    that pmac has no format for.
+    By default `lanes` is the number of lanes that a register has for the widest type. Raises
+    `LowerError` for weights that no format of pmac fits.
     """
     if not weights:
         raise LowerError("there are no weights")
@@ -149,7 +152,7 @@ def layout(weights: Sequence[Weights], scope: str, lanes: int | None = None) -> 
 
 
 def _problem(array: Weights) -> tuple[str, str]:
-    """Return why weights cannot be stored in another order, and a hint; None if they can."""
+    """Return why weights cannot be stored in another order, and a hint; empty texts if they can."""
     if array.ndim < 2 or not array.size:
         return f"the weights have the shape {array.shape}", "(nodes, inputs)"
     if array.dtype.kind not in "iuf" or array.dtype.itemsize not in LANES:
@@ -166,9 +169,10 @@ def stored_layout(
     orders: NDArray[Any],
     shapes: Sequence[Sequence[int]] | None = None,
 ) -> Layout:
-    """Return the layout of shuffled weights; without `shapes` that of the stored arrays.
+    """Return the layout of shuffled weights.
 
-    Raises `LowerError` for shapes that cannot have given these arrays.
+    `shapes` are the original shapes; by default those of the stored arrays. Raises `LowerError` if
+    weights of these shapes could not be stored in such arrays.
     """
     plan = layout(stored, scope, orders.shape[-1] if orders.ndim == 3 else None)
     if shapes is None:
@@ -188,10 +192,11 @@ def _known_lanes(lanes: Sequence[int] | Any) -> str:
 
 
 def draw(plan: Layout, seed: int | None = None) -> Orders:
-    """Draw random orders, uint8 (orders, blocks, lanes), from the operating system's generator.
+    """Return random orders, an uint8 array of shape (orders, blocks, lanes).
 
-    A `seed` for NumPy's generator is for tests alone. The orders depend on the shapes alone, so
-    they say nothing about the weights. Blocks that a layer does not have get orders too.
+    They come from the operating system's generator; a `seed` for NumPy's generator is only for
+    tests. The orders depend on the shapes only, so they reveal nothing about the weights. A block
+    that a layer does not have gets an order, too.
     """
     source: Source = os.urandom if seed is None else np.random.default_rng(seed).bytes
     orders = np.empty(plan.shape, np.uint8)
@@ -204,7 +209,7 @@ def draw(plan: Layout, seed: int | None = None) -> Orders:
 
 
 def check(orders: NDArray[Any], plan: Layout) -> Orders:
-    """Return the orders as an array. Raises `LowerError` unless they are orders of this layout."""
+    """Return `orders` if they are valid orders for a layout. Raises `LowerError` otherwise."""
     if orders.dtype != np.uint8 or orders.ndim != 3:
         raise LowerError(
             f"the orders are {orders.dtype} of the shape {orders.shape}",
@@ -231,7 +236,10 @@ def check(orders: NDArray[Any], plan: Layout) -> Orders:
 
 
 def shuffle(weights: Sequence[Weights], orders: Orders, plan: Layout) -> list[Weights]:
-    """Return the weights as they are stored: (nodes, blocks * lanes) a layer, of the same type."""
+    """Return the weights in stored order; each array has shape (nodes, blocks * lanes).
+
+    The element types stay the same.
+    """
     arrays = []
     for layer, array in enumerate(weights):
         plain = _blocks(array, plan, layer)
@@ -242,9 +250,10 @@ def shuffle(weights: Sequence[Weights], orders: Orders, plan: Layout) -> list[We
 
 
 def restore(stored: Sequence[Weights], orders: Orders, plan: Layout) -> list[Weights]:
-    """Return the original weights of stored ones, in their shapes.
+    """Return the original weights of stored weights, in their original shapes.
 
-    Raises `LowerError` if they cannot have been stored so.
+    Raises `LowerError` if there are weights in the padding, so that the orders cannot belong to
+    them.
     """
     arrays = []
     for layer, array in enumerate(stored):
@@ -263,7 +272,7 @@ def restore(stored: Sequence[Weights], orders: Orders, plan: Layout) -> list[Wei
 
 
 def _blocks(array: Weights, plan: Layout, layer: int) -> Weights:
-    """Return a layer's weights, zero-padded: (nodes, blocks, lanes)."""
+    """Return an array of shape (nodes, blocks, lanes): a layer's weights, padded with zeros."""
     nodes, fan_in, blocks = plan.nodes(layer), plan.fan_in(layer), plan.blocks_of(layer)
     padded = np.zeros((nodes, blocks * plan.lanes), array.dtype)
     padded[:, :fan_in] = array.reshape(nodes, fan_in)
@@ -271,17 +280,18 @@ def _blocks(array: Weights, plan: Layout, layer: int) -> Weights:
 
 
 def _of_nodes(orders: Orders, plan: Layout, layer: int) -> NDArray[np.intp]:
-    """Return the orders of a layer's nodes as indices: (nodes, blocks, lanes)."""
+    """Return an array of shape (nodes, blocks, lanes): the orders of a layer's nodes as indices."""
     return orders[plan.order_of[layer], : plan.blocks_of(layer)].astype(np.intp)
 
 
 def log2_orders(plan: Layout) -> float:
     """Return log2 of the number of sets of orders that can be drawn.
 
-    The sum over orders and blocks of log2(n! - 1), n the weights in the block: orders * blocks *
-    log2(lanes! - 1) if the fan-in is a multiple of the lanes. Padding adds nothing, for its zeros
-    are visible, and a single weight adds nothing. Where layers of different fan-in share a block, n
-    is the largest, and orders that `permutations.draw` rejects are counted too.
+    It is the sum over orders and blocks of log2(n! - 1), where n is the number of weights in the
+    block. If the fan-in is a multiple of the lanes, this is orders * blocks * log2(lanes! - 1).
+    Padding adds nothing, because its zeros are visible, and a single weight adds nothing. Where
+    layers of different fan-in share a block, n is the largest number. Orders that
+    `permutations.draw` rejects are counted, too.
     """
     return float(_bits(plan)[plan.most].sum())
 
@@ -290,8 +300,8 @@ def log2_distinct(weights: Sequence[Weights], plan: Layout) -> float:
     """Return log2 of the number of different stored results: equal weights are interchangeable.
 
     Two lanes of a block are alike if they hold the same bits in every node that shares the order. A
-    block of n weights, of which m, m', ... are alike, has n! / (m! m'! ...) arrangements; the
-    original one is among them unless all weights differ.
+    block of n weights with groups of m, m', ... alike lanes has n! / (m! m'! ...) arrangements. The
+    original arrangement is one of them unless all weights differ.
     """
     names, lane = _columns(weights, plan), np.arange(plan.lanes)
     unused = lane >= plan.most[..., None]
@@ -307,12 +317,15 @@ def log2_distinct(weights: Sequence[Weights], plan: Layout) -> float:
 
 
 def _bits(plan: Layout) -> NDArray[np.float64]:
-    """Return log2(n! - 1) by n, 0 for n of 0 and 1: (lanes + 1,)."""
+    """Return an array of shape (lanes + 1,): log2(n! - 1) for each n, 0 for n of 0 and 1."""
     return np.array([log2(max(factorial(n) - 1, 1)) for n in range(plan.lanes + 1)])
 
 
 def _columns(weights: Sequence[Weights], plan: Layout) -> NDArray[np.int64]:
-    """Number the contents that lanes have in all nodes of an order: (orders, blocks, lanes)."""
+    """Return an array of shape (orders, blocks, lanes) that numbers the contents of lanes.
+
+    Two lanes of a block have equal numbers if they hold the same bits in all nodes of the order.
+    """
     names, below = np.zeros(plan.shape, np.int64), 1  # all names are below
     for layer, array in enumerate(weights):
         blocks = _blocks(array, plan, layer)

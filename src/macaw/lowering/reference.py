@@ -1,4 +1,4 @@
-"""The results of operations by NumPy, which lowered programs must equal element by element."""
+"""Compute the results of operations with NumPy; lowered programs must equal them exactly."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from macaw.lowering.operation import Product, Types
 
 
 def result(product: Product, config: Configuration, x: NDArray[Any]) -> NDArray[Any]:
-    """Return O of a validated operation for its activations (`Product.shapes`).
+    """Return the results of a validated operation for activations of shape `product.shapes[0]`.
 
-    Integers are exact unless a sum exceeds 64 bits. Floating-point sums are taken in double
-    precision and rounded once; the array rounds at every addition.
+    Integers are exact unless a sum exceeds 64 bits. Floating-point sums are computed in double
+    precision and rounded once, while the array rounds at every addition.
     """
     types = product.types(config)
     whole = np.int64 if np.dtype(types.sum).kind == "i" else np.float64
@@ -34,7 +34,7 @@ def result(product: Product, config: Configuration, x: NDArray[Any]) -> NDArray[
 
 
 def finish(activation: str, shift: int | None, types: Types, sums: NDArray[Any]) -> NDArray[Any]:
-    """Apply activation and requantisation to sums."""
+    """Return sums after activation and requantisation."""
     if activation == "relu":
         sums = np.maximum(sums, 0)
     if shift is not None and sums.dtype.kind == "i":
@@ -45,7 +45,7 @@ def finish(activation: str, shift: int | None, types: Types, sums: NDArray[Any])
 
 
 def random_activations(product: Product, config: Configuration, seed: int) -> NDArray[Any]:
-    """Return random activations without zeros, for measurements."""
+    """Return random activations, none of them zero, for measurements."""
     types = product.types(config)
     values = np.random.default_rng(seed).integers(1, 16, product.shapes[0])
     return values.astype(types.operand)

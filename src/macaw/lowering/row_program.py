@@ -1,8 +1,9 @@
-"""The program of the rows: tiles in the unit, sequences, packet lists.
+"""Write the program of the rows: arrays in the unit, sequences and packet lists.
 
-All rows run the same program, which cp copies to every unit. The list of an iteration consists of
-exes. Each does one thing to the four accumulators of a PE: begin (bias or partial sums in), product
-(weights times activations), raw or final (sums out). Sums stay in the accumulators from exe to exe.
+All rows execute the same program, which cp copies to every unit. The list of an iteration consists
+of exes. Each exe does one thing to the four accumulators of a PE: begin loads a bias or partial
+sums, product adds weights times activations, raw and final store the sums. Sums stay in the
+accumulators from exe to exe.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ HOLD, BEGIN, RAW, FINAL, PRODUCT = range(5)
 
 @dataclass(frozen=True)
 class Array:
-    """An array in the unit."""
+    """An array in the unit, as `.array` declares it."""
 
     name: str
     dtype: str
@@ -43,13 +44,13 @@ class Array:
 
     @property
     def size(self) -> int:
-        """Its bytes."""
+        """The number of bytes of the array."""
         return prod(self.shape) * Types.size(self.dtype)
 
 
 @dataclass(frozen=True)
 class Sequence:
-    """An instruction sequence: its buffer, its instructions, the rest of its `.seq` line."""
+    """An instruction sequence: its buffer, its instructions, and the rest of its `.seq` line."""
 
     name: str
     buffer: int
@@ -60,14 +61,17 @@ class Sequence:
 
     @property
     def size(self) -> int:
-        """Its bytes."""
+        """The number of bytes of the sequence."""
         steps = sum(option.startswith(".step") for option in self.options)
         return SEQUENCE.size + steps * STEP.size + INSTRUCTION_BYTES * len(self.body)
 
 
 @dataclass(frozen=True)
 class Exe:
-    """An exe packet; a label marks a place that cp patches or at which a list can begin."""
+    """An exe packet.
+
+    `label` marks a packet that cp patches, or at which cp can start a list.
+    """
 
     buffer: int
     data: tuple[str, ...] = ()
@@ -79,11 +83,11 @@ class Exe:
 
     @property
     def size(self) -> int:
-        """The bytes of the packet."""
+        """The number of bytes of the packet."""
         return PACKET.size + len(self.data) * SEGMENT.size + OUT.size
 
     def text(self) -> str:
-        """Return the statement."""
+        """Return the assembly statement of the packet."""
         data = f", data=({', '.join(self.data)})" if self.data else ""
         out = f", {self.flag}, out=({self.out})" if self.out else ""
         return f"exe ib={self.buffer}{data}{out}{self.to}"
@@ -91,7 +95,7 @@ class Exe:
 
 @dataclass(frozen=True)
 class Packets:
-    """A packet list."""
+    """A packet list: its name, its exes and its comment."""
 
     name: str
     exes: list[Exe]
@@ -99,7 +103,7 @@ class Packets:
 
 
 def write_rows(out: Listing, plan: ProductPlan) -> None:
-    """Write the part `.core pe, row=0`."""
+    """Write the part of the rows (`.core pe, row=0`)."""
     out.title("the array: every row runs this part")
     out.put(".core pe, row=0")
     for array in arrays(plan):
@@ -141,12 +145,12 @@ def program_bytes(plan: ProductPlan) -> int:
 
 
 def align_up(offset: int, align: int) -> int:
-    """Return the first multiple of `align` from `offset` on."""
+    """Return the smallest multiple of `align` that is at least `offset`."""
     return -(-offset // align) * align
 
 
 def unit_bytes(plan: ProductPlan) -> int:
-    """Return the bytes of a half of a unit that the program and its arrays take."""
+    """Return the number of bytes that program and arrays take in a half of a unit."""
     at = program_bytes(plan)
     for array in arrays(plan):
         at = align_up(at, DATA_ALIGN) + array.size
@@ -154,30 +158,33 @@ def unit_bytes(plan: ProductPlan) -> int:
 
 
 def list_names(plan: ProductPlan) -> tuple[str, str]:
-    """Return the names of an iteration's list before the last k, and at the last k."""
+    """Return the names of the packet lists for iterations before the last k, and at the last k."""
     if plan.count("K") == 1 or (plan.reduces_rows and not plan.in_accumulators):
         return "last", "last"  # every iteration does the same
     return "more", "last"
 
 
 def has_entry_part(plan: ProductPlan) -> bool:
-    """Whether lists have a first part that some iterations skip; they start at `LIST_again`."""
+    """Return whether packet lists have a first part that some iterations skip.
+
+    Those iterations start at the label `LIST_again`.
+    """
     return plan.holds_activations or (plan.in_accumulators and plan.has_start_sums)
 
 
 def stores_raw(plan: ProductPlan) -> bool:
-    """Whether raw sums leave the accumulators."""
+    """Return whether raw sums leave the accumulators."""
     return plan.returns_sums or plan.reduces_rows or plan.reduces_clusters
 
 
 def takes_sums(plan: ProductPlan) -> bool:
-    """Whether sums come into the accumulators from memory."""
+    """Return whether sums are loaded into the accumulators from the unit."""
     return plan.has_start_sums or plan.reduces_clusters or plan.reduces_rows
 
 
 @singledispatch
 def arrays(plan: ProductPlan) -> list[Array]:
-    """Return the arrays in a half of a unit."""
+    """Return the arrays that each half of a unit holds."""
     tile, types, part = plan.tile, plan.types, plan.partition
     clusters = 1 if plan.shares_activations else part.clusters
     sums = (tile.groups, plan.summing_clusters * plan.pes, plan.lanes)
@@ -203,7 +210,7 @@ def arrays(plan: ProductPlan) -> list[Array]:
 
 @singledispatch
 def sequences(plan: ProductPlan) -> list[Sequence]:
-    """Return the instruction sequences."""
+    """Return the instruction sequences of the rows."""
     tile, product = plan.tile, plan.product
     loads = [f"ld activations, base={row * plan.blocks}" for row in range(tile.m)]
     result = []
@@ -236,7 +243,7 @@ def sequences(plan: ProductPlan) -> list[Sequence]:
 
 @singledispatch
 def lists(plan: ProductPlan) -> list[Packets]:
-    """Return the packet lists of iterations."""
+    """Return the packet lists of the iterations."""
     more, last = list_names(plan)
     result = []
     if more != last:
@@ -251,7 +258,10 @@ def lists(plan: ProductPlan) -> list[Packets]:
 
 
 def _exes(plan: ProductPlan, name: str, store: str) -> Iterator[Exe]:
-    """Return the exes of an iteration; `store` is how its sums leave, empty if they stay."""
+    """Yield the exes of an iteration.
+
+    `store` says how its sums leave: "raw", "final", or empty if they stay in the accumulators.
+    """
     to = to_clusters(plan, range(plan.partition.clusters))
     words = "" if plan.shares_activations else " by_cluster"
     rows = tuple(f"x_tile[{row}]{words}" for row in range(plan.tile.m))
@@ -274,7 +284,7 @@ def _exes(plan: ProductPlan, name: str, store: str) -> Iterator[Exe]:
 
 
 def to_clusters(plan: ProductPlan, clusters: range) -> str:
-    """Return `, to=...` for the first clusters; empty for all."""
+    """Return the operand `, to=...` that selects clusters; empty for all clusters."""
     if len(clusters) == plan.config["pe.clusters"]:
         return ""
     items = ", ".join(map(str, clusters))
@@ -282,14 +292,21 @@ def to_clusters(plan: ProductPlan, clusters: range) -> str:
 
 
 def _begin(plan: ProductPlan, group: int, label: str = "") -> Exe:
-    """Return the exe that loads sums: to the cluster that adds them, or to each its own."""
+    """Return the exe that loads the start sums of a group into the accumulators.
+
+    If the clusters' sums are added, only the last cluster gets them, where the addition begins.
+    """
     last = plan.partition.clusters - 1
     to = f", to={last}" if plan.reduces_clusters else to_clusters(plan, range(last + 1))
     return Exe(BEGIN, (f"psums start[{group}] sliced",), to=to, label=label)
 
 
 def _store(plan: ProductPlan, store: str, group: int) -> Iterator[Exe]:
-    """Return the exes that store sums; parts of one sum are added from the last cluster down."""
+    """Yield the exes that store the sums of a group.
+
+    If clusters have parts of the same sums, each cluster's sums are first added to those of the
+    cluster before it, from the last cluster down.
+    """
     raw = f"stride={ACCUMULATORS * plan.sum_size}, step={plan.sum_size}"
     if plan.reduces_clusters:
         for cluster in reversed(range(1, plan.partition.clusters)):
@@ -311,7 +328,7 @@ def _final(plan: ProductPlan, group: int) -> Exe:
 
 
 def _merge(plan: ProductPlan) -> Iterator[Exe]:
-    """Return the exes with which row 0 adds the raw sums of all rows (seed 000 ¶85)."""
+    """Yield the exes with which row 0 adds the raw sums of all rows (seed 000 ¶85)."""
     to = to_clusters(plan, range(plan.summing_clusters))
     for group in range(plan.tile.groups):
         for row in range(plan.partition.rows):

@@ -18,9 +18,9 @@ ROOMS = {
 
 
 def refusal(config: Configuration, fits: Callable[[Configuration], bool]) -> LowerError:
-    """Return the error that names the fewest settings that would have to be larger.
+    """Return the error that names the fewest settings that have to be larger.
 
-    `fits` says whether a tile fits a device.
+    `fits` returns whether a tile fits a device.
     """
     for count in range(1, len(ROOMS) + 1):
         for names in combinations(ROOMS, count):
@@ -37,10 +37,10 @@ def refusal(config: Configuration, fits: Callable[[Configuration], bool]) -> Low
 def _larger(
     config: Configuration, names: tuple[str, ...], fits: Callable[[Configuration], bool]
 ) -> dict[str, int] | None:
-    """Return larger values with which a tile fits, found by doubling all of them; None if none do.
+    """Return larger values with which a tile fits, found by doubling all of them, or None.
 
-    Doubling several values may exceed what a large array allows although smaller values would do;
-    then None is returned.
+    Doubling several values may exceed what a large array allows although smaller values would do.
+    In this case the result is None.
     """
     values = {name: int(config[name]) for name in names}
     while True:
@@ -59,7 +59,10 @@ def _larger(
 def _least(
     config: Configuration, values: dict[str, int], fits: Callable[[Configuration], bool]
 ) -> dict[str, int]:
-    """Halve each value while a tile still fits: of several values, some were doubled too often."""
+    """Return the values, each halved as often as a tile still fits.
+
+    This undoes doublings that were needed for another value only.
+    """
     for name in values:
         half = values[name] // 2
         while half > int(config[name]) and fits(config.changed({**values, name: half})):

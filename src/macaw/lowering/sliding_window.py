@@ -1,9 +1,9 @@
-"""Depthwise convolutions: a PE computes a channel, its weight queue has the image.
+"""Plan depthwise convolutions: each PE computes a channel, and its weight queue has the image.
 
 For each output row the queue takes a strip: the image rows that the kernel needs, column by column.
-The window advances by columns. Zeros of the kernel, which lies in the input buffer, are skipped
-(seed 000 ¶131). Of images (channels, width, height) a strip is transferred in runs of a column; of
-images (height, width, channels) element by element.
+The window advances by columns. The kernel is in the input buffer, and its zeros are skipped (seed
+000 ¶131). If the image is stored as (channels, width, height), a strip is transferred column by
+column, else element by element.
 """
 
 from __future__ import annotations
@@ -50,46 +50,46 @@ from macaw.lowering.transfers import (
 
 
 class SlidingWindowPlan(ImagePlan):
-    """A depthwise convolution whose weight queues slide over strips of the image."""
+    """A plan of a depthwise convolution whose weight queues slide over strips of the image."""
 
     @property
     def variant(self) -> str:
-        """The name of this way to do a depthwise convolution."""
+        """The name of this way to compute a depthwise convolution."""
         return ", sliding window"
 
     @property
     def window(self) -> int:
-        """The elements of the kernel's window."""
+        """The number of elements in the kernel's window."""
         return prod(self.product.kernel)
 
     @property
     def strip(self) -> int:
-        """The elements of a strip."""
+        """The number of elements in a strip."""
         return self.slab_columns * self.product.kernel[0]
 
     @property
     def loops(self) -> tuple[int, int]:
-        """The positions of the inner loop and the strips, one for each output row."""
+        """The number of positions in an output row, and the number of strips (output rows)."""
         return self.tile.columns, self.tile.groups
 
     @property
     def shares_activations(self) -> bool:
-        """Never: each PE has its own channel."""
+        """Whether clusters use the same activations: never, each PE has its own channel."""
         return False
 
     @property
     def dense(self) -> bool:
-        """Whether weights are stored with zeros: kernels lie in the input buffer."""
+        """Whether weights are stored with zeros: yes, because kernels are in the input buffer."""
         return True
 
     @property
     def weight_segment(self) -> int:
-        """The segments before the weights: none."""
+        """The number of segments before the weights: none."""
         return 0
 
     @cached_property
     def weight_rounds(self) -> NDArray[np.generic]:
-        """Kernels, column by column: (n tiles, 1, rows, slots, window)."""
+        """The kernels, column by column, in shape (n tiles, 1, rows, slots, window)."""
         rows, clusters = self.weight_owners
         shape = (self.count("N"), 1, rows, clusters, self.pes, self.window)
         rounds = np.zeros(shape, self.product.weights.dtype)
@@ -100,7 +100,7 @@ class SlidingWindowPlan(ImagePlan):
 
     @cached_property
     def weight_bytes(self) -> NDArray[np.int64]:
-        """The bytes of each round: (n tiles, 1, rows)."""
+        """The bytes of each round of kernels, in shape (n tiles, 1, rows)."""
         rows, clusters = self.weight_owners
         size = clusters * self.pes * self.window * Types.size(self.types.operand)
         return np.full((self.count("N"), 1, rows), size, np.int64)
@@ -162,7 +162,7 @@ def _lists(plan: SlidingWindowPlan) -> list[Packets]:
 
 @activations_of.register
 def _activations_of(plan: SlidingWindowPlan, p: int, q: int) -> list[Transfer]:
-    """Return the transfers of the strips of a cluster's channels."""
+    """Return the transfers of the strips for the channels of cluster q of row p."""
     product, tile, size = plan.product, plan.tile, Types.size(plan.types.operand)
     row, column, channel = (pitch * size for pitch in product.x_pitches)
     source = "padded" if plan.pads else "x"
@@ -182,7 +182,7 @@ def _activations_of(plan: SlidingWindowPlan, p: int, q: int) -> list[Transfer]:
 def _strip(
     plan: SlidingWindowPlan, source: str, src: int, dst: int, pitches: tuple[int, int, int]
 ) -> list[Transfer]:
-    """Return the transfers of a strip of each channel of a tile."""
+    """Return the transfers of one strip of each channel of a tile."""
     product, size = plan.product, Types.size(plan.types.operand)
     row, column, channel = pitches
     height, columns, strip = product.kernel[0], plan.slab_columns, plan.strip * size
@@ -214,7 +214,7 @@ def _strip(
 
 @results_of.register
 def _results_of(plan: SlidingWindowPlan, p: int, q: int) -> list[Transfer]:
-    """Return the transfers of a cluster's outputs; strips are rows, so columns are elements."""
+    """Return the transfers of the outputs of cluster q of row p."""
     if not plan.by_columns:
         return results_of.dispatch(ImagePlan)(plan, p, q)
     product, tile, size = plan.product, plan.tile, Types.size(plan.types.result)

@@ -1,4 +1,7 @@
-"""The transfers of the dma in an iteration, and the frames of cp: the data of cp's part."""
+"""Plan the transfers of the dma in an iteration, and write them into the data of cp's part.
+
+Beside the transfers, cp has a frame of words for each half of the units.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ GATHER = "raw sums of all rows to row 0"
 
 @dataclass(frozen=True)
 class Transfer:
-    """A transfer of the dma for index 0 of all loops and half 0; `what` is its comment."""
+    """A transfer of the dma, given for index 0 of all loops and half 0; `what` is its comment."""
 
     dst: str
     src: str
@@ -35,7 +38,7 @@ class Transfer:
 
 @dataclass(frozen=True)
 class TransferGrid:
-    """The rows and clusters that have transfers of their own; all these transfers are alike."""
+    """The rows and clusters that have separate transfers; all these transfers have one shape."""
 
     rows: int
     clusters: int
@@ -48,23 +51,23 @@ class TransferGrid:
 
 
 def activation_grid(plan: ProductPlan) -> TransferGrid:
-    """Return which rows and clusters have transfers of activations."""
+    """Return the rows and clusters that have separate transfers of activations."""
     clusters = 1 if plan.shares_activations else plan.partition.clusters
     return TransferGrid(plan.partition.rows, clusters)
 
 
 def result_grid(plan: ProductPlan) -> TransferGrid:
-    """Return which rows and clusters have transfers of results."""
+    """Return the rows and clusters that have separate transfers of results."""
     return TransferGrid(1 if plan.reduces_rows else plan.partition.rows, plan.summing_clusters)
 
 
 def activations_in(plan: ProductPlan) -> list[Transfer]:
-    """Return the transfers that bring an iteration's activations."""
+    """Return the transfers of an iteration's activations from x into the units."""
     return [item for p, q in activation_grid(plan) for item in activations_of(plan, p, q)]
 
 
 def results_out(plan: ProductPlan) -> list[Transfer]:
-    """Return the transfers that take an iteration's results to y."""
+    """Return the transfers of an iteration's results from the units to y."""
     return [item for p, q in result_grid(plan) for item in results_of(plan, p, q)]
 
 
@@ -90,14 +93,14 @@ def activations_of(plan: ProductPlan, p: int, q: int) -> list[Transfer]:
 
 
 def weight_transfers(plan: ProductPlan) -> int:
-    """Return how many transfers bring weights: one a row, or one if rows share them."""
+    """Return the number of transfers of weights: one for each row, or one if rows share them."""
     return 1 if plan.rows_share_weights else plan.partition.rows
 
 
 def weights_in(plan: ProductPlan) -> list[Transfer]:
-    """Return the transfers that bring an iteration's weights (`weight_transfers`).
+    """Return the transfers of an iteration's weights; see `weight_transfers` for their number.
 
-    cp takes source and bytes from the table of weights.
+    cp takes their source addresses and bytes from the table of weights.
     """
     if plan.rows_share_weights:
         return [Transfer("w_tile", "w", 0, "ROWS", "UNIT", 0, f"all rows: {_weights(plan, 0)}")]
@@ -129,23 +132,23 @@ def results_of(plan: ProductPlan, p: int, q: int) -> list[Transfer]:
 
 @singledispatch
 def padding(plan: ProductPlan) -> list[Transfer]:
-    """Return the transfers that copy x into a frame of zeros; most plans have no frame."""
+    """Return the transfers that copy x into a frame of zeros; most plans need none."""
     return []
 
 
 @singledispatch
 def sums_in(plan: ProductPlan) -> list[Transfer]:
-    """Return the transfers of the start sums."""
+    """Return the transfers of an iteration's start sums into the units."""
     return [_sums("start", "start_sums", "UNIT", "SUMS", BEGIN)]
 
 
 def owner_name(p: int, q: int, clusters: int) -> str:
-    """Return the row, and the cluster if there are several, for a comment."""
+    """Return the name of a row, with the cluster if there are several, for a comment."""
     return f"row {p}, cluster {q}" if clusters > 1 else f"row {p}"
 
 
 def _weights(plan: ProductPlan, p: int) -> str:
-    """Return the weights of a row's clusters in the notation of seed 000, [inputs, outputs]."""
+    """Return which weights the clusters of row p need, in seed 000's notation [inputs, outputs]."""
     clusters = 1 if plan.shares_weights else plan.partition.clusters
     slices = []
     for q in range(clusters):
@@ -155,7 +158,7 @@ def _weights(plan: ProductPlan, p: int) -> str:
 
 
 def write_transfers(out: Listing, plan: ProductPlan) -> None:
-    """Write transfers and frames into cp's local memory."""
+    """Write the transfers and the frames, which are in cp's local memory."""
     out.title("cp's data")
     out.put(".section .data.cp")
     out.put(".balign 4")
@@ -209,7 +212,7 @@ weight_table:
 
 
 def _sums(dst: str, src: str, dst_stride: str, src_stride: str, what: str) -> Transfer:
-    """Return the transfer of the raw sums of all rows at once."""
+    """Return one transfer that moves the raw sums of all rows."""
     return Transfer(dst, src, "SUMS", "ROWS", dst_stride, src_stride, what)
 
 

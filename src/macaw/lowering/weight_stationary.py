@@ -1,10 +1,10 @@
-"""Weight stationary products: weights stay in the PEs while rows of activations pass.
+"""Plan weight stationary products: weights stay in the PEs while rows of activations stream past.
 
-Weights are loaded separately from the computation (seed 000 ¶145). One exe takes a tile's weights
-once. Its queue rotates (rq): each iteration of its sequence multiplies the weights with one row of
-activations while the next row comes into the other part of the input buffer. If the buffer holds
-all rows, they come in one segment before the first product, and no cluster waits for another. The
-sums of all rows wait in the output queue and leave together.
+Weights are loaded separately from the computation (seed 000 ¶145). One exe loads the weights of a
+tile once. Its weight queue rotates (rq). Each iteration of its sequence multiplies the weights by
+one row of activations, while the next row is loaded into the other part of the input buffer. If the
+buffer holds all rows, they are loaded in one segment before the first product, and no cluster waits
+for another. The sums of all rows wait in the output queue and leave together.
 """
 
 from __future__ import annotations
@@ -44,40 +44,43 @@ from macaw.lowering.transfers import UNIT, Transfer, activations_of
 
 
 class WeightStationaryPlan(ProductPlan):
-    """A weight stationary product; each group is one row of activations with one accumulator."""
+    """A plan of a weight stationary product; a group is one row of activations, with one sum."""
 
     @property
     def lanes(self) -> int:
-        """The sums side by side: those of each row lie apart."""
+        """The number of sums that a PE has at one position: one."""
         return 1
 
     @property
     def products(self) -> int:
-        """The exes with weights: one computes the whole tile."""
+        """The number of exes with weights in a list: one, which computes the whole tile."""
         return 1
 
     @property
     def weight_segment(self) -> int:
-        """The segments before the weights: none."""
+        """The number of segments before the weights: none."""
         return 0
 
     @property
     def alternates(self) -> bool:
-        """Whether rows of activations alternate between two places; else each has its own."""
+        """Whether rows of activations alternate between two parts of the input buffer.
+
+        If not, each row has its own part.
+        """
         return (self.tile.m + 1) * self.blocks > BLOCKS
 
     @property
     def buffered_rows(self) -> int:
-        """The rows in the input buffer: the one that is multiplied and the next one."""
+        """The number of rows in the input buffer: the row being multiplied and the next one."""
         return min(self.tile.m, 2)
 
     @property
     def segments(self) -> int:
-        """The segments of the exe: weights, activations except the first row, start sums."""
+        """The number of segments of the exe: weights, later rows of activations, start sums."""
         return 1 + self.tile.m * (1 + self.adds_start_sums)
 
     def check(self) -> None:
-        """Raise `LowerError` for a tile that the device cannot hold."""
+        """Raise `LowerError` if the device cannot hold the tile."""
         tile, parts = self.tile, most_summands(self)
         if tile.members > 1:
             raise LowerError("weights stay: rows of activations come one by one")
@@ -92,32 +95,32 @@ class WeightStationaryPlan(ProductPlan):
 
 
 class BufferedPlan(WeightStationaryPlan):
-    """A weight stationary product with all rows of activations in the input buffer."""
+    """A weight stationary plan with all rows of activations of a tile in the input buffer."""
 
     @property
     def alternates(self) -> bool:
-        """Never: each row has a place of its own."""
+        """Whether rows alternate between two parts of the buffer: never, each has its own part."""
         return False
 
     @property
     def blocks(self) -> int:
-        """The blocks of the input buffer that all rows take."""
+        """The number of blocks of the input buffer that all rows take."""
         block = int(self.config["pe.input_buffer"]) // BLOCKS
         return -(-self.tile.m * self.tile.k // block)
 
     @property
     def buffered_rows(self) -> int:
-        """The rows in the input buffer, of which all together count as one."""
+        """The number of buffered rows that the check counts: all rows together count as one."""
         return 1
 
     @property
     def segments(self) -> int:
-        """The segments of the exe: weights, activations, start sums."""
+        """The number of segments of the exe: weights, activations, start sums."""
         return 2 + self.tile.m * self.adds_start_sums
 
     @property
     def variant(self) -> str:
-        """The name of this way, for reports."""
+        """The name of this variant of the mapping, for reports."""
         return ", all activations of a tile at once"
 
 
@@ -129,9 +132,9 @@ def make_product_plan(
     tile: Tile,
     whole: bool = False,
 ) -> ProductPlan:
-    """Return the plan of a validated product; `whole`: the buffer takes all activations of a tile.
+    """Return the plan of a validated product. Raises `LowerError` if the tile does not fit.
 
-    Raises `LowerError` for a tile that the device cannot hold.
+    If `whole`, the input buffer takes all activations of a tile at once.
     """
     extents = (product.m, product.n, product.k)
     part = partition(split, config["pe.rows"], config["pe.clusters"], extents)
@@ -209,7 +212,7 @@ def _lists(plan: WeightStationaryPlan) -> list[Packets]:
 
 
 def _exes(plan: WeightStationaryPlan, name: str, raw: bool) -> Iterator[Exe]:
-    """Give the exes of an iteration; its sums leave `raw`, or as results."""
+    """Yield the exes of an iteration. If `raw`, the sums leave as raw sums, else as results."""
     tile, clusters = plan.tile, plan.partition.clusters
     to = to_clusters(plan, range(clusters))
     words = "" if plan.shares_activations else " by_cluster"

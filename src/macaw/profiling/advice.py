@@ -1,8 +1,8 @@
-"""Findings, goals, and the next step of the optimisation loop (seed 001, Fig. 7).
+"""Derive findings, goals and the next step of the optimisation loop (seed 001, Fig. 7).
 
-A finding says what was measured. It gives advice only if a simulation of the recorded intervals of
-work without the flaw ends earlier (`macaw.profiling.bottleneck`). No record says why a core waited
-inside an instruction, so there is no advice on that.
+A finding says what was measured. It gives advice only if a simulation without the flaw ends
+earlier; the simulation uses the recorded intervals of work (`macaw.profiling.bottleneck`). No
+record says why a core waited inside an instruction, so there is no advice on that.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ LEAST_UNHIDDEN = 0.05  # of the run; cost from which the work of another row is 
 
 
 def collect_findings(groups: Iterable[Group]) -> list[Finding]:
-    """Metrics that miss their threshold, one finding for each place in the source.
+    """Return a finding for each place in the source where a metric misses its threshold.
 
     Places of a row with the same sentence are joined into one finding.
     """
@@ -57,12 +57,12 @@ def collect_findings(groups: Iterable[Group]) -> list[Finding]:
 
 
 def sort_findings(unsorted: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Findings by cost, the highest first; where the cost is unknown, by cycles."""
+    """Return findings by cost, the highest first; those without a known cost by cycles."""
     return tuple(sorted(unsorted, key=lambda finding: (-finding.cost, -finding.cycles)))
 
 
 def _finding_of_place(items: Sequence[tuple[Slice, Metric]]) -> Finding:
-    """The finding of one place: its worst value, and the cycles of all its slices."""
+    """Return the finding of one place, with its worst value and the cycles of all its slices."""
     item, metric = max(items, key=lambda pair: (badness(pair[1]), pair[0].busy))
     core = item.core if len({slice_.core for slice_, _ in items}) == 1 else item.row
     cycles = sum(slice_.busy for slice_, _ in items)
@@ -70,7 +70,7 @@ def _finding_of_place(items: Sequence[tuple[Slice, Metric]]) -> Finding:
 
 
 def _join_places(row: str, same: Sequence[Finding]) -> Finding:
-    """One finding from those of several places of a row that have the same sentence."""
+    """Return one finding for several places of a row that have the same sentence."""
     ordered = sorted(same, key=lambda finding: -finding.cycles)
     first = ordered[0]
     return replace(
@@ -83,7 +83,7 @@ def _join_places(row: str, same: Sequence[Finding]) -> Finding:
 
 
 def badness(metric: Metric) -> float:
-    """How far a value is beyond its threshold, as a share of it; 0 or less is good."""
+    """Return how far a value is beyond its threshold, as a share of it; 0 or less is good."""
     if metric.value is None or metric.threshold is None:
         return 0.0
     sense = metrics.BY_KEY[metric.key].sense
@@ -102,10 +102,10 @@ def lateness(
     limit: float,
     sooner: Mapping[str, int],
 ) -> tuple[dict[str, Metric], list[Finding]]:
-    """For each row the metric `late`, and findings for the rows beyond the threshold `limit`.
+    """Return the metric `late` of each row, and findings for the rows that exceed `limit`.
 
-    `sooner` has for each row how many cycles the run would save without the delays. Where that
-    is nothing, no core waited for the row, and there is no finding.
+    `sooner` has for each row how many cycles shorter the run would be without the late starts. If
+    it has none, no core waited for the row, and there is no finding.
     """
     by_row: dict[str, Metric] = {}
     late_findings = []
@@ -131,7 +131,7 @@ def lateness(
 
 
 def _where(start: Start, tracks: Sequence[Track]) -> str:
-    """The instruction with which a core started or continued."""
+    """Return the place and text of the instruction at which a core started or continued."""
     slices = next((track.slices for track in tracks if track.core == start.core), ())
     place = bisect_right([item.begin for item in slices], start.begin)
     return slices[place - 1].where if place else f"cycle {start.begin:,}"
@@ -140,7 +140,7 @@ def _where(start: Start, tracks: Sequence[Track]) -> str:
 def row_metrics(
     tracks: Sequence[Track], machine: DeviceSizes, limits: Mapping[str, float]
 ) -> dict[str, tuple[Metric, ...]]:
-    """The metrics of each row, from the sums of its cores' counters."""
+    """Return the metrics of each row, computed from the sums of its cores' counters."""
     metrics_by_row = {}
     for item in tracks:
         if item.core == item.row and item.slices:
@@ -155,7 +155,7 @@ def row_metrics(
 
 
 def check_goals(limits: Mapping[str, float]) -> None:
-    """Raise `InputError` for an unknown goal."""
+    """Raise `InputError` if a goal has an unknown name."""
     keys = (CYCLES_GOAL, *KEYS_WITH_THRESHOLD)
     for key in limits:
         if key not in keys:
@@ -166,9 +166,9 @@ def check_goals(limits: Mapping[str, float]) -> None:
 def judge_goals(
     limits: Mapping[str, float], cycles: int, rows: Mapping[str, Sequence[Metric]]
 ) -> tuple[Goal, ...]:
-    """Which goals are met (seed 001, step 430).
+    """Return the goals, each with whether it is met (seed 001, step 430).
 
-    A goal limits the cycles, or a metric in every row that has it.
+    A goal limits the cycles of the run, or a metric in every row that has this metric.
     """
     verdicts = []
     for key, value in limits.items():
@@ -201,7 +201,7 @@ def judge_goals(
 
 
 def next_step(report: Profile) -> Step:
-    """The next step of Fig. 7 for a profile."""
+    """Return the next step of the optimisation loop (Fig. 7) for a profile."""
     if report.mode == "mark":
         return _after_marking(report)
     if report.goals and not report.missed:
@@ -220,7 +220,10 @@ def next_step(report: Profile) -> Step:
 
 
 def _bottleneck_step(report: Profile, worst: Bottleneck, ask: str) -> Step:
-    """Steps 708 to 718: the bottleneck is known; does a ratio there miss its threshold?"""
+    """Return the step after the bottleneck has been found (steps 708 to 718).
+
+    If a ratio of the bottleneck misses its threshold, the step is to edit that instruction.
+    """
     rows = {item.core: item.row for item in report.tracks}
     least = max(LEAST_SHARE * report.cycles, 1)
     misses = [
@@ -260,7 +263,7 @@ def _bottleneck_step(report: Profile, worst: Bottleneck, ask: str) -> Step:
 
 
 def _after_marking(report: Profile) -> Step:
-    """Steps 720 to 724: the profile is of an instruction that was edited."""
+    """Return the step for a profile in mark mode, made after an edit (steps 720 to 724)."""
     if not report.differences:
         text = (
             "Give --against the JSON of the profile in mark mode from before the edit:"

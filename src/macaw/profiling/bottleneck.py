@@ -1,9 +1,9 @@
 """Find the bottleneck: the row without whose work the run would end soonest.
 
-The run is a graph of intervals of work. An interval starts when what it waited for is done: the
-core's own work before it, the cores that a wait names, or the instruction of the commanding core
-that started it. The simulation gives the work of a row no time and starts all other work as early
-as that allows. The row costs as many cycles as the run then ends earlier.
+The run is a graph of intervals of work. An interval starts when what it waited for is done. This is
+the core's own work before it, the cores that a wait names, or the instruction of the commander that
+started it. The simulation gives the work of one row no time, and starts all other work as early as
+that allows. The cost of the row is the number of cycles by which the run then ends earlier.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from macaw.profiling.timeline import CoreTraits, Start, core_tracks
 
 
 class _WorkGraph:
-    """Intervals of work of the cores, and the work that each one waited for."""
+    """The intervals of work of all cores, each with the work that it waited for."""
 
     def __init__(
         self,
@@ -40,7 +40,10 @@ class _WorkGraph:
         self.after = {node: self._causes(*node) for node in self.nodes}
 
     def _causes(self, core: str, place: int) -> list[tuple[str, int]]:
-        """The other cores that this work waited for, each with the cycle that had to come first."""
+        """Return the other cores that an interval waited for, each with the cycle it waited for.
+
+        `place` is the index of the interval in the core's work.
+        """
         begin = self.busy[core][place][0]
         idle = self.busy[core][place - 1][1] if place else 0
         waits = self.waits[core]
@@ -57,7 +60,10 @@ class _WorkGraph:
         return [(self.commander, begin)] if last >= 0 and there[last][1] >= idle else []
 
     def _nearest(self, core: str, time: int) -> list[tuple[str, int]]:
-        """The core that works at `time`, or worked last before: used where no wait names a core."""
+        """Return the other core that works at `time`, or that worked last before.
+
+        It is assumed as the cause of a wait that names no core.
+        """
         candidates = []
         for name, busy in self.busy.items():
             place = bisect_left(self.begins[name], time) - 1
@@ -66,11 +72,14 @@ class _WorkGraph:
         return [(max(candidates)[1], time)] if candidates else []
 
     def end_without(self, row: str) -> int:
-        """The end of the run if the work of a row took no time."""
+        """Return the cycle in which the run would end if the work of a row took no time."""
         return self._simulate(lambda core, place: self.cores[core].row == row, {})
 
     def end_without_between(self, row: str, other: str) -> int:
-        """The same, but only for work of `row` between the first and last work of `other`."""
+        """Return the cycle in which the run would end without some work of `row`.
+
+        It is the work between the first and the last work of row `other`.
+        """
         busy = [item for core, items in self.busy.items() for item in items
                 if self.cores[core].row == other]  # fmt: skip
         first, last = min(begin for begin, _ in busy), max(end for _, end in busy)
@@ -82,7 +91,7 @@ class _WorkGraph:
         return self._simulate(is_gone, {})
 
     def end_without_delays(self, starts: Sequence[Start], row: str) -> int:
-        """The end of the run if a row never started late."""
+        """Return the cycle in which the run would end if a row never started late."""
         late = {
             (start.core, bisect_left(self.begins[start.core], start.begin)): start.late
             for start in starts
@@ -93,7 +102,11 @@ class _WorkGraph:
     def _simulate(
         self, is_gone: Callable[[str, int], bool], early: Mapping[tuple[str, int], int]
     ) -> int:
-        """The end of the run if some work took no time, and some started `early` cycles earlier."""
+        """Return the cycle in which the run would end with changed intervals of work.
+
+        Intervals for which `is_gone(core, index)` is true take no time. Those in `early` start that
+        many cycles earlier.
+        """
         spans: dict[str, list[tuple[int, int]]] = defaultdict(list)
         for core, place in self.nodes:
             begin, end = self.busy[core][place]
@@ -112,9 +125,9 @@ class _WorkGraph:
         return max((span[-1][1] for span in spans.values()), default=0)
 
     def _map_time(self, core: str, spans: Sequence[tuple[int, int]], time: int) -> tuple[int, int]:
-        """Where the simulation puts a cycle of a core.
+        """Return the simulated cycle for a cycle `time` of the real run of a core.
 
-        Also returns how many cycles after the core's work this cycle came, at most 1.
+        The second number says by how many cycles `time` is after the core's work, at most 1.
         """
         place = min(bisect_left(self.begins[core], time), len(spans)) - 1
         if place < 0:
@@ -132,9 +145,9 @@ def find_bottleneck(
     cores: Mapping[str, CoreTraits],
     starts: Sequence[Start] = (),
 ) -> Bottleneck | None:
-    """The row that costs most, with its instruction that takes longest; None without records.
+    """Return the row with the highest cost, and its instruction that takes longest.
 
-    `starts` are those of `macaw.profiling.timeline.starts`.
+    `starts` are the results of `macaw.profiling.timeline.starts`. Returns None without records.
     """
     work = _WorkGraph(tracks, waits, cores)
     if not work.busy:
@@ -166,7 +179,7 @@ def find_bottleneck(
 
 
 def heaviest_slice(slices: Sequence[Slice]) -> Slice | None:
-    """The longest slice of the place in the source where the row spends most cycles."""
+    """Return the longest slice of that place in the source where the row spends most cycles."""
     cycles_by_place: dict[tuple[str, str], int] = defaultdict(int)
     for item in slices:
         cycles_by_place[place_key(item)] += item.busy
@@ -174,5 +187,8 @@ def heaviest_slice(slices: Sequence[Slice]) -> Slice | None:
 
 
 def place_key(item: Slice) -> tuple[str, str]:
-    """A key that slices of the same instruction share: row and place, or core and text."""
+    """Return a key that is equal for slices of the same instruction.
+
+    It is row and source place, or core and text if the place is unknown.
+    """
     return (item.row, item.place) if item.place else (item.core, item.where)

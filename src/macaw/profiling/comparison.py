@@ -1,8 +1,8 @@
 """Compare a profile with an earlier one (step 722).
 
-Without jitter, cycles compare exactly. With jitter, runs differ by chance. Two means then count as
-different only if all runs of one profile are faster than all of the other, and there are enough
-runs: chance alone would separate them like this at most once in twenty times.
+Without jitter, cycles are compared exactly. With jitter, runs differ by chance. Then two means
+count as different only if there are enough runs, and all runs of one profile are faster than all
+runs of the other. Chance alone separates them like this at most once in twenty times.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ EQUAL = 0.0005  # of a value; a smaller change prints as 0.0%
 
 
 def differences(before: Profile, after: Profile) -> tuple[Difference, ...]:
-    """What differs: the setup, the cycles, the work of rows, the ratios of rows."""
+    """Return the differences in setup, in cycles, in work of rows, and in ratios of rows."""
     changes = [_note(what, text) for what, text in _setup_changes(before, after)]
     same_inputs = before.subject.inputs == after.subject.inputs
     changes.append(_cycles_change(before, after, same_inputs))
@@ -38,7 +38,7 @@ def _note(what: str, text: str) -> Difference:
 
 
 def _setup_changes(before: Profile, after: Profile) -> list[tuple[str, str]]:
-    """Differences of program, device, inputs, mode and jitter: a key and a sentence each."""
+    """Return a key and a sentence for each difference of program, device, inputs, mode, jitter."""
     old, new = before.subject, after.subject
     changes = []
     if old.program != new.program:
@@ -65,7 +65,7 @@ def _setup_changes(before: Profile, after: Profile) -> list[tuple[str, str]]:
 
 
 def _input_changes(old: Subject, new: Subject) -> str:
-    """Which inputs differ."""
+    """Return a phrase that says which inputs differ."""
     both = [name for name in new.inputs if name in old.inputs]
     names = {
         "other values of": [name for name in both if old.inputs[name] != new.inputs[name]],
@@ -76,7 +76,7 @@ def _input_changes(old: Subject, new: Subject) -> str:
 
 
 def _runs_text(profile: Profile) -> str:
-    """The number of runs, and their jitter."""
+    """Return a phrase with the number of runs and their jitter."""
     if profile.jitter is None:
         return "a run without jitter"
     count = len(profile.runs)
@@ -84,7 +84,7 @@ def _runs_text(profile: Profile) -> str:
 
 
 def _cycles_change(before: Profile, after: Profile, judged: bool) -> Difference:
-    """The change of the cycles, judged by the spread of the runs if there is jitter."""
+    """Return the change of the cycles; with jitter, the spread of the runs decides about it."""
     old, new = before.cycles, after.cycles
     if before.jitter is None and after.jitter is None:
         return _difference("cycles", old, new, -1 if judged else 0)
@@ -99,7 +99,10 @@ def _cycles_change(before: Profile, after: Profile, judged: bool) -> Difference:
 
 
 def _row_changes(before: Profile, after: Profile) -> list[Difference]:
-    """The busy cycles of rows, not judged: less work of one row may mean more of another."""
+    """Return the changes of the rows' busy cycles.
+
+    They are not judged, because less work in one row may mean more in another.
+    """
     rows = {item.core: item for item in before.rows}
     return [
         _difference(f"work of {item.core}", rows[item.core].busy_cycles, item.busy_cycles, 0)
@@ -109,7 +112,7 @@ def _row_changes(before: Profile, after: Profile) -> list[Difference]:
 
 
 def _ratio_changes(before: Profile, after: Profile, judged: bool) -> list[Difference]:
-    """The metrics of rows that differ."""
+    """Return the changes of the rows' metrics."""
     order = {row.key: place for place, row in enumerate(METRICS)}
     changes = []
     for row, each in sorted(after.ratios.items()):
@@ -129,9 +132,9 @@ def _ratio_changes(before: Profile, after: Profile, judged: bool) -> list[Differ
 
 
 def _direction(key: str, before: float, after: float) -> int:
-    """Which direction of a metric is better: 1 more, -1 less, 0 neither.
+    """Return 1 if a higher value of the metric is better, -1 if a lower one is, else 0.
 
-    For the metric `match`, nearer to a whole number is better.
+    For the metric `match`, a value nearer to a whole number is better.
     """
     sense = metrics.BY_KEY[key].sense
     if sense == "near":
@@ -143,7 +146,7 @@ def _direction(key: str, before: float, after: float) -> int:
 
 
 def _difference(what: str, before: float, after: float, direction: int) -> Difference:
-    """One difference; `direction` is 1 if more is better, -1 if less is, 0 if not judged."""
+    """Return a difference; `direction` is 1 if more is better, -1 if less is, 0 if not judged."""
     change = after - before
     text = _change_text(what, before, after)
     if abs(change) < EQUAL * abs(before) or not change:

@@ -1,7 +1,7 @@
-"""A profile as one self-contained HTML page: timeline with zoom, tooltips, tables.
+"""Write a profile as one self-contained HTML page: timeline with zoom, tooltips, tables.
 
 `page/page.html` is the template for style, script and data. This module makes the data. Texts of a
-program are JSON strings, which the script inserts as text, never as HTML.
+program are JSON strings, which the script inserts as text and never as HTML.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _ESCAPES = {
 
 
 def page(profile: Profile) -> str:
-    """The text of the page, for a file in UTF-8."""
+    """Return the text of the page, which is to be written in UTF-8."""
     data = json.dumps(_PageData(profile).plain(), separators=(",", ":"), allow_nan=False)
     for sign, escape in _ESCAPES.items():
         data = data.replace(sign, escape)
@@ -58,7 +58,10 @@ def _page_file(name: str) -> str:
 
 
 class _PageData:
-    """The object that the script reads. Slices refer to repeated strings by number."""
+    """The builder of the object that the page's script reads.
+
+    Slices refer to strings by number, because many strings are repeated.
+    """
 
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
@@ -66,7 +69,7 @@ class _PageData:
         self.groups = {group.slice.key: group for group in profile.groups}
 
     def plain(self) -> dict[str, Any]:
-        """The whole object."""
+        """Return the whole object as plain JSON data."""
         profile = self.profile
         shown = longest_groups(profile.groups, MOST_GROUPS)
         names = metric_keys(shown)
@@ -107,7 +110,7 @@ class _PageData:
         }
 
     def track(self, track: Track) -> dict[str, Any]:
-        """A track. A track that joins several cores has no slices of its own."""
+        """Return a track as data. A track that joins several cores has no slices of its own."""
         joins = bool(self.profile.cores(track.core))
         levels_of_core = [] if joins else stack_slices(track.slices)
         return {
@@ -120,7 +123,7 @@ class _PageData:
         }
 
     def slice(self, item: Slice) -> tuple[Any, ...]:
-        """A slice, in the order of the script's function `slice`."""
+        """Return the fields of a slice in the order that the script's function `slice` expects."""
         group = self.groups.get(item.key)
         return (
             item.begin,
@@ -135,7 +138,7 @@ class _PageData:
         )
 
     def group(self, group: Group, names: list[str]) -> dict[str, Any]:
-        """A row of the table."""
+        """Return a row of the table of metrics."""
         item = group.slice
         values = (group.metric(name) or Metric(name, None) for name in names)
         return {
@@ -148,5 +151,5 @@ class _PageData:
         }
 
     def string(self, text: str) -> int:
-        """The number of a string, which is added if it is new."""
+        """Return the number of a string; a new string is added to the list."""
         return self.strings.setdefault(text, len(self.strings))

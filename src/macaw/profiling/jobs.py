@@ -1,4 +1,4 @@
-"""Run jobs one after the other, in processes, or on a Dask cluster, with the same results."""
+"""Run jobs in this process, in several processes, or on a Dask cluster, with the same results."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def run_all(
     scheduler: str | None = None,
     watch: Progress = lambda done: None,
 ) -> list[Recording]:
-    """Run all jobs; return their recordings in the order of the jobs.
+    """Run all jobs and return their recordings in the order of the jobs.
 
-    Uses `workers` processes, or the Dask cluster at `scheduler`, whose workers must be able to
-    import this macaw. `watch` gets the number of jobs that are done. Raises `InputError` if
-    processes or cluster fail.
+    The jobs run in `workers` processes, or on the Dask cluster at `scheduler`, whose workers must
+    be able to import this macaw. `watch` is called with the number of jobs that are done. Raises
+    `InputError` if processes or cluster fail.
     """
     if scheduler is not None:
         recordings = _by_dask(jobs, scheduler)
@@ -65,7 +65,7 @@ def _by_processes(jobs: Sequence[Job], workers: int) -> Iterator[Recording]:
 
 
 def _check_address(scheduler: str) -> None:
-    """Raise `OSError` or `ValueError` unless something listens at the address."""
+    """Raise `OSError` or `ValueError` unless a server accepts connections at the address."""
     address = re.fullmatch(r"(?:(\w+)://)?\[?([^/]*?)\]?:(\d{1,5})", scheduler)
     if address is None:
         raise ValueError("it is no PROTOCOL://HOST:PORT")
@@ -76,7 +76,10 @@ def _check_address(scheduler: str) -> None:
 
 
 def _connect(scheduler: str) -> Any:
-    """Connect to a scheduler. Raises `OSError`, `ValueError`, and `ImportError` without Dask."""
+    """Return a client of a Dask scheduler.
+
+    Raises `OSError`, `ValueError`, and `ImportError` if Dask is not installed.
+    """
     import distributed
 
     # Without __del__: closing a client that could not connect would wait for the scheduler.

@@ -1,7 +1,7 @@
-"""Metrics of records: characteristic parameters and trace-back ratios (seed 001).
+"""Compute metrics from records: characteristic parameters and trace-back ratios (seed 001).
 
-A metric's sentence says what was measured, and no more: the counters do not say what it costs, nor
-how to improve it.
+A metric's sentence says only what was measured. The counters do not say what it costs, nor how to
+improve it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _OF = {row.name: row.of for row in GROUP}
 
 @dataclass(frozen=True)
 class MetricRow:
-    """A metric: its formula in the seed's letters, and its threshold."""
+    """The definition of a metric: its formula in the seed's letters, and its threshold."""
 
     key: str
     formula: str
@@ -51,7 +51,7 @@ TRACE_BACK_KEYS = ("partial", "blocked", "utilisation")  # trace-back ratios (st
 
 
 def thresholds(changes: Mapping[str, float]) -> dict[str, float]:
-    """The thresholds by key, with `changes` in place of the defaults.
+    """Return the thresholds by key: the defaults, replaced by those in `changes`.
 
     Raises `InputError` for an unknown key.
     """
@@ -65,7 +65,7 @@ def thresholds(changes: Mapping[str, float]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class DeviceSizes:
-    """The sizes of the device that the formulas need."""
+    """The sizes of the device that the formulas of metrics need."""
 
     width: int  # m: bytes of a beat of external memory
     banks: int
@@ -74,7 +74,7 @@ class DeviceSizes:
 
     @classmethod
     def of(cls, config: Configuration, cores: Mapping[str, CoreTraits]) -> DeviceSizes:
-        """The sizes of a configuration and its cores."""
+        """Return the sizes for a configuration and its cores."""
         width, banks, bank_width = (
             int(config[f"mem.{name}"]) for name in ("external_width", "banks", "bank_width")
         )
@@ -84,14 +84,14 @@ class DeviceSizes:
 def measure_slices(
     slices: Iterable[Slice], machine: DeviceSizes, limits: Mapping[str, float]
 ) -> list[Group]:
-    """Each slice with its metrics."""
+    """Return each slice with its metrics."""
     return [Group(item, measure(item.core, item.counters, machine, limits)) for item in slices]
 
 
 def measure(
     core: str, counters: Counters, machine: DeviceSizes, limits: Mapping[str, float]
 ) -> tuple[Metric, ...]:
-    """The metrics that the counters of a core determine."""
+    """Return the metrics that can be computed from the counters of a core."""
     member = machine.cores[core]
     reads = _rate(
         (member.beat or machine.width) * counters["e_bus"], counters, "t_rd_begin", "t_rd_end"
@@ -109,7 +109,10 @@ def measure(
 
 
 def sum_counters(slices: Iterable[Slice]) -> dict[str, int]:
-    """The counters of several slices: sums of counts, earliest and latest of times."""
+    """Return the combined counters of several slices.
+
+    Counts are added; of times, the earliest start and the latest end are taken.
+    """
     sums = dict.fromkeys(_TAKES, 0)
     for item in slices:
         for name, takes in _TAKES.items():
@@ -131,7 +134,7 @@ def sum_counters(slices: Iterable[Slice]) -> dict[str, int]:
 
 
 def _rate(amount: int, counters: Counters, begin: str, end: str) -> float | None:
-    """`amount` per cycle; None if there is none."""
+    """Return `amount` per cycle between two recorded times, or None if it cannot be computed."""
     cycles = counters[end] - counters[begin]
     return amount / cycles if amount and cycles > 0 else None
 
@@ -141,7 +144,10 @@ def _unjudged(key: str, value: float | None, text: str) -> Metric:
 
 
 def _match(reads: float | None, computes: float | None, tolerance: float) -> Metric:
-    """Whether the core computes on as many bytes as it reads, or on a whole multiple."""
+    """Return the metric that compares computed bytes with read bytes.
+
+    It is met if the core computes on as many bytes as it reads, or on a whole multiple.
+    """
     if reads is None or computes is None:
         return Metric("match", None)
     ratio = computes / reads
@@ -158,7 +164,10 @@ def _match(reads: float | None, computes: float | None, tolerance: float) -> Met
 
 
 def _partial(counters: Counters, machine: DeviceSizes, member: CoreTraits, most: float) -> Metric:
-    """Partial writes; not judged for cores whose widest write is narrower than the memory."""
+    """Return the share of partial writes.
+
+    It is not judged for cores whose widest write is narrower than the memory.
+    """
     part, whole = counters["e_xwr_partial"], counters["e_xwr"]
     if not whole:
         return Metric("partial", None)

@@ -1,4 +1,4 @@
-"""A profile as plain frozen data: reports draw it, JSON files keep it.
+"""Hold a profile as plain frozen data, which reports draw and JSON files store.
 
 Times are device cycles from the start of the program. Intervals are half open: `end` is the first
 cycle after the interval. `from_json` is the inverse of `to_json`.
@@ -21,7 +21,7 @@ Interval = tuple[int, int]
 
 @dataclass(frozen=True)
 class Slice:
-    """A run of consecutive instructions of a core that one register group recorded."""
+    """A sequence of consecutive instructions of a core that one register group recorded."""
 
     core: str  # "cp", "pe[0]"
     row: str  # of the timeline: "cp", "pe"
@@ -36,27 +36,27 @@ class Slice:
 
     @property
     def cycles(self) -> int:
-        """Cycles from `begin` to `end`."""
+        """The number of cycles from `begin` to `end`."""
         return self.end - self.begin
 
     @property
     def busy(self) -> int:
-        """Cycles of it in which the core did not wait for others."""
+        """The number of cycles in which the core did not wait for other cores."""
         return self.cycles - self.waited
 
     @property
     def last(self) -> int:
-        """Number of its last instruction."""
+        """The number of the last instruction."""
         return self.first + self.instructions - 1
 
     @property
     def key(self) -> tuple[str, int, int]:
-        """What no other slice of a profile has: core, first instruction, start."""
+        """A key that is unique in a profile: core, first instruction, start cycle."""
         return self.core, self.first, self.begin
 
     @property
     def where(self) -> str:
-        """`layer.s:12: dma.wait x0`, or the part of it that is known."""
+        """The place and the name, such as `layer.s:12: dma.wait x0`, as far as they are known."""
         what = self.name or f"instruction {self.first:,}"
         return f"{self.place}: {what}" if self.place else what
 
@@ -65,8 +65,8 @@ class Slice:
 class Track:
     """The slices of a core, or of all cores of a row; then `core` is the row's name.
 
-    `busy` are the sorted intervals in which the core, or one of the cores, worked. They do not
-    touch, and exclude waits for other cores.
+    `busy` are the sorted intervals in which the core, or at least one of the cores, worked. They do
+    not touch, and do not include waits for other cores.
     """
 
     core: str
@@ -77,13 +77,16 @@ class Track:
 
     @property
     def busy_cycles(self) -> int:
-        """The sum of the busy intervals."""
+        """The number of cycles in all busy intervals."""
         return sum(end - begin for begin, end in self.busy)
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A number that records determine, with a sentence. None: the divisor is zero."""
+    """A number computed from records, with a sentence.
+
+    `value` is None if the formula's divisor is zero.
+    """
 
     key: str  # of `macaw.profiling.metrics.METRICS`
     value: float | None
@@ -94,21 +97,21 @@ class Metric:
 
 @dataclass(frozen=True)
 class Group:
-    """A slice and its metrics."""
+    """A slice with its metrics."""
 
     slice: Slice
     metrics: tuple[Metric, ...] = ()
 
     def metric(self, key: str) -> Metric | None:
-        """The metric with this key; None if it is not determined."""
+        """Return the metric with this key, or None if the records do not determine it."""
         return next((metric for metric in self.metrics if metric.key == key), None)
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A value that misses its threshold, for all slices of one place in the source.
+    """A metric that misses its threshold, for all slices of one place in the source.
 
-    Places with the same sentence are one finding.
+    Places of a row with the same sentence are one finding.
     """
 
     core: str
@@ -123,7 +126,10 @@ class Finding:
 
 @dataclass(frozen=True)
 class Series:
-    """A quantity over time: queue occupancy, bandwidth. A value holds until the next point."""
+    """A quantity over time, such as the occupancy of a queue or a bandwidth.
+
+    Each value holds until the next point.
+    """
 
     name: str  # "external reads", "transfers of dma"
     unit: str
@@ -134,7 +140,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Bottleneck:
-    """The row that the run waits for, and its instruction that takes longest."""
+    """The row that costs the run most, and its instruction that takes longest."""
 
     core: str  # the row's name
     slice: Slice | None
@@ -148,7 +154,7 @@ class Bottleneck:
 
 @dataclass(frozen=True)
 class Merge:
-    """Segments of several runs, merged into one timeline (seed 001, Fig. 6)."""
+    """The result of merging segments of several runs into one timeline (seed 001, Fig. 6)."""
 
     total: int  # cycles from the first start to the last end
     mean: float  # of the cycles of the runs
@@ -182,7 +188,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Difference:
-    """What an earlier profile and this one say of the same quantity."""
+    """A quantity in an earlier profile and in this one, and whether it got better."""
 
     what: str
     before: float | None
@@ -193,7 +199,10 @@ class Difference:
 
 @dataclass(frozen=True)
 class Subject:
-    """Digests of what was profiled: equal digests mean that two profiles compare the same."""
+    """Digests of what was profiled.
+
+    Equal digests mean that two profiles are of the same program, device or input.
+    """
 
     program: str = ""  # of its sections and its entry
     device: str = ""  # of its configuration
@@ -202,7 +211,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class Profile:
-    """The profile of a program's run."""
+    """The profile of a program's run, with everything that reports show."""
 
     program: str
     device: str
@@ -227,26 +236,29 @@ class Profile:
 
     @property
     def rows(self) -> tuple[Track, ...]:
-        """The rows of the timeline."""
+        """The tracks of the timeline's rows."""
         return tuple(track for track in self.tracks if track.core == track.row)
 
     def cores(self, row: str) -> tuple[Track, ...]:
-        """The cores of a row that have tracks of their own."""
+        """Return the tracks of those cores of a row that have separate tracks."""
         return tuple(track for track in self.tracks if track.row == row and track.core != row)
 
     @property
     def missed(self) -> tuple[Goal, ...]:
-        """Goals that are not met."""
+        """The goals that are not met."""
         return tuple(goal for goal in self.goals if not goal.met)
 
 
 def to_json(profile: Profile) -> dict[str, Any]:
-    """The profile as a JSON object."""
+    """Return the profile as a JSON object."""
     return {"kind": KIND, "format": FORMAT, **_to_json_value(profile)}
 
 
 def from_json(data: object, source: str = "the profile") -> Profile:
-    """The profile of a JSON object. Raises `InputError`, whose message starts with `source`."""
+    """Return the profile for a JSON object.
+
+    Raises `InputError`, whose message starts with `source`, if it is not a profile.
+    """
     if not isinstance(data, dict) or data.get("kind") != KIND:
         raise InputError(f"{source} holds no profile", "`macaw profile --json FILE` writes one")
     if data.get("format") != FORMAT:
@@ -261,7 +273,7 @@ def from_json(data: object, source: str = "the profile") -> Profile:
 
 
 class _TypeMismatchError(ValueError):
-    """A value is not of its field's type. The text says where."""
+    """The error for a value that does not have its field's type; the text names the field."""
 
 
 def _to_json_value(value: object) -> Any:
@@ -279,7 +291,7 @@ _HINTS: dict[type, dict[str, Any]] = {}  # by dataclass, as they are asked for
 
 
 def _parse_dataclass(kind: type[T], data: object) -> T:
-    """An object of the dataclass `kind` from its JSON object."""
+    """Return an object of the dataclass `kind` for its JSON object."""
     if not isinstance(data, dict):
         raise _TypeMismatchError(f"{kind.__name__} is {data!r:.40}")
     hints = _HINTS.get(kind) or _HINTS.setdefault(kind, get_type_hints(kind))
@@ -296,7 +308,7 @@ def _parse_dataclass(kind: type[T], data: object) -> T:
 
 
 def _parse_value(hint: Any, value: object) -> Any:
-    """A value of the annotated type `hint` from its JSON value."""
+    """Return the value of type `hint` for a JSON value."""
     origin, arguments = get_origin(hint), get_args(hint)
     if isinstance(hint, UnionType):
         if value is None and NoneType in arguments:

@@ -1,10 +1,11 @@
-"""A profile as a Perfetto trace: TrackEvent protobuf, for ui.perfetto.dev and trace_processor.
+"""Write a profile as a Perfetto trace, for ui.perfetto.dev and trace_processor.
 
-A cycle is a nanosecond of the trace. One process has the six rows as tracks, in their order. A
-row's own track has its busy intervals as slices. Its recorded instructions are in child tracks.
-Perfetto requires that slices of a track nest, but instructions overlap without nesting. So an
-instruction that starts before the one before it ends goes to another child track of the same name,
-and Perfetto shows these tracks as one. A series is a counter track below its row.
+The format is TrackEvent protobuf. A cycle is a nanosecond of the trace. One process has the six
+rows as tracks, in their order. A row's own track has its busy intervals as slices; child tracks
+have its recorded instructions. Perfetto requires that the slices of a track nest, but instructions
+overlap without nesting. So an instruction that starts before its predecessor ends is put on another
+child track of the same name, and Perfetto shows these tracks as one. A series is a counter track
+below its row.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ INSTALL = "install it: pip install 'macaw-npu[perfetto]'"
 
 
 def encode(profile: Profile) -> bytes:
-    """The bytes of a `.pftrace` file. Raises `InputError` if the extra is not installed."""
+    """Return the bytes of a `.pftrace` file.
+
+    Raises `InputError` if the optional package for it is not installed.
+    """
     try:
         from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as protos
     except ImportError:
@@ -69,7 +73,7 @@ class _Writer:
         self._write(packet)
 
     def _core(self, core: Track, parent: int, place: int, *, alone: bool) -> None:
-        """Write a core's records. A core that is not alone in its row gets a track of its own."""
+        """Write a core's records; if the row has other cores, on a separate track."""
         if not alone:
             parent = self._busy(core, parent, place)
         for lane in stack_slices(core.slices):
@@ -79,7 +83,7 @@ class _Writer:
             self._slices(uuid, named)
 
     def _busy(self, track: Track, parent: int, rank: int) -> int:
-        """Write a track of busy intervals; return its number."""
+        """Write a track of busy intervals and return the number of the track."""
         uuid = self._track(
             track.core, parent, rank, "busy intervals, without waits for other cores"
         )
@@ -87,7 +91,7 @@ class _Writer:
         return uuid
 
     def _track(self, name: str, parent: int, rank: int, about: str) -> int:
-        """Write a track below `parent`; return its number."""
+        """Write a track below track `parent` and return the number of the new track."""
         packet = self._packet()
         track = packet.track_descriptor
         track.uuid, track.parent_uuid = next(self.numbers), parent
@@ -98,7 +102,7 @@ class _Writer:
         return int(track.uuid)
 
     def _slices(self, track: int, slices: Iterable[tuple[int, int, str, Slice | None]]) -> None:
-        """Write the slices of a track, in the order of their starts."""
+        """Write the slices of a track in the order of their starts."""
         kinds = self.protos.TrackEvent
         for begin, end, name, item in slices:
             packet = self._event(track, begin, kinds.TYPE_SLICE_BEGIN)
@@ -109,7 +113,7 @@ class _Writer:
             self._write(self._event(track, end, kinds.TYPE_SLICE_END))
 
     def _about(self, event: Any, item: Slice) -> None:
-        """Add to an event the place of its slice, and the counters."""
+        """Add the source place and the counters of a slice to an event."""
         file, _, line = item.place.rpartition(":")
         if file and line.isdecimal():
             event.source_location.file_name = file
@@ -160,5 +164,5 @@ class _Writer:
         return packet
 
     def _write(self, packet: Any) -> None:
-        """Append a packet. A trace is a sequence of packets."""
+        """Append a packet; a trace is a sequence of packets."""
         self.pieces.append(self.protos.Trace(packet=[packet]).SerializeToString())

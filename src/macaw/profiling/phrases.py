@@ -1,4 +1,4 @@
-"""Numbers and sentences that all reports of a profile use."""
+"""Format the numbers and sentences that all reports of a profile share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ PLACES = 3  # named in a finding at most
 
 
 def number_text(value: float | None) -> str:
-    """A number of a metric: `-`, `0.25`, `3.5`, `1,234`."""
+    """Return the text for a metric's value, such as `0.25`, `3.5` or `1,234`; `-` for None."""
     if value is None:
         return "-"
     if value == int(value) or abs(value) >= 1000:
@@ -18,12 +18,12 @@ def number_text(value: float | None) -> str:
 
 
 def share_text(part: float, whole: float) -> str:
-    """`34.5%`; empty if `whole` is 0."""
+    """Return a percentage such as `34.5%`; empty if `whole` is 0."""
     return f"{100 * part / whole:.1f}%" if whole else ""
 
 
 def run_summary(profile: Profile) -> str:
-    """`on tiny: 1,000 cycles`, with the number of runs and the jitter."""
+    """Return a phrase such as `on tiny: 1,000 cycles`, with the number of runs and the jitter."""
     text = f"on {profile.device}: {plural(profile.cycles, 'cycle')}"
     if len(profile.runs) > 1:
         low, high = min(profile.runs), max(profile.runs)
@@ -34,7 +34,7 @@ def run_summary(profile: Profile) -> str:
 
 
 def merge_sentence(merge: Merge) -> str:
-    """The mean of the runs, and how far the merged timeline is from the true one."""
+    """Return a sentence with the mean of the runs and the error of the merged timeline."""
     return (
         f"{plural(len(merge.runs), 'run')} of {merge.mean:,.1f} cycles on average; the merged "
         f"total is {100 * merge.error:+.2f}% from that. A run that recorded all at once took "
@@ -43,7 +43,7 @@ def merge_sentence(merge: Merge) -> str:
 
 
 def cost_note(finding: Finding) -> str:
-    """`(400 cycles, 3 times)`; empty if it is unknown."""
+    """Return a note such as `(400 cycles, 3 times)`; empty if the cycles are unknown."""
     if not finding.cycles:
         return ""
     times = f", {finding.slices:,} times" if finding.slices > 1 else ""
@@ -51,45 +51,51 @@ def cost_note(finding: Finding) -> str:
 
 
 def same_places(finding: Finding) -> str:
-    """`the same at 3 places more: a.s:4: exe, ...`, with the first places."""
+    """Return a phrase such as `the same at 3 places more: a.s:4: exe, ...`.
+
+    It names only the first places.
+    """
     first_places = ", ".join(finding.others[:PLACES])
     more = ", ..." if len(finding.others) > PLACES else ""
     return f"the same at {plural(len(finding.others), 'place')} more: {first_places}{more}"
 
 
 def finding_sentence(finding: Finding) -> str:
-    """The sentence of a finding, with its other places."""
+    """Return the sentence of a finding, with its other places."""
     return f"{finding.sentence}; {same_places(finding)}" if finding.others else finding.sentence
 
 
 def heaviest_sentence(item: Slice) -> str:
-    """Where a row spends most cycles, with its longest record there."""
+    """Return a sentence that says where a row spends most cycles.
+
+    `item` is the longest slice of that place.
+    """
     longest_one = f"at most {plural(item.busy, 'cycle')} at a time"
     return f"most cycles go to {slice_place(item)} ({item.core}, {longest_one})"
 
 
 def verdict(difference: Difference) -> str:
-    """`better`, `worse` or `same`; `note` if it is not judged."""
+    """Return `better`, `worse` or `same`; `note` if the difference is not judged."""
     if difference.better is not None:
         return "better" if difference.better else "worse"
     return "same" if difference.sentence.endswith("as before") else "note"
 
 
 def group_place(group: Group) -> str:
-    """The place and first instruction of a group, with the number of further instructions."""
+    """Return place and first instruction of a group, and the number of further instructions."""
     return slice_place(group.slice)
 
 
 def slice_place(item: Slice) -> str:
-    """The place and first instruction of a slice, with the number of further instructions."""
+    """Return place and first instruction of a slice, and the number of further instructions."""
     more = f" +{item.instructions - 1:,}" if item.instructions > 1 else ""
     return item.where + more
 
 
 def longest_groups(groups: tuple[Group, ...], most: int, *, each: bool = False) -> list[Group]:
-    """The `most` longest groups, in the order of their starts.
+    """Return the `most` longest groups, in the order of their starts.
 
-    With `each`, only the longest group of each instruction.
+    With `each`, only the longest group of each instruction is considered.
     """
     ordered = sorted(groups, key=lambda group: -group.slice.busy)
     if each:
@@ -101,7 +107,7 @@ def longest_groups(groups: tuple[Group, ...], most: int, *, each: bool = False) 
 
 
 def metric_keys(groups: list[Group]) -> list[str]:
-    """The keys of the metrics that the groups have."""
+    """Return the keys of all metrics that occur in the groups."""
     return list(
         dict.fromkeys(
             metric.key for group in groups for metric in group.metrics if metric.value is not None

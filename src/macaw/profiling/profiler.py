@@ -1,4 +1,4 @@
-"""Profile a program: plan runs, record them, merge segments, name slices, judge metrics."""
+"""Profile a program: plan the runs, record them, merge segments, name slices, judge metrics."""
 
 from __future__ import annotations
 
@@ -38,19 +38,22 @@ MOST_GROUPS = 400  # slices whose metrics are kept
 
 
 def default_record_size(executed: int) -> int:
-    """Instructions of a record, for a core that executes `executed` instructions."""
+    """Return the number of instructions in a record, for a core that executes `executed`."""
     return 1 if executed <= MOST_SINGLE else -(-executed // MOST_RECORDS)
 
 
 class ProfileError(MacawError):
-    """The program cannot be profiled, because it does not exit, or records nothing."""
+    """The error for a program that cannot be profiled: it does not exit, or records nothing."""
 
     status = EXIT_FAILURE
 
 
 @dataclass(frozen=True)
 class Options:
-    """How to profile. `num` is by core; the name "" stands for all other cores."""
+    """The options of a profile.
+
+    `num` has the instructions in a record by core; the name "" applies to all other cores.
+    """
 
     mode: str = MODES[0]
     num: Mapping[str, int] = field(default_factory=dict)
@@ -70,7 +73,7 @@ class Options:
     item: int = 0  # index on the batch axis
 
     def check(self) -> None:
-        """Raise `InputError` for options that exclude each other."""
+        """Raise `InputError` if options exclude each other."""
         if self.mode not in MODES:
             raise InputError(f"no mode is called '{self.mode}', there are {', '.join(MODES)}")
         if self.repeat > 1 and self.jitter is None:
@@ -101,10 +104,10 @@ def profile(
     watch: Progress = lambda what, done, total: None,
     name: str = "",
 ) -> Profile:
-    """Profile a program, or the program of a file, with arrays for its inputs.
+    """Return the profile of a program, or of the program in a file, with arrays for its inputs.
 
-    `watch(what, done, total)` reports progress. `name` is the program's name in the report.
-    Raises `InputError` for options or inputs that do not fit, `ProfileError` if the program
+    `watch(what, done, total)` is called with the progress. `name` is the program's name in the
+    report. Raises `InputError` for options or inputs that do not fit, `ProfileError` if the program
     does not exit, and what `macaw.load` raises for a file.
     """
     options = options or Options()
@@ -119,7 +122,7 @@ def profile(
 
 
 def _config(program: Program, device: api.DeviceLike | None, options: Options) -> Configuration:
-    """The device's configuration, with as many register groups as `options` says."""
+    """Return the device's configuration with the number of register groups in `options`."""
     config = configuration_of(program, device)
     try:
         if options.groups is not None:
@@ -136,7 +139,7 @@ def _config(program: Program, device: api.DeviceLike | None, options: Options) -
 def _arrays(
     program: Program, inputs: Mapping[str, object], options: Options
 ) -> dict[str, NDArray[Any]]:
-    """The inputs of the item that is profiled."""
+    """Return the inputs of the batch item that is profiled."""
     binding = bind(program, inputs)
     last = (binding.items or 1) - 1
     if options.item > last:
@@ -171,7 +174,7 @@ class _Profiler:
     # Runs
 
     def profile(self) -> Profile:
-        """Run all jobs; return the profile."""
+        """Run all jobs and return the profile."""
         options = self.options
         unrecorded: Recording | None = None
         if options.mode == "auto":
@@ -205,7 +208,10 @@ class _Profiler:
         records: Mapping[str, Sequence[Record]],
         full_runs: Sequence[Recording],
     ) -> dict[str, int]:
-        """By core, the missing records: the spill area or all register groups were full."""
+        """Return the number of missing records by core.
+
+        Records are missing if the spill area or all register groups were full.
+        """
         if unrecorded is None:
             return dict(full_runs[0].lost)
         expected = {
@@ -219,12 +225,12 @@ class _Profiler:
         return {name: member.number for name, member in self.cores.items()}
 
     def _recording_job(self, parameters: Mapping[str, Parameters], needs: Mapping[str, int]) -> Job:
-        """A job that records, with a spill area for each core."""
+        """Return a job that records, with a spill area for each core."""
         ready = recording.add_spill_areas(self.program, self.config, parameters, needs)
         return replace(self.job, parameters=ready)
 
     def _plan_all(self, unrecorded: Recording) -> tuple[dict[str, Parameters], dict[str, int]]:
-        """Parameters that record all instructions, and the number of records for each core."""
+        """Return parameters that record all instructions, and the number of records, by core."""
         parameters, needs = {}, {}
         for core, executed in unrecorded.begun.items():
             if not executed:
@@ -235,7 +241,7 @@ class _Profiler:
         return parameters, needs
 
     def _record_size(self, core: str, executed: int) -> int:
-        """Instructions of a record of a core."""
+        """Return the number of instructions in a record of a core."""
         options = self.options
         if options.segments is not None:
             return segments.record_size(
@@ -256,7 +262,7 @@ class _Profiler:
         return [(each, dict.fromkeys(each, self.register_groups)) for each in plans]
 
     def _repeat(self, job: Job, number: int) -> list[Job]:
-        """The repetitions of a job. With jitter, each has a seed of its own."""
+        """Return `number` repetitions of a job; with jitter, each has a different seed."""
         if job.jitter is None:
             return [job]
         first = job.jitter + number * self.options.repeat
@@ -279,7 +285,7 @@ class _Profiler:
     def _check_unchanged(self, unrecorded: Recording, recorded: Recording, job: Job) -> None:
         """Raise `InputError` if recording changed the run.
 
-        Recording costs no cycle, but a program may use the memory of the spill area.
+        Recording takes no cycles, but a program may use the memory of the spill area.
         """
         if unrecorded.cycles != recorded.cycles or unrecorded.begun != recorded.begun:
             spill = min((values[recording.SPILL] for values in job.parameters.values()), default=0)
@@ -295,7 +301,10 @@ class _Profiler:
     def _merge(
         self, true: Mapping[str, Sequence[Record]], results: Sequence[Sequence[Recording]]
     ) -> tuple[dict[str, list[Record]], Merge]:
-        """Merge segments into one timeline, and compare it with the run that recorded all."""
+        """Return one timeline merged from segments, and how far it differs from the true one.
+
+        `true` are the records of the run that recorded all instructions.
+        """
         records_by_core, offsets, shifts = {}, {}, {}
         for core in true:
             runs = [
@@ -328,9 +337,9 @@ class _Profiler:
         lost_records: Mapping[str, int],
         merge: Merge | None,
     ) -> Profile:
-        """The profile of `records`; `full_runs` are the runs that recorded all.
+        """Return the profile for `records`.
 
-        `job` is the job of the first of these runs.
+        `full_runs` are the runs that recorded all instructions; `job` is the job of the first one.
         """
         options, first = self.options, full_runs[0]
         runs = tuple(run.cycles for run in full_runs)
@@ -390,7 +399,7 @@ class _Profiler:
     def _name_slices(
         self, first: Recording, job: Job, lost_records: Mapping[str, int]
     ) -> tuple[dict[replay.Key, replay.Name], list[Series]]:
-        """Names of the slices and occupancies of queues, from a replay of the run."""
+        """Replay the run; return the names of its slices and the occupancies of its queues."""
         first_tracks = timeline.tracks(self.cores, first.records, {}, lost_records)
         what = "looking at instructions"
         return replay.replay_run(
@@ -402,5 +411,5 @@ class _Profiler:
 
 
 def _time_span(records: Sequence[Record]) -> int:
-    """Cycles from the first start to the last end."""
+    """Return the number of cycles from the first start to the last end."""
     return max((x.end for x in records), default=0) - min((x.begin for x in records), default=0)

@@ -1,4 +1,4 @@
-"""Record runs: set the trace registers before a run, read the spill area after it.
+"""Record runs: set the trace registers before a run, and read the spill area after it.
 
 A job and its recording are plain data, so that another process or machine can run the job.
 """
@@ -36,7 +36,7 @@ Wait = tuple[int, int, int]  # begin, end, bit mask of the awaited cores
 
 
 class Record(NamedTuple):
-    """A record that a register group wrote."""
+    """A record that a register group of a trace block wrote to the spill area."""
 
     group: int
     loop: int
@@ -46,23 +46,23 @@ class Record(NamedTuple):
 
     @property
     def instruction_range(self) -> tuple[int, int]:
-        """The number of its first instruction, and how many it has."""
+        """The number of the first instruction, and the number of instructions."""
         return self.first, self.instructions
 
     @property
     def begin(self) -> int:
-        """The cycle in which its first instruction started."""
+        """The cycle in which the first instruction started."""
         return self.counters["t_begin"]
 
     @property
     def end(self) -> int:
-        """The first cycle after its last instruction."""
+        """The first cycle after the last instruction."""
         return self.counters["t_end"]
 
 
 @dataclass(frozen=True)
 class Job:
-    """A run to do: a program with inputs on a device, and what its trace blocks record."""
+    """A run to be done: a program with inputs on a device, and what its trace blocks record."""
 
     program: Program
     device: str  # configuration as TOML
@@ -78,7 +78,7 @@ class Job:
         return configs.parse(self.device, self.name)
 
     def machine(self) -> Device:
-        """A device with the program and its inputs loaded, at cycle 0; it does not record."""
+        """Return a device at cycle 0 with the program and its inputs loaded; it does not record."""
         device = Device(self.config, jitter=self.jitter)
         device.load(self.program)
         for name, array in self.inputs.items():
@@ -86,13 +86,13 @@ class Job:
         return device
 
     def with_jitter(self, seed: int | None) -> Job:
-        """The same job with another seed."""
+        """Return the same job with another seed for the jitter."""
         return replace(self, jitter=seed)
 
 
 @dataclass(frozen=True)
 class Recording:
-    """The result of a job. `failure` says why the program did not exit; empty: it did."""
+    """The result of a job. `failure` says why the program did not exit; it is empty if it did."""
 
     cycles: int
     records: Mapping[str, tuple[Record, ...]]  # by core, in the order of their first instructions
@@ -108,12 +108,12 @@ def make_job(
     inputs: Mapping[str, NDArray[Any]],
     max_cycles: int | None = None,
 ) -> Job:
-    """A job that does not record."""
+    """Return a job that does not record."""
     return Job(program, config.to_toml(False), config.name, inputs, {}, None, max_cycles)
 
 
 def digest_subject(job: Job) -> Subject:
-    """The digests of a job's program, device and inputs."""
+    """Return the digests of a job's program, device and inputs."""
     program, digest = job.program, hashlib.sha256()
     for section in sorted(program.sections, key=lambda section: section.address):
         place = (section.core, section.index, section.address, section.load_address, section.size)
@@ -131,7 +131,7 @@ def digest_subject(job: Job) -> Subject:
 
 
 def run_job(job: Job) -> Recording:
-    """Run a job. A program that does not exit gives a recording with a `failure`."""
+    """Run a job and return its recording, with a `failure` if the program does not exit."""
     device = job.machine()
     for name, values in job.parameters.items():
         for register, value in values.items():
@@ -150,7 +150,7 @@ def run_job(job: Job) -> Recording:
 
 
 def _log_waits(core: Core) -> list[Wait]:
-    """A list that the core extends, while it runs, by its waits for other cores."""
+    """Return a list to which the core will append its waits for other cores while it runs."""
     log: list[Wait] = []
     # A wait at a window is for bytes of another core, which the mask does not name.
     windows = bool(core.table.windows)
@@ -164,7 +164,7 @@ def _log_waits(core: Core) -> list[Wait]:
 
 
 def read_records(device: Device, core: str) -> tuple[Record, ...]:
-    """The records in the spill area of a core, in the order of their first instructions."""
+    """Return the records in the spill area of a core, in the order of their first instructions."""
     state = device.cores[core].trace.state
     size = max(0, state.trace_next - state.trace_spill)
     data = device.memory.peek(state.trace_spill, size) if size else b""
@@ -180,12 +180,12 @@ def read_records(device: Device, core: str) -> tuple[Record, ...]:
 
 
 def marker_parameters(cores: Mapping[str, int]) -> dict[str, Parameters]:
-    """By core, parameters to record what markers bracket."""
+    """Return for each core the parameters that record the code between markers."""
     return {core: {MODE: MARK} for core in cores}
 
 
 def cycling_parameters(num: int, groups: int) -> Parameters:
-    """Parameters to record all instructions, `num` to a record.
+    """Return the parameters that record all instructions, `num` in each record.
 
     The register groups take turns: OVERHEAD is `groups` times STEP.
     """
@@ -200,7 +200,7 @@ def cycling_parameters(num: int, groups: int) -> Parameters:
 
 
 def segment_parameters(num: int, groups: int, shared: int, number: int) -> Parameters:
-    """Parameters to record segment `number`: one loop of `groups` records of `num` instructions.
+    """Return the parameters that record segment `number`: `groups` records of `num` instructions.
 
     A segment shares `shared` groups with the segment before it (seed 001, Fig. 6).
     """
@@ -220,9 +220,9 @@ def add_spill_areas(
     parameters: Mapping[str, Parameters],
     needs: Mapping[str, int],
 ) -> dict[str, Parameters]:
-    """The parameters, with a spill area for each core at the end of external memory.
+    """Return the parameters, with a spill area for each core at the end of external memory.
 
-    `needs` has the number of records by core; other cores get `MARK_MODE_BYTES`. Raises
+    `needs` has the number of records by core; other cores get `MARK_MODE_BYTES` bytes. Raises
     `InputError` if there is no room after the program's own data.
     """
     end = EXTERNAL + int(config["mem.external_bytes"])

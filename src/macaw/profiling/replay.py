@@ -1,7 +1,7 @@
-"""Run a recorded job again, to read the instructions of slices and the occupancy of queues.
+"""Replay a recorded job to read the instructions of slices and the occupancy of queues.
 
-A run depends on program, inputs, device and seed only. So the replay can stop at the cycles where
-the records say that a slice starts.
+A run depends only on program, inputs, device and seed. So the replay can stop in the cycles in
+which slices start according to the records.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ def replay_run(
     cycles: int,
     watch: Callable[[int], object] = lambda cycle: None,
 ) -> tuple[dict[Key, Name], list[Series]]:
-    """Names of the slices, and the occupancy of each queue that is used.
+    """Return the names of the slices, and the occupancy of each queue that is used.
 
-    `cycles` is the length of the run; `watch` gets the current cycle.
+    `cycles` is the length of the run; `watch` is called with the current cycle.
     """
     device = job.machine()
     stops: dict[int, list[Slice]] = {}
@@ -75,7 +75,7 @@ def replay_run(
 
 
 def with_names(tracks: Sequence[Track], names: Mapping[Key, Name]) -> tuple[Track, ...]:
-    """The tracks with the slices' names."""
+    """Return the tracks, with names for their slices."""
 
     def with_name(item: Slice) -> Slice:
         name, place = names.get((item.core, item.first), ("", ""))
@@ -85,13 +85,13 @@ def with_names(tracks: Sequence[Track], names: Mapping[Key, Name]) -> tuple[Trac
 
 
 def choose_slices(cores: Sequence[Track]) -> list[Slice]:
-    """The slices that get a name: the longest of each core."""
+    """Return the slices that get a name: the longest slices of each core."""
     share = MOST_NAMED // max(sum(bool(item.slices) for item in cores), 1)
     return [x for item in cores for x in sorted(item.slices, key=lambda x: -x.cycles)[:share]]
 
 
 def current_instruction(device: Device, core: Core) -> Name:
-    """The text and the place of the instruction that a core executes; empty if none."""
+    """Return text and source place of the instruction that a core executes; empty if none."""
     core.sync()
     what, address = core.current()
     if address is None:
@@ -108,7 +108,7 @@ def current_instruction(device: Device, core: Core) -> Name:
 
 
 def _disassemble(device: Device, core: Core, address: int) -> str:
-    """The instruction at an address as the disassembler prints it; empty for data."""
+    """Return the instruction at an address as the disassembler prints it; empty for data."""
     section = device.program.section_at(address) if device.program else None
     if section is None or not core.table.executable or address % 4:
         return ""
@@ -118,7 +118,7 @@ def _disassemble(device: Device, core: Core, address: int) -> str:
 
 
 def _symbol(device: Device, address: int) -> str:
-    """`main+0x8`, or the address."""
+    """Return an address as text, relative to a symbol (`main+0x8`) if there is one."""
     match = device.program.symbol_at(address) if device.program else None
     if match is None:
         return f"{address:#010x}"
@@ -135,7 +135,7 @@ def _read_lines(file: str) -> list[str]:
 
 
 def _statement(file: str, line: int) -> str:
-    """The statement of a line without labels and comment; empty if it cannot be read."""
+    """Return the statement in a source line without labels and comment; empty if unreadable."""
     lines = _read_lines(file)
     if not 0 < line <= len(lines):
         return ""
@@ -150,7 +150,7 @@ def _statement(file: str, line: int) -> str:
 
 
 class _QueueSampler:
-    """Samples a queue's occupancy."""
+    """The sampler of a queue's occupancy."""
 
     def __init__(self, device: Device, core: Core, queue: Queue) -> None:
         self.core, self.queue = core, queue
@@ -175,7 +175,10 @@ class _QueueSampler:
 
 
 def _queue_samplers(device: Device) -> list[_QueueSampler]:
-    """Samplers of the queues whose state tells their occupancy, also one for each PE."""
+    """Return samplers for all queues whose state contains their occupancy.
+
+    Queues of the array have one sampler for each PE.
+    """
     samplers = []
     for core in device.order:
         core.sync()
@@ -191,9 +194,10 @@ def _queue_samplers(device: Device) -> list[_QueueSampler]:
 
 
 def bandwidth(tracks: Sequence[Track], cycles: int, width: int) -> list[Series]:
-    """Bytes per cycle read from and written to external memory, from the counters.
+    """Return the bytes per cycle that are read from and written to external memory.
 
-    The bytes of a slice are spread evenly between its first and last such access.
+    They come from the counters; the bytes of a slice are spread evenly between its first and last
+    such access. `width` is the number of bytes that external memory transfers in a cycle.
     """
     step = max(1, -(-cycles // MOST_SAMPLES))
     series = []
@@ -214,7 +218,10 @@ def bandwidth(tracks: Sequence[Track], cycles: int, width: int) -> list[Series]:
 
 
 def _add_evenly(bins: NDArray[np.float64], step: int, begin: int, end: int, amount: float) -> None:
-    """Add `amount` to the bins from one cycle to another, evenly."""
+    """Add `amount` to the bins from cycle `begin` to cycle `end`, spread evenly.
+
+    A bin has `step` cycles.
+    """
     end = max(end, begin + 1)
     for place in range(begin // step, min(-(-end // step), len(bins))):
         inside = min(end, (place + 1) * step) - max(begin, place * step)
@@ -222,7 +229,7 @@ def _add_evenly(bins: NDArray[np.float64], step: int, begin: int, end: int, amou
 
 
 def _change_points(points: Sequence[tuple[int, float]]) -> tuple[tuple[int, float], ...]:
-    """The points at which the value changes."""
+    """Return the points at which the value changes."""
     return tuple(
         point for place, point in enumerate(points) if not place or points[place - 1][1] != point[1]
     )

@@ -1,9 +1,9 @@
 """Merge segments of several runs into one timeline (seed 001, Fig. 6).
 
-Each run records one segment of the program: one loop of all register groups. Neighbouring segments
-share groups. The times of the shared groups in both runs say by how much the later segment has to
-be shifted: dt = (dt1 + dt2) / 2, the mean of the differences of starts and of ends. Of a shared
-group, the record of the earlier run stays.
+Each run records one segment of the program: one loop over all register groups. Neighbouring
+segments share groups. The times of the shared groups in both runs determine the shift of the later
+segment: dt = (dt1 + dt2) / 2, the mean of the differences of starts and of ends. Of a shared group,
+the record of the earlier run is kept.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _COUNTS = {row.of: row.name for row in GROUP if row.takes == "count"}
 
 
 def record_size(instructions: int, count: int, groups: int, shared: int) -> int:
-    """Instructions of a record with which `count` segments cover the program."""
+    """Return the number of instructions in a record with which `count` segments cover a program."""
     places = (count - 1) * (groups - shared) + groups
     return max(1, -(-instructions // places))
 
 
 def check_segments(count: int, groups: int, shared: int) -> None:
-    """Raise `InputError` if such segments cannot be merged."""
+    """Raise `InputError` if segments with these numbers cannot be merged."""
     if not 1 <= shared < groups:
         text = f"segments cannot share {shared} of {groups} register groups, only 1 to {groups - 1}"
         raise InputError(text, "--shared, or --groups for more of them")
@@ -38,7 +38,10 @@ def check_segments(count: int, groups: int, shared: int) -> None:
 def parameters_of_segments(
     instructions: Mapping[str, int], count: int, groups: int, shared: int
 ) -> list[dict[str, Parameters]]:
-    """For each segment, the parameters by core. Cores that execute nothing are missing."""
+    """Return for each segment the parameters by core, without cores that execute nothing.
+
+    `instructions` has the number of executed instructions by core.
+    """
     return [
         {
             core: segment_parameters(
@@ -52,9 +55,9 @@ def parameters_of_segments(
 
 
 def mean_records(runs: Sequence[Sequence[Record]]) -> list[Record]:
-    """The mean of several runs of the same segment, rounded.
+    """Return the mean of several runs of the same segment, rounded.
 
-    Instructions that some run did not record are left out: loops that wait differ in their
+    Instructions that some run did not record are left out, because loops that wait differ in their
     iterations.
     """
     if len(runs) == 1:
@@ -70,7 +73,7 @@ def mean_records(runs: Sequence[Sequence[Record]]) -> list[Record]:
 
 
 def merge_segments(core: str, runs: Sequence[Sequence[Record]]) -> tuple[list[Record], list[float]]:
-    """One list of a core's records, and the offset added to the times of each segment.
+    """Return one list of a core's records, and the offset added to the times of each segment.
 
     Segments after the program's end are empty. Raises `InputError` if two neighbours share no
     record.
@@ -101,12 +104,15 @@ def merge_segments(core: str, runs: Sequence[Sequence[Record]]) -> tuple[list[Re
 
 
 def _offset(earlier: Record, later: Record) -> float:
-    """The later run's offset by one record of both: (dt1 + dt2) / 2."""
+    """Return the offset of the later run, from one record of both runs: (dt1 + dt2) / 2."""
     return ((earlier.begin - later.begin) + (earlier.end - later.end)) / 2
 
 
 def _move(record: Record, offset: float) -> Record:
-    """A record with `offset` added to its times; times of events that never occurred stay 0."""
+    """Return a record with `offset` added to its times.
+
+    Times of events that did not occur are 0 and stay 0.
+    """
     counters = dict(record.counters)
     for name, of in _TIMES.items():
         if _COUNTS.get(of) is None or counters[_COUNTS[of]]:
@@ -117,7 +123,7 @@ def _move(record: Record, offset: float) -> Record:
 def move_waits(
     waits: Sequence[Wait], run: Sequence[Record], target: Sequence[Record]
 ) -> list[Wait]:
-    """The waits of `run`, shifted like its records, whose new times are in `target`."""
+    """Return the waits of `run`, shifted like its records to their new times in `target`."""
     there = {record.instruction_range: record for record in target}
     begins, lags = [0], [0]
     for record in run:
@@ -133,7 +139,7 @@ def move_waits(
 
 
 def mean_shift(merged: Sequence[Record], true: Sequence[Record]) -> float:
-    """The mean distance of starts and ends from those of the same records in one run."""
+    """Return the mean distance, in cycles, of starts and ends from those in the true run."""
     there = {record.instruction_range: record for record in true}
     pairs = [
         (record, there[record.instruction_range])

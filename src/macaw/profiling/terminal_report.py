@@ -1,7 +1,7 @@
 """Print a profile on the terminal: timeline, cores, metrics, findings, bottleneck, goals.
 
-All output is `rich.text.Text`, never markup, because names come from sources. Colours only repeat
-what words say. Characters that the screen cannot show are replaced.
+All output is `rich.text.Text` and never markup, because names come from sources. Colours only
+repeat what words say. Characters that the screen cannot show are replaced.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ PLAIN = {"×": "x", "≥": ">=", "≤": "<=", "–": "-", "…": "...", "Δ": "d
 
 
 def print_report(profile: Profile, screen: Console) -> None:
-    """Print the whole report, as wide as the screen."""
+    """Print the whole report in the width of the screen."""
     _Report(profile, screen).show()
 
 
@@ -74,7 +74,7 @@ class _Report:
     # Pieces
 
     def _text(self, text: str, style: str = "") -> Text:
-        """A text with characters that this screen can show."""
+        """Return a text with only those characters that this screen can show."""
         text = "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in text)
         if self.ascii:
             text = "".join(PLAIN.get(sign, sign) for sign in text)
@@ -82,7 +82,7 @@ class _Report:
         return Text(text, style)
 
     def _shorten(self, text: Text, width: int, least: int) -> Text:
-        """The text, cut with a mark to `width` cells; its first `least` cells stay."""
+        """Return the text, cut to `width` cells with a mark; its first `least` cells are kept."""
         if text.cell_len <= width:
             return text
         mark = self._text("…")
@@ -98,7 +98,7 @@ class _Report:
         self.screen.print(self._text(text, "bold"))
 
     def _print_paragraph(self, text: str, indent: int = 2) -> None:
-        """Print a text, indented and folded between words."""
+        """Print a text, indented and wrapped between words."""
         width = max(self.screen.width - indent, 20)
         lines = textwrap.wrap(
             self._text(text).plain, width, break_long_words=False, break_on_hyphens=False
@@ -113,10 +113,10 @@ class _Report:
         names: int = 1,
         places: Sequence[int] = (),
     ) -> None:
-        """Print a table; the first `names` columns hold names, the others numbers.
+        """Print a table; the first `names` columns contain names, the others numbers.
 
-        On a narrow screen the last name is cut; `places` says for each row how many of its
-        cells stay. Numbers are never cut.
+        On a narrow screen the last name is cut; `places` says for each row how many of its cells
+        are kept. Numbers are never cut.
         """
         least = [*places, *[0] * (len(rows) - len(places))]
         titles = [self._text(heading, "dim") for heading in headings]
@@ -144,7 +144,7 @@ class _Report:
             self._print_cells(cells, widths, names)
 
     def _print_cells(self, cells: Sequence[Text], widths: Sequence[int], names: int) -> None:
-        """Print a line of a table: names left-aligned, numbers right-aligned."""
+        """Print a line of a table, with names left-aligned and numbers right-aligned."""
         line = Text()
         for index, (text, width) in enumerate(zip(cells, widths, strict=True)):
             room = " " * (width - text.cell_len)
@@ -189,7 +189,7 @@ class _Report:
             screen.print(self._text(text, "bold yellow"))
 
     def _print_cores(self) -> None:
-        """Print the cores of rows with several cores; if there are too many, the busiest."""
+        """Print the cores of rows that have several; if these are too many, the busiest ones."""
         profile = self.profile
         tracks = [core for track in profile.rows for core in profile.cores(track.row)]
         hidden = max(len(tracks) - MOST_CORES, 0)
@@ -231,7 +231,7 @@ class _Report:
             self._print_paragraph(f"cycles saved without the work of: {saved}")
 
     def _print_groups(self) -> None:
-        """Print the instructions that took longest, each by its longest record, with metrics."""
+        """Print the instructions that took longest, with the metrics of their longest records."""
         groups = self.profile.groups
         longest = longest_groups(groups, MOST_GROUPS, each=True)
         names = metric_keys(longest)
@@ -255,7 +255,7 @@ class _Report:
             self._print_hidden(len(groups) - len(longest), "record")
 
     def _metric_text(self, metric: Metric | None) -> Text:
-        """The value of a metric, with a mark if it misses its threshold."""
+        """Return the value of a metric as text, with a mark if it misses its threshold."""
         if metric is None:
             return Text()
         if metric.ok is False:
@@ -305,7 +305,7 @@ class _Report:
 
 
 def _thresholds(groups: Iterable[Group]) -> dict[str, str]:
-    """By metric, the threshold of its values."""
+    """Return the text of each metric's threshold, by the metric's key."""
     thresholds = {}
     for group in groups:
         for metric in group.metrics:

@@ -1,6 +1,6 @@
-"""Build the timeline: the slices of each core, busy intervals of rows, and late starts.
+"""Build the timeline: the slices of each core, the busy intervals of rows, and late starts.
 
-A row is a kind of core. Rows are in the order COP0 to COP5 of seed 001, Fig. 5.
+A row is a kind of core. Rows have the order COP0 to COP5 of seed 001, Fig. 5.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class CoreTraits:
 
 
 def core_traits(device: Device) -> dict[str, CoreTraits]:
-    """The cores by name, in the order of the timeline."""
+    """Return the properties of all cores by name, in the order of the timeline."""
     cores = sorted(device.order, key=lambda core: (core.table.row, core.number))
     return {
         core.name: CoreTraits(
@@ -48,7 +48,7 @@ def core_traits(device: Device) -> dict[str, CoreTraits]:
 
 
 def union(intervals: Iterable[Interval]) -> list[Interval]:
-    """The same cycles as sorted intervals that do not touch; empty intervals are dropped."""
+    """Return sorted intervals that do not touch and cover the same cycles, without empty ones."""
     joined: list[Interval] = []
     for begin, end in sorted(item for item in intervals if item[0] < item[1]):
         if joined and begin <= joined[-1][1]:
@@ -59,7 +59,7 @@ def union(intervals: Iterable[Interval]) -> list[Interval]:
 
 
 def subtract(intervals: Sequence[Interval], gaps: Sequence[Interval]) -> list[Interval]:
-    """The parts of `intervals` outside all `gaps`; both are unions."""
+    """Return the parts of `intervals` outside of all `gaps`; both arguments are unions."""
     remaining: list[Interval] = []
     ends = [end for _, end in gaps]
     for begin, end in intervals:
@@ -76,14 +76,14 @@ def subtract(intervals: Sequence[Interval], gaps: Sequence[Interval]) -> list[In
 
 
 class IntervalSet:
-    """A union of intervals, for many queries."""
+    """A union of intervals that is prepared for many queries."""
 
     def __init__(self, intervals: Iterable[Interval]) -> None:
         self.intervals = union(intervals)
         self._ends = [end for _, end in self.intervals]
 
     def within(self, begin: int, end: int) -> int:
-        """The number of cycles from `begin` to `end` that lie in the intervals."""
+        """Return the number of cycles from `begin` to `end` that are in the intervals."""
         total = 0
         for place in range(bisect_right(self._ends, begin), len(self.intervals)):
             low, high = self.intervals[place]
@@ -99,7 +99,10 @@ def tracks(
     waits: Mapping[str, Sequence[Wait]],
     lost_records: Mapping[str, int],
 ) -> tuple[Track, ...]:
-    """The rows of the timeline; below a row of several cores, its cores with slices."""
+    """Return the tracks of the timeline's rows.
+
+    If a row has several cores, the tracks of those with slices follow it.
+    """
     all_tracks: list[Track] = []
     for row in dict.fromkeys(member.row for member in cores.values()):
         here = [member for member in cores.values() if member.row == row]
@@ -127,7 +130,7 @@ def tracks(
 def track(
     member: CoreTraits, records: Sequence[Record], waits: Sequence[Wait], lost_records: int
 ) -> Track:
-    """A core's slices, and its busy intervals."""
+    """Return the track of a core: its slices and its busy intervals."""
     gaps = IntervalSet((begin, end) for begin, end, _ in waits)
     slices = [
         Slice(
@@ -151,7 +154,7 @@ def track(
 
 @dataclass(frozen=True)
 class Start:
-    """A core starts to work after a pause."""
+    """The event that a core starts to work after a pause, in cycle `begin`."""
 
     core: str
     row: str
@@ -160,20 +163,20 @@ class Start:
 
     @property
     def late(self) -> int:
-        """Cycles from the earliest possible start to the real one."""
+        """The number of cycles from the earliest possible start to the actual one."""
         return self.begin - self.earliest
 
 
 def starts(
     all_tracks: Sequence[Track], commander: str, waits: Mapping[str, Sequence[Wait]]
 ) -> list[Start]:
-    """The starts of the cores, each with the earliest cycle at which the core could have started.
+    """Return the starts of all cores, each with the earliest cycle at which it was possible.
 
-    A core may have waited for its own earlier work, and for work of any other core but the
+    A core may have waited for its own earlier work, and for work of any other core except the
     commander, whose row is `commander`. The latest end of such work before the start is the
-    earliest possible start: after it, only the commander kept the core waiting. Work that was
-    still going on at the start does not count. A core that waited for bytes of another core
-    could not start before that wait ended.
+    earliest possible start: after it, only the commander kept the core waiting. Work that had not
+    ended at the start does not count. A core that waited for bytes of another core could not start
+    before that wait ended.
     """
     others = [item for item in core_tracks(all_tracks) if item.row != commander]
     ends = sorted(end for item in others for _, end in item.busy)
@@ -190,10 +193,10 @@ def starts(
 
 
 def _is_joined(item: Track, all_tracks: Sequence[Track]) -> bool:
-    """Whether a track joins cores that have tracks of their own."""
+    """Return whether a track joins cores that have separate tracks."""
     return item.core == item.row and any(x.row == item.row and x.core != x.row for x in all_tracks)
 
 
 def core_tracks(all_tracks: Sequence[Track]) -> list[Track]:
-    """The tracks of single cores, without those that join the cores of a row."""
+    """Return the tracks of single cores, without those that join the cores of a row."""
     return [item for item in all_tracks if not _is_joined(item, all_tracks)]

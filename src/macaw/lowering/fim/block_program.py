@@ -68,7 +68,7 @@ Item = Word | Repeat
 
 @dataclass(frozen=True)
 class Mode:
-    """A setting of the ALU: numbers of function, arrangement and format, and the accumulate flag."""
+    """A setting of the ALU: numbers of function, arrangement and format, and the accumulate bit."""
 
     function: int
     arrangement: int

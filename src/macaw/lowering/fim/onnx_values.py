@@ -1,7 +1,7 @@
-"""The values of an ONNX graph as tensors of a graph of tasks; they have any rank.
+"""Map the values of an ONNX graph, of any rank, to tensors of a graph of tasks.
 
-Constants are kept as arrays. A move of numbers is computed once on their indices, by ONNX's own
-reference; the indices then give a view, or segments for the dma.
+Constants are kept as arrays. If a node only moves numbers, the move is computed once on an array of
+their indices by ONNX's own reference. The moved indices then give a view, or segments for the dma.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _WIDE = (np.float16, np.float32, np.float64)  # types that are rounded without a
 
 @dataclass(frozen=True)
 class Value:
-    """A value: its shape, and its numbers as an array (a constant) or as a tensor."""
+    """A value: its shape, and its numbers as an array (for a constant) or as a tensor."""
 
     shape: tuple[int, ...]
     tensor: Tensor | None = None
@@ -40,12 +40,12 @@ class Value:
 
     @property
     def constant(self) -> bool:
-        """Whether it is a constant."""
+        """Whether the value is a constant."""
         return self.array is not None
 
 
 class Values:
-    """The values of an ONNX graph by name, and the graph of the tasks that make them."""
+    """The values of an ONNX graph by name, and the graph of tasks that compute them."""
 
     def __init__(self, form: int, room: int = LARGEST) -> None:
         self.graph = Graph(form)
@@ -67,14 +67,14 @@ class Values:
         return name
 
     def array(self, array: NDArray[Any], name: str = "") -> Value:
-        """Return a constant value."""
+        """Return an array as a constant value."""
         element = TensorProto.STRING
         if array.dtype.kind not in "OSUT":
             element = helper.np_dtype_to_tensor_dtype(array.dtype)
         return Value(array.shape, array=array, name=name, element=element)
 
     def of_tensor(self, tensor: Tensor, shape: Sequence[int]) -> Value:
-        """Return the value that a task's output has in a given shape."""
+        """Return the value for a task's output, in a given shape."""
         if tensor.numbers != math.prod(shape):
             raise LowerError(f"{tensor.numbers:,} numbers in a shape of {tuple(shape)}")
         return Value(tuple(shape), tensor)
@@ -82,7 +82,7 @@ class Values:
     def input_value(
         self, name: str, shape: tuple[int, ...], element: int = TensorProto.FLOAT
     ) -> Value:
-        """Return an input of the graph as a value."""
+        """Return the value for an input of the graph."""
         self._take(math.prod(shape))
         tensor = self.graph.tensor(self.name(name), *matrix(shape))
         return Value(shape, tensor, element=element)
@@ -90,7 +90,7 @@ class Values:
     def fits(self, numbers: int, beside: bool = False) -> None:
         """Raise `LowerError` if external memory cannot hold so many numbers.
 
-        `beside`: in addition to all inputs and all values moved so far.
+        With `beside`, it has to hold them in addition to all inputs and all values moved so far.
         """
         size = FORMATS[self.graph.form].size
         size_needed = size * (numbers + self.numbers_held * beside)
@@ -107,7 +107,7 @@ class Values:
             )
 
     def check_tasks(self) -> None:
-        """Raise `LowerError` if there are too many tasks for a plan."""
+        """Raise `LowerError` if the graph has too many tasks for a plan."""
         if len(self.graph.tasks) > TASKS:
             raise LowerError(f"the graph has more than {TASKS:,} tasks here")
 
@@ -116,7 +116,10 @@ class Values:
         self.numbers_held += numbers
 
     def tensor(self, value: Value, name: str, rows: int = 0, columns: int = 0) -> Tensor:
-        """Return a value as a matrix; by default its last dimension is the columns."""
+        """Return a value as a matrix of `rows` rows and `columns` columns.
+
+        By default the last dimension gives the columns and all others the rows.
+        """
         if not rows:
             rows, columns = matrix(value.shape)
         if value.array is not None:
@@ -147,7 +150,7 @@ class Values:
         return np.ascontiguousarray(numbers.reshape(rows, columns))
 
     def broadcast(self, value: Value, shape: tuple[int, ...], name: str) -> Value:
-        """Broadcast a value to a shape, as NumPy does."""
+        """Return a value broadcast to a shape by NumPy's rules."""
         if value.shape == shape:
             return value
         try:
@@ -165,7 +168,10 @@ class Values:
     def derive(
         self, value: Value, how: str, make: Callable[[], NDArray[Any]], key: object = None
     ) -> Value:
-        """Return a constant computed from another one, once for each `how` and `key`."""
+        """Return a constant that `make` computes from another one.
+
+        It is computed once for each combination of value, `how` and `key`.
+        """
         assert value.array is not None
         place = id(value.array), (how, key)
         if place not in self._derived:
@@ -174,7 +180,10 @@ class Values:
         return self._derived[place][1]
 
     def move(self, value: Value, places: Places, name: str) -> Value:
-        """Return the numbers at given indices: a view if they are consecutive, else a gather."""
+        """Return a value made of the numbers at the indices `places`.
+
+        It is a view if the indices are consecutive, else the output of a gather.
+        """
         assert value.tensor is not None
         rows, columns = matrix(places.shape)
         if not places.size:
@@ -193,7 +202,7 @@ class Values:
         return self.of_tensor(tensor, places.shape)
 
     def part(self, value: Value, begin: int, shape: tuple[int, ...], name: str) -> Value:
-        """Return consecutive numbers of a value, from index `begin` on, in another shape."""
+        """Return the consecutive numbers of a value from index `begin` on, in another shape."""
         rows, columns = matrix(shape)
         if value.array is not None:
             numbers = value.array.reshape(-1)[begin : begin + math.prod(shape)]
@@ -205,7 +214,10 @@ class Values:
         return self.of_tensor(tensor, shape)
 
     def spread(self, into: Value, updates: Value, places: Places, name: str) -> Value:
-        """Return a value with some numbers replaced; at least one of the two is no constant."""
+        """Return `into` with the numbers at the indices `places` replaced by `updates`.
+
+        At least one of the two values is not a constant.
+        """
         begins, width = segments(places)
         self._take(math.prod(into.shape))
         shape = matrix(into.shape)
@@ -218,7 +230,7 @@ class Values:
     def join(
         self, parts: Sequence[Value], places: Sequence[Places], shape: Any, name: str
     ) -> Value:
-        """Return a new value to whose indices the parts' numbers go."""
+        """Return a value of the given shape; each part's numbers go to the indices in `places`."""
         array = np.zeros(shape)
         for part, where in zip(parts, places, strict=True):
             if part.array is not None:
@@ -232,19 +244,22 @@ class Values:
 
 
 def matrix(shape: Sequence[int]) -> tuple[int, int]:
-    """Return the rows and columns of a value: all dimensions but the last one are rows."""
+    """Return (rows, columns) of a value: the last dimension is the columns."""
     return (math.prod(shape[:-1]), shape[-1]) if shape else (1, 1)
 
 
 def places_of(shape: Sequence[int]) -> Places:
-    """Return the index of each number of a value, in its shape."""
+    """Return an array of the given shape with the index of each number."""
     count = math.prod(shape)
     places: Places = np.arange(count, dtype=np.int32 if count < 1 << 31 else np.int64)
     return places.reshape(shape)
 
 
 def segments(places: Places) -> tuple[Places, int]:
-    """Split indices into the longest equal segments: their begins, and their width."""
+    """Split indices into the longest equal runs of consecutive indices.
+
+    Returns the first index of each run, and the length of the runs.
+    """
     flat = places.reshape(-1)
     width = len(flat)
     for first in range(0, len(flat) - 1, _CHUNK):

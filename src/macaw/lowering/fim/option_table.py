@@ -1,4 +1,4 @@
-"""The options of each task, and of each chain of tasks that one start can do."""
+"""Collect the options of each task, and of each chain of tasks that one start can do."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ LONGEST = 4  # tasks of a unit
 
 @dataclass(frozen=True)
 class OptionTable:
-    """The options of a graph's units, and the refusals.
+    """The options and refusals for all units of a graph.
 
-    A unit is one task, or a chain of tasks for one start. `units` lists those with an option by the
-    output of their first task. `levels` has the least cycles from the start of a task to the end of
-    all tasks that depend on it.
+    A unit is one task, or a chain of tasks that one start does. `units` has the units with an
+    option, by the output of their first task. `levels` has for each task the least cycles from its
+    start to the end of all tasks that depend on it.
     """
 
     graph: Graph
@@ -34,7 +34,7 @@ class OptionTable:
     levels: Mapping[str, int]
 
     def needs(self, unit: Unit) -> frozenset[str]:
-        """Return the outputs of other tasks that a unit reads."""
+        """Return the names of those outputs of other tasks that a unit reads."""
         inputs = self._needs.get(unit)
         if inputs is None:
             names = {tensor.memory.name for task in unit for tensor in task.inputs}
@@ -45,20 +45,20 @@ class OptionTable:
 
     @cached_property
     def _needs(self) -> dict[Unit, frozenset[str]]:
-        """The answers of `needs` so far, by unit."""
+        """A cache of the results of `needs`, by unit."""
         return {}
 
     def tail(self, unit: Unit) -> int:
-        """Return the least cycles of what follows a unit."""
+        """Return the least cycles from a unit's end to the end of all tasks that depend on it."""
         return max((self.levels[name] for name in self.readers(unit[-1])), default=0)
 
     def readers(self, task: Task) -> list[str]:
-        """Return the outputs of the tasks that read a task's output."""
+        """Return the names of the outputs of those tasks that read a task's output."""
         return [other.output.name for other in self._readers[task.output.name]]
 
     @cached_property
     def _readers(self) -> dict[str, list[Task]]:
-        """The tasks that read each output."""
+        """The tasks that read each output, by the output's name."""
         return _readers(self.graph)
 
 
@@ -73,10 +73,10 @@ def _readers(graph: Graph) -> dict[str, list[Task]]:
 def option_table(
     graph: Graph, config: Configuration, ask: Ask, together: bool = True
 ) -> OptionTable:
-    """Collect the options of all tasks, and of chains of tasks if `together`.
+    """Return the options of all tasks, and of chains of tasks if `together`.
 
-    In a chain each task is the only reader of the one before, whose output is no result. Raises
-    `LowerError` if a task has no option.
+    `ask` gives the options of a unit. In a chain, only the next task reads the output of a task,
+    and this output is not a result of the graph. Raises `LowerError` if a task has no option.
     """
     readers = _readers(graph)
     results = {tensor.memory.name for tensor in graph.results}

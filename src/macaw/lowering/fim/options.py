@@ -1,7 +1,7 @@
-"""The best option of each island and layout for a task, with its cycles: bring, compute, fetch.
+"""Find the best option of each island and layout for a task, with its cycles.
 
 The tilings of an island and layout are ranked by an estimate. The first few are simulated cycle by
-cycle (`macaw.lowering.fim.island_job.predict`), and the fastest one is the option.
+cycle (`macaw.lowering.fim.island_job.predict`), and the fastest tiling becomes the option.
 """
 
 from __future__ import annotations
@@ -39,7 +39,10 @@ def options(
     homes: Mapping[str, Home] | None = None,
     form: int = 0,
 ) -> list[Option | Refusal]:
-    """Return for tasks of one start the best option of each island and layout, or its refusal."""
+    """Return the best option of each island and layout for the tasks of one start.
+
+    Where an island cannot do the tasks in a layout, a refusal is returned instead.
+    """
     homes = homes or {}
     for task in tasks:
         for tensor in task.inputs:
@@ -59,7 +62,7 @@ def options(
 
 
 def _host(tasks: tuple[Task, ...], config: Configuration, form: int) -> Option | Refusal:
-    """Return the host's option for a gather or scatter: an island has nothing to compute there."""
+    """Return the host's option for a gather or scatter, which only moves numbers."""
     job = HostJob(tasks[0], form)
     try:
         several = copies(job.phases()[0].bring)
@@ -133,7 +136,10 @@ def _product(
 
 @dataclass(frozen=True)
 class _Query:
-    """A product with functions on an island; queries with equal traits have equal answers."""
+    """A product with functions for which an island's tilings are wanted.
+
+    It is the key of caches; queries with equal traits have equal results.
+    """
 
     traits: Traits
     config: Configuration
@@ -145,7 +151,7 @@ class _Query:
 
 @lru_cache(maxsize=4096)
 def _rank(query: _Query) -> list[tuple[int, int, StreamTiling]]:
-    """Return the best tilings by the estimate: cycles, rank and tiling."""
+    """Return the tilings with the lowest estimates, as (cycles, number, tiling), best first."""
     traits, config = query.traits, query.config
     ways = streams(traits.shape, config, query.island, query.layout, traits.after)
     return nsmallest(
@@ -159,7 +165,10 @@ def _rank(query: _Query) -> list[tuple[int, int, StreamTiling]]:
 
 @lru_cache(maxsize=4096)
 def _least(query: _Query, follow: bool) -> tuple[StreamTiling, Cycles] | None:
-    """Return the best tiling and its cycles; if `follow` is false, those of the estimate."""
+    """Return the fastest tiling and its cycles, or None if there is no tiling.
+
+    If `follow`, the first tilings are simulated; else the estimate decides.
+    """
     candidates = _rank(query)
     if not candidates:
         return None
@@ -176,7 +185,10 @@ def _least(query: _Query, follow: bool) -> tuple[StreamTiling, Cycles] | None:
 
 
 def _least_rough(tasks: tuple[Task, ...], config: Configuration, form: int) -> int:
-    """Return the least estimate of all islands and layouts for a product with functions."""
+    """Return the lowest estimate in cycles over all islands and layouts.
+
+    The tasks are a product with functions; for others the result is 0.
+    """
     try:
         (part,) = fuse(tasks)
     except (CannotError, ValueError):
@@ -196,7 +208,10 @@ def _least_rough(tasks: tuple[Task, ...], config: Configuration, form: int) -> i
 def rough(
     stream: StreamTiling, config: Configuration, known_a: bool, known_b: bool
 ) -> tuple[int, int, int]:
-    """Estimate the cycles of a stream: bring, compute, fetch."""
+    """Estimate the cycles of a stream, as (bring, compute, fetch).
+
+    `known_a` and `known_b` say whether A and B are constants.
+    """
     return (
         _rough_bring(stream, config, known_a, known_b),
         stream.starts * _rough_compute(stream, config),
@@ -205,7 +220,7 @@ def rough(
 
 
 def _times(config: Configuration) -> tuple[int, int, int]:
-    """Return the cycles of a column on the channel, of a copy's overhead, and of opening a row."""
+    """Return cycles: of a column on the channel, of a copy's overhead, and to open a row."""
     column = int(config["fim.t_ccdl"])
     copy = int(config["dma.setup"]) + int(config["mem.external_latency"]) + 10
     row = sum(int(config[f"fim.{name}"]) for name in ("wl", "burst", "t_wr", "t_rp", "t_rcdwr"))

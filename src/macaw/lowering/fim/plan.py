@@ -1,7 +1,7 @@
-"""Plans for graphs: the island, layout, order and predicted times of each task.
+"""Hold the plan of a graph: the island, layout, order and predicted times of each task.
 
-Data alone: `options` and `schedule` make plans, `program` and `explain` use them. Times are device
-cycles.
+This module has data only: `options` and `schedule` make plans, `program` and `explain` use them.
+Times are device cycles.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ BRING, START, FETCH, HOST = "bring", "start", "fetch", "host"
 
 @dataclass(frozen=True)
 class Home:
-    """How a tensor is stored: row by row in external memory (`how` is None), or otherwise."""
+    """How a tensor is stored: row by row in external memory if `how` is None."""
 
     how: Any = None  # None: row by row
 
@@ -30,9 +30,10 @@ ROWS = Home()
 class Option:
     """One way to do a task, or several tasks in one start of an island, with its cycles.
 
-    `tasks` are in their order. If a producer and a consumer do them, `buffer` has the columns of
-    the buffer between the two (seed 004 ¶48-52); else one block does them all. An option of the
-    host has no island: `compute` counts cycles of cp, `bring` those of the dma.
+    `tasks` are in the order of execution. If a producer and a consumer block do them, `buffer` is
+    the number of columns in the buffer between the two (seed 004 ¶48-52); it is 0 if one block does
+    all. An option of the host has no island: its `compute` are cycles of cp, its `bring` are cycles
+    of the dma.
     """
 
     tasks: tuple[Task, ...]
@@ -53,22 +54,22 @@ class Option:
 
     @property
     def total(self) -> int:
-        """The cycles of all three parts."""
+        """The sum of `bring`, `compute` and `fetch`, in cycles."""
         return self.bring + self.compute + self.fetch
 
     @property
     def task(self) -> Task:
-        """The last task, whose output is stored."""
+        """The last task, whose output is stored in external memory."""
         return self.tasks[-1]
 
     @property
     def pair(self) -> bool:
-        """Whether a producer and a consumer do the tasks."""
+        """Whether a producer and a consumer block do the tasks."""
         return self.buffer > 0
 
     @property
     def name(self) -> str:
-        """The place and the layout, for messages."""
+        """The island or host and the layout, as a text for messages."""
         if self.island is None:
             return "the host"
         return f"island {self.island} by {ARRANGEMENT_NAMES[self.layout]}"
@@ -76,7 +77,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why an island cannot do tasks in a layout (`island` None: why the host cannot)."""
+    """The reason why an island (or the host, if `island` is None) cannot do tasks in a layout."""
 
     tasks: tuple[Task, ...]
     island: int | None
@@ -93,17 +94,17 @@ class Step:
 
     @property
     def tasks(self) -> tuple[Task, ...]:
-        """The tasks that it does."""
+        """The tasks of the step's option."""
         return self.option.tasks
 
 
 @dataclass(frozen=True)
 class Action:
-    """An action of cp: copies of a step's inputs, its start, copies of its results, a host's step.
+    """An action of cp for a step: copy the inputs, start, copy the results, or do it on the host.
 
-    `bring` and `fetch` are queued at the dma, which does them one after the other and waits at the
-    first one whose banks have a running block. `start` waits for its step's inputs and for the
-    island, `host` for what its task reads; cp waits for nothing else.
+    `bring` and `fetch` are queued at the dma, which makes copies one after the other. A copy waits
+    while a block runs in its banks. `start` waits for its step's inputs and for the island; `host`
+    waits for what its task reads. cp waits for nothing else.
     """
 
     kind: str
@@ -114,10 +115,11 @@ class Action:
 
 @dataclass(frozen=True)
 class GraphPlan:
-    """Steps and actions in the order of issue, with their predicted cycles.
+    """The plan of a graph: steps and actions in the order of issue, with their predicted cycles.
 
-    The other fields serve explanations. They list by step its options, the refusals, and when the
-    plan would end if the step's tasks were separate steps (0: it has one task, or they cannot be).
+    `options_by_cost`, `refusals` and `separate_end` have one entry for each step and serve
+    explanations. The latter is the cycle in which the plan would end if each task of the step had a
+    step of its own; 0 if there is only one task or they cannot be separated.
     """
 
     graph: Graph
@@ -134,5 +136,5 @@ class GraphPlan:
         return {step.option.task.output.name: step for step in self.steps}
 
     def action(self, kind: str, step: int) -> Action:
-        """Return the action of a kind of a step; a step of the host has `host` alone."""
+        """Return a step's action of kind `kind`; steps of the host only have `host` actions."""
         return next(row for row in self.actions if (row.kind, row.step) == (kind, step))

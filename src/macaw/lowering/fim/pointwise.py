@@ -1,8 +1,8 @@
-"""A function of each element, computed on an island (seed 004, Fig. 3E).
+"""Compute a function of each element on an island (seed 004, Fig. 3E).
 
-A row of memory has columns of the operands, followed by columns of the result. The tensor is cut
-into chunks; consecutive chunks go to the same row of all banks, then to the next row. So some banks
-open a row while others take their columns.
+A row of a bank has columns with the operands, then columns for the result. The tensor is cut into
+chunks. Consecutive chunks go to the same row of all banks, then to the next row. In this way some
+banks open a row while others receive their columns.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from macaw.lowering.fim.tile_copies import Route
 
 @dataclass(frozen=True)
 class PointwiseJob:
-    """A function of one tensor, or of two of the same shape."""
+    """The job of an island that computes a function of one tensor, or of two of the same shape."""
 
     task: Task
     island: int
@@ -59,17 +59,17 @@ class PointwiseJob:
 
     @cached_property
     def function(self) -> int:
-        """The number of the function."""
+        """The number of the function in the island's table of functions."""
         return FUNCTION_NAMES.index(self.task.function)
 
     @cached_property
     def chunk(self) -> int:
-        """The columns of a row of memory for one operand."""
+        """The number of columns that one operand takes in a row of a bank."""
         return COLUMNS // (len(self.task.inputs) + 1)
 
     @cached_property
     def columns(self) -> int:
-        """The columns of the result."""
+        """The number of columns of the result."""
         return -(-self.task.output.numbers // FORMATS[self.form].lanes)
 
     @cached_property
@@ -79,21 +79,21 @@ class PointwiseJob:
 
     @property
     def mask(self) -> int:
-        """The banks that it uses, a bit each."""
+        """A bit mask of the banks that the job uses."""
         return (1 << self.banks) - 1
 
     @cached_property
     def rows(self) -> int:
-        """The number of rows that it uses in these banks."""
+        """The number of rows that the job uses in each of these banks."""
         return -(-self.columns // (self.chunk * self.banks))
 
     @property
     def words(self) -> int:
-        """The words of its program."""
+        """The number of words of the job's program."""
         return sum(2 + words_of(block.items) for block in self.blocks()) + 1
 
     def blocks(self, row: int = 0) -> list[Block]:
-        """Return one block of all banks."""
+        """Return a single block, which has all banks."""
         head = (
             Word(f"mmr op, {FUNCTION_NAMES[self.function]}"),
             Word(f"mmr arrange, {ARRANGEMENT_NAMES[ELEMENTWISE]}"),
@@ -105,7 +105,7 @@ class PointwiseJob:
         return [Block(tuple(range(self.banks)), (*head, body), modes, row + self.rows - 1)]
 
     def _row(self) -> Iterator[Item]:
-        """Give the words for a row, in groups of columns that fit Rz."""
+        """Yield the words for a row, in groups of as many columns as register Rz holds."""
         what, result = FUNCTIONS[self.function], self.chunk * len(self.task.inputs)
         for first in range(0, self.chunk, self.slices):
             count = min(self.slices, self.chunk - first)
@@ -125,7 +125,7 @@ class PointwiseJob:
             yield Word("mmr rz_slot, 0")
 
     def phases(self, row: int = 0) -> Iterator[Phase]:
-        """Give the one start, with its copies."""
+        """Yield the only start, with its copies."""
         size = FORMATS[self.form].size
         bring = []
         for side, tensor in enumerate(self.task.inputs):
@@ -156,7 +156,11 @@ class PointwiseJob:
     def _chunks(
         self, side: int, row: int
     ) -> Iterator[tuple[Location, int, tuple[int, int], int, int]]:
-        """Give the copies of an operand: bank, offset in the tensor, shape, strides."""
+        """Yield the copies of operand `side`.
+
+        The elements are the location in the banks, the byte offset in the tensor, the shape (bytes
+        of a row, rows), and the strides in the banks and in the tensor.
+        """
         left = self.task.output.numbers * FORMATS[self.form].size
         chunk, here = self.chunk * COLUMN_BYTES, 0
         for number in range(self.rows):
@@ -171,7 +175,7 @@ class PointwiseJob:
                 left = 0
 
     def files(self) -> dict[str, NDArray[Any]]:
-        """Return the constant operands by symbol."""
+        """Return the constant operands, by symbol."""
         dtype = FORMATS[self.form].dtype
         return {
             f"{'ab'[side]}.tiles": np.asarray(tensor.data, dtype)

@@ -1,8 +1,8 @@
-"""(A B) C by two blocks of one island, a producer and a consumer (seed 004 ¶48-52, Fig. 2).
+"""Compute (A B) C by two blocks of one island, a producer and a consumer (seed 004 ¶48-52, Fig. 2).
 
-The producer pushes each strip of A B as soon as it is done, functions included. What it pushes are
-tiles in the form in which the consumer pulls them, so nothing is stored or copied in between. Two
-layouts give such tiles: dot (part of a row) and tensor (a block).
+The producer computes A B strip by strip, functions included, and pushes each strip when it is done.
+It pushes tiles in the form in which the consumer pulls them, so nothing is stored or copied in
+between. Two layouts give such tiles: dot (a tile is part of a row) and tensor (a tile is a square).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _FOLLOWED = 3
 
 @dataclass(frozen=True)
 class ProducerConsumerJob:
-    """Two fused tasks in one start."""
+    """The job of two fused tasks that an island does in one start."""
 
     parts: tuple[FusedTask, FusedTask]
     producer: StreamTiling
@@ -46,12 +46,15 @@ class ProducerConsumerJob:
 
     @property
     def _bank(self) -> int:
-        """The bank of the buffer between the two blocks."""
+        """The number of the bank with the buffer between the two blocks."""
         return self.producer.buffer(0) + 1
 
     @property
     def columns(self) -> int:
-        """The columns of the buffer between the blocks; the program uses those of one push more."""
+        """The number of columns in the buffer between the blocks, without those of one more push.
+
+        The program makes the buffer one push larger than this.
+        """
         return self.producer.items * self.producer.slices * self.producer.banks
 
     @property
@@ -60,22 +63,22 @@ class ProducerConsumerJob:
 
     @property
     def mask(self) -> int:
-        """The banks that it uses, a bit each."""
+        """A bit mask of the banks that the job uses."""
         return (1 << self._bank + 1 + self.consumer.banks) - 1
 
     @property
     def rows(self) -> int:
-        """The number of rows that it uses in these banks."""
+        """The number of rows that the job uses in each of these banks."""
         own = max(self.producer.rows, self.producer.buffer_rows, self.consumer.rows)
         return max(own, -(-self._size // COLUMNS))
 
     @property
     def words(self) -> int:
-        """An upper bound of the words of its program."""
+        """An upper bound of the number of words of the job's program."""
         return self.producer.most_words + self.consumer.most_words + 8
 
     def blocks(self, row: int = 0) -> list[Block]:
-        """Return the producer, which sets up the buffer, and the consumer."""
+        """Return two blocks: the producer, which also sets up the buffer, and the consumer."""
         (first,), (second,) = program(self.producer, row), program(self.consumer, row)
         low = self.producer.offset(self._bank, row) // COLUMN_BYTES
         places = (f"{self.producer.address(column):#x}" for column in (low, low + self._size))
@@ -92,7 +95,7 @@ class ProducerConsumerJob:
         return [replace(first, items=(*head, *first.items, *tail)), second]
 
     def phases(self, row: int = 0) -> Iterator[Phase]:
-        """Give the one start, with its copies."""
+        """Yield the only start, with its copies."""
         size = self.producer.shape.numbers.size
         a, b = self.parts[0].product.inputs
         c = self.parts[1].product.inputs[1]
@@ -105,7 +108,7 @@ class ProducerConsumerJob:
         yield Phase(bring, (second.fetch(self.parts[1].output.name, 0),))
 
     def files(self) -> dict[str, NDArray[Any]]:
-        """Return the constant operands as tiles, by symbol."""
+        """Return the constant operands in tiles, by symbol."""
         arrays, dtype = {}, self.producer.shape.numbers.dtype
         a, b = (tensor.data for tensor in self.parts[0].product.inputs)
         c = self.parts[1].product.inputs[1].data
@@ -120,7 +123,10 @@ class ProducerConsumerJob:
 
 @dataclass(frozen=True)
 class _Query:
-    """Two fused tasks on an island; queries with equal traits have equal answers."""
+    """Two fused tasks for which an island's tilings are wanted.
+
+    It is the key of a cache; queries with equal traits have equal results.
+    """
 
     traits: tuple[Traits, ...]
     config: Configuration
@@ -132,7 +138,7 @@ class _Query:
 def pair(
     parts: Sequence[FusedTask], config: Configuration, island: int, layout: int, form: int
 ) -> tuple[ProducerConsumerJob, Cycles]:
-    """Return the fastest pair of tilings on an island in a layout, and its cycles.
+    """Return the job with the fastest pair of tilings on an island in a layout, and its cycles.
 
     Raises `CannotError`.
     """
@@ -181,7 +187,7 @@ def _jobs(query: _Query) -> Iterator[ProducerConsumerJob]:
 
 
 def _rough(job: ProducerConsumerJob) -> tuple[int, int]:
-    """Return the key by which candidates are sorted: an estimate of cycles, then rows copied in."""
+    """Return the sort key of a candidate: an estimate of its cycles, then the rows copied in."""
     producer, consumer = job.producer, job.consumer
     first = producer.items * (producer.steps * max(25, 2 + 4 * producer.wide) + 60)
     second = consumer.items * (consumer.steps * max(25, 2 + 4 * consumer.wide) + 90)

@@ -1,6 +1,7 @@
-"""Write the source of a plan: cp queues copies and starts islands, which compute.
+"""Write the source of a plan in which cp queues copies and starts the islands.
 
-The copies are in tables that cp walks. The dma counts tickets, so cp knows whose inputs are there.
+The copies are described in tables that cp reads in order. The dma numbers its copies with tickets,
+by which cp knows whether the inputs of a step have arrived.
 """
 
 from __future__ import annotations
@@ -33,12 +34,12 @@ _CODE = 128 << 10  # bytes of local memory for cp's code and stack
 
 
 class RoomError(LowerError):
-    """The words of all steps of an island are too many for its program memory."""
+    """The error if the words of all steps of an island exceed its program memory."""
 
 
 @dataclass(frozen=True)
 class LoweredGraph:
-    """A source, and the arrays that it names, by file name."""
+    """The assembly source of a graph, and the arrays that it includes, by file name."""
 
     source: str
     files: dict[str, NDArray[Any]] = field(default_factory=dict)
@@ -47,7 +48,7 @@ class LoweredGraph:
 def emit(
     plan: GraphPlan, graph: Graph, config: Configuration, device: str = "base", name: str = ""
 ) -> LoweredGraph:
-    """Write the program of a plan.
+    """Return the program of a plan.
 
     `device` is the argument of `.device`; names of files begin with `name` and a dot. Raises
     `LowerError` if the steps do not fit the islands or the memory.
@@ -56,7 +57,7 @@ def emit(
 
 
 class ProgramWriter:
-    """Collects the parts of the source of a static plan: cp's code, tables, data, blocks."""
+    """The writer of a static plan's source: cp's code, tables, data and the islands' blocks."""
 
     def __init__(
         self, plan: GraphPlan, graph: Graph, config: Configuration, device: str, name: str = ""
@@ -74,7 +75,7 @@ class ProgramWriter:
         self.labels = self._labels()
 
     def _labels(self) -> dict[str, str]:
-        """Return labels for tensors with own memory; inputs and results keep their names."""
+        """Return the label of each tensor that has memory; inputs and results keep their names."""
         graph = self.graph
         visible = {tensor.name for tensor in (*graph.inputs, *graph.results)}
         for name in visible:
@@ -113,18 +114,18 @@ class ProgramWriter:
         )
 
     def program(self) -> None:
-        """Write the code of cp from its first word to the end of the last step."""
+        """Write the code of cp from its first instruction to the end of the last step."""
         does = {BRING: self.bring, START: self.start, FETCH: self.fetch, HOST: self.host}
         for action in self.plan.actions:
             does[action.kind](self.plan.steps[action.step])
 
     def blocks(self, step: Step) -> list[Block]:
-        """Return the blocks of a step's island."""
+        """Return the blocks that the step's island executes."""
         blocks: list[Block] = step.option.job.blocks()
         return blocks
 
     def more_data(self, out: Listing) -> None:
-        """Write further data of cp; a static plan has none."""
+        """Write further data of cp; a static plan needs none."""
 
     def _tensors(self, out: Listing) -> None:
         out.put(f".device {self.device}")
@@ -134,16 +135,19 @@ class ProgramWriter:
                 out.put(f"{kind} {tensor.name}, {self.numbers.dtype}, {sizes}")
 
     def host(self, step: Step) -> None:
-        """Queue the copies of a step of the host."""
+        """Write code that queues the copies of a step of the host."""
         self._copies(step, f"h{step.number}", step.option.job.phases()[0].bring)
 
     def bring(self, step: Step) -> None:
-        """Queue the copies of a step's inputs."""
+        """Write code that queues the copies of a step's inputs."""
         self._copies(step, f"b{step.number}", self._phases(step)[0].bring)
         self.brought[step.number] = self.tickets
 
     def start(self, step: Step) -> None:
-        """Start a step's blocks when its inputs are there, and copy between its starts."""
+        """Write code that waits for a step's inputs and starts its blocks.
+
+        If the step has several starts, the code also makes the copies between them.
+        """
         self._start(step)
         for number, (phase, after) in enumerate(pairwise(self._phases(step))):
             self._copies(step, f"f{step.number}_{number}", phase.fetch)
@@ -152,7 +156,7 @@ class ProgramWriter:
             self._start(step)
 
     def fetch(self, step: Step) -> None:
-        """Queue the copies of a step's results."""
+        """Write code that queues the copies of a step's results."""
         self._copies(step, f"f{step.number}", self._phases(step)[-1].fetch)
 
     def _phases(self, step: Step) -> list[Phase]:
@@ -161,7 +165,7 @@ class ProgramWriter:
         return self.phases[step.number]
 
     def wait_for_inputs(self, step: Step) -> None:
-        """Wait for the last copy of a step's inputs."""
+        """Write code that waits for the last copy of a step's inputs."""
         self.code += [f"li a0, {self.brought[step.number]}", "dma.wait a0"]
 
     def _start(self, step: Step) -> None:
@@ -177,7 +181,7 @@ class ProgramWriter:
     # --- copies ---
 
     def _copies(self, step: Step, name: str, routes: Sequence[Route]) -> None:
-        """Queue copies, and write their table."""
+        """Write code that queues copies, and the table with their descriptions."""
         several = copies(tuple(routes))
         if not several:
             return
@@ -218,7 +222,7 @@ class ProgramWriter:
         return f"c{step.number}_{symbol.partition('.')[0]}"
 
     def _data(self, out: Listing) -> None:
-        """Write constants, tensors between steps, and the scratch in local memory."""
+        """Write the constants, the tensors between steps, and the scratch in local memory."""
         self._check_scratch()
         for step in self.plan.steps:
             for symbol, array in step.option.job.files().items():

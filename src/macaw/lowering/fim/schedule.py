@@ -1,9 +1,10 @@
-"""The scheduler: choose the option of each task and their order, so that the plan ends early.
+"""Schedule a graph: choose the option of each task and the order so that the plan ends early.
 
-A list schedule takes the ready task with the longest path to the end. It gives it the option with
-which this path would end first; that a busy island makes the task wait is part of that (the
-adaptive placement multiplexor, seed 004 ¶62). Then single changes are tried while they help:
-another option, another position, tasks together or apart. Times are those of `clock`.
+First a list schedule takes, again and again, the ready task with the longest path to the end. Of
+its options it takes the one with which this path would end first. The prediction includes the time
+that the task waits for a busy island (the adaptive placement multiplexor, seed 004 ¶62). Then
+single changes are tried while they help: another option, another position, tasks joined or
+separated. Times are those of `clock`.
 """
 
 from __future__ import annotations
@@ -23,22 +24,22 @@ RESTARTS, KICKS, MANY = 12, 3, 400  # new starts, random changes of each, change
 
 
 def schedule(graph: Graph, config: Configuration, ask: Ask, together: bool = True) -> GraphPlan:
-    """Return the plan of a graph. Raises `LowerError` if a task cannot be done.
+    """Return the plan of a graph. Raises `LowerError` if a task has no option.
 
-    `ask` gives the options of tasks; `together` allows several tasks in one start.
+    `ask` returns the options of tasks; `together` allows several tasks in one start.
     """
     table = option_table(graph, config, ask, together)
     return make_plan(table, improve(table, list_schedule(table)))
 
 
 def make_plan(table: OptionTable, options: Sequence[Option]) -> GraphPlan:
-    """Return the plan that issues options in a given order."""
+    """Return the plan that issues options in the given order."""
     track = simulate(options)
     return plan_of_track(table, track)
 
 
 def plan_of_track(table: OptionTable, track: Track) -> GraphPlan:
-    """Return the plan of a track that has finished."""
+    """Return the plan for a finished track."""
     steps = tuple(Step(number, option) for number, option in enumerate(track.options))
     return GraphPlan(
         table.graph,
@@ -65,7 +66,7 @@ def _by_cost(table: OptionTable, unit: Unit) -> tuple[Option, ...]:
 
 
 def list_schedule(table: OptionTable) -> list[Option]:
-    """Return the options of a list schedule in the order of issue."""
+    """Return the options that a list schedule chooses, in the order of issue."""
     track, outputs = Track(eager=True), set[str]()
     while len(outputs) < len(table.levels):
         ready = list(_ready(table, outputs))
@@ -86,7 +87,7 @@ def list_schedule(table: OptionTable) -> list[Option]:
 
 
 def _ready(table: OptionTable, outputs: set[str]) -> Iterator[Unit]:
-    """Give the units whose inputs are there and none of whose tasks is done."""
+    """Yield the units whose inputs have been computed and whose first task is not done."""
     for name, units in table.units.items():
         if name not in outputs:
             for unit in units:
@@ -95,7 +96,7 @@ def _ready(table: OptionTable, outputs: set[str]) -> Iterator[Unit]:
 
 
 def _ending(table: OptionTable, track: Track, option: Option) -> int:
-    """Return the least end of an option and of what follows it, if it is issued next."""
+    """Return a lower bound of the end of all that follows an option, if it is issued next."""
     trial = track.copy()
     trial.issue(option)
     if trial.pending and trial.pending[-1] == len(trial.options) - 1:
@@ -107,9 +108,9 @@ def _ending(table: OptionTable, track: Track, option: Option) -> int:
 
 
 def improve(table: OptionTable, options: Sequence[Option], effort: int = EFFORT) -> list[Option]:
-    """Change options one by one while the plan ends sooner, then try again from other orders.
+    """Change options one by one while the plan ends sooner; then try again from random variations.
 
-    Another order is a few random changes away. The same graph always gives the same result.
+    `effort` limits the number of simulated steps. The same graph always gives the same result.
     """
     best, end, left = _climb(table, list(options), effort)
     dice = random.Random(0)
@@ -126,7 +127,7 @@ def improve(table: OptionTable, options: Sequence[Option], effort: int = EFFORT)
 
 
 def _climb(table: OptionTable, options: list[Option], effort: int) -> tuple[list[Option], int, int]:
-    """Apply changes while they help: the options, their end, and the effort that is left."""
+    """Apply changes while they help; return the options, the plan's end and the effort left."""
     best, end = options, simulate(options).clock.end
     better = True
     while better and effort > 0:
@@ -143,7 +144,7 @@ def _climb(table: OptionTable, options: list[Option], effort: int) -> tuple[list
 
 
 def _singles(table: OptionTable, options: Sequence[Option]) -> Iterator[list[Option]]:
-    """Give orders with one change: another option, another position, tasks together or apart."""
+    """Yield plans with one change: another option, another position, tasks joined or separated."""
     where = _places(options)
     for place, option in enumerate(options):
         before, after = list(options[:place]), list(options[place + 1 :])
@@ -154,7 +155,7 @@ def _singles(table: OptionTable, options: Sequence[Option]) -> Iterator[list[Opt
 
 
 def _doubles(table: OptionTable, options: Sequence[Option]) -> Iterator[list[Option]]:
-    """Give orders with two changes: another option at another position, or two other options."""
+    """Yield plans with two changes: another option and position, or two other options."""
     where = _places(options)
     for place, option in enumerate(options):
         for other in _others(table, option):
@@ -167,7 +168,7 @@ def _doubles(table: OptionTable, options: Sequence[Option]) -> Iterator[list[Opt
 
 
 def _places(options: Sequence[Option]) -> dict[str, int]:
-    """Return the position of the option that makes each task's output."""
+    """Return the position of the option that makes each output, by the output's name."""
     return {task.output.name: at for at, option in enumerate(options) for task in option.tasks}
 
 
@@ -182,9 +183,10 @@ def _reposition(
     option: Option,
     where: Mapping[str, int],
 ) -> Iterator[list[Option]]:
-    """Replace the option at `place` by another one at every position that dependencies allow.
+    """Yield plans in which `option` replaces that at `place` and moves to another position.
 
-    `where` has the positions of the options by output.
+    All positions that the dependencies allow are tried. `where` has the position of each output's
+    option.
     """
     rest = [*options[:place], *options[place + 1 :]]
     makers = (where[name] for name in table.needs(option.tasks))
@@ -239,7 +241,7 @@ def _possible(table: OptionTable, options: Sequence[Option]) -> bool:
 
 
 def exhaustive(table: OptionTable) -> GraphPlan:
-    """Return the best plan of all orders, options and moments to fetch. For small graphs."""
+    """Return the best plan of all orders, options and times to fetch; only for small graphs."""
     best = simulate(improve(table, list_schedule(table)))
     work = _least_copies(table)
     tasks = len(table.levels)
@@ -267,7 +269,7 @@ def exhaustive(table: OptionTable) -> GraphPlan:
 
 
 def _least_copies(table: OptionTable) -> dict[str, float]:
-    """Return the least dma cycles of each task: its share of those of its unit."""
+    """Return the least dma cycles of each task, as its share of the cycles of its unit."""
     cycles: dict[str, float] = {}
     for unit, options in table.options.items():
         least = min(option.bring + option.fetch for option in options) / len(unit)
@@ -280,7 +282,7 @@ def _least_copies(table: OptionTable) -> dict[str, float]:
 def _bounds(
     table: OptionTable, track: Track, outputs: frozenset[str], work: dict[str, float]
 ) -> Iterator[float]:
-    """Give lower bounds of the finish time of any plan with this prefix."""
+    """Yield lower bounds of the end of any plan that begins with the steps of a track."""
     clock = track.clock
     yield clock.end
     yield (

@@ -1,4 +1,4 @@
-"""The shape of a product, and whether an island can multiply in a layout."""
+"""Describe the shape of a product, and say whether an island can multiply it in a layout."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class Shape:
 
     @property
     def numbers(self) -> NumberFormat:
-        """The number format."""
+        """The number format of the product."""
         return FORMATS[self.form]
 
 
 def lacks(shape: Shape, config: Configuration, island: int, layout: int) -> str:
-    """Return why an island cannot multiply in a layout; empty if it can."""
+    """Return why an island cannot multiply in a layout, or an empty text if it can."""
     return abilities(config, island).lacks(MUL, layout, shape.form)

@@ -1,10 +1,10 @@
-"""A product on an island: the left side streams past the right side (seed 004, Fig. 2, 3).
+"""The tiling of a product on an island: A streams past B (seed 004, Fig. 2, 3).
 
-The tiles of B lie in the banks of a block; each bank has some columns of tiles. The tiles of A lie
-in a bank of their own, the buffer, from which all banks of the block take the same tile (`pull gio,
-all`) while they multiply the one before. Sums stay in Rz during all of k. Blocks share the strips
-of A, and each block has all of B. This module has the numbers; `macaw.lowering.fim.stream_program`
-writes the words.
+The tiles of B are in the banks of a block; each bank has some columns of B's tiles. The tiles of A
+are in a bank of their own, the buffer. From it all banks of the block take the same tile of A
+(`pull gio, all`) while they multiply the tile before. The sums stay in register Rz over all of k.
+Blocks share the strips of A, and each block has all of B. This module computes the numbers;
+`macaw.lowering.fim.stream_program` writes the words.
 """
 
 from __future__ import annotations
@@ -39,16 +39,17 @@ DIV = FUNCTION_NAMES.index("div")
 
 
 def part(total: int, size: int) -> int:
-    """Return how many parts of a size a total has, the last one perhaps smaller."""
+    """Return the number of parts of size `size` in `total`; the last part may be smaller."""
     return -(-total // size)
 
 
 @dataclass(frozen=True)
 class Link:
-    """How a stream is connected to another one on its island, a producer or a consumer.
+    """The connection of a stream to another stream on its island, a producer or a consumer.
 
-    `bank` and `buffer` are the first ones that it may use. `pushes` is the buffer to which it
-    pushes its results, if it does. `takes_pushed`: the other stream pushes its A.
+    `bank` and `buffer` are the numbers of the first bank and buffer that the stream may use.
+    `pushes` is the number of the buffer to which it pushes its results, or None. `takes_pushed`
+    says that its A is pushed by the other stream.
     """
 
     bank: int = 0
@@ -59,11 +60,12 @@ class Link:
 
 @dataclass(frozen=True)
 class StreamTiling:
-    """A tiling of a product on an island: `blocks` blocks of `banks` banks, and a buffer for each.
+    """A tiling of a product: `blocks` blocks with `banks` banks each, and a buffer for each block.
 
-    An item is what a bank has in Rz at once: `high` x `wide` tiles of C. If A does not fit the
-    buffers, the program is started `starts` times. `after` lists by number the functions applied to
-    each item; the second operand of one is a row that all rows of C share.
+    An item is what a bank has in register Rz at once: `high` x `wide` tiles of C. If A does not fit
+    the buffers, the program is started `starts` times. `after` has the numbers of the functions
+    that are applied to each item. The second operand of such a function is a row that serves all
+    rows of C.
     """
 
     shape: Shape
@@ -80,7 +82,7 @@ class StreamTiling:
 
     @cached_property
     def tile(self) -> tuple[int, int, int]:
-        """The sides (m, k, n) of one operation: (m, k) x (k, n)."""
+        """The sides (m, k, n) of the tiles of one operation, which multiplies (m, k) by (k, n)."""
         lanes = self.shape.numbers.lanes
         if self.layout == ELEMENTWISE:
             return 1, 1, lanes
@@ -89,53 +91,56 @@ class StreamTiling:
 
     @cached_property
     def strips(self) -> int:
-        """The tiles of A in the direction of m."""
+        """The number of strips of A: tiles along m."""
         return part(self.shape.m, self.tile[0])
 
     @cached_property
     def steps(self) -> int:
-        """The tiles in the direction of k."""
+        """The number of tiles along k."""
         return part(self.shape.k, self.tile[1])
 
     @cached_property
     def across(self) -> int:
-        """The tiles of B in the direction of n."""
+        """The number of tiles of B along n."""
         return part(self.shape.n, self.tile[2])
 
     @cached_property
     def rounds(self) -> int:
-        """How often A goes by: once for each group of columns of tiles that a bank takes."""
+        """The number of times that all of A streams past the banks.
+
+        In each round a bank computes `wide` columns of tiles.
+        """
         return part(self.across, self.banks * self.wide)
 
     @cached_property
     def items(self) -> int:
-        """The items of a bank in a round of one start."""
+        """The number of items of a bank in one round of one start."""
         return part(self.strips, self.blocks * self.starts * self.high)
 
     @property
     def share(self) -> int:
-        """The strips of A for a block in one start."""
+        """The number of strips of A for one block in one start."""
         return self.items * self.high
 
     @property
     def deep(self) -> int:
-        """The steps whose tiles of B fill a row of memory."""
+        """The number of steps along k whose tiles of B fill a row of a bank."""
         return COLUMNS // self.wide
 
     @cached_property
     def depth(self) -> int:
-        """The rows of memory with a round's tiles of B."""
+        """The number of rows of a bank that hold the tiles of B for one round."""
         return part(self.steps, self.deep)
 
     @cached_property
     def slices(self) -> int:
-        """The columns of memory for an item's results."""
+        """The number of columns of a bank that hold the results of one item."""
         m, _, n = self.tile
         return part(self.high * self.wide * m * n, self.shape.numbers.lanes)
 
     @property
     def patterns(self) -> int:
-        """The number of memory columns of a function's second operand in a round.
+        """The number of columns that hold a function's second operand for one round.
 
         Slice s of an item's results uses column s modulo this number.
         """
@@ -150,12 +155,12 @@ class StreamTiling:
 
     @property
     def operand_row(self) -> int:
-        """The first row of these operands; each round has a row."""
+        """The first row of a bank with second operands; each round has one row."""
         return self.rounds * self.depth
 
     @property
     def result_row(self) -> int:
-        """The first row of results, after the tiles of B and the operands."""
+        """The first row of a bank with results, after the tiles of B and the operands."""
         return self.operand_row + self.rounds * (self.operands > 0)
 
     @property
@@ -167,7 +172,7 @@ class StreamTiling:
 
     @property
     def buffer_columns(self) -> int:
-        """The columns of a buffer with tiles of A; one more is pulled and not used."""
+        """The number of columns of a buffer with tiles of A; blocks pull one more and ignore it."""
         return self.share * self.steps
 
     @property
@@ -176,18 +181,21 @@ class StreamTiling:
         return part(self.buffer_columns + 1, COLUMNS)
 
     def bank(self, block: int, number: int = 0) -> int:
-        """Return the number of a working bank of a block."""
+        """Return the number of the working bank `number` of a block."""
         return self.link.bank + block * self.banks + number
 
     def buffer(self, block: int) -> int:
-        """Return the bank with a block's part of A; a producer's buffer precedes the own banks."""
+        """Return the number of the bank that holds a block's share of A.
+
+        A consumer takes A from the producer's buffer, which is the bank before its own banks.
+        """
         if self.link.takes_pushed:
             return self.link.bank - 1
         return self.link.bank + self.blocks * self.banks + block
 
     @property
     def mask(self) -> int:
-        """The banks that it uses, a bit each."""
+        """A bit mask of the banks that the stream uses."""
         return (1 << self.blocks * (self.banks + 1)) - 1 << self.link.bank
 
     def offset(self, bank: int, row: int = 0, column: int = 0) -> int:
@@ -195,16 +203,19 @@ class StreamTiling:
         return bank * self.memory.bank_bytes + row * ROW_BYTES + column * COLUMN_BYTES
 
     def address(self, column: int) -> int:
-        """Return the address of a column, counted from the island's first one."""
+        """Return the address of a column; `column` counts all columns of the island."""
         return island_address(self.island) + column * COLUMN_BYTES
 
     @property
     def interleaves_banks(self) -> bool:
-        """Whether consecutive columns of tiles go to consecutive banks, as pushes need it."""
+        """Whether consecutive columns of tiles are in consecutive banks.
+
+        A stream that pushes tiles in the layout tensor needs this order.
+        """
         return self.link.pushes is not None and self.layout == TENSOR
 
     def tile_of_b(self, column: int) -> tuple[int, int, int]:
-        """Return round, bank and place of a column of B's tiles."""
+        """Return for a column of B's tiles its round, its bank, and its position there."""
         turn, rest = divmod(column, self.banks * self.wide)
         if self.interleaves_banks:
             place, bank = divmod(rest, self.banks)
@@ -215,7 +226,10 @@ class StreamTiling:
     # --- numbers ---
 
     def b_tiles(self, b: NDArray[Any]) -> NDArray[Any]:
-        """Lay out B (k, n) as the banks of a block hold it: (banks, rows, 32 columns, lanes)."""
+        """Return B (k, n) as the banks of a block hold it.
+
+        The result has shape (banks, rows, 32 columns, lanes).
+        """
         _, k, n = self.tile
         steps = self.depth * self.deep
         whole = np.zeros((steps * k, self.rounds * self.banks * self.wide * n), b.dtype)
@@ -230,7 +244,10 @@ class StreamTiling:
         return tiles.reshape(self.banks, self.rounds * self.depth, COLUMNS, k * n)
 
     def row_tiles(self, rows: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        """Lay out second operands, one row of C each: (banks, rounds, 32 columns, lanes)."""
+        """Return the second operands of functions as the banks of a block hold them.
+
+        Each operand is one row of C. The result has shape (banks, rounds, 32 columns, lanes).
+        """
         lanes, (m, _, n) = self.shape.numbers.lanes, self.tile
         tiles = np.zeros((self.banks, self.rounds, COLUMNS, lanes), self.shape.numbers.dtype)
         binary = [number for number in self.after if FUNCTIONS[number].operands == 2]
@@ -253,7 +270,10 @@ class StreamTiling:
         return tiles
 
     def a_tiles(self, a: NDArray[Any]) -> NDArray[Any]:
-        """Lay out A (m, k) as the buffers hold it: (starts x blocks, columns, lanes)."""
+        """Return A (m, k) as the buffers hold it.
+
+        The result has shape (starts x blocks, columns, lanes).
+        """
         m, k, _ = self.tile
         whole = np.zeros((self.starts * self.blocks * self.share * m, self.steps * k), a.dtype)
         whole[: a.shape[0], : a.shape[1]] = a
@@ -265,21 +285,21 @@ class StreamTiling:
 
     @property
     def modes(self) -> tuple[Mode, ...]:
-        """The settings of the ALU: the first product, further products, then each function."""
+        """The ALU modes: for a sum's first product, for its other products, for the functions."""
         form = self.shape.form
         sums = (Mode(MUL, self.layout, form, accumulates) for accumulates in (False, True))
         return (*sums, *(Mode(function, ELEMENTWISE, form) for function in self.after))
 
     @property
     def last_row(self) -> int:
-        """The row that is open at the end."""
+        """The row that is open when the program ends."""
         if self.link.pushes is not None:
             return self.result_row - 1
         return self.result_row + (self.rounds * self.items - 1) * self.slices // COLUMNS
 
     @property
     def most_words(self) -> int:
-        """An upper bound of the words of the program, known without writing it."""
+        """An upper bound of the number of words of the program, computed without writing it."""
         item = self.depth + self.steps * (3 * self.high + 1) + 7 + self.slices
         item += (11 + len(self.after) * (1 + 3 * self.slices)) * bool(self.after)
         around = 2 + 2 * self.link.takes_pushed

@@ -1,4 +1,7 @@
-"""The tilings with which an island can do a product as a stream: banks, blocks, tiles, starts."""
+"""Find the tilings by which an island can compute a product as a stream.
+
+They differ in the numbers of banks, blocks and starts, and in the tiles of an item.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ _POWERS = tuple(1 << n for n in range(SLOTS.bit_length()))
 def streams(
     shape: Shape, config: Configuration, island: int, layout: int, after: tuple[int, ...] = ()
 ) -> Iterator[StreamTiling]:
-    """Give the tilings that fit the registers, rows and program memory of an island."""
+    """Yield the tilings that fit the registers, rows and program memory of an island."""
     if lacks(shape, config, island, layout):
         return
     able, memory = abilities(config, island), geometry(config)
@@ -37,7 +40,10 @@ def streams(
 
 
 def _shares(probe: StreamTiling, banks: int) -> Iterator[tuple[int, int]]:
-    """Give banks of a block and blocks; more of either would change nothing."""
+    """Yield pairs to try: the banks of a block, and the blocks.
+
+    Numbers are left out if a smaller number gives the same work to each bank.
+    """
     columns, rows = part(probe.across, probe.wide), part(probe.strips, probe.high)
     pairs = set()
     for blocks in range(1, min(BUFFERS, banks // 2, rows) + 1):
@@ -52,9 +58,9 @@ def _shares(probe: StreamTiling, banks: int) -> Iterator[tuple[int, int]]:
 
 
 def _fitting(probe: StreamTiling, banks: int, blocks: int, words: int) -> StreamTiling | None:
-    """Return the tiling with the fewest starts that fits; None if none does.
+    """Return the tiling with the fewest starts that fits, or None.
 
-    More items in a start take more rows and words, so a binary search finds the most.
+    More items in a start take more rows and words, so a binary search finds the largest number.
     """
     strips, rows = part(probe.strips, probe.high), probe.memory.rows
     best, low, high = None, 1, part(strips, blocks)

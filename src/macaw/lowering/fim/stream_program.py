@@ -1,4 +1,4 @@
-"""Write the words of a stream's blocks; `macaw.lowering.fim.stream` has their layout."""
+"""Write the words of a stream's blocks from the tiling in `macaw.lowering.fim.stream`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from macaw.lowering.fim.stream import StreamTiling
 
 
 def program(stream: StreamTiling, row: int = 0) -> list[Block]:
-    """Return the blocks of a stream; `row` is the first row of their banks that they may use."""
+    """Return the blocks of a stream; `row` is the first row that they may use in their banks."""
     return [
         Block(
             tuple(stream.bank(block, number) for number in range(stream.banks)),
@@ -82,7 +82,7 @@ def _rounds(stream: StreamTiling, block: int, row: int) -> Iterator[Item]:
 
 
 def _with_lock(buffer: int, word: Word) -> Iterator[Item]:
-    """Give a word between lock and unlock of a buffer."""
+    """Yield a word between the lock and the unlock of a buffer."""
     yield Word(f"lock {buffer}", LOCK, value=buffer)
     yield word
     yield Word(f"unlock {buffer}", UNLOCK, value=buffer)
@@ -94,7 +94,7 @@ def _pull(stream: StreamTiling, block: int) -> Word:
 
 
 def _item(stream: StreamTiling, block: int, number: int, row: int) -> Iterator[Item]:
-    """Give the words of an item of a round."""
+    """Yield the words that compute item `number` of a round."""
     slot = 0  # rz_slot
     first = row + number * stream.depth
     for deep in range(stream.depth):
@@ -128,7 +128,7 @@ def _item(stream: StreamTiling, block: int, number: int, row: int) -> Iterator[I
 
 
 def _functions(stream: StreamTiling, row: int) -> Iterator[Item]:
-    """Give the words of the functions: each slice of Rz goes to Rop and back as the result."""
+    """Yield the words of the functions: each slice of Rz goes to Rop, and the result back to Rz."""
     if stream.operands:
         yield Word(f"act {row}", ACT)
     yield Word(f"mmr arrange, {ARRANGEMENT_NAMES[ELEMENTWISE]}")

@@ -1,8 +1,8 @@
-"""The copies that bring a product's operands into the banks of a stream, and its result out.
+"""Make the copies that bring a product's operands into the banks and its result out of them.
 
-Tensors lie row by row in external memory; constants are stored as tiles in advance. Other data that
-are not in the form of tiles, or do not begin at a column, go through cp's local memory: there a
-beat takes one cycle, however small, while a bank needs the time of a column.
+Tensors are stored row by row in external memory; constants are stored as tiles in advance. Other
+data go through cp's local memory if they are not tiles or do not begin at a column. There a beat
+takes one cycle, however short it is, while a bank takes the time of a whole column.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from macaw.lowering.fim.stream import ROW_BYTES, StreamTiling
 
 @dataclass(frozen=True)
 class Operand:
-    """An operand of a product: a tensor row by row, or tiles laid out in advance (`tiles`)."""
+    """An operand of a product in external memory: a tensor row by row, or tiles made in advance."""
 
     place: Location
     rows: int
@@ -26,7 +26,10 @@ class Operand:
 
 
 def operand(tensor: Tensor, size: int, side: str) -> Operand:
-    """Return the operand of a tensor with numbers of `size` bytes; a constant becomes tiles."""
+    """Return the operand for a tensor; constants are stored as tiles.
+
+    `size` is the number of bytes of a number, `side` is "a" or "b".
+    """
     if tensor.data is not None:
         return Operand(Location(EXTERNAL, f"{side}.tiles"), tensor.rows, True)
     return Operand(Location(EXTERNAL, tensor.memory.name, tensor.offset * size), tensor.rows)
@@ -34,19 +37,19 @@ def operand(tensor: Tensor, size: int, side: str) -> Operand:
 
 @dataclass(frozen=True)
 class Route:
-    """Copies, and the local memory that they use, in bytes by symbol."""
+    """A sequence of copies, and the bytes of local memory that they use, by symbol."""
 
     copies: tuple[Copy, ...]
     scratch: dict[str, int]
 
 
 def _count(first: int, step: int, end: int) -> int:
-    """Return how many of first, first + step, ... are less than `end`."""
+    """Return the number of elements of first, first + step, ... that are less than `end`."""
     return max(0, -(-(end - first) // step))
 
 
 class Router:
-    """Makes the copies of a stream; `row` is the first row of its banks that it may use."""
+    """The maker of a stream's copies; `row` is the first row that it may use in the banks."""
 
     def __init__(self, stream: StreamTiling, row: int = 0) -> None:
         self.stream, self.row = stream, row
@@ -59,7 +62,7 @@ class Router:
     # --- B ---
 
     def bring_b(self, b: Operand) -> Route:
-        """Copy B into the banks of each block."""
+        """Return the copies of B into the banks of each block."""
         stream = self.stream
         if b.tiles:
             return Route(tuple(self._spread(b.place)), {})
@@ -68,7 +71,10 @@ class Router:
         return Route(copies, {place.symbol: stream.banks * stream.result_row * ROW_BYTES})
 
     def _spread(self, image: Location) -> Iterator[Copy]:
-        """Copy tiles in the order of `StreamTiling.b_tiles`, row by row, to all banks at once."""
+        """Yield copies of tiles, in the order of `StreamTiling.b_tiles`, into the banks.
+
+        One copy fills one row in all banks of a block.
+        """
         stream = self.stream
         pitch, rows = stream.memory.bank_bytes, stream.result_row
         for row in range(rows):
@@ -86,7 +92,7 @@ class Router:
                 yield Copy(dst, src, length, stream.banks, pitch, rows * ROW_BYTES)
 
     def _pieces_of_b(self, b: Operand, dst: Location) -> Iterator[Copy]:
-        """Rearrange B into tiles: a copy for each line of each column of tiles."""
+        """Yield copies that rearrange B into tiles: one for each line of each column of tiles."""
         stream, shape, size = self.stream, self.stream.shape, self.size
         _, deep, wide = stream.tile
         rows = min(shape.k, b.rows)  # a consumer's k goes on to the end of what is pushed
@@ -108,7 +114,7 @@ class Router:
     # --- A ---
 
     def bring_a(self, a: Operand, start: int) -> Route:
-        """Copy the strips of A of a start into the buffers."""
+        """Return the copies of the strips of A into the buffers for start number `start`."""
         stream, shape = self.stream, self.stream.shape
         high = stream.tile[0]
         first = start * stream.blocks * stream.share
@@ -131,7 +137,7 @@ class Router:
         return Route((*pieces, *self._fill(place, strips)), {place.symbol: size})
 
     def _fill(self, image: Location, strips: int) -> Iterator[Copy]:
-        """Copy tiles to the buffers; each block gets its strips."""
+        """Yield copies of tiles to the buffers; each block's buffer gets the block's strips."""
         stream = self.stream
         pitch = stream.steps * COLUMN_BYTES
         for block in range(stream.blocks):
@@ -142,7 +148,11 @@ class Router:
                 yield Copy(self._bank(stream.buffer(block)), image.at(first * pitch), count * pitch)
 
     def _pieces_of_a(self, src: Location, dst: Location, rows: int) -> Iterator[Copy]:
-        """Rearrange A into tiles by the fewer copies: one a row of A, or one a line of a tile."""
+        """Yield copies that rearrange A into tiles.
+
+        One copy moves a row of A, or the same line of tiles in many items, whichever needs fewer
+        copies.
+        """
         stream = self.stream
         high, deep, _ = stream.tile
         lanes = stream.shape.numbers.lanes // (high * deep)  # as often a number is repeated
@@ -156,7 +166,7 @@ class Router:
                 yield from self._by_lines(src, place, rows, range(stream.steps))
 
     def _line(self, row: int) -> int:
-        """Return the offset of row `row` of A among the tiles."""
+        """Return the byte offset of row `row` of A in the tiles."""
         stream = self.stream
         high, deep, _ = stream.tile
         strip, line = divmod(row, high)
@@ -195,7 +205,7 @@ class Router:
     # --- C ---
 
     def fetch(self, symbol: str, start: int) -> Route:
-        """Copy the results of a start to a tensor, row by row."""
+        """Return the copies of the results of start number `start` to a tensor, row by row."""
         stream, shape = self.stream, self.stream.shape
         first = start * stream.blocks * stream.share * stream.tile[0]  # row of C
         rows = min(shape.m - first, stream.blocks * stream.share * stream.tile[0])
@@ -214,12 +224,16 @@ class Router:
 
     @property
     def _results(self) -> int:
-        """The bytes of a bank's results."""
+        """The number of bytes of results in one bank."""
         stream = self.stream
         return stream.rounds * stream.items * stream.slices * COLUMN_BYTES
 
     def _places(self) -> Iterator[tuple[int, int, int, Location]]:
-        """Give first row and column of C, number of the bank, and place of a round's results."""
+        """Yield where the results of each round and bank are.
+
+        The elements are the first row and the first column of C, the number of the bank, and the
+        location.
+        """
         stream = self.stream
         for block in range(stream.blocks):
             for turn in range(stream.rounds):
@@ -231,7 +245,7 @@ class Router:
                     yield row, column, block * stream.banks + bank, place
 
     def _results_to(self, dst: Location, pitch: int, rows: int) -> Iterator[Copy]:
-        """Copy results that are parts of rows of C to rows `pitch` bytes apart."""
+        """Yield copies of results, which are parts of rows of C, to rows `pitch` bytes apart."""
         stream, shape = self.stream, self.stream.shape
         across = stream.wide * stream.tile[2]
         for first, column, _, place in self._places():
@@ -257,14 +271,17 @@ class Router:
                     )
 
     def _banks_of(self, dst: Location) -> Iterator[Copy]:
-        """Copy all results, bank by bank."""
+        """Yield the copy of all results to `dst`, one bank after the other."""
         stream = self.stream
         src = self._bank(stream.bank(0), stream.result_row)
         count = stream.blocks * stream.banks
         yield Copy(dst, src, self._results, count, self._results, stream.memory.bank_bytes)
 
     def _lines_of_tiles(self, src: Location, dst: Location, rows: int) -> Iterator[Copy]:
-        """Copy the lines of C's tiles from where `_banks_of` has put them, with few copies."""
+        """Yield copies of the lines of C's tiles from `src`, where `_banks_of` has put them.
+
+        Of two ways to group the lines, the one with fewer copies is chosen.
+        """
         stream = self.stream
         lines = stream.tile[0] * stream.high * stream.wide * stream.rounds
         by_items = lines * stream.banks * stream.blocks
@@ -274,7 +291,10 @@ class Router:
                 yield line
 
     def _tiles(self, src: Location, dst: Location, rows: int, by_banks: bool) -> Iterator[Copy]:
-        """Give the copies: a line of a tile for each item of a bank, or each bank of a block."""
+        """Yield the copies of lines of tiles to C.
+
+        If `by_banks`, one copy moves a line of all banks of a block, else of all items of a bank.
+        """
         stream, shape, size = self.stream, self.stream.shape, self.size
         high, _, wide = stream.tile
         item = high * stream.high  # rows of C
@@ -306,7 +326,7 @@ class Router:
     def _of_banks(
         self, src: Location, dst: Location, row: int, at: int, rows: int
     ) -> Iterator[Copy]:
-        """Give the copies of a line of all banks together; a narrower last tile has its own."""
+        """Yield the copies of one line of all banks; a narrower last tile has a separate copy."""
         stream, shape, size = self.stream, self.stream.shape, self.size
         high, _, wide = stream.tile
         step = stream.wide * wide
