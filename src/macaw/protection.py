@@ -275,7 +275,7 @@ def _read_note(path: Path) -> dict[str, Any]:
 
 
 def _has_fields(table: Any, kinds: Mapping[str, type]) -> bool:
-    """Return whether a TOML table has exactly these fields with these types."""
+    """Return whether a TOML table has all of these fields, with these types."""
     return isinstance(table, dict) and all(
         isinstance(table.get(name), kind) for name, kind in kinds.items()
     )
