@@ -221,7 +221,10 @@ def run_screen(interpreter: Interpreter, lines: Iterable[str] = ()) -> None:
 
 
 def history_file() -> Path | None:
-    """Return the path of the history of lines, or None if it cannot be written."""
+    """Return the path of the file with the user's earlier command lines, or None.
+
+    The result is None if the file cannot be written.
+    """
     path = state_folder() / HISTORY
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

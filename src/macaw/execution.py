@@ -211,7 +211,7 @@ def stop_message(stop: Stop, item: int | None = None) -> str:
 
 
 class _OutputCollector:
-    """The collector of a program's output, which also passes it on."""
+    """The collector of a program's output; it also passes the output to the caller's function."""
 
     def __init__(self, onward: Callable[[bytes], object] | None) -> None:
         self._onward, self._pieces = onward, bytearray()

@@ -78,7 +78,7 @@ def refuse_overwriting(
     inputs: Iterable[str | os.PathLike[str]],
     hint: str = "-o names another",
 ) -> None:
-    """Raise `InputError` if an output is one of the inputs, by another name or link, too."""
+    """Raise `InputError` if an output is the same file as an input, also by another name."""
     inputs = list(inputs)
     for output in outputs:
         for path in inputs:

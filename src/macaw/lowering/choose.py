@@ -227,7 +227,7 @@ def _tallest(
 
 
 def even_tile(length: int, most: int) -> int:
-    """Return the tile size, at most `most`, that divides `length` into the fewest equal tiles."""
+    """Return the tile size, at most `most`, for the fewest and most equal tiles in `length`."""
     return -(-length // -(-length // most))
 
 

@@ -238,7 +238,7 @@ def _step_loads(
 def _overlapped_work(
     plan: ProductPlan, moves: _IterationTransfers, entering: bool, first: bool, last: bool
 ) -> tuple[float, float]:
-    """Return the cycles of the dma and of cp in parallel with the rows' work of an iteration."""
+    """Return the cycles of the dma and the cycles of cp while the rows compute an iteration."""
     shapes = list(_step_loads(plan, moves, entering, first))
     if last:
         shapes += moves.results

@@ -37,7 +37,7 @@ class Listing:
         self._lines += [f"# {line}" for line in textwrap.wrap(text, WIDTH)] or [""]
 
     def title(self, text: str) -> None:
-        """Append a heading."""
+        """Append a heading, as a comment between empty lines."""
         self._lines += ["", f"# {'-' * 16} {text}"]
 
     def extend(self, lines: Iterable[str]) -> None:

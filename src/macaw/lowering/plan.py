@@ -192,7 +192,7 @@ class ProductPlan:
 
     @property
     def positions(self) -> int:
-        """The number of sums of a PE in the output queue, or of groups in its accumulators."""
+        """The number of sums of a PE in its output queue, or of groups in its accumulators."""
         return self.tile.groups
 
     @property

@@ -13,7 +13,7 @@ START = {"M": "t3", "N": "t4", "K": "t5"}  # where a tile begins in its part
 
 
 def write_load(out: Listing, plan: ProductPlan) -> None:
-    """Write the subroutine `load`."""
+    """Write the subroutine `load`, which starts the transfers of the next iteration's tile."""
     out.comment()
     out.comment("Bring the data of iteration (m, n, k) to the half of frame s8.")
     out.comment("s11: its list; s7: how much of the list's beginning is left out.")

@@ -1,8 +1,9 @@
 """Derive findings, goals and the next step of the optimisation loop (seed 001, Fig. 7).
 
-A finding says what was measured. It gives advice only if a simulation without the flaw ends
-earlier; the simulation uses the recorded intervals of work (`macaw.profiling.bottleneck`). No
-record says why a core waited inside an instruction, so there is no advice on that.
+A finding says what was measured. It gives advice only if a simulation shows that the run would end
+earlier without the flaw; the simulation uses the recorded intervals of work
+(`macaw.profiling.bottleneck`). No record says why a core waited inside an instruction, so there is
+no advice on that.
 """
 
 from __future__ import annotations
@@ -83,7 +84,10 @@ def _join_places(row: str, same: Sequence[Finding]) -> Finding:
 
 
 def badness(metric: Metric) -> float:
-    """Return how far a value is beyond its threshold, as a share of it; 0 or less is good."""
+    """Return how far a value is beyond its threshold, as a share of it.
+
+    0 or less means that the threshold is met.
+    """
     if metric.value is None or metric.threshold is None:
         return 0.0
     sense = metrics.BY_KEY[metric.key].sense

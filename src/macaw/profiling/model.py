@@ -168,7 +168,7 @@ class Merge:
 
 @dataclass(frozen=True)
 class Goal:
-    """A goal (seed 001, step 430) and whether it is met."""
+    """A goal of the optimisation (seed 001, step 430), and whether the profile meets it."""
 
     key: str  # "cycles", or a metric's
     wanted: float
@@ -199,9 +199,9 @@ class Difference:
 
 @dataclass(frozen=True)
 class Subject:
-    """Digests of what was profiled.
+    """Digests of what was profiled, by which two profiles are compared.
 
-    Equal digests mean that two profiles are of the same program, device or input.
+    Equal digests mean the same program, the same device or the same input.
     """
 
     program: str = ""  # of its sections and its entry

@@ -23,7 +23,10 @@ def share_text(part: float, whole: float) -> str:
 
 
 def run_summary(profile: Profile) -> str:
-    """Return a phrase such as `on tiny: 1,000 cycles`, with the number of runs and the jitter."""
+    """Return a phrase with device and cycles, such as `on tiny: 1,000 cycles`.
+
+    For several runs it also has their number and range, and with jitter its seed.
+    """
     text = f"on {profile.device}: {plural(profile.cycles, 'cycle')}"
     if len(profile.runs) > 1:
         low, high = min(profile.runs), max(profile.runs)

@@ -104,7 +104,10 @@ def merge_segments(core: str, runs: Sequence[Sequence[Record]]) -> tuple[list[Re
 
 
 def _offset(earlier: Record, later: Record) -> float:
-    """Return the offset of the later run, from one record of both runs: (dt1 + dt2) / 2."""
+    """Return by how much the later run has to be shifted: (dt1 + dt2) / 2.
+
+    `earlier` and `later` are records of the same instructions in two runs.
+    """
     return ((earlier.begin - later.begin) + (earlier.end - later.end)) / 2
 
 

@@ -65,9 +65,9 @@ def hints(program: Program, config: Configuration) -> list[Hint]:
 
 
 def check_places(program: Program, tensors: Iterable[Tensor], config: Configuration) -> None:
-    """Raise `LowerError` if a tensor in Dram shares bytes with one that the dma streams.
+    """Raise `LowerError` if a tensor in Dram shares bytes with a tensor of a queue.
 
-    Software follows either Dram or the stream of a queue, not both.
+    The dma moves the latter through the queue, and a trace does not follow that connection.
     """
     native, host = int(config["nnp.native"]), HOST_TYPES[str(config["nnp.host_format"])]
     for tensor in tensors:

@@ -27,7 +27,7 @@ class Group:
 
 
 def arguments(*items: str | Group) -> Group:
-    """Return the arguments of a call as a group."""
+    """Return a group that represents the arguments of a call."""
     return Group(items, call=True)
 
 

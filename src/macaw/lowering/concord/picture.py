@@ -120,7 +120,7 @@ def dot(graph: Graph) -> str:
 
 
 def _layers(drawing: Drawing) -> list[list[str]]:
-    """Return the keys of boxes in layers: the distance from the inputs decides about the layer.
+    """Return the keys of all boxes in layers; a box's layer is its distance from the inputs.
 
     Each layer is ordered by the positions of the boxes' operands.
     """

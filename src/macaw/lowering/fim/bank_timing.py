@@ -85,8 +85,9 @@ class BankTiming:
     ) -> tuple[int, int]:
         """Read or write a column over the channel.
 
-        Returns the cycle of the command and the first cycle after its data. The command is issued
-        at a multiple of `step` from `time` on. If another row is open, it is closed first.
+        Returns the cycle of the command and the first cycle after the data of the column. The
+        command is issued at a multiple of `step` from `time` on. If another row is open, it is
+        closed first.
         """
         if self.rows[bank] != row:
             time = self.open((bank,), row, time, step, bus=True)

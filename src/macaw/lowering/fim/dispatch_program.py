@@ -114,7 +114,7 @@ class _Dispatcher(ProgramWriter):
     # --- cp ---
 
     def program(self) -> None:
-        """Write the code of cp."""
+        """Write the code of cp: the loop that schedules, and two routines for each variant."""
         sizes = f".set _UNIT, {4 * UNIT}\n.set _WAY, {4 * WAY}\n.set _WINDOW, {WINDOW}"
         self.code += _text(sizes + _LOOP_HEAD)
         for island in self.islands:
@@ -157,7 +157,7 @@ class _Dispatcher(ProgramWriter):
     def _done(self, step: Step) -> int:
         """Return the pointer value that signals the end of a step.
 
-        It is an address at which no buffer begins, and each step has another one.
+        It is an address at which no buffer begins, different for each step.
         """
         island = step.option.island
         assert island is not None

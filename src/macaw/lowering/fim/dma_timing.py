@@ -73,7 +73,10 @@ class DmaTiming:
         self._alike: dict[tuple[object, ...], int] = {}
 
     def copies(self, several: Iterable[Copy], begin: int) -> int:
-        """Return the cycle in which a chain of copies completes if it starts at `begin`."""
+        """Return the cycle in which the last of several copies completes.
+
+        The dma starts the first one at `begin` and makes them one after the other.
+        """
         for copy in several:
             begin = self.copy(copy, begin)
         return begin
@@ -177,7 +180,7 @@ class DmaTiming:
     def _reach(
         self, place: Location, offset: int, length: int, time: int, writes: bool
     ) -> tuple[int, int]:
-        """Return the cycle in which the data of a beat arrive, and the next beat's first cycle."""
+        """Return when the data of a beat have arrived, and when the next beat may start."""
         if place.memory == EXTERNAL:
             beats = channel_beats(offset, length, self._line)
             return time + self._latency + beats, time + max(1, beats)

@@ -84,12 +84,12 @@ class Graph:
         return self._new(Tensor(name, rows, columns))
 
     def constant(self, name: str, data: NDArray[Any]) -> Tensor:
-        """Add a constant matrix."""
+        """Add a constant matrix with the numbers in `data`."""
         rows, columns = data.shape
         return self._new(Tensor(name, rows, columns, data))
 
     def product(self, a: Tensor, b: Tensor, name: str = "") -> Tensor:
-        """Add the product A · B."""
+        """Add the matrix product A · B."""
         if a.columns != b.rows:
             raise LowerError(
                 f"{a.name} ({a.rows} x {a.columns}) times {b.name} ({b.rows} x {b.columns})"

@@ -296,7 +296,7 @@ def _attributes(node: onnx.NodeProto) -> dict[str, Any]:
 
 
 def form_of(name: str) -> int:
-    """Return the number of a format by its name. Raises `LowerError`."""
+    """Return the index of the number format with this name. Raises `LowerError`."""
     if name not in FORMAT_NAMES:
         raise LowerError(f"no format '{name}'", "there are " + ", ".join(FORMAT_NAMES))
     return FORMAT_NAMES.index(name)

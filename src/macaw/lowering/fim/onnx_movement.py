@@ -84,7 +84,7 @@ def move_node(
 
 
 def _gather(move: Move) -> list[Value]:
-    """Return outputs that are made of numbers of the first input."""
+    """Return the node's outputs, each a selection of numbers of the first input."""
     values, x, kind = move.values, move.first, move.node.op_type
     if kind in SHAPES or (kind in ("Transpose", "Expand", "Tile") and _keeps_order(move)):
         return [values.of_tensor(values.tensor(x, move.name), move.shapes[0])]

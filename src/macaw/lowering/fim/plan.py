@@ -118,8 +118,9 @@ class GraphPlan:
     """The plan of a graph: steps and actions in the order of issue, with their predicted cycles.
 
     `options_by_cost`, `refusals` and `separate_end` have one entry for each step and serve
-    explanations. The latter is the cycle in which the plan would end if each task of the step had a
-    step of its own; 0 if there is only one task or they cannot be separated.
+    explanations. An entry of `separate_end` is the cycle in which the plan would end if each task
+    of the step had a step of its own. It is 0 if there is only one task, or if the tasks cannot be
+    separated.
     """
 
     graph: Graph

@@ -74,7 +74,7 @@ class PointwiseJob:
 
     @cached_property
     def banks(self) -> int:
-        """The number of banks that have a chunk."""
+        """The number of banks that hold at least one chunk."""
         return min(self.memory.banks, -(-self.columns // self.chunk))
 
     @property

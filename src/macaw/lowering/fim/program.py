@@ -86,7 +86,7 @@ class ProgramWriter:
         return {name: name for name in visible} | labels
 
     def source_text(self) -> LoweredGraph:
-        """Return the whole source."""
+        """Return the program: the whole source, and the arrays that it includes."""
         out = Listing()
         out.comment(self.title())
         self._tensors(out)

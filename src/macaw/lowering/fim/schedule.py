@@ -96,7 +96,7 @@ def _ready(table: OptionTable, outputs: set[str]) -> Iterator[Unit]:
 
 
 def _ending(table: OptionTable, track: Track, option: Option) -> int:
-    """Return a lower bound of the end of all that follows an option, if it is issued next."""
+    """Return the earliest end of an option, if issued next, and of the work that must follow."""
     trial = track.copy()
     trial.issue(option)
     if trial.pending and trial.pending[-1] == len(trial.options) - 1:

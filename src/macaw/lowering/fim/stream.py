@@ -155,17 +155,17 @@ class StreamTiling:
 
     @property
     def operand_row(self) -> int:
-        """The first row of a bank with second operands; each round has one row."""
+        """The first row of each bank with second operands of functions; a round needs one row."""
         return self.rounds * self.depth
 
     @property
     def result_row(self) -> int:
-        """The first row of a bank with results, after the tiles of B and the operands."""
+        """The first row of each bank that has results; the rows before have B and the operands."""
         return self.operand_row + self.rounds * (self.operands > 0)
 
     @property
     def rows(self) -> int:
-        """The number of rows that a working bank uses."""
+        """The number of rows that the stream uses in a working bank."""
         if self.link.pushes is not None:
             return self.result_row
         return self.result_row + part(self.rounds * self.items * self.slices, COLUMNS)
@@ -177,7 +177,7 @@ class StreamTiling:
 
     @property
     def buffer_rows(self) -> int:
-        """The number of rows that a buffer's bank uses."""
+        """The number of rows that the stream uses in the bank of a buffer."""
         return part(self.buffer_columns + 1, COLUMNS)
 
     def bank(self, block: int, number: int = 0) -> int:
@@ -199,7 +199,7 @@ class StreamTiling:
         return (1 << self.blocks * (self.banks + 1)) - 1 << self.link.bank
 
     def offset(self, bank: int, row: int = 0, column: int = 0) -> int:
-        """Return the byte offset of a column in the island."""
+        """Return the byte offset in the island of column `column` in row `row` of a bank."""
         return bank * self.memory.bank_bytes + row * ROW_BYTES + column * COLUMN_BYTES
 
     def address(self, column: int) -> int:
