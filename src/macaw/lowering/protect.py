@@ -337,7 +337,7 @@ def _columns(weights: Sequence[Weights], plan: Layout) -> NDArray[np.int64]:
         for turn in range(int(place.max()) + 1):
             now = place == turn
             values = 256**blocks.itemsize
-            if below * values > 2**63:  # numbered anew, they need fewer bits
+            if below * values > 2**63:  # renumbered, the names need fewer bits
                 old, new = np.unique(names, return_inverse=True)
                 names, below = new.reshape(names.shape).astype(np.int64), len(old)
             where = order[now], slice(0, blocks.shape[1])

@@ -21,7 +21,7 @@ from macaw.lowering.fim.graph import GATHER, Task, Tensor
 from macaw.lowering.fim.island_job import Phase
 from macaw.lowering.fim.tile_copies import Route
 
-PIECE = 1 << 20  # bytes of a result that lie in local memory at once
+PIECE = 1 << 20  # most bytes of a result in local memory at a time
 MOST = 100_000  # copies of a task
 SHARED, ZEROS = "_moved", "_zeros"  # places in local memory that all large results share
 Bytes = NDArray[np.int64]
@@ -133,7 +133,7 @@ def _runs(
     sizes = np.add.reduceat(sizes, begins) if len(to) else sizes
     to, at = to[begins], at[begins]
     # A copy's rows are of one size and equally far apart on both sides: `changes` has the segments
-    # after which the size or the distance is another one.
+    # after which the size or the distance changes.
     steps = np.stack([np.diff(to), np.diff(at)])
     equal = sizes[1:] == sizes[:-1]
     changes = np.flatnonzero((steps[:, 1:] != steps[:, :-1]).any(axis=0) | ~equal[1:]) + 1

@@ -92,7 +92,7 @@ def _gather(move: Move) -> list[Value]:
         values.fits(math.prod(move.shapes[0]), beside=True)
     rest = [value.array if value else None for value in move.inputs[1:]]
     places = places_of(x.shape)
-    if kind == "GatherElements":  # what lies beyond the indices in other dimensions is not asked
+    if kind == "GatherElements":  # the operator reads only this part of the input
         axis = move.attributes.get("axis", 0) % len(x.shape)
         sizes = move.shapes[0]
         if len(sizes) != len(x.shape):

@@ -50,7 +50,7 @@ class Values:
     def __init__(self, form: int, room: int = LARGEST) -> None:
         self.graph = Graph(form)
         self.room = room  # bytes of external memory
-        self.numbers_held = 0  # numbers of inputs and moved values, which lie there at once
+        self.numbers_held = 0  # numbers of inputs and moved values, all in external memory
         self.by_name: dict[str, Value] = {}
         # Derived constants, by id of their source, whose array is kept so that the id stays valid.
         self._constants: dict[tuple[int, int, int], tuple[NDArray[Any], Tensor]] = {}

@@ -45,7 +45,7 @@ class Option:
     reorder: int = 0  # part of `bring`: cycles for bringing inputs into the order of tiles
     banks: int = 0  # mask of the banks in use, buffers' included
     buffer: int = 0
-    # Of `bring` and `fetch`: cycles until the dma's queue has taken the last copy, when cp goes on.
+    # Of `bring` and `fetch`: cycles until the dma's queue has taken the last copy and cp continues.
     bring_queue_wait: int = 0  # 0: the queue has room for all copies
     fetch_queue_wait: int = 0
     # Of `compute`: cycles until the last start; cp and dma serve this step alone until then.

@@ -143,7 +143,7 @@ class PointwiseJob:
     def _bring(self, src: Location, side: int, row: int) -> Route:
         before: tuple[Copy, ...] = ()
         scratch = {}
-        if src.offset % COLUMN_BYTES:  # a beat from there would lie in two columns
+        if src.offset % COLUMN_BYTES:  # a beat from there would span two columns
             there = Location(LOCAL, f"{src.symbol}.{'ab'[side]}")
             count = self.task.output.numbers * FORMATS[self.form].size
             before, scratch, src = (Copy(there, src, count),), {there.symbol: count}, there

@@ -95,7 +95,7 @@ class Router:
         """Yield copies that rearrange B into tiles: one for each line of each column of tiles."""
         stream, shape, size = self.stream, self.stream.shape, self.size
         _, deep, wide = stream.tile
-        rows = min(shape.k, b.rows)  # a consumer's k goes on to the end of what is pushed
+        rows = min(shape.k, b.rows)  # a consumer's k is padded to the tiles that are pushed
         for column in range(stream.across):
             turn, bank, place = stream.tile_of_b(column)
             row = bank * stream.result_row + turn * stream.depth
@@ -142,7 +142,7 @@ class Router:
         pitch = stream.steps * COLUMN_BYTES
         for block in range(stream.blocks):
             first = block * stream.share
-            # Of a last item that is not full, all columns: its tiles lie among one another.
+            # If the last item is not full, copy all its columns, because its tiles interleave.
             count = min(stream.share, -(-(strips - first) // stream.high) * stream.high)
             if count > 0:
                 yield Copy(self._bank(stream.buffer(block)), image.at(first * pitch), count * pitch)
@@ -155,7 +155,7 @@ class Router:
         """
         stream = self.stream
         high, deep, _ = stream.tile
-        lanes = stream.shape.numbers.lanes // (high * deep)  # as often a number is repeated
+        lanes = stream.shape.numbers.lanes // (high * deep)  # how often each number is repeated in a tile
         by_rows = rows + high * stream.high * (stream.shape.k % deep > 0)
         by_lines = stream.steps * min(rows, high * stream.high)
         for lane in range(lanes):
