@@ -155,7 +155,7 @@ class Router:
         """
         stream = self.stream
         high, deep, _ = stream.tile
-        lanes = stream.shape.numbers.lanes // (high * deep)  # how often each number is repeated in a tile
+        lanes = stream.shape.numbers.lanes // (high * deep)  # how often a number is repeated
         by_rows = rows + high * stream.high * (stream.shape.k % deep > 0)
         by_lines = stream.steps * min(rows, high * stream.high)
         for lane in range(lanes):
