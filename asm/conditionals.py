@@ -39,6 +39,7 @@ def _is_defined(expected: bool, stack: TextStack, command: Command) -> bool:
     statement = statement_of(stack, command)
     if len(statement.operands) != 1 or not isinstance(statement.operands[0], Name):
         raise wrong_operands(statement, f"{command.name.text} NAME")
+    stack.state.effects += 1
     return (stack.state.scope.used_symbol(statement.operands[0].text) is not None) == expected
 
 

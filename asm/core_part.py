@@ -81,6 +81,8 @@ class CorePart:
 
     # Whether the part accepts any statement without an error.
     accepts_anything = False
+    # The part needs the place of each line, so no expansion in it is replayed.
+    reads_expansions = False
 
     def __post_init__(self) -> None:
         """Set up additional state in subclasses."""
@@ -160,6 +162,7 @@ class CorePart:
         """Warn if a part records in the same register group twice: the first record is lost."""
         if statement.head is None or statement.head.text not in self.group_starters:
             return
+        context.state.effects += 1
         group = statement.operands[0] if statement.operands else None
         if isinstance(group, Named):
             group = group.value

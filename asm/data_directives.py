@@ -255,6 +255,8 @@ NUMBER_SIZES = {
     for size, names in {1: ".byte", 2: ".half .short .2byte", 4: ".word .long .4byte", 8: ".dword .quad .8byte"}.items()
     for name in names.split()
 }
+# Directives that only add bytes, which follow from their operands.
+PURE_DATA = frozenset((*NUMBER_SIZES, *".float16 .float .double .ascii .asciz .string .space .zero .skip .fill".split()))
 DATA = (
     *(D(name, f"{name} value, ...", f"Numbers of {size} byte{'s' * (size > 1)}, signed or unsigned.", partial(_numbers, size), example=f"{name} 1, -1, 'a', 0x7f")
       for name, size in NUMBER_SIZES.items()),

@@ -99,6 +99,7 @@ class ExpressionContext:
         Raises `AlreadyReported` if the symbol's own line is wrong, and `Mistake` for an unknown
         name once all sources are read.
         """
+        self.state.effects += 1
         is_read = self.state.is_read
         if isinstance(node, FixedName):
             symbol: Definition | None = node.definition
@@ -141,9 +142,11 @@ class ExpressionContext:
         return value
 
     def here(self) -> Value:
+        self.state.effects += 1
         return self._address(Address(self.area, self.offset))
 
     def local(self, node: LocalLabel) -> Value:
+        self.state.effects += 1
         label = self.scope.numbered_near(node.number, self.ordinal, node.forward)
         if label is None:
             if node.forward and not self.state.is_placed:

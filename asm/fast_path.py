@@ -14,7 +14,6 @@ from collections.abc import Collection, Mapping
 from macaw.asm.assembly_state import AssemblyState
 from macaw.asm.core_part import CorePart
 from macaw.asm.core_parts import CoreParts
-from macaw.asm.macro_body import RepeatedText
 from macaw.asm.row_encoder import NO_ENCODERS, Entry, encoder_table
 from macaw.asm.simple_lines import SimpleLines
 from macaw.asm.source import SourceText
@@ -57,6 +56,13 @@ class FastPath:
         self._misses, self._asks = (self._misses + 1, 0) if start == before else (0, 0)
         return start
 
+    def is_open(self) -> bool:
+        """Return whether simple lines can come next, and expansions may be replayed."""
+        part = self._parts.current
+        if not self.enabled or (part is not None and part.reads_expansions):
+            return False
+        return self._table() is not None
+
     def _take(
         self,
         source: SourceText,
@@ -68,11 +74,6 @@ class FastPath:
         end = self._end(source.text, start)
         run = SimpleLines(self._state, self._parts.current, source, scope, table)
         try:
-            is_whole = start == 0 and end == len(source.text)
-            if is_whole and isinstance(source, RepeatedText) and source.rounds > 1:
-                start = run.repeat(source, macros)
-                if start == end:
-                    return start
             while True:
                 part = _end_of_line(source.text, start + _PIECE, end)
                 start = run.take(start, part, macros)

@@ -39,17 +39,37 @@ class LineTableBuilder:
         self, area: Area, offset: int, size: int, source: SourceText, places: Sequence[int]
     ) -> None:
         """Map consecutive words of `size` bytes, the first at `offset`, to source offsets."""
+        self.add_rows(area, range(offset, offset + size * len(places), size), source, places)
+
+    def add_rows(
+        self, area: Area, offsets: Sequence[int], source: SourceText, places: Sequence[int]
+    ) -> None:
+        """Map each of the offsets of an area to its offset of a source."""
         if places:
             self._run(area, source)
-            self._offsets.extend(range(offset, offset + size * len(places), size))
+            self._offsets.extend(offsets)
             self._places.extend(places)
+
+    def offsets(self, first: int) -> Sequence[int]:
+        """Return the offsets in their areas of the rows from row `first` on."""
+        return self._offsets[first:]
 
     def repeat(self, first: int, rounds: int, size: int) -> None:
         """Append the rows since row `first` again, `rounds` times, each time `size` bytes on."""
         offsets, places = self._offsets[first:], self._places[first:]
+        if not offsets:
+            return
         further = range(size, size * (rounds + 1), size)
         self._offsets.extend([offset + more for more in further for offset in offsets])
         self._places.extend(places * rounds)
+        inner = [run for run in self._runs if run[0] > first]
+        if inner:  # each round has the runs of the recorded one, of which the first may be older
+            start = next(run for run in reversed(self._runs) if run[0] <= first)
+            self._runs += [
+                (begin + len(offsets) * number, area, source)
+                for number in range(1, rounds + 1)
+                for begin, area, source in ((first, *start[1:]), *inner)
+            ]
 
     def runs(self) -> Iterator[tuple[Area, SourceText, array[int], array[int]]]:
         """Yield (area, source, offsets in the area, offsets in the source) for each run."""

@@ -38,6 +38,7 @@ class MacroBody:
         self.pieces: list[str | int] = []
         self.starts: list[int] = []
         self._split({name: place for place, name in enumerate(names)})
+        self.uses_number = NUMBER in names and names.index(NUMBER) in self.pieces
         self._fixed = sum(len(piece) for piece in self.pieces if isinstance(piece, str))
 
     def _split(self, names: dict[str, int]) -> None:
@@ -183,20 +184,23 @@ class ExpandedText(SourceText):
 
 
 class RepeatedText(ExpandedText):
-    """A body without values, repeated `rounds` times.
+    """A body without values, `rounds` times; a diagnostic of a line counts for all rounds.
 
-    An error in a line is reported for one round.
+    A repetition can have several such texts: `first` is the one before all others.
     """
 
-    def __init__(self, body: MacroBody, caller: Caller, rounds: int) -> None:
+    def __init__(
+        self, body: MacroBody, caller: Caller, rounds: int, first: RepeatedText | None = None
+    ) -> None:
         super().__init__(body, (), caller, macro=False)
         self.rounds = rounds
         self.period = len(self.text) + 1
         self.text = "\n".join([self.text] * rounds)
+        self._first = first or self
 
-    def identity(self, start: int) -> int:
-        """Return the offset that the line has in the first round."""
-        return start % self.period
+    def identity(self, start: int) -> tuple[SourceText, int]:
+        """Return the first text, and the offset of the line in its first round."""
+        return self._first, start % self.period
 
     def _origin(self, offset: int, end: bool = False) -> int:
         return super()._origin(offset % self.period, end)

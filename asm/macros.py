@@ -24,11 +24,7 @@ def call_macro(stack: TextStack, command: Command, macro: Macro) -> None:
     """Expand the call of a macro. Raises `Mistake`."""
     if macro.body is None:
         raise AlreadyReported
-    values = _Call(macro, stack, command).values()
-    number = stack.calls
-    stack.calls += 1
-    what = f"in expansion of macro '{macro.name}'"
-    stack.expand(command, macro.body, (*values, str(number)), what)
+    stack.expand(command, macro, _Call(macro, stack, command).values())
 
 
 class _Call:

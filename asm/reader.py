@@ -18,6 +18,7 @@ from macaw.asm.directives import DIRECTIVES
 from macaw.asm.fast_path import FastPath
 from macaw.asm.macro import Macro
 from macaw.asm.macros import call_macro
+from macaw.asm.replay import Replay
 from macaw.asm.source import Caller, LogicalLine, SourceText, logical_lines
 from macaw.asm.statement_assembler import Reinterpret, StatementAssembler
 from macaw.asm.syntax import Mistake, Name
@@ -45,7 +46,10 @@ class SourceReader:
     ) -> None:
         self._state = state
         self._fast_path = fast_path
-        self._stack = TextStack(state, budget, TEXT_DIRECTIVES, DIRECTIVE_NAMES, self._lines)
+        replay = Replay(state, fast_path.is_open)
+        self._stack = TextStack(
+            state, budget, replay, TEXT_DIRECTIVES, DIRECTIVE_NAMES, self._lines
+        )
         self._statements = StatementAssembler(state, parts, self._stack)
 
     def read(self, text: SourceText) -> None:

@@ -32,10 +32,7 @@ class Report:
     def __init__(self) -> None:
         self.errors = 0  # errors so far, including those that are only counted
         self._items: list[Diagnostic] = []
-        # Lines with an error, by the id of their text and their offset. The texts are kept so that
-        # each id stays unique.
-        self._failed: set[tuple[int, int]] = set()
-        self._texts: dict[int, SourceText] = {}
+        self._failed: set[tuple[SourceText, int]] = set()  # the identities of lines with an error
         self._same_mistakes: dict[tuple[Span, str], _SameMistake] = {}
         self._warned: set[tuple[Span, str]] = set()
         self._order: dict[str, int] = {}  # of files
@@ -71,8 +68,7 @@ class Report:
 
     def fail(self, line: LogicalLine) -> None:
         """Suppress later errors of a line, because they would only follow from another error."""
-        self._texts[id(line.source)] = line.source
-        self._failed.add((id(line.source), line.source.identity(line.start)))
+        self._failed.add(line.source.identity(line.start))
 
     def has_failed(self, line: LogicalLine) -> bool:
         """Return whether a line already has its error."""
@@ -80,7 +76,7 @@ class Report:
 
     def has_failed_at(self, source: SourceText, start: int) -> bool:
         """Return whether the line that begins at an offset of a source already has its error."""
-        return bool(self._failed) and (id(source), source.identity(start)) in self._failed
+        return bool(self._failed) and source.identity(start) in self._failed
 
     def warning(
         self, line: LogicalLine, at: Node | tuple[int, int], message: str, hint: str = ""
@@ -121,6 +117,11 @@ class Report:
                 return
             same.places.append(len(self._items))
         self._items.append(diagnostic)
+
+    @property
+    def events(self) -> int:
+        """The number of errors, warnings and failed lines so far; it grows with each."""
+        return self.errors + len(self._items) + len(self._failed)
 
     @property
     def has_errors(self) -> bool:

@@ -18,7 +18,6 @@ from macaw.asm.deferred_fixups import (
 )
 from macaw.asm.expressions import Address
 from macaw.asm.literals import wrap
-from macaw.asm.macro_body import RepeatedText
 from macaw.asm.operand_encoder import LANE, WORD_BYTES, OperandEncoder, plain_number
 from macaw.asm.row_encoder import NO_ENCODERS, Entry, RowEncoder
 from macaw.asm.simple_statement import NAME, NUMBER
@@ -52,30 +51,8 @@ class SimpleLines:
         self._places: list[int] = []  # source offsets of their mnemonics
         plan = state.layout.plans.get(area.section)
         self._marks_data = plan is not None and plan.core is not None
-        self._has_words = False  # some lines were instructions
         self._varies = False  # some lines depend on their address or define symbols
         self._deferred = DeferredFixups(state, source, scope, area, part)
-
-    def repeat(self, source: RepeatedText, macros: Collection[str]) -> int:
-        """Assemble a repetition and return the offset at which the caller must continue.
-
-        The first round is assembled. If all rounds have the same bytes, these are copied for the
-        others; if not, the caller continues after the first round.
-        """
-        area, line_table = self._area, self._state.line_table
-        first_row, first = len(line_table), area.size
-        end = self.take(0, source.period, macros)
-        if end < source.period:
-            return end
-        self._flush()
-        is_aligned = not self._has_words or (area.size - first) % WORD_BYTES == 0
-        if self._varies or self._deferred.items or not is_aligned:
-            return end
-        data = area.data[first:]
-        area.data += data * (source.rounds - 1)
-        line_table.repeat(first_row, source.rounds - 1, len(data))
-        self._base = area.size
-        return len(source.text)
 
     def take(self, start: int, end: int, macros: Collection[str]) -> int:
         """Assemble lines and return the offset of the first line that is not simple."""
@@ -297,7 +274,6 @@ class SimpleLines:
         """Append the collected words to the area."""
         words = self._words
         if words:
-            self._has_words = True
             self._area.data += pack(f"<{len(words)}I", *words)
             self._state.line_table.add_words(
                 self._area, self._base, WORD_BYTES, self._source, self._places
@@ -309,6 +285,8 @@ class SimpleLines:
     def finish(self) -> None:
         """Store the remaining words and fixups in the assembly state."""
         self._flush()
+        if self._varies or self._deferred.items:
+            self._state.effects += 1
         if self._deferred.items:
             self._state.fixups.append(self._deferred.apply)
 

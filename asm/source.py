@@ -96,12 +96,12 @@ class SourceText:
             end_column = len(self.line(line)) + 1
         return Span(self.name, line, column, max(end_column, column + 1))
 
-    def identity(self, start: int) -> int:
-        """Return the number by which the report tells lines apart: here the line's offset.
+    def identity(self, start: int) -> tuple[SourceText, int]:
+        """Return what the report tells lines apart by: here the text and the line's offset.
 
-        In a `RepeatedText` all rounds of a line have one number, so its error is reported once.
+        In a `RepeatedText` all rounds of a line have one identity, so its error is reported once.
         """
-        return start
+        return self, start
 
     def places(self, offsets: Sequence[int]) -> tuple[str, list[int], list[int]]:
         """Return the file, lines and columns of offsets in this text, for the line table."""

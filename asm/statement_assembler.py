@@ -8,6 +8,7 @@ from dataclasses import replace
 from macaw.asm import recovery
 from macaw.asm.assembly_state import AssemblyState
 from macaw.asm.core_parts import CoreParts
+from macaw.asm.data_directives import PURE_DATA
 from macaw.asm.directive import Directive
 from macaw.asm.directives import DIRECTIVES, PartDirective
 from macaw.asm.source import LogicalLine
@@ -69,6 +70,7 @@ class StatementAssembler:
 
     def _labels(self, line: LogicalLine, statement: Statement) -> list[Definition]:
         part, state = self._parts.current, self._state
+        state.effects += 1
         is_bad = part is not None and part.accepts_anything
         labels = state.symbols.define_labels(
             state.scope, state.ordinal, line, statement.labels, is_bad
@@ -101,6 +103,8 @@ class StatementAssembler:
         self, directive: Directive | PartDirective, context: StatementContext, statement: Statement
     ) -> None:
         start = context.area.size
+        if directive.name not in PURE_DATA:
+            self._state.effects += 1
         if isinstance(directive, PartDirective):
             directive.run(self._parts, context, statement)
         else:

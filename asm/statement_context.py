@@ -89,6 +89,7 @@ class StatementContext(ExpressionContext):
 
     def after_layout(self, action: Callable[[], None]) -> None:
         """Run `action` after the layout; a `Mistake` of it becomes this line's error."""
+        self.state.effects += 1
         self.state.fixups.append(partial(self._run_fixup, action))
 
     def _run_fixup(self, action: Callable[[], None]) -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from macaw.asm.assembly_state import AssemblyState
 from macaw.asm.macro import Macro
 from macaw.asm.macro_body import ExpandedText, MacroBody, RepeatedText
+from macaw.asm.replay import Counts, Expansion, Mark, Recording, Replay
 from macaw.asm.source import Caller, LogicalLine, SourceText
 from macaw.asm.syntax import Mistake, Name
 
@@ -116,6 +117,7 @@ class Frame:
     lines: Iterator[LogicalLine]
     rounds: Iterator[Iterator[LogicalLine]] = field(default_factory=lambda: iter(()))
     conditionals: int = 0  # how many were open when it began
+    expansion: Expansion | None = None  # of a macro call that may be recorded
 
 
 class TextStack:
@@ -129,12 +131,14 @@ class TextStack:
         self,
         state: AssemblyState,
         budget: Budget,
+        replay: Replay,
         words: Collection[str],
         directives: Collection[str],
         lines: Callable[[SourceText], Iterator[LogicalLine]],
     ) -> None:
         self.state = state
         self.budget = budget
+        self.replay = replay
         self.directives = directives
         self.macros: dict[str, Macro] = {}  # by their name in small letters
         self.macro_words: set[str] = set()  # the names of macros, as defined and in small letters
@@ -142,6 +146,7 @@ class TextStack:
         self.calls = 0  # of macros, for `\@`
         self.collects = False  # lines are read for a body
         self.depth = 0  # of macros and repetitions in each other
+        self.deepest = 0  # the greatest depth since the innermost recording began
         self.frames: list[Frame] = []
         self._words = words
         self._lines = lines
@@ -173,13 +178,20 @@ class TextStack:
         self.macros[name] = macro
         self.macro_words |= {name, macro.name}
         self.state.macros.append(macro)
+        self._forget_expansions()
 
     def purge(self, name: str) -> bool:
         """Remove a macro. Return whether there was one of this name."""
         macro = self.macros.pop(name.lower(), None)
         if macro is not None:
             self.macro_words -= {name.lower(), macro.name}
+            self._forget_expansions()
         return macro is not None
+
+    def _forget_expansions(self) -> None:
+        """Record nothing that contains this line, and replay nothing that was read before it."""
+        self.state.effects += 1
+        self.replay.forget()
 
     def collect(self, command: Command, opening: Sequence[str], end: str) -> list[LogicalLine]:
         """Read and return the lines of the body that `command` begins, up to its `end`.
@@ -214,12 +226,51 @@ class TextStack:
         """Make a file of the run the only text on the stack."""
         self.frames = [Frame("file", self._lines(text))]
 
-    def expand(self, command: Command, body: MacroBody, values: Sequence[str], what: str) -> None:
-        """Put the expansion of a macro on the stack. Raises `LimitExceeded`."""
-        caller = command.caller(what)
+    def expand(self, command: Command, macro: Macro, values: Sequence[str]) -> None:
+        """Read a macro's body next, unless its bytes for these values are known.
+
+        Raises `LimitExceeded`, as all methods that add a text.
+        """
+        body = macro.body
+        assert body is not None
+        caller = command.caller(f"in expansion of macro '{macro.name}'")
         self._check_depth(caller)
+        mark, key = None, tuple(values)
+        if body.uses_number:
+            self.state.effects += 1
+        else:
+            recording = self.replay.find(macro, key)
+            if recording is not None and self.depth + recording.spent.depth <= MAX_DEPTH:
+                self._spend_again(recording, 1, caller)
+                self.replay.put(recording, command.line.source, command.line.start)
+                return
+            mark = self._mark()
+        self.calls += 1
+        values = (*values, str(self.calls - 1))
         self._spend(body, values, caller)
-        self._enter(Frame("macro", self._lines(ExpandedText(body, values, caller, macro=True))))
+        expansion = None if mark is None else Expansion(macro, key, mark)
+        lines = self._lines(ExpandedText(body, values, caller, macro=True))
+        self._enter(Frame("macro", lines, expansion=expansion))
+
+    def _mark(self) -> Mark | None:
+        mark = self.replay.mark(self._counts(), self.deepest)
+        if mark is not None:
+            self.deepest = self.depth
+        return mark
+
+    def _recording(self, mark: Mark) -> Recording | None:
+        """Return what was read since `mark`; None if it cannot be repeated without reading."""
+        deepest, self.deepest = self.deepest, max(self.deepest, mark.deepest)
+        return self.replay.recording(mark, self._counts(), deepest)
+
+    def _counts(self) -> Counts:
+        return Counts(self.calls, self.budget.lines, self.budget.characters, self.depth)
+
+    def _spend_again(self, recording: Recording, times: int, caller: Caller) -> None:
+        """Take what reading a recorded text again would cost. Raises `LimitExceeded`."""
+        spent = recording.spent
+        self.budget.spend(times * spent.lines, times * spent.characters, caller)
+        self.calls += times * spent.calls
 
     def _spend(self, body: MacroBody, values: Sequence[str], caller: Caller) -> None:
         """Charge an expansion to the budget, before it is made. Raises `LimitExceeded`."""
@@ -239,16 +290,25 @@ class TextStack:
             together, cost = max(1, _PIECE // (len(body.text) + 1)), len(body.lines)
 
         def rounds() -> Iterator[Iterator[LogicalLine]]:
-            rest, before = count, self.state.report.errors
-            source = RepeatedText(body, caller, min(together, count))
+            rest, before, mark = count, self.state.report.errors, self._mark()
+            source = RepeatedText(body, caller, 1 if mark else min(together, count))
             while rest:
-                if rest < source.rounds:
-                    source = RepeatedText(body, caller, rest)
+                if source.rounds > rest:
+                    source = RepeatedText(body, caller, rest, source)
                 rest -= source.rounds
                 has_failed = self.state.report.errors > before
                 a_round = cost + ERROR_COST * len(body.lines) * has_failed
                 self.budget.spend(source.rounds * a_round, len(source.text), caller)
                 yield self._lines(source)
+                if mark is not None:
+                    recording = self._recording(mark)
+                    if recording is not None and self.replay.can_repeat(recording, rest):
+                        self._spend_again(recording, rest, caller)
+                        self.replay.repeat(mark, recording, rest)
+                        return
+                    mark = None
+                    if together > 1 and rest:
+                        source = RepeatedText(body, caller, min(together, rest), source)
 
         self._enter(Frame("repetition", iter(()), rounds()))
 
@@ -277,6 +337,8 @@ class TextStack:
         caller = command.caller(f"in the repetition of {command.name.text}")
         self._check_depth(caller)
         number = str(self.calls)
+        if body.uses_number:
+            self.state.effects += 1
 
         def rounds() -> Iterator[Iterator[LogicalLine]]:
             for value in values:
@@ -289,11 +351,13 @@ class TextStack:
         """Put an included file on the stack. Raises `LimitExceeded`."""
         if sum(frame.kind == "include" for frame in self.frames) >= MAX_DEPTH:
             raise LimitExceeded(f"more than {MAX_DEPTH} includes in each other", caller)
+        self.state.effects += 1
         self.budget.spend(text.text.count("\n") + 1, len(text.text), caller)
         self._enter(Frame("include", self._lines(text)))
 
     def leave(self) -> None:
         """Carry out `.exitm`: remove the text on top, and the conditionals that it opened."""
+        self.state.effects += 1  # on the texts around it
         frame = self.frames.pop()
         del self.conditionals[frame.conditionals :]
         if frame.kind != "include":
@@ -307,6 +371,7 @@ class TextStack:
         frame.conditionals = len(self.conditionals)
         if frame.kind != "include":
             self.depth += 1
+            self.deepest = max(self.deepest, self.depth)
         self.frames.append(frame)
 
     def next_round(self) -> None:
@@ -329,6 +394,10 @@ class TextStack:
             frame.lines = lines
             return
         self.frames.pop()
+        if frame.expansion is not None:
+            recording = self._recording(frame.expansion.mark)
+            if recording is not None:
+                self.replay.keep(frame.expansion, recording)
         if frame.kind in ("macro", "repetition"):
             self.depth -= 1
 

@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.sources import assembly
-from macaw.asm import elf, fast_path, parser, statement_parser
+from macaw.asm import parser, statement_parser
 from macaw.asm.assembler import assemble
-from macaw.asm.diagnostics import AssemblyError
 from macaw.asm.source import Source
 from macaw.asm.syntax import Statement
 from macaw.isa import registry
-from macaw.isa.config import Configuration, load
+from macaw.isa.config import load
 from macaw.isa.kinds import Immediate, Kind, Letters, Named
 from macaw.isa.rows import Row
+from tests.asm.both_ways import both
 from tests.fuzzing import EXAMPLES, fuzz
 
 pytestmark = pytest.mark.once
@@ -63,36 +63,6 @@ ODD = (
     "#",
     ";",
 )
-
-
-def outcome(
-    sources: list[Source],
-    device: Configuration | None,
-    monkeypatch: pytest.MonkeyPatch,
-    enabled: bool,
-) -> object:
-    """All that a user can see of a run."""
-    monkeypatch.setattr(fast_path.FastPath, "enabled", enabled)
-    try:
-        program = assemble(sources, device=device)
-    except AssemblyError as error:
-        return error.diagnostics
-    return elf.write(program), list(program.lines), program.warnings
-
-
-def both(
-    text: str,
-    folder: Path | None = None,
-    before: str = "",
-    device: Configuration | None = None,
-) -> object:
-    """The outcome, which is the same both ways."""
-    sources = [Source(before, "before.s")] if before else []
-    sources.append(Source(text, "short.s", folder))
-    with pytest.MonkeyPatch.context() as patch:
-        found = outcome(sources, device, patch, True)
-        assert found == outcome(sources, device, patch, False)
-    return found
 
 
 def operand(kind: Kind, chance: random.Random) -> str:

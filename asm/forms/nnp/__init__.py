@@ -20,6 +20,8 @@ _END = re.compile(r"[;\r\n#]|//|/\*")  # of a statement; this core has no string
 class NnpPart(CorePart):
     """A part of nnp. The rules are not checked for words that the source writes as data."""
 
+    reads_expansions = True  # each error of a chain names its expansion
+
     missing: set[int] = field(default_factory=set)  # offsets of words missing by an error
 
     def statement_failed(self) -> None:

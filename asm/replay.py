@@ -1,0 +1,148 @@
+"""Expansions whose bytes are known: a macro call or a repetition's round that was read before.
+
+An expansion is pure if it only puts bytes that follow from its text: it uses no symbol, no address
+and no number of a call, and it defines and reports nothing. The same text then gives the same bytes
+at each place with the same alignment, so the bytes are put there without reading the text.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from macaw.asm.assembly_state import AssemblyState
+from macaw.asm.layout import Area
+from macaw.asm.macro import Macro
+from macaw.asm.operand_encoder import WORD_BYTES
+from macaw.asm.source import SourceText
+
+_MOST_BYTES = 1 << 24  # of all recordings of a source
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Macro calls, lines and characters that were read, and the depth of texts in each other."""
+
+    calls: int
+    lines: int
+    characters: int
+    depth: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mark:
+    """The state in which an expansion starts.
+
+    `size` is in bytes of the area, `rows` of the line table; `deepest` is the greatest depth that
+    the recording around this one has reached so far.
+    """
+
+    area: Area
+    size: int
+    rows: int
+    effects: int
+    counts: Counts
+    deepest: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recording:
+    """What a pure expansion adds: its bytes, its rows of the line table, and what it `spent`.
+
+    `offsets` are those of the rows, in bytes from the start of the expansion. The depth in `spent`
+    is the number of texts in each other.
+    """
+
+    data: bytes
+    offsets: Sequence[int]
+    spent: Counts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Expansion:
+    """A macro call with the values of the parameters, and the state in which it starts."""
+
+    macro: Macro
+    values: tuple[str, ...]
+    mark: Mark
+
+
+@dataclass(eq=False)
+class Replay:
+    """The recordings of one source. `takes_words` says whether plain instructions can come next."""
+
+    state: AssemblyState
+    takes_words: Callable[[], bool]
+
+    def __post_init__(self) -> None:
+        # By macro, values, area, and the offset modulo a word at which the expansion starts.
+        self._recordings: dict[tuple[Macro, tuple[str, ...], Area, int], Recording] = {}
+        self._bytes = 0
+
+    def _effects(self) -> int:
+        return self.state.effects + self.state.report.events
+
+    def mark(self, counts: Counts, deepest: int) -> Mark | None:
+        """Return the present state; None if no expansion can be recorded here."""
+        if self.state.record is not None or not self.takes_words():
+            return None
+        area, rows = self.state.area, len(self.state.line_table)
+        return Mark(area, area.size, rows, self._effects(), counts, deepest)
+
+    def recording(self, mark: Mark, counts: Counts, deepest: int) -> Recording | None:
+        """Return what was added since `mark`; None if that was not pure."""
+        area, before = mark.area, mark.counts
+        if self._effects() != mark.effects:
+            return None
+        spent = Counts(
+            counts.calls - before.calls,
+            counts.lines - before.lines,
+            counts.characters - before.characters,
+            deepest - before.depth,
+        )
+        offsets = self.state.line_table.offsets(mark.rows)
+        offsets = array("I", [offset - mark.size for offset in offsets])
+        return Recording(bytes(area.data[mark.size :]), offsets, spent)
+
+    def keep(self, expansion: Expansion, recording: Recording) -> None:
+        """Keep what an expansion added, for further calls with the same values."""
+        self._bytes += len(recording.data) + 4 * len(recording.offsets)
+        if self._bytes > _MOST_BYTES:
+            self.forget()
+        mark = expansion.mark
+        key = expansion.macro, expansion.values, mark.area, mark.size % WORD_BYTES
+        self._recordings[key] = recording
+
+    def find(self, macro: Macro, values: tuple[str, ...]) -> Recording | None:
+        """Return the recording of a macro call that can be put at the end of the present area."""
+        area = self.state.area
+        recording = self._recordings.get((macro, values, area, area.size % WORD_BYTES))
+        if recording is None or not self._can_put(recording, 1):
+            return None
+        return recording
+
+    def forget(self) -> None:
+        """Drop all recordings: a macro has another meaning now."""
+        self._recordings.clear()
+        self._bytes = 0
+
+    def _can_put(self, recording: Recording, times: int) -> bool:
+        size = self.state.area.size + times * len(recording.data)
+        return self.takes_words() and size <= self.state.device.external_bytes
+
+    def put(self, recording: Recording, source: SourceText, place: int) -> None:
+        """Add a recording's bytes at the end of the present area, for an offset of a source."""
+        area = self.state.area
+        offsets = [area.size + offset for offset in recording.offsets]
+        self.state.line_table.add_rows(area, offsets, source, [place] * len(offsets))
+        area.data += recording.data
+
+    def can_repeat(self, recording: Recording, rounds: int) -> bool:
+        """Return whether `rounds` more rounds directly after the recorded one are alike."""
+        return len(recording.data) % WORD_BYTES == 0 and self._can_put(recording, rounds)
+
+    def repeat(self, mark: Mark, recording: Recording, rounds: int) -> None:
+        """Add the round that was recorded since `mark` again, `rounds` times."""
+        self.state.line_table.repeat(mark.rows, rounds, len(recording.data))
+        mark.area.data += recording.data * rounds
