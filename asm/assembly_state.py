@@ -55,6 +55,9 @@ class AssemblyState:
     area: Area = field(init=False)
     ordinal: int = 0
 
+    # The number of instructions that were put into areas.
+    instructions: int = 0
+
     # Counts uses of symbols and addresses, and all that statements do besides adding bytes.
     effects: int = 0
 

@@ -76,6 +76,7 @@ def place_word(context: StatementContext, row: Instruction, bound: BoundOperands
     values, pending = known_values(context, row, bound)
     size = row.format.size
     context.mark()
+    context.state.instructions += 1
     if context.offset % size:
         message = f"the instruction does not lie on a multiple of {size}"
         context.state.report.warning(context.line, (-1, -1), message)

@@ -42,6 +42,7 @@ class Mark:
     size: int
     rows: int
     effects: int
+    instructions: int
     counts: Counts
     deepest: int
 
@@ -56,6 +57,7 @@ class Recording:
 
     data: bytes
     offsets: Sequence[int]
+    has_instructions: bool
     spent: Counts
 
 
@@ -88,7 +90,8 @@ class Replay:
         if self.state.record is not None or not self.takes_words():
             return None
         area, rows = self.state.area, len(self.state.line_table)
-        return Mark(area, area.size, rows, self._effects(), counts, deepest)
+        state = self.state
+        return Mark(area, area.size, rows, self._effects(), state.instructions, counts, deepest)
 
     def recording(self, mark: Mark, counts: Counts, deepest: int) -> Recording | None:
         """Return what was added since `mark`; None if that was not pure."""
@@ -103,7 +106,8 @@ class Replay:
         )
         offsets = self.state.line_table.offsets(mark.rows)
         offsets = array("I", [offset - mark.size for offset in offsets])
-        return Recording(bytes(area.data[mark.size :]), offsets, spent)
+        has_instructions = self.state.instructions > mark.instructions
+        return Recording(bytes(area.data[mark.size :]), offsets, has_instructions, spent)
 
     def keep(self, expansion: Expansion, recording: Recording) -> None:
         """Keep what an expansion added, for further calls with the same values."""
@@ -140,7 +144,8 @@ class Replay:
 
     def can_repeat(self, recording: Recording, rounds: int) -> bool:
         """Return whether `rounds` more rounds directly after the recorded one are alike."""
-        return len(recording.data) % WORD_BYTES == 0 and self._can_put(recording, rounds)
+        keeps_alignment = len(recording.data) % WORD_BYTES == 0 or not recording.has_instructions
+        return keeps_alignment and self._can_put(recording, rounds)
 
     def repeat(self, mark: Mark, recording: Recording, rounds: int) -> None:
         """Add the round that was recorded since `mark` again, `rounds` times."""

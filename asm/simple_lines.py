@@ -274,6 +274,7 @@ class SimpleLines:
         """Append the collected words to the area."""
         words = self._words
         if words:
+            self._state.instructions += len(words)
             self._area.data += pack(f"<{len(words)}I", *words)
             self._state.line_table.add_words(
                 self._area, self._base, WORD_BYTES, self._source, self._places
