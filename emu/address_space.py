@@ -153,9 +153,10 @@ class AddressSpace:
         return None if region is None or address + length > region.end else region.window
 
     def extent(self, address: int, length: int, what: str) -> tuple[int, int]:
-        """Return the offset of an address in its memory or window, and the size of that in bytes.
+        """Return the offset of an address in its memory or window, and the size of that area.
 
-        Raises the faults of `locate` if neither a memory nor a window contains all `length` bytes.
+        Both are in bytes. Raises the faults of `locate` if neither a memory nor a window contains
+        all `length` bytes.
         """
         window = self.window(address, length)
         if window is not None:

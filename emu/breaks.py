@@ -55,11 +55,11 @@ class Breakable(Inspectable):
         self.breaks = dict(breaks)
 
     def break_stop(self, address: int) -> Stop | None:
-        """Return the stop before the instruction at `address` if its break is true, else None.
+        """Return the stop before the instruction at `address`, or None.
 
-        The core calls this as `if self.breaks: ...`, before any effect of the instruction. The
-        result is also None if the instruction has already waited, or if this arrival has already
-        stopped.
+        There is a stop if `breaks` has the address and the break's test is true. There is none if
+        the instruction has already waited, or if this arrival has already stopped. The core calls
+        this as `if self.breaks: ...`, before any effect of the instruction.
         """
         found = self.breaks.get(address)
         if found is None or self.waiting is not None or self.last_break == self.moment(address):
@@ -84,7 +84,7 @@ class Instrumented(Breakable):
 
     @abstractmethod
     def ask(self) -> None:
-        """Return from `advance` after the present act, so that the clock can test for a stop.
+        """Make `advance` return after the present act, so that the clock can test for a stop.
 
         Other cores return after each act anyway while they have listeners.
         """

@@ -1,4 +1,4 @@
-"""Copied parts: they map an address in a copied program to the program's own symbols and lines.
+"""Copied parts: how an address in a copy of a part leads to the program's symbols and lines.
 
 A core may execute a copy of the part that the program has for another instance of that core. Rows
 of the array do so. Each instance has its own address range for a part: a row has its unit, an

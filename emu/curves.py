@@ -94,9 +94,9 @@ _EXACT: dict[str, Callable[[Decimal], Decimal]] = {
 
 
 def _decide(name: str, x: float, rounded: Callable[[Fraction], Any]) -> Any:
-    """Return `rounded` of the curve's true value at `x`, which is not 0.
+    """Return `rounded(y)`, where y is the true value of the curve `name` at `x`, which is not 0.
 
-    It raises the precision until both ends of the error range are rounded to the same number.
+    The function raises the precision until both ends of the error range round to the same number.
     """
     digits = _DIGITS
     while True:
@@ -110,7 +110,7 @@ def _decide(name: str, x: float, rounded: Callable[[Fraction], Any]) -> Any:
 
 
 def _curve(name: str, values: Host) -> Host:
-    """Return a curve at each element; in decimals where binary64 is not precise enough."""
+    """Return the curve `name` at each element; in decimals where binary64 is not precise enough."""
     with np.errstate(invalid="ignore"):
         exact = _FAST[name](np.asarray(values).astype(np.float64))
     dtype = values.dtype
@@ -129,7 +129,7 @@ def _curve(name: str, values: Host) -> Host:
 
 @cache
 def _table(name: str) -> NDArray[np.float16]:
-    """Return an array of 65536 numbers: a curve at every fp16 number, indexed by its bits."""
+    """Return the curve `name` at all 65536 fp16 numbers, indexed by their bits."""
     table = _curve(name, np.arange(1 << 16, dtype=np.uint16).view(np.float16))
     table.flags.writeable = False
     return table

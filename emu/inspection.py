@@ -37,14 +37,14 @@ class Inspectable(Agent):
     """A core that answers questions of the debugger; these call `sync` before each question."""
 
     device: System
-    shows_begun = False  # `current` is the instruction of the trace that began last
+    shows_begun = False  # whether `current` tells an instruction one cycle after it began
 
     def current(self) -> tuple[str, int | None]:
         """Return what the core executes: a text, and the address of the instruction.
 
-        The text is empty if the instruction alone says all. In a cycle in which an instruction
-        begins for the trace, the answer is that instruction. With `shows_begun` this answer comes
-        one cycle later.
+        The text is empty if the instruction alone says all. The profiler stops a run before the
+        cycle in which a recorded instruction begins, and calls this; the answer must be that
+        instruction. With `shows_begun` it stops one cycle later.
         """
         return "", self.next_address
 

@@ -113,7 +113,7 @@ class Memory(MemorySystem):
         self.state.traffic = [list(port.counts().values()) for port in self.ports]
 
     def reload(self) -> None:
-        """Set the attributes that `sync` writes from `self.state`."""
+        """Set the memory system's attributes from the values that `sync` wrote into `state`."""
         self.feeding = list(self.state.feeding)
         self.banks.take(self.state.arbiter, self.ports)
         self.channel.free = self.state.free

@@ -74,7 +74,10 @@ OnMove = Callable[[str, int, int, int], None]  # "read" or "write", time, addres
 
 
 class Origins:
-    """The record of all origins of one core; `number()` returns the announcements so far."""
+    """The record of all origins of one core.
+
+    `number()` returns the number of announcements so far.
+    """
 
     fields: frozenset[str] = frozenset()  # of the state, whose `makers` it knows
     # Of these, queues: cells never written count as empty, for what was there was moved out.

@@ -74,7 +74,7 @@ ADDRESS_BUDGET = AddressBudget()  # one a process, as the address space is
 
 
 class Sleeper(Protocol):
-    """A core that skips acts as long as no other core can see their effects, and does them then."""
+    """A core that skips acts until another core could see their effects, and then does them."""
 
     def note_use(self, time: int) -> None:
         """Do the skipped acts before cycle `time`: another core uses the same memory then."""

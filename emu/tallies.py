@@ -18,8 +18,8 @@ PLACES = tuple(TAKEN.values())
 class Tally:
     """Counts and times of some instructions, in the form of a register group's counters.
 
-    Times are device cycles. `begin` is the begin of the first instruction, `NEVER` if none has
-    begun; `until` is the latest end. `values` is indexed like `macaw.isa.trace.GROUP`.
+    Times are device cycles. `begin` is the cycle in which the first instruction begins, or `NEVER`.
+    `until` is the first cycle after all of them. `values` is indexed like `macaw.isa.trace.GROUP`.
     """
 
     __slots__ = ("begin", "until", "values")

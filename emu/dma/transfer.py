@@ -97,7 +97,8 @@ class Transfer(NamedTuple):
     def windows(self, memory: Memory) -> dict[Window, tuple[Window, str, int]]:
         """Return the windows through which the bytes pass.
 
-        The value of each is a tuple: the window, "read" or "write", and the address of the access.
+        Each window is mapped to a tuple: the window, "read" or "write", and the address of the
+        access.
         """
         windows = {}
         for what, address in (("read", self.src), ("write", self.dst)) if self.size else ():

@@ -99,7 +99,7 @@ def _tensor(x: Host, y: Host, transpose: str) -> Host:
 
 
 def _lanes(name: str, x: Host, y: Host) -> Host:
-    """Return a function of each lane."""
+    """Apply the function `name` to the lanes of both operands; return the results."""
     match name:
         case "add":
             return add(x, y)
@@ -142,7 +142,7 @@ _LOGIC = {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
 
 
 def _logic(name: str, x: Host, y: Host) -> Host:
-    """Return a logical function of the bits of each lane."""
+    """Apply the logical function `name` to the bits of the lanes; return the results."""
     kind = f"u{x.dtype.itemsize}"
     bits = np.ascontiguousarray(x).view(kind)
     other = np.ascontiguousarray(y).view(kind)

@@ -42,7 +42,7 @@ def check_producer(island: Island, block: Block, number: int, what: str) -> None
 def check_column(island: Island, block: Block, column: int, into: int = NOBODY) -> None:
     """Raise `Fault` if a block writes a column of a buffer that only another block may write.
 
-    `into` is the number of the buffer to which the column is pushed; it is not checked.
+    `into` is the number of the buffer to which the column is pushed; that buffer is not checked.
     """
     for number, buffer in enumerate(island.buffers):
         if number == into or not buffer.low <= column < buffer.high:

@@ -55,7 +55,7 @@ class Island(Core):
         self.tally_block: Block | None = None  # its fim in the tally has repeats left
 
     def settle(self) -> None:
-        """Compute from blocks and host operations when the island acts next or what it awaits."""
+        """Set the time of the next act and the present wait, from blocks and host operations."""
         running = [block for block in self.blocks if block.running]
         self.time = min(self.host_until, *(block.time for block in running), NEVER)
         self.running = bool(running) or self.host_until != NEVER

@@ -120,7 +120,7 @@ class IslandOrigins(Origins):
         )  # fmt: skip
 
     def begin_operation(self, block: Block, operation: Operation, column: int, slot: int) -> None:
-        """Record the operands before a repeat of an operation is done."""
+        """Record the operands of a repeat that is about to be done."""
         record = self._record(block, "fim")
         record.operation, record.column, record.slot = operation, column, slot
         self._present = [record]
@@ -144,7 +144,7 @@ class IslandOrigins(Origins):
         return data.copy()
 
     def end_operation(self) -> None:
-        """Record the results after the repeat that `begin_operation` announced was done."""
+        """Record the results of the repeat whose operands `begin_operation` recorded."""
         (record,) = self._present
         assert record.operation is not None
         if record.operation.computes:
@@ -171,7 +171,7 @@ class IslandOrigins(Origins):
         return self.memory.address(self.memory.column_at(bank, row, column))
 
     def begin_push(self, block: Block, name: str, slot: int) -> None:
-        """Record which register a push stores, before it is done."""
+        """Record which register a push stores that is about to be done."""
         record = self._record(block, "push")
         record.file, record.slot = name, slot
         self._present = [record]

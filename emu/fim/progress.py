@@ -1,4 +1,4 @@
-"""The end of a word of a block: it is finished, or it waits for another block."""
+"""The end of a word: functions that finish the word of a block or let it wait for another block."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class PendingRepeats:
         return first, rest
 
     def uses(self) -> list[Use]:
-        """Return what all these repeats use, for the trace."""
+        """Return the uses of all these repeats, for the trace."""
         count, last = self.count, self.at + (self.count - 1) * self.period
         return repeat_uses(
             "writes" if self.writes else "reads",
@@ -94,7 +94,7 @@ class PendingRepeats:
 def repeat_uses(
     kind: str, times: tuple[int, ...], accesses: int, products: int, passes: int, waits: int
 ) -> list[Use]:
-    """Return what repeats of a `fim` use, for the trace.
+    """Return the uses of repeats of a `fim`, for the trace.
 
     `times` has four cycles: the first repeat was requested, the first was done, the last was done,
     the result of the last is ready.

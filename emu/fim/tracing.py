@@ -168,7 +168,7 @@ def flush_tally(island: Island) -> None:
 def _batch_uses(
     island: Island, block: Block, operation: Operation, time: int, bank_waits: int
 ) -> list[Use]:
-    """Return what the repeats of a `fim` that a block has just done use."""
+    """Return the uses, for the trace, of the repeats that a block has just done."""
     batch, banks = island.batch, len(block.banks)
     assert batch is not None
     each, last = batch.count * banks, batch.at + (batch.count - 1) * batch.period
@@ -186,7 +186,7 @@ def _batch_uses(
 def _pending_repeats(
     island: Island, block: Block, operation: Operation, time: int, bank_waits: int
 ) -> PendingRepeats:
-    """Return the repeats of a `fim` that a block has just done, so that they are reported later."""
+    """Return a record of the repeats that a block has just done, to be reported later."""
     batch, banks = island.batch, len(block.banks)
     assert batch is not None
     waits, latency = batch.waits * banks, batch.latency
@@ -212,7 +212,7 @@ def report_until(island: Island, time: int, index: int = 0, exactly: bool = True
     """Report pending repeats that were requested before cycle `time`.
 
     For blocks with numbers below `index`, also report those requested in cycle `time`. Unless
-    `exactly` is set, report only words all of whose repeats are reported then.
+    `exactly` is set, leave out blocks of which some repeats would remain pending.
     """
     waiting = [block for block in island.blocks if block.pending is not None]
     if not waiting:

@@ -103,5 +103,8 @@ def pointer_start(part: str, arrivals: Sequence[int], write_ends: Iterable[int])
 
 
 def block_end(rz_ready: int, push_end: int, pull_end: int, write_ends: Iterable[int]) -> int:
-    """Return the first cycle in which a block may end: all its results and columns are stored."""
+    """Return the first cycle in which all results and columns of a block are stored.
+
+    Only then may the block end.
+    """
     return max(rz_ready, push_end, pull_end, *write_ends)

@@ -1,4 +1,4 @@
-"""The beats of a transfer by number: it finds a beat's position and length without a loop."""
+"""Maps of a transfer's beats, which find the position and length of a beat without a loop."""
 
 from __future__ import annotations
 

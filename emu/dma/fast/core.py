@@ -167,7 +167,7 @@ class FastDma(DmaCore):
         return True
 
     def _is_alone(self, route: Route) -> bool:
-        """Return whether no other core can use the transfer's memories unnoticed by the dma."""
+        """Return whether any use of the transfer's memories by another core would wake the dma."""
         memory = self.device.memory
         banks = memory.banks
         for half in route.halves:

@@ -59,7 +59,7 @@ class Side:
 
 
 class Route:
-    """A transfer whose beats take one cycle each on both sides if no other core interferes."""
+    """A transfer in which each beat takes one cycle on both sides if no other core interferes."""
 
     def __init__(self, transfer: Transfer, beats: BeatMap, src: Side, dst: Side) -> None:
         self.transfer, self.beats, self.src, self.dst = transfer, beats, src, dst
