@@ -1,6 +1,6 @@
 """The debugger without a screen: sessions, stops, points, expressions, going back.
 
-| module | holds |
+| module | contents |
 |---|---|
 | `stops` | why a run stopped, as plain records |
 | `places` | cores, units of them and sets of both: `pe[1,0].3` |
@@ -10,16 +10,17 @@
 | `name_resolver`, `state_paths`, `element_path`, `values` | what names mean |
 | `locations`, `where`, `source_code`, `call_stack` | addresses of source lines, and back |
 | `point`, `point_checks`, `points`, `dprintf`, `events` | breakpoints, watches and events, as set |
-| `monitor` | the same at work while a device runs; made of the following |
-| `breakpoints`, `arrivals`, `catchpoints`, `state_events` | breaks of cores; events |
-| `watch_set`, `watch_target`, `queue_delta`, `event_fields` | watches |
+| `monitor` | tests all points while a device runs, with the modules of the next three rows |
+| `breakpoints`, `arrivals`, `catchpoints`, `state_events` | tests for breakpoints and events |
+| `watch_set`, `watch_target`, `queue_delta`, `event_fields` | tests for watches |
 | `hit_counter` | conditions, counts, which points stop |
-| `runner` | drives the device: slices, checkpoints |
-| `stepping`, `line_steps`, `reverse` | steps that are counted, steps by lines, the way back |
-| `session` | all of it together; each call returns a `stops.StopRecord` |
+| `runner` | runs the device in time slices, makes checkpoints |
+| `stepping`, `line_steps`, `reverse` | counted steps, steps by lines, going back |
+| `session` | the whole debugger as one class; each call returns a `stops.StopRecord` |
 
-Each imports only those listed above it, or beside it in the same group.
-docs/debugger-internals.md has the whole. Commands, views and the screen call `Session` from one
-worker thread; `Session.interrupt` alone may come from another. The debugger knows no core: names
-come from the tables of `isa` and from the state that `emu` declares.
+Except for `monitor`, each module imports only modules that are listed above it or in its row.
+docs/debugger-internals.md describes the design. Commands, views and the screen call `Session` from
+one worker thread; only `Session.interrupt` may be called from another thread. The debugger has no
+code for particular cores: it takes names from the tables of `isa` and from the state that `emu`
+declares.
 """

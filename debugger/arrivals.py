@@ -22,7 +22,7 @@ class Arrival:
     """One arrival of a core at an instruction, with the points that cannot stop it there again."""
 
     moment: object  # `Inspectable.moment`
-    points: set[int] = field(default_factory=set)  # numbers of those that were counted here
+    points: set[int] = field(default_factory=set)  # numbers of points that were counted here
     newest: int = NONE  # points with a higher number were set while a stop showed the instruction
 
 

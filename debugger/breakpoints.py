@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from macaw.emu.core import Core
 
 Test = Callable[[], bool]
-Goals = Mapping[str, Mapping[int, Test]]  # by core and address: a run ends there if it holds
+Goals = Mapping[
+    str, Mapping[int, Test]
+]  # by core and address: a run ends there if the test is true
 PointTarget = tuple[Point, Target]  # a breakpoint at an address of a core
 
 
@@ -36,7 +38,7 @@ class Breakpoints:
         self.debuggee = debuggee
         self.arrivals = arrivals
         self.counter = counter
-        self._halting: dict[str, dict[int, list[PointTarget]]] = {}  # of cores that halt
+        self._halting: dict[str, dict[int, list[PointTarget]]] = {}  # of cores with breaks
         self._by_announcement: dict[str, dict[int, list[PointTarget]]] = {}  # of all others
         self._breaks: dict[str, dict[int, Break]] = {}
         self._cores_with_breaks: set[str] = set()  # cores that have breaks now
@@ -78,7 +80,7 @@ class Breakpoints:
                 return Break(test)
             if condition.live_core not in ("", core.name):
                 return Break(test)
-            # A guard holds while another core has yet to write what the text reads: `test` decides.
+            # While a guard is true, memory lacks a delayed write, and only `test` is right.
             parts = [*condition.guards, f"({condition.live})"]
             names |= {k: v for k, v in condition.names.items() if any(k in x for x in parts)}
             texts += parts

@@ -1,7 +1,7 @@
 """Finds the calls that a core is in, by return addresses in the link register and on the stack.
 
 Assembly code has no frame records. Therefore each word on the stack that is the address after a
-call is taken as a return address. A direct call counts only if its target lies at or before the
+call is taken as a return address. A direct call counts only if its target is at or before the
 address in the inner function.
 """
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from macaw.emu.core import Core
 
 LINK = "ra"
-MOST_WORDS = 4096  # of the stack that are searched
+MOST_WORDS = 4096  # words of the stack that are searched
 MOST_FRAMES = 64
 
 

@@ -33,7 +33,7 @@ class Catchpoints:
         self._announcements: list[tuple[Point, str, list[Place]]] = []  # kind of announcement
 
     def is_late(self, point: Point) -> bool:
-        """Return whether a fast engine reports the point's event later than in its own cycle."""
+        """Return whether a fast engine reports the point's event too late, in a later cycle."""
         device = self.debuggee.device
         event = event_of(device, point.text)
         if event.late or event.announced or event.name not in STATE_EVENTS:

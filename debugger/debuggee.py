@@ -22,7 +22,7 @@ class Output:
 
     on_write: Callable[[str, bytes], object] | None = None  # gets each piece as it comes
     pieces: list[tuple[Position, str, bytes]] = field(default_factory=list)  # position, stream
-    replaying: bool = False  # what comes now has come before: `on_write` does not get it again
+    replaying: bool = False  # output is a repetition: `on_write` has got it before
 
     def write(self, position: Position, stream: str, data: bytes) -> None:
         """Add a piece of a stream ("stdout", "stderr", "dprintf")."""

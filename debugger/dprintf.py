@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from macaw.debugger.debuggee import Debuggee
     from macaw.debugger.places import Place
 
-WIDEST = 1000  # characters, and digits after the point, that a conversion may ask for
+WIDEST = 1000  # largest width and precision of a conversion
 _CONVERSION = re.compile(r"%[-#0 +]*(\d*|\*)(?:\.(\d+|\*))?([a-zA-Z%])")
 _BITS = ("x", "X", "o")
 
@@ -55,6 +55,6 @@ def format_values(form: str, values: Sequence[Any]) -> str:
 
 
 def _bits_of(value: int) -> int:
-    """Return the bits of a register, a signed number in expressions, as an unsigned number."""
+    """Return a register's signed value as an unsigned number of 32 or 64 bits."""
     bits = 32 if value >= -(1 << 31) else 64
     return value & (1 << bits) - 1 if value < 0 else value

@@ -19,7 +19,10 @@ Values = Mapping[str, Any]  # of an announcement, by name
 
 
 def place_of(core: Core, values: Values) -> Place:
-    """Return the place that an announcement names in the values called like the core's levels."""
+    """Return the place of an announcement.
+
+    The values with the names of the core's levels of units are the indices of the place.
+    """
     units = []
     for level in core.table.levels:
         if level not in values:
@@ -53,7 +56,7 @@ def reaches(core: Core, values: Values, where: Place) -> bool:
 def registers(device: Device, core: Core, values: Values) -> Mapping[str, frozenset[Register]]:
     """Return the registers that an announced instruction reads ("read") and writes ("write").
 
-    They are found by the announcement's masks if it has some, else by the instruction's row.
+    The announcement's masks determine them; without masks, the instruction's row does.
     """
     if "reads" in values:
         (file,) = core.table.files

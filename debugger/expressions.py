@@ -2,8 +2,8 @@
 
 Operators on whole numbers are those of the assembler, with 64 bits (`macaw.asm.expressions`; a true
 comparison is -1). Operators on real numbers and on arrays are those of Python and NumPy; on arrays
-they act element by element. An expression that reads only registers of one core, constants and
-plain memory also has a text in Python that the translated code of this core may contain.
+they act element by element. Some expressions read only registers of one core, constants and plain
+memory. They also have a text in Python that the translated code of this core may contain.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ SET_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "len": np.size,
     "abs": lambda values: np.abs(_widen(values)),
 }
-"""Functions of sets and arrays: of all values of their arguments together."""
+"""Functions of all values of their arguments together: sets of places, and arrays."""
 _EACH = ("abs",)
-_numbers = count(1)  # of names in compiled texts: no two expressions share one
+_numbers = count(1)  # for names in compiled texts, so that no two expressions share a name
 
 
 class ExpressionError(ValueError):
@@ -66,7 +66,7 @@ class _Code:
 
     text: str
     whole: bool = False  # always a whole number
-    bits: int = 64  # its magnitude has at most so many
+    bits: int = 64  # most bits of its magnitude
     live: str = ""
     is_constant: bool = False  # it reads nothing of the device
 
@@ -85,7 +85,7 @@ class Expression:
     target: tuple[Access, Callable[[], tuple[Any, ...]]] | None = (
         None  # what `set` changes, if it is a path
     )
-    uses_focus: bool = False  # it names something of the focus without saying whose
+    uses_focus: bool = False  # it names a member of the focus without its place
 
     @property
     def cores(self) -> frozenset[str]:

@@ -22,7 +22,7 @@ class CodeRow:
     text: str
     address: int | None = None
     where: str = ""  # a label that is here, or FILE:LINE
-    mark: str = ""  # the cores that stand here
+    mark: str = ""  # the cores whose next instruction this is
     point: str = ""  # "on", "off": a breakpoint is here
     current: bool = False
 
@@ -115,7 +115,7 @@ class Stall:
     The rows below it, with greater depth, are those that could end its wait.
     """
 
-    who: str  # empty: the text is a cause in words, or nobody could end the wait
+    who: str  # empty: the text is a cause, or says that no core could end the wait
     text: str
     depth: int
     final: bool = False  # it will never end the wait above

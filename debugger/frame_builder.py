@@ -136,7 +136,7 @@ class FrameBuilder:
         )
 
     def update(self, frame: Frame, panels: Iterable[str]) -> Frame:
-        """Return a copy of a frame, while a run goes on, with the present parts of some panels.
+        """Return a copy of a frame with the present parts of some panels, during a run.
 
         All other panels keep their parts.
         """
@@ -153,7 +153,7 @@ class FrameBuilder:
         if last is not None and last[0] == value:
             since = last[1]
         elif last is not None and last[2] >= self._stops - 1:
-            since = self._stops  # if nobody looked at the last stop, it may have changed long ago
+            since = self._stops  # without a look at the last stop, the change may be older
         self._changes[key] = value, since, self._stops
         return min(OLD, self._stops - since)
 

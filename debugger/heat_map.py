@@ -32,7 +32,7 @@ class HeatMap:
     def grid(self, heat: str) -> Grid:
         """Return the value of the expression `heat` in each unit of the cores of one kind.
 
-        It is the kind of the focused core, or, if that kind has no units, the kind with the most
+        It is the kind of the focused core. If that kind has no units, it is the kind with the most
         levels of units. An empty `heat` stands for the first counter of the units. If there are no
         values, the grid's `message` says why.
         """

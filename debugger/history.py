@@ -76,7 +76,8 @@ class History:
 
         It replaces a checkpoint at the same position. `cost` is the running time in seconds since
         the last checkpoint. `edit` is a change that the user has just made. `number` is the user's
-        number for the checkpoint; 0 means the next free number, None no new number.
+        number for the checkpoint. 0 means the next free number; None keeps the number of the
+        replaced checkpoint.
         """
         position = device.position
         old = self.at(position)
@@ -113,7 +114,7 @@ class History:
     def floor(self, position: Position) -> Checkpoint:
         """Return the earliest checkpoint from which a replay leads to a position.
 
-        It is the last edit before the position, or the start of the run.
+        It is the checkpoint of the last edit before the position, or of the start of the run.
         """
         edits = (x for x in self.points if x.has_edits and x.position < position)
         return max(edits, key=lambda x: x.position, default=self.points[0])
@@ -131,9 +132,9 @@ class History:
         self._keep(bisect_right(self._positions(), position))
 
     def forget_edits(self, position: Position) -> None:
-        """Drop the first edit after a position, and all checkpoints that follow it.
+        """Drop the checkpoint of the first edit after a position, and all later checkpoints.
 
-        A run that goes on from the position happens without that edit.
+        Called when a run continues from the position: that run does not have these edits.
         """
         later = (x.position for x in self.points if x.has_edits and x.position > position)
         first = min(later, default=None)
@@ -166,8 +167,8 @@ class History:
     def _thin(self) -> None:
         """Drop checkpoints until their number and size are within the bounds.
 
-        Each time, drop the one that leaves the smallest gap relative to its age. So the gaps grow
-        in proportion to the distance from the present.
+        Each time, drop the checkpoint that leaves the smallest gap relative to its distance from
+        the present. So the gaps grow in proportion to that distance.
         """
         while len(self.points) > 3 and (
             len(self.points) > self.most or (len(self.points) > 8 and self.bytes > self.most_bytes)

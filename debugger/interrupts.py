@@ -11,7 +11,10 @@ from macaw.debugger.stops import SessionError
 
 
 class Interrupts:
-    """The request to stop of one session. Other threads may call only `request`."""
+    """A request that the present run or command of a session stops.
+
+    Other threads may call only `request`.
+    """
 
     def __init__(self) -> None:
         self.running = False  # a device runs: it looks at `pending` between acts

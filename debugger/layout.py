@@ -82,7 +82,7 @@ class Arrangement:
     def columns(self, width: int, height: int) -> list[tuple[int, list[tuple[str, float]]]]:
         """Return the columns of a screen of `width` x `height` cells, from left to right.
 
-        Each is the column's share of the width, and its panels with their shares of the height.
+        A column is a pair: its share of the width, and its panels with their shares of the height.
         """
         name = layout_for(width, height) if self.name == "auto" else self.name
         columns = [(share, [(panel, float(rows)) for panel, rows in panels])

@@ -21,7 +21,7 @@ _FEW = 2  # instructions that the first look back goes through
 
 
 class LineStepper:
-    """The steps of one core by lines, from its present instruction."""
+    """The stepper that moves one core by source lines, forward and back."""
 
     def __init__(self, runner: Runner, stops: StopPositions, core: Core) -> None:
         self.runner = runner
@@ -109,7 +109,11 @@ class LineStepper:
             count *= 8
 
     def _line_start(self, ends: list[InstructionEnd], over: bool) -> int | None:
-        """Return the index of the instruction end at which the last line starts, or None."""
+        """Return the index in `ends` of the position where the core's last line starts.
+
+        With `over`, lines of called functions do not count. The result is None if no line starts in
+        `ends`.
+        """
         last: Line | None = None
         inner: int | None = None
         for at in self._outside(ends) if over else range(len(ends) - 1, -1, -1):
@@ -123,7 +127,7 @@ class LineStepper:
         return None
 
     def _outside(self, ends: list[InstructionEnd]) -> Iterator[int]:
-        """Yield the indices of the ends outside of called functions, the last one first."""
+        """Yield the indices in `ends` outside of functions that were called, the last one first."""
         depth = 0
         for at in range(len(ends) - 1, -1, -1):
             address = ends[at].address

@@ -135,10 +135,9 @@ class Target(NamedTuple):
 
 
 def targets(debuggee: Debuggee, address: int) -> list[Target]:
-    """Return the cores that may execute the code at an address.
+    """Return the cores that may execute the code at an address, with the address for each core.
 
-    Each target has the address at which its own core has the code: a row of the array may have a
-    copy of another row's section.
+    These addresses differ, because a row of the array may have a copy of another row's section.
     """
     device, program = debuggee.device, debuggee.program
     section = program.section_at(address)

@@ -68,7 +68,7 @@ class Monitor:
         return any(hit.kind in ("step", ARRIVED) for hit in self.hits)
 
     def needs_reference(self) -> bool:
-        """Return whether a point needs events that fast engines report too late or not at all."""
+        """Return whether a point needs events that a fast engine would report too late."""
         for point in self.points.active:
             if point.kind == "catch" and self._catchpoints.is_late(point):
                 return True
@@ -90,8 +90,8 @@ class Monitor:
         """Prepare all points for a run.
 
         `step_test` gets the announcements of the cores `listen`, and may get those of others; a hit
-        that it returns ends the run. `goals` are addresses, by core, with a test each. The run ends
-        without a hit at an address whose test is true.
+        that it returns ends the run. `goals` has tests by core and address. The run ends without a
+        hit when a core arrives at an address whose test is true.
         """
         device = self.debuggee.device
         version = self.points.version, self.debuggee.focus
@@ -137,7 +137,7 @@ class Monitor:
 
     @contextmanager
     def scanning(self) -> Iterator[None]:
-        """Find hits without counting or printing them, as long as the context is open."""
+        """Find hits without counting or printing them, while the context is open."""
         self._counter.scanning = True
         try:
             yield

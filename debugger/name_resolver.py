@@ -258,9 +258,9 @@ def _index(node: Node) -> int | None:
 def _read_at_once(
     device: Device, places: Sequence[Place], steps: Sequence[str | int]
 ) -> Callable[[], Any] | None:
-    """Return a function that reads a number of many units, with one array access for each core.
+    """Return a function that reads one value for each place, with one array access for each core.
 
-    The result is None if the number is not in one array of each core.
+    The result is None if a core does not have these values in one array.
     """
     cores: dict[str, list[tuple[int, ...]]] = {}
     for place in places:
@@ -285,7 +285,7 @@ def _read_at_once(
 
 
 def _together(accesses: Sequence[Access], at_once: Callable[[], Any] | None) -> Access:
-    """Return an access to the values of several places as one array."""
+    """Return an access whose value is an array of the values of several accesses."""
     writes = [access.write for access in accesses]
 
     def read(*indices: Any) -> Any:

@@ -63,7 +63,7 @@ def kinds(device: Device) -> Mapping[str, Mapping[int | None, Core]]:
 
 
 def counts(core: Core) -> tuple[int, ...]:
-    """Return the number of units that a core has at each level; of pe (clusters, PEs)."""
+    """Return the number of units that a core has at each level; for pe (clusters, PEs)."""
     deepest: tuple[int, ...] = ()
     for row in core.state.fields:
         if row.name in {file.name for file in core.table.files} and len(row.shape) > len(deepest):
@@ -173,7 +173,7 @@ IndexSets = tuple[tuple[int, ...], ...]  # for each axis its indices
 
 
 def _products(items: Sequence[tuple[int, ...]]) -> list[IndexSets]:
-    """Return items as a small number of products of index sets, with one set for each axis."""
+    """Combine tuples of indices into few products of index sets, with one set for each axis."""
     products: list[IndexSets] = [tuple((index,) for index in item) for item in items]
     for axis in reversed(range(len(items[0]))):
         together: dict[tuple[IndexSets, IndexSets], set[int]] = {}

@@ -92,7 +92,7 @@ def _ends_from(
             _check(runner.step(name, early - core.retired, end))
             runner.checkpoint()
         ends = [InstructionEnd(device.position, core.retired, core.next_address)]
-        # A core of one unit ends them one by one: the last but one is the last of interest.
+        # A core of one unit ends its instructions one by one: the caller needs no last one.
         last = retired - 1 if width(core) == 1 else retired
         while core.retired < last:
             stop = runner.step(name, 1, end)

@@ -135,7 +135,7 @@ class Runner:
 
     @contextmanager
     def replaying(self) -> Iterator[None]:
-        """Treat the runs in this context as repetitions of the past: their output is not shown."""
+        """Hide the program's output while the context is open, because the runs repeat the past."""
         self.debuggee.output.replaying = True
         try:
             yield

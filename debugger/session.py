@@ -67,8 +67,8 @@ class Session:
         """Load the program and its inputs. Raises `DeviceError`.
 
         `inputs` has an array of the declared shape for all or some of the named inputs.
-        `on_output(stream, data)` gets the program's output. The session calls `on_progress(what,
-        cycle)` while a run goes on.
+        `on_output(stream, data)` gets the program's output. During a run, the session calls
+        `on_progress(what, cycle)` now and then.
         """
         self.debuggee = Debuggee(program, config, inputs or {}, engine, on_output)
         self.history = History()
@@ -317,8 +317,7 @@ class Session:
     ) -> StopRecord:
         """Go from `now` back to a goal, or to the last stop of a point on the way there.
 
-        The record says that `done` steps are done at the goal, or `less()` steps where a point
-        stops.
+        The record has `done` steps if the goal is reached, and `less()` steps if a point stops.
         """
         try:
             hit = last_hit(self.runner, now, goal) if self.points.can_stop else None
@@ -382,7 +381,10 @@ class Session:
         return target.value()
 
     def note_edit(self, command: str = "") -> None:
-        """Record that the user has changed state, by a command; drop the later checkpoints."""
+        """Record that the user has changed state; drop the checkpoints after the present.
+
+        `command` is the command that changed it, empty if it was no command.
+        """
         position = self.device.position
         self.history.forget_after(position)
         self.runner.checkpoint(Edit(command, compact(self.device, self.focus)))

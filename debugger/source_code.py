@@ -1,8 +1,8 @@
 """Reads a core's code: source lines, calls and returns of its instructions.
 
-The tables say which instructions call and return (`Instruction.flow`): a jump that writes a link
-register is a call; a jump to an address in a register that writes no link is a return. A call is
-over when execution is back after it with the same stack pointer.
+The tables say which instructions call and return (`Instruction.flow`). A jump that writes a link
+register is a call. A jump to an address in a register that writes no link is a return. A call is
+over when execution is back after it and the stack pointer is not below its old value.
 """
 
 from __future__ import annotations

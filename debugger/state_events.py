@@ -41,18 +41,18 @@ class StateEvent(ABC):
 
     @property
     def missing(self) -> str:
-        """What the core would need to have the event; empty if the event can happen."""
+        """What the core lacks, so that the event can never happen; empty if it can happen."""
         return ""
 
 
 class StallEvent(StateEvent):
-    """The event that a core, or a component of it with waits of its own, starts to wait."""
+    """The event that a core, or a component with separate waits, starts to wait."""
 
     def begin(self) -> None:
         self.before = self._waits()
 
     def _waits(self) -> dict[str, tuple[str, int]]:
-        """Return, by component, what it waits for and since which cycle."""
+        """Return by component name what the component waits for, and since which cycle."""
         core = self.core
         if isinstance(
             core, Instrumented

@@ -90,9 +90,9 @@ class Members:
         raise AccessError(f"{self.place} has no '{name}'{near(name, self.names())}")
 
     def source(self, steps: Sequence[str | int]) -> tuple[StateField, tuple[int, ...]] | None:
-        """Return the array field that contains a number of each unit, and further indices into it.
+        """Return the array field that has a named number for each unit, and indices in it.
 
-        The indices follow those of the unit. The result is None if the steps name something else.
+        These indices follow those of the unit. The result is None if the steps name something else.
         """
         rows = {row.name: row for row in self.core.state.fields}
         result: tuple[StateField, tuple[int, ...]] | None = None

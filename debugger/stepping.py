@@ -106,10 +106,10 @@ def step_announcements(
 def step_announcements_back(
     runner: Runner, stops: StopPositions, where: Sequence[Place], kind: str, count: int
 ) -> tuple[Position, list[Position]]:
-    """Return the position `count` announcing acts back, and the positions of these acts.
+    """Return the position before the last `count` acts with an announcement of a kind.
 
-    There are fewer positions only if the start of the run is reached. Afterwards the device is at
-    some position before the present. Raises `Interruption`.
+    Also return the positions of these acts; they are fewer only if the start of the run is reached.
+    Afterwards the device is at some position before the present. Raises `Interruption`.
     """
     now, cores = runner.debuggee.device.position, {place.core for place in where}
 
@@ -127,7 +127,7 @@ def step_announcements_back(
 def _counts(
     core: Core, announcement: str, values: dict[str, Any], where: Sequence[Place], kind: str
 ) -> bool:
-    """Return whether an announcement has the kind and comes from one of the places."""
+    """Return whether an announcement has the kind and is from one of the places."""
     if announcement != (kind or core.table.piece):
         return False
     place = place_of(core, values)

@@ -9,17 +9,17 @@ from typing import Any
 ARRIVED = "arrived"
 ENDS = ("exit", "fault", "deadlock")  # after these the program does not go on
 REASONS = {
-    "start": "the program is loaded, or a run back has reached its begin",
+    "start": "the program is loaded, or going back has reached the start",
     "step": "the steps are done",
     "breakpoint": "before an instruction with a breakpoint",
     "watch": "a watched value has changed, or was read",
-    "event": "something happened that was to be caught",
+    "event": "a caught event has happened",
     "fault": "the program did something that the machine refuses",
     "deadlock": "every running core waits, and nothing can end it",
     "exit": "the program has ended",
-    "interrupt": "somebody asked for it",
-    "limit": "the cycle that was asked for is there",
-    ARRIVED: "the place that was asked for is reached",
+    "interrupt": "a stop was requested",
+    "limit": "the requested cycle is reached",
+    ARRIVED: "the requested place is reached",
 }
 
 

@@ -178,7 +178,10 @@ def _view_at(device: Device, address: int, dtype: np.dtype[Any]) -> tuple[Any, i
 
 def array(device: Device, text: str, address: int, dtype: np.dtype[Any], shape: tuple[int, ...],
           subscripts: int) -> Access:  # fmt: skip
-    """Return the access to an array in memory, or to its elements if there are `subscripts`."""
+    """Return the access to an array in memory, or to elements of it.
+
+    `subscripts` is the number of subscripts; with 0, the value is the whole array.
+    """
     size = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
 
     count = size // dtype.itemsize
@@ -189,7 +192,7 @@ def array(device: Device, text: str, address: int, dtype: np.dtype[Any], shape: 
         return AccessError(f"{text} has no element {indices_text(indices)}{has}")
 
     def element(indices: Indices) -> int | None:
-        """The flat index of a single element; None if the indices select several."""
+        """Return the flat index of a single element, None if the indices select several."""
         if len(indices) != len(sides) or not all(isinstance(x, int) for x in indices):
             return None
         place = 0

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def where_of(program: Program, core: Core, address: int | None = None) -> Where:
-    """Return where a core is in the source, at an address or (None) at its next one."""
+    """Return where a core is in the source, for an address or (None) for its next address."""
     address = core.next_address if address is None else address
     if address is None:
         return Where(core.name)

@@ -48,7 +48,7 @@ class Cause:
     def ends(self) -> bool:
         """Whether the search ends here, because no recorded step made the value.
 
-        `how` says where the value comes from: an input, the program, the initial state, an empty
+        `how` names the source of the value: an input, the program, the initial state, an empty
         place, the instruction itself, a window without recorded origins, or an edit.
         """
         return self.how in ENDS
@@ -212,7 +212,7 @@ class CauseFinder:
         return replace(cause, setting=True)
 
     def _initial(self, role: str, name: str, begin: int, length: int, value: Any) -> Cause:
-        """Return the cause of bytes that no step of the run has written, or that a window has."""
+        """Return the cause of bytes that no recorded step made, for example of an input."""
         window = self.record.device.memory.window(begin, length)
         if window is not None:
             name, core = window.name, window.core.name

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 def of_program(program: Program, address: int) -> int | None:
-    """Return the address at which a core sees a byte of the program's image, None outside of it."""
+    """Return the address at which a core sees a byte of the program's image.
+
+    The result is None if the image has no byte at `address`.
+    """
     for part in program.sections:
         if part.load_address <= address < part.load_address + part.size:
             return part.address + address - part.load_address

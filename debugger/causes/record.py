@@ -176,7 +176,7 @@ class RunRecord:
         return _last(self._reads.get((core, address >> _LINE), []), address, before + 1)
 
     def window_access(self, number: int) -> Access | None:
-        """Return the access to a window that has an announcement's number, or None."""
+        """Return the access to a window with this announcement number, or None."""
         return self._window_accesses.get(number)
 
     def pieces(
@@ -227,7 +227,10 @@ class RecordKey:
     begin: Snapshot
 
     def __eq__(self, other: object) -> bool:
-        """Return whether both keys have the same run, by its first snapshot, edits and position."""
+        """Return whether both keys have the same run, edits and position.
+
+        Runs are the same if their first snapshots are.
+        """
         return (
             isinstance(other, RecordKey)
             and self.begin is other.begin

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from macaw.debugger.session import Session
     from macaw.emu.core import Core
 
-MOST = 8  # parts of a core that stand below it
+MOST = 8  # parts of a core that are shown below it
 WAITS, BUSY, ENDED, IDLE, CIRCLE, NOBODY = "waits", "busy", "ended", "idle", "circle", "nobody"
 FAULTED = "faulted"
 FINAL = (FAULTED, ENDED, IDLE, CIRCLE, NOBODY)  # states that never end the wait above
@@ -54,8 +54,7 @@ class StallReport:
 def why_stalled(session: Session, cores: Iterable[Core] = ()) -> StallReport:
     """Return the trees of these cores.
 
-    Without cores, return those of all cores that run, but no tree for a core that an earlier tree
-    contains.
+    Without cores, return one tree for each running core that no earlier tree contains.
     """
     session.device.sync()
     builder = _Builder(session)
@@ -203,10 +202,11 @@ def _sentence(leaf: StallNode, above: StallNode | None) -> str:
 
 
 def rows(stalls: StallReport, cycle: int) -> Iterator[tuple[str, str, int, bool]]:
-    """Yield rows for the screen: name, text, depth, whether it will never end the wait above it.
+    """Yield rows for the screen as (name, text, depth, final), for the trees of a report.
 
-    The waits are measured at `cycle`. If there is such a wait, rows with the causes follow, with an
-    empty name.
+    `final` says that the core of the row will never end the wait of the row above it. If there is a
+    final row, one row for each cause follows, with an empty name. The text has the length of each
+    wait up to `cycle`.
     """
     never = False
     for tree in stalls.trees:

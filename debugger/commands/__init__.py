@@ -1,17 +1,17 @@
 """The command language of the debugger, without a screen.
 
-| module | holds |
+| module | contents |
 |---|---|
-| `table` | the rows: `COMMANDS` |
-| `usage` | a row's usage as a grammar |
+| `table` | the table of commands, `COMMANDS` |
+| `usage` | parses arguments by a command's usage line |
 | `line` | a command line with its operands |
 | `context` | what commands work on and remember |
-| `interpreter`, `completion` | lines to answers, words to offer |
-| `answers` | the records |
+| `interpreter`, `completion` | execute a line, complete a line |
+| `answers` | the record that a command returns |
 | `text` | answers as plain text |
 | `manual` | the commands as a page |
 | `running`, `points`, `printing`, `information`, `data`, `why`, `screen` | what the commands do |
-| `saving`, `general` | the same: sessions as files, scripts and help |
+| `saving`, `general` | commands for sessions as files; commands for scripts and help |
 """
 
 from macaw.debugger.commands import (

@@ -34,14 +34,14 @@ class Row(NamedTuple):
     next: int  # the address after it
     text: str
     where: str  # `0x00010008 <loop+4>`
-    mark: str  # `=>`: a core stands here
+    mark: str  # `=>`: the next instruction of a core
     line: tuple[str, int] | None  # file and line of its source
 
 
 def instructions(session: Session, address: int, count: int) -> list[Row]:
     """Return `count` rows from an address on. Raises `CommandError` outside of the program.
 
-    An address in a copy of a section means the same place in the original.
+    If the address is in a copy of a section, the rows are those of the original section.
     """
     address = _original(session, address)
     section = session.program.section_at(address)
@@ -71,9 +71,9 @@ def instructions(session: Session, address: int, count: int) -> list[Row]:
 
 
 def cores_by_address(session: Session) -> dict[int, list[Place]]:
-    """Return the cores whose next instruction is at an address, for each such address.
+    """Return the cores by the address of their next instruction.
 
-    An address in a copy of a section is replaced by that in the original.
+    If that address is in a copy of a section, the key is the address in the original section.
     """
     by_address: dict[int, list[Place]] = {}
     for core in session.device.order:

@@ -85,7 +85,7 @@ def _source(context: Context, line: Line) -> Answer:
 
 
 def _failure(line: Line, before: tuple[Answer, ...], place: str, answer: Answer) -> Answer:
-    """Return the error of a script's line, with the answers of the lines before it."""
+    """Return the error of a script's line; it also has the answers of the lines before it."""
     mark = answers.Mark(*line.place("FILE"))
     failure = answers.error(f"{place}: {answer.message}", mark, answer.hint)
     return replace(failure, answers=before)

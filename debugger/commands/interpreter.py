@@ -172,7 +172,8 @@ class Interpreter:
     def _with_point_commands(self, answer: Answer) -> Answer:
         """Execute the commands of a stop's points, and return the stop with their answers.
 
-        A stop that such a command has caused is returned unchanged.
+        If such a command has caused the stop, return it unchanged: `_run_point_commands` goes on
+        with it.
         """
         if self._in_point_commands or answer.stopped is None or not answer.stopped.hits:
             return answer

@@ -22,7 +22,7 @@ class Line:
 
     command: str  # its whole name
     arguments: tuple[Argument, ...]
-    suffix: str = ""  # what stands after a slash: `4xw` of `x/4xw`
+    suffix: str = ""  # the text after a slash: `4xw` of `x/4xw`
     text: str = ""  # the arguments as they were typed
     offset: int = 0  # where they start in the line
 

@@ -25,7 +25,7 @@ _WHO = "--only: step only the first focused core; --all: step all cores that run
 def _steps(
     usage: str, group: str, meaning: str, alias: str, act: Callable[[Session, int], StopRecord]
 ) -> None:
-    """Add a command to the table that executes `act` with the number of steps N."""
+    """Add a command to the table; it calls `act(session, N)`, where N is the number of steps."""
 
     def steps(context: Context, line: Line) -> Answer:
         return answers.stop(act(context.session, line.count()))

@@ -96,7 +96,7 @@ def point_lines(point: Point) -> Iterator[str]:
 
 
 def session_lines(context: Context) -> Iterator[str]:
-    """Yield the commands that restore a session: the run, then points, displays and focus."""
+    """Yield the commands that restore a session: layout, run, points, displays and focus."""
     session = context.session
     files = ", ".join(PurePath(file).name for file in session.program.source_files)
     yield f"{HEAD}{f': {files}' if files else ''}, at cycle {session.device.cycle:,}"

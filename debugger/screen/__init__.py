@@ -1,11 +1,11 @@
-"""The debugger's screen: a prompt-toolkit application over the same command lines as scripts.
+"""The debugger's screen: a prompt-toolkit application that executes command lines, as scripts do.
 
-| module | holds |
+| module | contents |
 |---|---|
-| `worker` | the thread that runs commands, and hands over frames |
-| `control` | rows of panels as prompt-toolkit wants them |
+| `worker` | the thread that executes commands and builds frames |
+| `control` | the rows of panels as a prompt-toolkit control |
 | `completion` | completion and the palette |
 | `keys` | the table of keys |
 | `line_history` | the history of lines in a file |
-| `application` | all of it together |
+| `application` | the whole screen |
 """

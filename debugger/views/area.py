@@ -20,8 +20,8 @@ class Signs:
     heat: str  # from least to most
     full: str
     empty: str
-    here: str  # where the focused core stands
-    other: str  # where another core stands
+    here: str  # the next instruction of the focused core
+    other: str  # that of another core
     point: str
     off: str  # a breakpoint that is disabled
     below: str

@@ -11,7 +11,7 @@ def command(device: str) -> int:
     """Print every field of a device with its value, meaning, unit and range, as TOML.
 
     NAME is a device that comes with Macaw (tiny, base, large). FILE is a TOML file with the fields
-    that differ from the defaults. The command prints such a file.
+    that differ from the defaults. The printed text can be used as FILE.
     """
     from macaw import api
 

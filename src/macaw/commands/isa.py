@@ -40,8 +40,8 @@ def command(words: tuple[str, ...], core: str | None) -> int:
 
     NAME may also be a pseudo-instruction, a directive (.seq), a structure in memory (packet), a
     register (gr3), a queue, a counter, a fault (segment mismatch), a setting of the device
-    (dist.bus_bytes), or a core. Without NAME, list the mnemonics of all cores; with --core, list
-    everything of that core, one line for each name.
+    (dist.bus_bytes), or a core. Without NAME, the command lists the mnemonics of all cores. With
+    --core, it lists everything of that core, one line for each name.
     """
     from macaw.isa import manual, registry
     from macaw.terminal.source_output import print_page

@@ -35,7 +35,7 @@ def _styles() -> dict[object, str]:
 
 
 def highlight(text: str, core: str | None = None) -> Text:
-    """Return a source in colours; with `core`, the text is lines from a part of that core."""
+    """Return a source in colours. With `core`, the text is lines from a part of that core."""
     from rich.text import Text
 
     from macaw.asm.editors.lexer import MacawLexer
