@@ -1,6 +1,6 @@
 """Run golden tests: folders with a program, its inputs and its recorded results.
 
-`golden.toml` describes the test (`docs/golden-tests.md`). `expected/` has the recording: a .npy
+`golden.toml` describes the test (`golden_description.py`). `expected/` has the recording: a .npy
 file for each output, and `run.json` for the rest. A comparison is exact for each element. A missing
 recording is a difference, never a pass.
 """
@@ -8,7 +8,6 @@ recording is a difference, never a pass.
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,28 +19,13 @@ from numpy.typing import NDArray
 from macaw import api, execution, run_report
 from macaw.errors import InputError, RunError
 from macaw.files import read_array, read_arrays, read_bytes, write_array, write_bytes
+from macaw.golden_description import DESCRIPTION_FILE, GoldenTest, path_inside, read_description
 from macaw.input_binding import shape_text
-from macaw.phrases import did_you_mean, plural
+from macaw.phrases import plural
 
-DESCRIPTION_FILE = "golden.toml"
 EXPECTED_FOLDER = "expected"
 RECORD_FILE = "run.json"
-RECORDABLE = ("outputs", "registers", "cycles", "counters", "stdout")
-DEFAULT_RECORD = ("outputs", "cycles")
 MOST_SHOWN = 8  # differences listed for an output or a part
-
-
-@dataclass(frozen=True)
-class GoldenTest:
-    """The description of a golden folder in its golden.toml; paths are absolute."""
-
-    folder: Path
-    sources: tuple[Path, ...]
-    inputs: Mapping[str, Path]
-    device: str | None
-    max_cycles: int | None
-    jitter: int | None
-    record: tuple[str, ...]
 
 
 @dataclass
@@ -92,70 +76,6 @@ def check(folder: Path, *, update: bool = False) -> list[str]:
         save(golden, result)
         return ["first recording"] if new else differences
     return differences
-
-
-# The description -------------------------------------------------------------------------------
-
-
-def read_description(folder: Path) -> GoldenTest:
-    """Return the description of a golden folder. Raises `InputError` that names the field."""
-    place = folder / DESCRIPTION_FILE
-    try:
-        data = tomllib.loads(read_bytes(place).decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{place}: {error}") from None
-    fields = ("source", "inputs", "device", "max_cycles", "jitter", "record")
-    for name in data:
-        if name not in fields:
-            hint = did_you_mean(name, fields) or f"the fields are {', '.join(fields)}"
-            raise InputError(f"{place}: unknown field '{name}'", hint)
-    sources = data.get("source")
-    sources = [sources] if isinstance(sources, str) else sources
-    if not _is_string_list(sources) or not sources:
-        raise InputError(f"{place}: source must name the program's file, or a list of files")
-    inputs = data.get("inputs", {})
-    if not isinstance(inputs, dict) or not _is_string_list(list(inputs.values())):
-        raise InputError(f"{place}: inputs must be a table of NAME = FILE")
-    device = data.get("device")
-    if device is not None and not isinstance(device, str):
-        raise InputError(f"{place}: device must be a name or a file")
-    cycles = data.get("max_cycles")
-    if cycles is not None and (type(cycles) is not int or cycles < 1):
-        raise InputError(f"{place}: max_cycles must be a whole number from 1")
-    jitter = data.get("jitter")
-    if jitter is not None and (type(jitter) is not int or jitter < 0):
-        raise InputError(f"{place}: jitter must be a seed, a whole number from 0")
-    parts = data.get("record", list(DEFAULT_RECORD))
-    if not _is_string_list(parts) or not parts or not set(parts) <= set(RECORDABLE):
-        raise InputError(f"{place}: record must be a list of {', '.join(RECORDABLE)}")
-    return GoldenTest(
-        folder,
-        tuple(_path_inside(folder, name, place) for name in sources),
-        {name: _path_inside(folder, path, place) for name, path in inputs.items()},
-        str(_path_inside(folder, device, place)) if device and device.endswith(".toml") else device,
-        cycles,
-        jitter,
-        tuple(part for part in RECORDABLE if part in parts),
-    )
-
-
-def _path_inside(folder: Path, name: str, place: Path) -> Path:
-    """Return the path of a file in a golden folder. Raises `InputError` if it is outside.
-
-    Links are resolved, as for the files that a source includes.
-    """
-    path = folder / name
-    try:
-        is_inside = path.resolve().is_relative_to(folder.resolve())
-    except (OSError, RuntimeError, ValueError):
-        is_inside = True  # no such file: the read will report it
-    if not is_inside:
-        raise InputError(f"{place}: '{name}' leads out of the folder of the golden test")
-    return path
-
-
-def _is_string_list(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
 # Running, recording ----------------------------------------------------------------------------
@@ -267,7 +187,7 @@ def compare(golden: GoldenTest, result: Result) -> list[str]:
         return [
             f"nothing is recorded, {folder / RECORD_FILE} is missing: `macaw test --update` records"
         ]
-    record = _path_inside(golden.folder, f"{EXPECTED_FOLDER}/{RECORD_FILE}", folder)
+    record = path_inside(golden.folder, f"{EXPECTED_FOLDER}/{RECORD_FILE}", folder)
     try:
         expected = json.loads(read_bytes(record).decode("utf-8"))
     except ValueError as error:
@@ -284,7 +204,7 @@ def compare(golden: GoldenTest, result: Result) -> list[str]:
         if name not in recorded:
             lines.append(f"output {name}: not recorded, {folder / name}.npy is missing")
         else:
-            path = _path_inside(golden.folder, f"{EXPECTED_FOLDER}/{name}.npy", folder)
+            path = path_inside(golden.folder, f"{EXPECTED_FOLDER}/{name}.npy", folder)
             lines += array_differences(f"output {name}", read_array(path), array)
     return lines
 

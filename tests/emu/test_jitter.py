@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from macaw import api, execution, golden_tests
+from macaw import api, execution, golden_description
 from macaw.emu.device import Device
 from macaw.emu.engines import ENGINES
 from macaw.emu.faults import DeviceError
@@ -104,7 +104,7 @@ def test_seeds_and_places_differ() -> None:
 
 def loaded(name: str, **options: Any) -> Device:
     """A device with a sample program and its inputs."""
-    made = golden_tests.read_description(PROGRAMS / name)
+    made = golden_description.read_description(PROGRAMS / name)
     program = api.load(made.sources[0], device=made.device)
     device = Device(execution.configuration_of(program, made.device), **options)
     device.load(program)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
-from macaw import files, golden_tests
+from macaw import files, golden_description, golden_tests
 from macaw.errors import InputError
 from tests.fuzzing import fuzz
 
@@ -73,12 +73,12 @@ DESCRIPTION = b'source = "a.s"\ndevice = "tiny"\nmax_cycles = 10\nrecord = ["cyc
 def test_descriptions(folder: Path, edits: list[tuple[float, bytes, int]]) -> None:
     (folder / "golden.toml").write_bytes(damaged(DESCRIPTION, edits))
     try:
-        found = golden_tests.read_description(folder)
+        found = golden_description.read_description(folder)
     except InputError as error:
         assert "golden.toml" in error.message
     else:
         assert found.sources
-        assert set(found.record) <= set(golden_tests.RECORDABLE)
+        assert set(found.record) <= set(golden_description.RECORDABLE)
 
 
 PLAIN = st.recursive(
@@ -97,7 +97,7 @@ def test_recordings(folder: Path, recorded: object, got: dict[str, object]) -> N
     expected = folder / "expected"
     expected.mkdir(exist_ok=True)
     (expected / "run.json").write_text(json.dumps(recorded))
-    description = golden_tests.GoldenTest(folder, (), {}, None, None, None, ("cycles",))
+    description = golden_description.GoldenTest(folder, (), {}, None, None, None, ("cycles",))
     found = golden_tests.compare(description, golden_tests.Result(dict(got)))
     assert all(isinstance(line, str) for line in found)
     same = json.dumps(recorded, sort_keys=True) == json.dumps(got, sort_keys=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from macaw import golden_tests
+from macaw import golden_description
 from tests.macaw.conftest import HELLO, LAYER, ROOT, Macaw
 
 TEXT = (ROOT / "docs" / "golden-tests.md").read_text("utf-8")
@@ -55,7 +55,7 @@ def test_the_folder_has_the_files_that_are_listed(folders: Path) -> None:
 
 def test_the_record_words_are_those_that_there_are() -> None:
     rows = re.findall(r"^\| `(\w+)` \|", TEXT, re.M)
-    assert sorted(rows) == sorted(golden_tests.RECORDABLE)
+    assert sorted(rows) == sorted(golden_description.RECORDABLE)
 
 
 def test_a_difference_looks_as_it_is_shown(macaw: Macaw, folders: Path) -> None:

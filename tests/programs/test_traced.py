@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import macaw
-from macaw import configuration, golden_tests
+from macaw import configuration, golden_description
 from macaw.emu.device import Device
 from macaw.isa.trace import RECORD
 
@@ -25,9 +25,9 @@ SOURCES = sorted(
 
 def inputs(path: Path) -> dict[str, np.ndarray]:
     """What its golden test binds; of a batch a run takes the first item."""
-    if not (path.parent / golden_tests.DESCRIPTION_FILE).exists():
+    if not (path.parent / golden_description.DESCRIPTION_FILE).exists():
         return {}
-    found = golden_tests.read_description(path.parent)
+    found = golden_description.read_description(path.parent)
     return {name: np.load(x) for name, x in found.inputs.items()} if path in found.sources else {}
 
 

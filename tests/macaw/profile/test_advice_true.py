@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import macaw
-from macaw import api, golden_tests
+from macaw import api, golden_description
 from macaw.asm.source import Source
 from macaw.profiling.model import Finding, Profile
 from macaw.profiling.profiler import Options, profile
@@ -28,7 +28,7 @@ def layer(name: str) -> Profile:
 
 @cache
 def sample(name: str) -> Profile:
-    made = golden_tests.read_description(PROGRAMS / name)
+    made = golden_description.read_description(PROGRAMS / name)
     inputs = {tensor: np.load(path) for tensor, path in made.inputs.items()}
     return profile(made.sources[0], inputs, Options(guide=True))
 

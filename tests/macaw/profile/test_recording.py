@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from macaw import api, golden_tests
+from macaw import api, golden_description
 from macaw.asm.program import Program
 from macaw.asm.source import Source
 from macaw.errors import InputError
@@ -36,7 +36,7 @@ SAMPLES = (
 
 
 def sample(name: str) -> tuple[Program, dict[str, np.ndarray]]:
-    made = golden_tests.read_description(PROGRAMS / name)
+    made = golden_description.read_description(PROGRAMS / name)
     program = api.load(made.sources[0], device=made.device)
     return program, {tensor: np.load(path) for tensor, path in made.inputs.items()}
 
