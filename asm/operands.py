@@ -110,10 +110,11 @@ def bind(
     extra: Sequence[str] = (),
     positional: Sequence[str] = (),
 ) -> BoundOperands:
-    """Assign each operand of the statement to an operand of the row. Raises `Mistake`.
+    """Assign each operand of a statement to an operand of its instruction. Raises `Mistake`.
 
-    `extra` names further operands, which the row does not have and the part evaluates itself. Those
-    in `positional` may also be written without their name, after the row's operands.
+    `row` is the instruction's entry in the table. `extra` names further operands, which that entry
+    does not have and the code of the core's part evaluates. Those in `positional` may also be
+    written without their name, after the operands of the instruction.
     """
     head = statement.head
     assert head is not None

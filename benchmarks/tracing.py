@@ -205,7 +205,7 @@ def main() -> None:
     ):  # fmt: skip
         ratios = {case: times[name] for case, times in found.items()}
         worst = max(ratios, key=lambda case: ratios[case])
-        said = f"{name}: {ratios[worst]:.3f} times as long at most ({worst}), at most {bound:.3f}"
+        said = f"{name}: {ratios[worst]:.3f} times as long at most ({worst}); target: {bound:.3f} or less"
         print(target(said, ratios[worst] <= bound))
 
 

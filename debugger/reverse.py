@@ -56,10 +56,11 @@ class PastHit(NamedTuple):
 def instruction_ends(
     runner: Runner, name: str, count: int, end: Position, retired: int
 ) -> list[InstructionEnd]:
-    """Return the ends of a core's instructions before `end`, in order, without the last one.
+    """Return the ends of a core's last `count` or more instructions before `end`, earliest first.
 
-    At `end` the core had executed `retired` instructions. The result has `count` items or more; if
-    the run is too short for that, the first item is the start of the run. Raises `Interruption`.
+    `retired` is the number of instructions that the core had executed at `end`. Of a core with one
+    unit the last of these ends is left out, because the caller does not need it. If the run has
+    fewer instructions, the first item is the start of the run. Raises `Interruption`.
     """
     ends: list[InstructionEnd] = []
     while True:

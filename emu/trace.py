@@ -10,7 +10,8 @@ The seed leaves the following open, and Macaw decides:
   it is an instruction of its core (markers of the array and of nnp are not).
 - A group records one run of instructions at a time. In auto mode it leaves out a run whose first
   instruction begins while the group still records. This happens only if the runs of a group overlap
-  (`trace_num` > `trace_overhead`), or if instructions do.
+  (a run has more instructions, `trace_num`, than lie between the starts of two runs,
+  `trace_overhead`), or if instructions overlap.
 - A record ends when the last of its instructions has ended; later effects of an instruction are in
   no record.
 - A core that knows in advance when an instruction will end (vc, when it issues) reports the end

@@ -90,7 +90,7 @@ def memories(use: str, *names: str) -> MemoryKind:
 def queue_alone(kind: MemoryKind, form: str) -> MemoryKind:
     """Return the operand kind that accepts only the queues of `kind`, which have no addresses.
 
-    `form` is the syntax for its other memories, for the hint.
+    If a source names another memory of `kind`, the hint of the error says to write `form` instead.
     """
     queues = {name for name in kind.words() if BY_NAME[name].queue}
     words = tuple(word if word in queues else "" for word in kind.choices)

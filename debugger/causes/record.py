@@ -242,7 +242,10 @@ class RecordKey:
 
 
 def key_of(debuggee: Debuggee, history: History) -> RecordKey:
-    """Return the key of a record of the present."""
+    """Return the key of a `RunRecord` that ends at the debuggee's present position.
+
+    A record that was made earlier is still valid if it has the same key.
+    """
     points = history.points
     edits = tuple(id(point.snapshot) for point in points if point.has_edits)
     return RecordKey(debuggee.device.position, edits, points[0].snapshot)

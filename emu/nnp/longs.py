@@ -86,7 +86,11 @@ class Long:
         return Long(left.whole + right.whole + carry, fraction & _MASK, exponent)
 
     def check(self, column: int) -> None:
-        """Raise `OutOfRange` if an accumulator (iterations, rows, N) needs more than 74 bits."""
+        """Raise `OutOfRange` if one of the accumulators needs more than 74 bits.
+
+        They are an array of shape (iterations, rows, N). `column` is the column of tiles that was
+        added last; the message names it.
+        """
         inside = fits(self.whole, WHOLE)
         if not inside.all():
             raise OutOfRange(tuple(int(x) for x in np.argwhere(~inside)[0]), column)

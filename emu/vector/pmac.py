@@ -48,7 +48,10 @@ def _bad_entry(order: Order, lanes: int) -> Fault:
 
 
 def entries(value: int, form: PmacFormat) -> list[int]:
-    """Return the entries of an order that is in general registers, from the lowest bits on."""
+    """Return the entries of a permutation of lanes that `value`, from general registers, encodes.
+
+    The first entry is in the lowest bits.
+    """
     bits = form.order_bits
     return [value >> bits * place & (1 << bits) - 1 for place in range(form.lanes)]
 

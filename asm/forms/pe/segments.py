@@ -252,9 +252,11 @@ class Places:
         return datum.records[0]
 
     def weight_pes(self, segments: Sequence[Segment], mask: int) -> int:
-        """Return the index after the last PE that gets a row of a sparse matrix.
+        """Return one more than the number of the last PE that gets a row of a sparse matrix.
 
-        0 if all PEs get one.
+        PEs are counted over all clusters of a row of the array. `mask` has a bit for each cluster
+        that takes part. The result is 0 (no limit) if the matrix is broadcast, or if no segment is
+        sparse.
         """
         for segment in segments:
             datum = (

@@ -26,9 +26,10 @@ class _RowBeats(NamedTuple):
 class BeatMap:
     """The beats of a transfer whose rows are moved upwards, numbered from 0 in the order of moving.
 
-    These are the beats of `Transfer.beat`. A row is divided where its anchor address is a multiple
-    of `width`; the anchor of the next row is `stride` bytes further. So the division repeats after
-    `period` rows, and only that many rows are computed.
+    The side whose alignment divides a row into beats is the anchor (`Transfer.anchor`). A beat ends
+    where the address on that side is a multiple of `width`. `anchor` is that side's address of the
+    first row; each following row is `stride` bytes further. So the division repeats after `period`
+    rows, and only that many rows are computed.
     """
 
     def __init__(self, anchor: int, stride: int, row_bytes: int, width: int) -> None:

@@ -29,7 +29,7 @@ class FastVectorCore(VectorInterpreter, TranslatingVectorCore):
         return VectorTranslator(self, address, instructions, edition).block(code)
 
     def accepts(self, found: Decoded) -> bool:
-        """See `TranslatingCore.accepts`."""
+        """Return whether a translated block may contain an instruction."""
         return accepts(self, found)
 
     def count_jump(self, address: int) -> None:

@@ -244,9 +244,10 @@ class StreamTiling:
         return tiles.reshape(self.banks, self.rounds * self.depth, COLUMNS, k * n)
 
     def row_tiles(self, rows: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        """Return the second operands of functions as the banks of a block hold them.
+        """Return the second operands of functions, such as biases, as a block.s banks hold them.
 
-        Each operand is one row of C. The result has shape (banks, rounds, 32 columns, lanes).
+        Each item of `rows` has as many numbers as a row of C, and applies to each row of C. The
+        result has shape (banks, rounds, 32 columns, lanes).
         """
         lanes, (m, _, n) = self.shape.numbers.lanes, self.tile
         tiles = np.zeros((self.banks, self.rounds, COLUMNS, lanes), self.shape.numbers.dtype)
