@@ -244,7 +244,7 @@ class StreamTiling:
         return tiles.reshape(self.banks, self.rounds * self.depth, COLUMNS, k * n)
 
     def row_tiles(self, rows: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        """Return the second operands of functions, such as biases, as a block.s banks hold them.
+        """Return the second operands of functions, such as biases, as a block's banks hold them.
 
         Each item of `rows` has as many numbers as a row of C, and applies to each row of C. The
         result has shape (banks, rounds, 32 columns, lanes).
