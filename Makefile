@@ -10,12 +10,13 @@ INSTALL = PYTHONWARNINGS=ignore $(RUN)/python -m pip install --quiet --disable-p
 PYTEST_ARGS ?= -n 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-cnn test test-long test-extras lint check bench docs picture clean
+.PHONY: help setup demo demo-cnn quick test test-long test-extras lint check bench docs picture clean
 
 help:
 	@echo "make demo     the digits classifier on the emulated device"
 	@echo "make demo-cnn the same by a convolutional network"
 	@echo "make test     all tests (PYTEST_ARGS=... to choose)"
+	@echo "make quick    ruff, import-linter and the tests that find most: under a minute"
 	@echo "make lint     ruff, mypy --strict, import-linter"
 	@echo "make check    what CI does: lint and test"
 	@echo "make bench    speed beside peers, measured in one run (BENCH=... to choose)"
@@ -48,6 +49,13 @@ demo: $(RUNS)
 
 demo-cnn: $(RUNS)
 	@$(RUN)/python programs/digits_cnn/demo.py
+
+# tests/quick.txt is chosen by `python -m tests.quick`, which counted with as many examples.
+quick: $(READY)
+	@$(RUN)/ruff check .
+	@$(RUN)/ruff format --check .
+	@$(RUN)/lint-imports --no-logo --no-cache
+	@MACAW_FUZZ=50 $(RUN)/python -m pytest $(PYTEST_ARGS) -q @tests/quick.txt
 
 test: $(READY)
 	@$(RUN)/python -m pytest $(PYTEST_ARGS)

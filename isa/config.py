@@ -134,6 +134,13 @@ def settings() -> Mapping[str, Setting]:
     return MappingProxyType(ordered)
 
 
+@cache
+def _tables() -> frozenset[str]:
+    """Return the names of the tables that hold fields: `pe` holds `pe.clusters`."""
+    parts = (name.split(".") for name in settings())
+    return frozenset(".".join(words[:end]) for words in parts for end in range(1, len(words)))
+
+
 def describe(setting: Setting) -> str:
     """Return the meaning, unit and legal range of a field in one line."""
     what = f" [{setting.unit}]" if setting.unit else ""
@@ -209,7 +216,7 @@ def _flat(tree: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Value]]:
     rows = settings()
     for key, value in tree.items():
         field = prefix + key
-        inside = any(name.startswith(f"{field}.") for name in rows)
+        inside = field in _tables()
         if isinstance(value, dict) and field not in rows and (value or inside):
             yield from _flat(value, f"{field}.")
         elif inside:

@@ -1,7 +1,7 @@
 """What holds for all tests: in CI a skipped test is a failure; no example has a deadline.
 
-`--long` (make test-long) adds the tests marked `long`, and gives others `LONGER` times as many
-examples.
+`--long` (make test-long) adds the tests marked `long`, and gives property tests `LONGER` times as
+many examples. In CI, where examples are the same each time, they take `FEWER` of them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from itertools import groupby
 from pathlib import Path
 
@@ -22,6 +22,8 @@ settings.register_profile("macaw", deadline=None, derandomize=bool(os.environ.ge
 settings.load_profile("macaw")
 
 LONGER = 10
+FEWER = 0.5
+FEWEST = 15  # examples: no test takes fewer than these, or than it names
 # Tables, pages and the tree itself are the same on each Python: their tests are marked `once`.
 ONCE = ("contract", "docs", "editors", "isa", "seeds")
 IN_CI = os.environ.get("CI", "").lower() in {"1", "true", "yes"}
@@ -39,15 +41,29 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             for item in of_file:
                 item.add_marker("once")
     long = [item for item in items if item.get_closest_marker("long")]
-    if not config.getoption("--long"):
+    is_long = config.getoption("--long")
+    if not is_long:
         config.hook.pytest_deselected(items=long)
         items[:] = [item for item in items if not item.get_closest_marker("long")]
-        return
-    for function in {getattr(item, "function", None) for item in items}:
-        # Hypothesis keeps the settings of a test in this attribute, and offers no other place.
-        if usual := getattr(function, "_hypothesis_internal_use_settings", None):
-            more = settings(usual, max_examples=LONGER * usual.max_examples)
-            function._hypothesis_internal_use_settings = more  # type: ignore[union-attr]
+    if is_long or IN_CI:
+        for function in {getattr(item, "function", None) for item in items}:
+            _change_examples(function, examples_in_ci if not is_long else examples_of_long)
+
+
+def examples_of_long(usual: int) -> int:
+    return LONGER * usual
+
+
+def examples_in_ci(usual: int) -> int:
+    return min(usual, max(FEWEST, int(FEWER * usual)))
+
+
+def _change_examples(function: object, number: Callable[[int], int]) -> None:
+    """Give a property test another number of examples, which follows from its own."""
+    # Hypothesis keeps the settings of a test in this attribute, and offers no other place.
+    if usual := getattr(function, "_hypothesis_internal_use_settings", None):
+        changed = settings(usual, max_examples=number(usual.max_examples))
+        function._hypothesis_internal_use_settings = changed  # type: ignore[attr-defined]
 
 
 def pytest_collection_finish() -> None:

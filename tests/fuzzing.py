@@ -1,13 +1,14 @@
-"""How many examples a fuzzing test takes: 500 in CI, fewer while one works, and for properties.
+"""How many examples a fuzzing test takes: 200, and fewer for properties.
 
-`make test-long` takes ten times as many; `MACAW_FUZZ=1000000` in the environment any number.
+CI takes half of them, `make test-long` ten times as many (tests/conftest.py). The variable
+`MACAW_FUZZ=1000000` asks for any number.
 """
 
 import os
 
 from hypothesis import HealthCheck, settings
 
-EXAMPLES = int(os.environ.get("MACAW_FUZZ", "500" if os.environ.get("CI") else "200"))
+EXAMPLES = int(os.environ.get("MACAW_FUZZ", 200))
 
 fuzz = settings(
     max_examples=EXAMPLES,

@@ -1,15 +1,17 @@
 """`python -m tests.quick`: choose the tests of `make quick` and write tests/quick.txt.
 
 Takes the recording of `python -m tests.mutants --map`: which test executes which lines of the
-product, and for how long. Each test is chosen for the lines a second that no earlier one executes,
-so the first tests of the list find most.
+product, and for how long. Each test function is chosen for the lines a second that no earlier one
+executes, so the first tests of the list find most.
 """
 
 from __future__ import annotations
 
 import argparse
 import heapq
+from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,28 +20,63 @@ from tests.mutants.choosing import Lines, Test
 from tests.mutants.paths import LINES, ROOT
 
 LIST = ROOT / "tests" / "quick.txt"
-OVERHEAD = 0.02  # seconds of pytest itself for each test
+OVERHEAD = 0.02  # seconds of pytest itself for each case
+OF_A_FILE = 0.2  # seconds: two processes import it
+
+
+def functions(tests: Sequence[Test]) -> list[Test]:
+    """The test functions of Python files, each with the seconds and the lines of all its cases."""
+    cases: dict[str, list[Test]] = defaultdict(list)
+    for test in tests:
+        if test.file.endswith(".py"):
+            cases[test.function].append(test)
+    return [
+        replace(
+            of[0],
+            name=name,
+            seconds=sum(test.seconds + OVERHEAD for test in of),
+            places=np.unique(np.concatenate([test.places for test in of])),
+        )
+        for name, of in cases.items()
+    ]
 
 
 def choose(tests: Sequence[Test], places: int, budget: float) -> tuple[list[Test], int]:
     """Tests within `budget` seconds of processor time, and how many of the `places` they execute."""
     executed = np.zeros(places, bool)
-    heap = [(-len(test.places) / (test.seconds + OVERHEAD), n) for n, test in enumerate(tests)]
+    files: set[str] = set()
+    left = dict(enumerate(tests))
+
+    def cost(test: Test) -> float:
+        return test.seconds + (0 if test.file in files else OF_A_FILE)
+
+    def rate(number: int) -> tuple[float, int]:
+        """The smaller the better."""
+        test = left[number]
+        return -np.count_nonzero(~executed[test.places]) / cost(test), number
+
+    heap = [rate(number) for number in left]
     heapq.heapify(heap)
     chosen: list[Test] = []
     while heap:
         _, number = heapq.heappop(heap)
-        test = tests[number]
-        cost = test.seconds + OVERHEAD
-        rate = -np.count_nonzero(~executed[test.places]) / cost
-        if rate == 0 or cost > budget:
+        if number not in left or cost(left[number]) > budget:
             continue
-        if heap and rate > heap[0][0]:  # an estimate of before: others may be better now
-            heapq.heappush(heap, (rate, number))
+        now = rate(number)
+        if now[0] == 0:
             continue
-        budget -= cost
+        if heap and now > heap[0]:  # an estimate of before: others may be better now
+            heapq.heappush(heap, now)
+            continue
+        test = left.pop(number)
+        budget -= cost(test)
         executed[test.places] = True
         chosen.append(test)
+        if test.file not in files:  # its other tests cost less now
+            files.add(test.file)
+            for other, each in left.items():
+                if each.file == test.file:
+                    heapq.heappush(heap, rate(other))
     return chosen, int(np.count_nonzero(executed))
 
 
@@ -51,15 +88,15 @@ def write(tests: Sequence[Test], path: Path = LIST) -> None:
 def main() -> None:
     """Write the list and say what it is worth."""
     parser = argparse.ArgumentParser(prog="python -m tests.quick", description=__doc__)
-    parser.add_argument("--seconds", type=float, default=60.0, help="of processor time, of all")
+    parser.add_argument("--seconds", type=float, default=40.0, help="of processor time, of all")
     arguments = parser.parse_args()
     lines = Lines(LINES)
-    tests = [test for test in lines.tests if "\n" not in test.name]
+    tests = functions(lines.tests)
     chosen, executed = choose(tests, len(lines.numbers), arguments.seconds)
     write(chosen)
     seconds = sum(test.seconds for test in chosen)
     print(
-        f"{len(chosen)} of {len(tests)} tests, {seconds:.0f} s of processor time, execute"
+        f"{len(chosen)} of {len(tests)} test functions, {seconds:.0f} s of processor time, execute"
         f" {executed:,} of the {len(lines.numbers):,} lines that all of them execute"
     )
 

@@ -25,7 +25,7 @@ from tests.debugger.typist import Typist
 
 pytestmark = pytest.mark.once
 SCRIPT = "a script"
-ALL = (180, 45)  # the least on which all panels are there
+SIZE = (100, 30)  # columns and lines; tests/debugger/test_drawn.py has larger ones
 
 
 def by_script(transcript):
@@ -92,7 +92,7 @@ def by_screen(transcript):
         known = [one for one in run.history if one.strip()]
         return len(known) >= count and not user.screen.worker.waiting
 
-    Typist(interpreter=run, size=ALL).play(act)
+    Typist(interpreter=run, size=SIZE).play(act)
     return heard
 
 

@@ -47,9 +47,42 @@ def test_a_module_that_is_skipped_fails_too(tmp_path: Path) -> None:
     assert "1 error" in collect(tmp_path, "true")
 
 
-def collect(folder: Path, ci: str) -> str:
+PROPERTY = """
+from pathlib import Path
+
+from hypothesis import given, settings, strategies as st
+
+numbers = {"usual": 100, "few": 20, "fewest": 4}
+taken = {}
+
+def counted(name):
+    @settings(max_examples=numbers[name])
+    @given(st.integers(0, 10**9))
+    def test(number):
+        taken[name] = taken.get(name, 0) + 1
+    return test
+
+test_usual, test_few, test_fewest = map(counted, numbers)
+
+def test_shown():
+    Path(__file__).with_suffix(".txt").write_text(str(list(taken.values())))
+"""
+
+
+@pytest.mark.parametrize(
+    ("ci", "option", "taken"),
+    [("", "", (100, 20, 4)), ("true", "", (50, 15, 4)), ("true", "--long", (1000, 200, 40))],
+)
+def test_numbers_of_examples(tmp_path: Path, ci: str, option: str, taken: tuple[int, ...]) -> None:
+    (tmp_path / "conftest.py").write_text(CONFTEST.read_text())
+    (tmp_path / "test_it.py").write_text(PROPERTY)
+    assert "4 passed" in collect(tmp_path, ci, *option.split())
+    assert (tmp_path / "test_it.txt").read_text() == str(list(taken))
+
+
+def collect(folder: Path, ci: str, *options: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(folder)],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(folder), *options],
         capture_output=True,
         text=True,
         env={**os.environ, "CI": ci},

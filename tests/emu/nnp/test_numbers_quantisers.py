@@ -28,6 +28,10 @@ ALL = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
 NUMBERS = ALL[~np.isnan(ALL)]
 
 
+# Significands (10 bits) around those that lie between two codes of few bits.
+ENDS_AND_MIDDLES = {(place + off) & 1023 for place in range(0, 1024, 128) for off in (-1, 0, 1)}
+
+
 @cache
 def exact_numbers() -> list[Fraction]:
     return [fraction_of(x, HALF) for x in bits_of(NUMBERS)]
@@ -55,12 +59,17 @@ any_quantiser = st.one_of(
 
 
 @pytest.mark.parametrize("quantiser", QUANTISERS, ids=named)
-def test_every_fp16_number_as_a_block_of_one(quantiser: Quantiser) -> None:
-    """The rule of seed 003 ¶42, ¶44."""
+def test_every_fp16_number_as_a_block_of_one(
+    quantiser: Quantiser, pytestconfig: pytest.Config
+) -> None:
+    """The rule of seed 003 ¶42, ¶44. Without --long some significands of each exponent."""
     found = quantise(NUMBERS[:, None], quantiser)
     back = dequantise(found, quantiser)[:, 0].tolist()
     codes, exponents = found.codes[:, 0].tolist(), found.exponents.tolist()
-    for i, exact in enumerate(exact_numbers()):
+    every = pytestconfig.getoption("--long")
+    for i, (bits, exact) in enumerate(zip(bits_of(NUMBERS), exact_numbers(), strict=True)):
+        if not every and i % 7 and bits & 1023 not in ENDS_AND_MIDDLES:
+            continue
         block = quantised([exact], quantiser)
         assert (codes[i], exponents[i]) == (block.codes[0], block.exponent), exact
         assert back[i] == block.values[0], exact
