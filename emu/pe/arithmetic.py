@@ -1,6 +1,6 @@
-"""The arithmetic of a PE: products (5066), sums (5061), special functions (510), stores.
+"""The arithmetic of a PE: multiplication, addition, special functions, conversion for stores.
 
-Numbers in brackets are the boxes of seed 000, Fig. 5.
+Boxes of seed 000, Fig. 5: multiplier 5066, adder 5061, special-function unit 510.
 """
 
 from __future__ import annotations
@@ -109,8 +109,8 @@ def activated(values: Values, activation: int, shift: int, value_type: str) -> V
 def requantise(values: Values, shift: int, value_type: str) -> Values:
     """Return values / 2**shift in the range and precision of `value_type`.
 
-    The result has the type of `values`. Integers are rounded half to even, then saturated. Floating
-    values are scaled exactly, then rounded.
+    The array type of the result is that of `values`. Integers are rounded half to even, then
+    saturated. Floating values are scaled exactly, then rounded.
     """
     if values.dtype.kind == "f":
         scaled = np.ldexp(values.astype(np.float64), -shift)

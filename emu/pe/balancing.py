@@ -1,9 +1,9 @@
 """Load balancing between neighbours: the rules that both engines share.
 
-During a balanced mac, a PE adds the loads that its right neighbour gave it to a helper accumulator.
-At the end of the mac, each owner gets these sums back: it sends its own sum to the adder of the
-left PE through selectors 516 and 520, and receives the total (seed 000 ¶101-102). This takes one
-cycle.
+During a balanced mac, a PE multiplies the loads that its right neighbour gave it, and adds their
+products to a helper accumulator. At the end of the mac each owner gets its helper sum back: it
+sends its own sum to the adder of the left PE through selectors 516 and 520, and receives the total
+(seed 000 ¶101-102). This takes one cycle.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ Mask = NDArray[np.bool_]
 def hand_over(state: State, adder: Adder, clusters: Mask) -> Mask:
     """Add the helper sums to the sums of their owners, in the clusters of the mask `clusters`.
 
-    `clusters` has shape (clusters,). Return a mask of shape (clusters, PEs): the PEs that give or
-    receive a sum. Raises `Fault` (accumulator overflow).
+    `clusters` has shape (clusters,). Return a mask of shape (clusters, PEs) of the PEs that take
+    part: each owner, and the left neighbour that helped it. Raises `Fault` (accumulator overflow).
     """
     owners = (state.given > 0) & clusters[:, None]
     taking_part = participants(owners)
@@ -54,9 +54,10 @@ def hand_over(state: State, adder: Adder, clusters: Mask) -> Mask:
 
 
 def participants(loads_given: NDArray[Any]) -> Mask:
-    """Return a mask of the PEs that give or receive a sum, of the same shape as `loads_given`.
+    """Return a mask of the PEs that take part in handing over sums.
 
-    `loads_given`, of shape (..., PEs), is the number of loads that each PE gave away.
+    These are the PEs that gave loads away, and the left neighbour of each. `loads_given`, of shape
+    (..., PEs), is the number of loads that each PE gave away; the mask has the same shape.
     """
     owners = loads_given > 0
     owners[..., :-1] |= owners[..., 1:].copy()

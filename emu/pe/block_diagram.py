@@ -162,7 +162,7 @@ def _balancer(row: RowContext, c: int, p: int) -> Values:
 
 
 def _neighbour(row: RowContext, c: int, p: int) -> Values:
-    """Return the sum that the right neighbour hands over in the next cycle, or None."""
+    """Return {"sum": the sum that the right neighbour hands over in the next cycle, or None}."""
     state = row.state
     right = p + 1
     hands = right < row.shape.pes and bool(state.handing[c]) and bool(state.given[c, right])
@@ -209,7 +209,10 @@ def block_diagram(row: RowContext) -> Sequence[figures.Box]:
 
 
 def entries_of(row: RowContext, queue: str, cluster: int, pe: int) -> Sequence[Any] | None:
-    """Return the entries in a queue of a PE, from the head on; None if the queue has no head."""
+    """Return the entries in a queue of a PE, from the head on.
+
+    Return None if `queue` is not one of the three queues with a head (weights, q1, q2).
+    """
     if queue not in ENTRIES:
         return None
     number, name = ENTRIES[queue]

@@ -45,7 +45,7 @@ class Cluster:
 
     @property
     def units(self) -> list[int]:
-        """For each unit of `state.UNITS` the instruction buffer that occupies it, or `FREE`."""
+        """For each unit of `state.UNITS`, the instruction buffer that uses it, or `FREE`."""
         units: list[int] = self.state.units[self.number]
         return units
 
@@ -74,7 +74,7 @@ class Cluster:
         return run, next(op for op in run["ops"] if segment in op["segments"])
 
     def storing(self) -> Op | None:
-        """Return the store that is being executed, or None if there is none with beats left."""
+        """Return the store that is being executed, or None if no store has beats left to write."""
         buffer = self.state.units[self.number][STORE]
         if buffer == FREE:
             return None
@@ -87,9 +87,9 @@ class Cluster:
         return None
 
     def remove_store_beat(self, cycle: int) -> None:
-        """Remove the beat that the current store wrote in `cycle`.
+        """Remove from the current store the beat that was written in `cycle`.
 
-        The store ends with its last beat.
+        If it was the last beat of the store, the store ends in this cycle.
         """
         op = self.storing()
         assert op is not None  # its beat was written
@@ -101,7 +101,8 @@ class Cluster:
     def may_still_write(self, order: int, segment: Segment) -> bool:
         """Return whether a run of an earlier packet may still write bytes of `segment`.
 
-        `order` is the number of the packet; earlier packets have lower numbers.
+        Earlier packets are those with a lower number than `order`, the number of the segment's
+        packet.
         """
         low, high = segment["offset"], segment["offset"] + segment["length"]
         for run in self.runs:
@@ -170,9 +171,9 @@ class Cluster:
         return limits
 
     def set_reads(self, run: Run) -> None:
-        """Set which blocks of the input buffer the macs of a run read.
+        """Set which blocks of the input buffer the waiting macs of a run will read.
 
-        They follow from the greatest index of the run's weights.
+        A mac reads from its base up to its base plus the greatest index of the run's weights.
         """
         for op in run["ops"]:
             if op["unit"] == MAC and op["state"] == WAITING and run["reach"] >= 0:

@@ -69,16 +69,16 @@ class ClusterControls:
         return self.units[0].units.trace.oldest_mac(now)
 
     def next_event(self, now: int) -> int:
-        """Return the next cycle after `now` in which a cluster acts, or NEVER.
+        """Return the next cycle after `now` in which a lockstep group acts, or NEVER.
 
-        Cycles in `due` are not included.
+        The reference engine has no groups. The cycles of the control units are in `state.due`.
         """
         return NEVER
 
     # The bus's calls
 
     def accepts(self, packet: Packet) -> bool:
-        """Return whether the packet's buffer is free in all clusters of the packet."""
+        """Return whether all buffers that a packet needs are free in all clusters of the packet."""
         return all(self.units[cluster].has_free_buffer(packet) for cluster in packet["clusters"])
 
     def open(self, packet: Packet, address: int) -> None:
@@ -92,7 +92,8 @@ class ClusterControls:
     def may_still_write(self, order: int, segment: Segment) -> bool:
         """Return whether a run of an earlier packet may still write bytes of `segment`.
 
-        `order` is the number of the packet; earlier packets have lower numbers.
+        Earlier packets are those with a lower number than `order`, the number of the segment's
+        packet.
         """
         return any(cluster.may_still_write(order, segment) for cluster in self.clusters)
 
@@ -101,7 +102,7 @@ class ClusterControls:
         return all(self.units[cluster].can_take(packet, segment) for cluster in packet["clusters"])
 
     def begin_segment(self, packet: Packet) -> None:
-        """Occupy the loaders, because the first bytes of a segment are on the bus."""
+        """Occupy the loader of each cluster of the packet, whose next segment begins on the bus."""
         for cluster in packet["clusters"]:
             self.units[cluster].begin_segment(packet)
 

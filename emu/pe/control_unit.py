@@ -62,9 +62,10 @@ class ControlUnit:
     # Selector 603: packets
 
     def has_free_buffer(self, packet: Packet) -> bool:
-        """Return whether the buffers of a packet are free.
+        """Return whether the buffers are free that a packet needs.
 
-        If the packet needs the parser, the parser must be free too.
+        An exe needs its buffer and those that this buffer triggers. A config needs its buffer and
+        the parser.
         """
         buffers = {packet["buffer"]}
         parser = self.state.parsers[self.cluster.number]
@@ -109,8 +110,8 @@ class ControlUnit:
         """Return whether the bus may send the first bytes of a segment.
 
         The ld of the segment must be the next step of its run, or follow only lds whose segments
-        the bus has already sent. All that the ld needs must be free. Raises `Fault` if the bus may
-        never send it.
+        the bus has already sent. The loader, what the ld writes, its operands, and room in the
+        weight queues must be free. Raises `Fault` if the bus may never send it.
         """
         run = self.cluster.run_for(packet)
         if segment >= run["taken"]:
@@ -205,9 +206,10 @@ class ControlUnit:
                 self.scalar.schedule_write_back(run, op)
 
     def _issue(self, run: Run, lane: int, now: int) -> int:
-        """Start the next step of a lane if it can start.
+        """Start the next step of `run` in `lane` in cycle `now`, if it can start.
 
-        Return the next cycle in which to try again, or NEVER.
+        Return the next cycle in which to try again. NEVER means that another event will make the
+        control unit try again.
         """
         for op in run["ops"]:
             if op["state"] == WAITING and op["lane"] == lane:
@@ -252,7 +254,11 @@ class ControlUnit:
         return now + 1
 
     def _in_order(self, run: Run, op: Op) -> bool:
-        """Return whether the steps are done that the unit of `op` must wait for (pe.md, Timing)."""
+        """Return whether the steps have ended that `op` must wait for because of its unit.
+
+        `AFTER` names for some units another unit: earlier steps of the run on that unit must have
+        ended. A mac of a run with weights also waits until these are the first in the weight queue.
+        """
         for other in run["ops"]:
             if other is op:
                 break
@@ -284,8 +290,8 @@ class ControlUnit:
     def _conflict_ahead(self, op: Op, run: Run, other: Run) -> bool:
         """Return whether the run `other` will later use something that `op` needs.
 
-        `other` belongs to an earlier packet. Its later iterations count, and the buffers that it
-        triggers.
+        `other` belongs to an earlier packet. Its later iterations and the buffers that it triggers
+        count.
         """
         ahead = other["ahead"]
         if ahead is None:

@@ -80,9 +80,9 @@ class DataLoading:
         return np.array(known[segment])[slices_of(self.shape, cluster, packet, segment)]
 
     def packed_bytes(self, packet: Packet, segment: int) -> int:
-        """Return the bytes of a compressed segment as index + value.
+        """Return how many bytes a segment with `compress` has as records of index + value.
 
-        They are computed from the present contents of the unit.
+        The number is computed from the present contents of the unit.
         """
         counts, _ = self._compressed(packet, segment)
         return int(counts.size * WEIGHTS_RECORD.size + counts.sum() * self.entry.itemsize)
@@ -92,8 +92,8 @@ class DataLoading:
     ) -> tuple[NDArray[np.int64], NDArray[Any]]:
         """Compress a dense segment. Return the number of entries of each slice, and all entries.
 
-        An entry is index + value. `data` are the bytes of the segment; None reads them from the
-        unit.
+        An entry is index + value of an element that is not zero. `data` are the bytes of the
+        segment; None reads them from the unit.
         """
         described = packet["segments"][segment]
         if data is None:
@@ -139,7 +139,8 @@ class DataLoading:
     ) -> None:
         """Write activations or partial sums to the PEs. Raises `Fault`.
 
-        `starts`, of shape (clusters, PEs), says for each PE at which element its slice begins.
+        `starts`, of shape (clusters, PEs), says from which element of its buffer on each PE writes
+        its slice.
         """
         kind = packet["segments"][segment]["type"]
         dense_type = self.shape.value_type if kind == ACTIVATIONS_SEGMENT else self.shape.sum_type
@@ -167,7 +168,7 @@ class DataLoading:
     def _records(self, data: bytes, packet: Packet, segment: int) -> Records:
         """Return the start byte and the number of entries of each weights record. Raises `Fault`.
 
-        A slice without a record counts as an empty record.
+        There may be fewer records than slices. The missing records count as empty.
         """
         count = self._count(packet, segment)
         records, end = records_of(data, self.entry.itemsize)
@@ -196,9 +197,9 @@ class DataLoading:
         return np.cumsum(counts) - counts, counts, entries
 
     def _dense_entries(self, data: bytes, packet: Packet, segment: int) -> Entries:
-        """Return the same as `_sparse_entries`, for dense data.
+        """Return the same as `_sparse_entries`, for the dense data of a sliding window.
 
-        Each mac sets the indices when it starts.
+        The indices are 0; each mac sets them when it starts.
         """
         values = np.frombuffer(data, self.entry["value"])
         slices_ = self._count(packet, segment)
@@ -217,7 +218,11 @@ class DataLoading:
         sliding: bool,
         data: bytes,
     ) -> None:
-        """Append the entries of each PE's slice to its weight queue. Raises `Fault`."""
+        """Append the entries of each PE's slice to its weight queue. Raises `Fault`.
+
+        `takers` are the clusters that take the segment, each with its run and its ld step. `data`
+        are the bytes of the segment, which only the provenance needs.
+        """
         state, queue = self.state, self.shape.weight_queue
         clusters = [cluster for cluster, _, _ in takers]
         parts = np.array([slices_of(self.shape, cluster, packet, segment) for cluster in clusters])
@@ -257,8 +262,8 @@ class DataLoading:
     def _fill_activations(self, cluster: int, start: NDArray[Any], values: NDArray[Any]) -> None:
         """Write activations `values` (PEs, elements) to the input buffers 504 of a cluster.
 
-        Their bitmasks are set too. A load fills whole blocks: in its last block, elements after its
-        end become not loaded.
+        `start` (PEs,) is the first element that each PE writes. The bitmasks are set too. In the
+        block that contains the end of the load, the elements after this end become "not loaded".
         """
         state, size = self.state, self.shape.input_block
         elements, pes = values.shape[1], np.arange(self.shape.pes)[:, None]
@@ -303,7 +308,10 @@ class DataLoading:
         return values.reshape(-1, self.shape.pes, values.shape[1]) if mode == SLICED else values
 
     def _check_joins(self, cluster: int, starts: NDArray[Any]) -> None:
-        """Raise `Fault` if a load starts inside a block that is not loaded up to there."""
+        """Raise `Fault` if a load leaves a gap in a block.
+
+        This happens if it starts inside a block whose elements before the start are not all loaded.
+        """
         block, inside = np.divmod(starts, self.shape.input_block)
         gaps = inside > self.state.block_loaded[cluster, np.arange(self.shape.pes), block]
         if gaps.any():
@@ -319,7 +327,11 @@ class DataLoading:
     # Partial sums
 
     def _fill_psums(self, cluster: int, start: NDArray[Any], values: NDArray[Any]) -> None:
-        """Write 1 to 4 partial sums (PEs, sums) to a block and add them to accumulators 0 to 3."""
+        """Write 1 to 4 partial sums to each PE's output queue, and add them to its accumulators.
+
+        `values` has shape (PEs, sums); sum i is added to accumulator i. `start` (PEs,) is the first
+        place in the output queue.
+        """
         elements = values.shape[1]
         places = start[:, None] + np.arange(elements)
         state = self.state
@@ -330,10 +342,10 @@ class DataLoading:
             self._add(cluster, number, values[:, number])
 
     def psums_from_queue(self, cluster: int, start: NDArray[Any]) -> None:
-        """Add the first four elements of an output-queue block to accumulators 0 to 3.
+        """Add up to four consecutive results in the output queue of each PE to accumulators 0 to 3.
 
-        `start` (PEs,) is the first place of each PE. Elements that were never written are left out.
-        Raises `Fault` if none was written, or if a sum overflows.
+        `start` (PEs,) is the first place of each PE. Places that were never written are left out.
+        Raises `Fault` if no place was written in any PE, or if a sum overflows.
         """
         state, pes = self.state, np.arange(self.shape.pes)
         places = start[:, None] + np.arange(ACCUMULATORS)

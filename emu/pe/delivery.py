@@ -1,4 +1,4 @@
-"""Delivers packets: says what the packets of each command do in clusters and trace."""
+"""Defines for each command what its packets do when they arrive in clusters and the trace."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from macaw.emu.pe.state import Packet
 
 
 class Delivery:
-    """The delivery of one command's packets. This base class does nothing with them."""
+    """What the packets of one command do when they arrive. The methods here do nothing."""
 
     def __init__(self, controls: ClusterControls, units: RowUnits) -> None:
         self.controls, self.units = controls, units
@@ -33,7 +33,7 @@ class Delivery:
 
 
 class ConfigDelivery(Delivery):
-    """Delivers sequences to the parsers."""
+    """Gives the sequence of a config to the parsers."""
 
     def open(self, packet: Packet, address: int, now: int) -> None:
         for cluster in packet["clusters"]:
@@ -56,7 +56,7 @@ class ExeDelivery(Delivery):
             self.controls.units[cluster].activate(packet, cycle)
 
     def can_send(self, packet: Packet, number: int) -> bool:
-        """Return whether all clusters can take the segment and no run may still write its bytes."""
+        """Return whether all clusters can take the segment, and no run may still write its bytes."""
         if self.controls.may_still_write(packet["order"], packet["segments"][number]):
             return False
         return self.controls.can_take(packet, number)

@@ -73,7 +73,10 @@ class Distribution:
             beat["data"] = b""  # the command byte alone, which came with the packet's header
 
     def _open(self, packet: Packet, now: int) -> bool:
-        """Reserve the packet's buffers if all are free. Return whether the packet has them."""
+        """Reserve the packet's buffers if all are free. Return whether they are reserved.
+
+        Markers need no buffer: the result is True.
+        """
         command = command_of(packet)
         if packet["opened"] or not command.takes_buffer:
             return True
@@ -117,11 +120,11 @@ class Distribution:
         return beat, ranges
 
     def _bytes(self, packet: Packet, number: int) -> int:
-        """Return the number of bytes of a segment on the bus.
+        """Return the number of bytes that a segment carries over the bus.
 
-        A compressed segment is sent as index + value. The compressor reads at most one bus width of
-        dense bytes in a cycle, and sends at most one. So a compressed segment takes the cycles of
-        the longer of its two forms.
+        A compressed segment is sent as index + value. In a cycle the compressor reads at most one
+        bus width of dense bytes, and sends at most one bus width. So the caller counts the cycles
+        of the longer form.
         """
         segment, packed = packet["segments"][number], packet["packed"]
         if not segment["compress"]:
@@ -179,7 +182,7 @@ class Distribution:
         state.bus_free = beat["cycle"] + 1
 
     def stalled_on(self) -> str:
-        """Return a description of what the bus waits for, shown to users."""
+        """Return a description of what the bus waits for, such as "exe ib=0 at offset 0x40"."""
         packet = self.state.packet
         if packet is None:
             return "its instructions"

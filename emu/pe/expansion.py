@@ -1,8 +1,9 @@
 """Expands one iteration of a sequence into the steps that the operation unit 607 starts.
 
-Each instruction becomes a step. The flags of the exe and the loopback add steps without an
-instruction, or leave steps out (spec pe.md, table of shift and last). A sequence without spu moves
-its accumulators out, streamed results are written without st, and results that stay are not moved.
+Each instruction becomes a step. The flags of the exe (shift, last) and the iteration add steps
+without an instruction, or leave steps out (spec pe.md, table of shift and last). If a sequence has
+no spu, steps are added that move its accumulators out. If results are streamed, stores are added.
+If results stay in the accumulators, the moves after the last mac are left out.
 """
 
 from __future__ import annotations
@@ -45,13 +46,13 @@ INDEX_END = 1 << 16  # indices of a slice
 
 
 class Expansion:
-    """The steps (`ops`) of one iteration for the given flags, segments and results.
+    """The steps (`ops`) of one iteration.
 
-    `operands`, of shape (instructions, 2), are PE 0's entries in the register file. `clusters` is
-    the number of clusters that share the packet. `next_segment` is the first segment of the packet
-    that earlier iterations did not take. The `last` iteration must take all remaining segments.
-    `address` is the address of the first instruction. Raises `Fault` with the address of the
-    instruction at fault.
+    `operands`, of shape (instructions, 2), are PE 0's entries in the register file. `flags` are
+    shift and last of the exe. `clusters` is the number of clusters that share the packet.
+    `next_segment` is the number of the first segment of the packet that earlier iterations did not
+    take. If `last` is set, this iteration must take all remaining segments. `address` is the
+    address of the first instruction. Raises `Fault` with the address of the instruction at fault.
     """
 
     def __init__(
@@ -134,7 +135,7 @@ class Expansion:
         )
 
     def _check_range(self, place: int, row: Decoded) -> None:
-        """Raise `Fault` if loopbacks have moved an operand of an instruction out of its buffer."""
+        """Raise `Fault` if the steps of loopbacks have moved an operand out of its legal range."""
         for entry, (low, end) in enumerate(self._ranges(row)):
             for operand in self._span(place, entry):
                 if end and not low <= operand < end:
@@ -145,7 +146,10 @@ class Expansion:
                     raise self._fault(place, "index out of range", message)
 
     def _span(self, place: int, entry: int) -> tuple[int, int]:
-        """Return the least and the greatest value of an operand among the PEs."""
+        """Return the least and the greatest value of an operand among the PEs of cluster 0.
+
+        `entry` is 0 or 1, the number of the operand of the instruction at `place`.
+        """
         value = self.operands[place][entry]
         return widened((value, value), self.strides[place][entry], self.shape.pes)
 
@@ -175,7 +179,10 @@ class Expansion:
     # ld
 
     def _load(self, place: int, row: Decoded) -> Op:
-        """Return the step of an ld with its segments: lds take segments in order (pe.md)."""
+        """Return the step of an ld, with the next segments of the exe that it takes.
+
+        Without a segment, ld psums reads the output queue, and another ld becomes an empty step.
+        """
         destination = row.values["destination"]
         if destination == LD_PSUMS:
             start, high = self._span(place, 0)
@@ -216,9 +223,10 @@ class Expansion:
         return make_op(place, "ld", LOADER, function=destination, writes=writes, segments=segments)
 
     def _check_dense(self, place: int) -> None:
-        """Raise `Fault` if weights that come as dense data do not suit the sequence.
+        """Raise `Fault` if the next segment has dense weights that do not suit the sequence.
 
-        Weights come dense for a sliding window or for the compressor.
+        Weights are dense if the sequence slides a window, or if the distribution unit compresses
+        them.
         """
         sliding = STATES[self.header["state"]] == "sw"
         compress = self.segments[self.next_segment]["compress"]
@@ -260,7 +268,7 @@ class Expansion:
         return self.next_segment - 1
 
     def _elements(self, place: int, dtype: str) -> int:
-        """Return the number of elements of the next segment for each PE. Raises `Fault`.
+        """Return how many elements each slice of the next segment has. Raises `Fault`.
 
         The segment is dense.
         """
@@ -295,7 +303,10 @@ class Expansion:
     # Results
 
     def _move_all(self, place: int) -> None:
-        """Add the moves of a sequence without spu: accumulator a moves to block a (pe.md)."""
+        """Add a move for each accumulator that macs use: accumulator a moves to block a (pe.md).
+
+        An accumulator of a mac with sfu goes through the activation function, unless sums stay raw.
+        """
         accumulators = {op["sums"].bit_length() - 1 for op in self.ops if op["unit"] == MAC}
         for number in sorted(accumulators):
             target = number * self.shape.output_block
@@ -314,9 +325,10 @@ class Expansion:
             )
 
     def _special(self, place: int, row: Decoded) -> list[Op]:
-        """Return the steps of an spu.
+        """Return the steps of an spu instruction.
 
-        Raw partial sums are moved past the SFU to the places where st expects results.
+        If the flags ask for raw sums, the step moves them past the SFU, to the place where the
+        sequence expects the results of the spu.
         """
         function = row.values["function"]
         source, target = self.operands[place]
@@ -371,10 +383,10 @@ class Expansion:
         return make_op(place, "store", STORE, blocks=self._output_blocks(place, 0))
 
     def _output_blocks(self, place: int, entry: int, results: int = 0) -> int:
-        """Return the mask of the output-queue blocks that an operand of an instruction covers.
+        """Return the mask of the output-queue blocks that an instruction reads or writes.
 
-        They contain `results` consecutive places of each PE (0: the results of the exe), from the
-        operand `entry` on. Raises `Fault`.
+        These blocks contain `results` consecutive places of each PE, from operand number `entry` (0
+        or 1) of the instruction on. 0 means the number of results of the exe. Raises `Fault`.
         """
         return self._blocks_of(place, self._span(place, entry), results)
 
@@ -390,7 +402,10 @@ class Expansion:
         return block_mask(start, end, self.shape.output_block)
 
     def _add_streams(self) -> None:
-        """Add a store after each step whose results no later step reads (flags shift and last)."""
+        """Add a store after each step of the SFU whose results no later step reads.
+
+        This is for an exe with the flags shift and last. Steps before the last mac are left out.
+        """
         ops: list[Op] = []
         for at, op in enumerate(self.ops):
             ops.append(op)
@@ -417,8 +432,9 @@ class Expansion:
         self.ops = ops
 
     def _target(self, op: Op) -> tuple[int, int]:
-        """Return the place in PE 0's output queue that a step writes, and its stride over
-        the PEs.
+        """Return the place in PE 0's output queue that a step writes.
+
+        The second result is the difference of this place from a PE to the next.
         """
         if op["implied"]:
             return op["implied"][1], 0

@@ -1,7 +1,7 @@
 """The contents of instruction buffers, and what their sequences may use.
 
-A buffer contains a header, instructions, operands and the steps of the operands. The scalar unit
-604 changes operands by fixed steps at each loopback (seed 000 ¶104, ¶112). So the value of an
+A buffer contains a header, instructions, their operands, and the step of each operand: the number
+that the scalar unit 604 adds to it at each loopback (seed 000 ¶104, ¶112). So the value of an
 operand in any iteration follows from its first value.
 """
 
@@ -56,7 +56,8 @@ class InstructionBuffer:
     def operands(self, initial: Pairs, iteration: int) -> Pairs:
         """Return PE 0's operands in an iteration: for each instruction its two operands.
 
-        Each iteration adds the inner step, each completed inner loop the outer step.
+        `initial` are those of iteration 0. The inner step is added once for each iteration, the
+        outer step once for each completed inner loop.
         """
         outer = iteration // self.header["inner"]
         return [
@@ -98,9 +99,9 @@ def widened(span: tuple[int, int], stride: int, pes: int) -> tuple[int, int]:
 
 @lru_cache(maxsize=256)
 def _buffer(header: bytes, words: bytes, steps: bytes, strides: bytes) -> InstructionBuffer:
-    """Build the contents of a buffer from the bytes of its rows of the state.
+    """Build the contents of a buffer from the bytes of its elements in the state.
 
-    The cache helps because most clusters have equal buffers.
+    The result is cached, because most clusters have equal buffers.
     """
     members = np.frombuffer(header, np.int32).tolist()
     values = dict(zip(MEMBERS, members, strict=True))
@@ -127,16 +128,17 @@ def buffer_of(state: State, cluster: int, number: int) -> InstructionBuffer:
 
 
 def initial_operands(state: State, cluster: int, number: int) -> Pairs:
-    """Return the operands of PE 0 for a buffer as the register file has them now."""
+    """Return the operands of PE 0 in instruction buffer `number`, as the register file has them now."""
     count = int(state.headers[cluster, number, MEMBERS.index("count")])
     pairs: Pairs = state.registers[cluster, number, :count, :, 0].tolist()
     return pairs
 
 
 def uses(shape: Shape, buffer: InstructionBuffer, initial: Pairs, results: int) -> Ahead:
-    """Return the accumulators, blocks and stores that the iterations of a buffer may use at most.
+    """Return the accumulators and blocks that all iterations of a buffer together may use.
 
-    `results` is the number of results of each PE that one store takes.
+    The result also says whether they may store. `results` is the number of results of each PE that
+    one store takes.
     """
     ahead = Ahead(sums=0, blocks=0, low=shape.input_buffer, high=-1, stores=False)
     rows = buffer.rows
@@ -189,10 +191,10 @@ def _blocks(shape: Shape, span: tuple[int, int], count: int) -> int:
 
 
 def accesses(word: int, sums: int, implied: bool) -> dict[str, int]:
-    """Return masks of the accumulators that a step `reads` and `writes`.
+    """Return the masks of accumulators that a step of the instruction `word` reads and writes.
 
-    `sums` is the mask of all accumulators that the step uses. Steps that flags imply (`implied`)
-    only read accumulators.
+    The keys are `reads` and `writes`. `sums` is the mask of all accumulators that the step uses. A
+    step that flags imply (`implied`) writes none.
     """
     reads, writes = touched(CORE, decoded(word))
     return {"reads": sums if reads else 0, "writes": sums if writes and not implied else 0}

@@ -1,7 +1,7 @@
-"""The format of loads: the numbers in the load queues that each name a weight and an activation.
+"""The format of loads, the entries of load queues. A load names a weight and an activation.
 
-A load is weight place << 16 | input index. `FROM_NEIGHBOUR` marks a load that the right neighbour
-gave to this PE; weight and activation are then in the memories of the neighbour.
+A load is weight place << 16 | input index. The bit `FROM_NEIGHBOUR` marks a load that the right
+neighbour gave to this PE; weight and activation are then in the memories of that neighbour.
 """
 
 from __future__ import annotations

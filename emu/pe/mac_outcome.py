@@ -18,8 +18,8 @@ Counts = NDArray[Any] | int  # integers, an element a PE, or the same for all
 class MacOutcome:
     """What a mac, or some of its cycles, did in some PEs, as arrays of one common shape.
 
-    Both engines make these records, and only `add_to` counts. To add a counter that macs change,
-    add a row to `macaw.isa.pe.PE_COUNTERS` and a line to `counters` or `peaks` here.
+    Both engines make these records, and only `add_to` changes counters. To add a counter that macs
+    change, add a row to `macaw.isa.pe.PE_COUNTERS` and a line to `counters` or `peaks` here.
     """
 
     products: NDArray[Any]  # loads that the MAC took
@@ -57,9 +57,9 @@ class MacOutcome:
         return idle if isinstance(self.handing_cycles, int) else idle - self.handing_cycles
 
     def peaks(self, pes: PeArrays) -> Mapping[str, Counts]:
-        """Return, for each high-water mark by name, a value that it must at least have.
+        """Return, for each high-water mark by name, the most loads that this outcome had.
 
-        `pes` must already contain the outcome.
+        The mark must be at least this number. `pes` must already contain the outcome.
         """
         return {
             "q1_high": pes.q1_count if self.q1_most is None else self.q1_most,
@@ -114,7 +114,10 @@ class MacOutcome:
         )
 
     def total(self) -> MacOutcome:
-        """Add up consecutive macs. The first axis of the arrays counts the macs and disappears."""
+        """Return consecutive macs as one outcome: sums of counts, maxima of `q1_most` and `q2_most`.
+
+        The first axis of the arrays, which counts the macs, disappears.
+        """
         sums = {name: value.sum(axis=0) for name, value in self._arrays().items()}
         peaks = {name: self._arrays()[name].max(axis=0) for name in ("q1_most", "q2_most")}
         return replace(self, **(sums | peaks))

@@ -1,8 +1,9 @@
-"""Computes the register-file entries of the operands of each row of `macaw.isa.pe.INSTRUCTIONS`.
+"""Computes the register-file entries of the two operands of a sequence's instruction.
 
-Each row has a function with the name of its mnemonic. From the sequence's header, the word and its
-fields the function computes the two entries: (base, acc) or (src, dst). Blocks become element
-addresses (seed 000 ¶106; spec pe.md, Sequences). Raises `Fault` at the instruction's `address`.
+Each row of `macaw.isa.pe.INSTRUCTIONS` has a function with the name of its mnemonic. From the
+sequence's header, the word and its fields the function computes (base, acc) or (src, dst). Numbers
+of blocks become element addresses (seed 000 ¶106; spec pe.md, Sequences). The functions raise
+`Fault` with the `address` of the instruction.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ Meaning = Callable[[Shape, Values, int, Values, int], Entries]
 
 
 def meaning(row: Instruction) -> Meaning:
-    """Return the function that computes the operands of a row."""
+    """Return the function that computes the operands of `row`, an instruction of the table."""
     function: Meaning = globals()[row.mnemonic]
     return function
 

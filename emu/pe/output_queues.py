@@ -27,8 +27,8 @@ class OutputQueues:
     ) -> None:
         """Mark `count` places of each PE in `pes` as written.
 
-        `starts`, of shape (PEs,), is the first place of each PE. The places after them in the last
-        block are marked as not written.
+        `starts`, of shape (PEs,), is the first place of each PE. In the block that contains the
+        last of these places, the later places are marked as not written.
         """
         size = self.shape.output_block
         written = self.state.output_written[cluster]
@@ -47,8 +47,8 @@ class OutputQueues:
     ) -> NDArray[np.intp]:
         """Return the numbers of the PEs that have results in all of `count` places.
 
-        `starts`, of shape (PEs,), is the first place of each PE. Raises `Fault` if no PE has
-        results there, or if a PE has only some of them.
+        `starts`, of shape (PEs,), is the first place of each PE. `what` names the instruction in
+        messages. Raises `Fault` if no PE has results there, or if a PE has only some of them.
         """
         places = starts[:, None] + np.arange(count)
         written = self.state.output_written[cluster, self.pes[:, None], places]
@@ -84,7 +84,8 @@ class OutputQueues:
     def bypass(self, cluster: int, source: NDArray[Any], target: NDArray[Any], count: int) -> None:
         """Copy `count` raw partial sums of each PE past the SFU, through selectors 514 and 515.
 
-        `source` and `target`, of shape (PEs,), are the first places. Raises `Fault`.
+        `source` and `target`, of shape (PEs,), are the first places to read and to write in each
+        output queue. PEs without results are left out. Raises `Fault` as `holders` does.
         """
         pes = self.holders(cluster, source, count, "spu")
         output, places = self.state.output[cluster], np.arange(count)

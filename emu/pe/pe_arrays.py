@@ -90,8 +90,9 @@ class PeArrays:
     def append_loads(self, queue: int, loads: Ints, first: Ints, count: Ints) -> None:
         """Append `count` loads of each PE to the tail of load queue 1 or 2.
 
-        The loads of a PE are those of its row of `loads` from index `first` on. They may be more
-        than the queue holds, if most have already left it: only the last ones are stored.
+        The loads of PE p are elements of `loads` from index `first[p]` on. They may be more than
+        the queue has places, if most of them have already left it; then only the last ones are
+        stored.
         """
         if queue == 1:
             places, row, tail = self.q1, self.q1_row, self.q1_head + self.q1_count

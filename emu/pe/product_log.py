@@ -21,7 +21,7 @@ COLUMNS = 7
 
 
 class ProductLog:
-    """The products of one row. Accumulators have numbers that count through all PEs of the row."""
+    """The products of one row. The accumulators of all its PEs have consecutive numbers."""
 
     def __init__(self, item: int) -> None:
         self.item = item  # bytes of a number
@@ -33,8 +33,8 @@ class ProductLog:
     def add_products(self, rows: NDArray[np.int64], values: NDArray[Any]) -> None:
         """Add the products of one cycle.
 
-        `rows` has shape (columns, products), with the columns of this module. `values` are the
-        numbers that are multiplied, of shape (2, products).
+        `rows` has shape (columns, products), with the columns that this module names. `values` are
+        the numbers that are multiplied, of shape (2, products).
         """
         self._parts.append((rows, values))
         self.count += rows.shape[1]
@@ -44,7 +44,7 @@ class ProductLog:
         self._added.setdefault(total, []).append(source)
 
     def take(self, total: int) -> Callable[[], Iterator[Source]]:
-        """Return a function that yields the sources of accumulator `total`, and clear them."""
+        """Clear the sources of accumulator `total`, and return a function that yields them."""
         begin, end = self._first.get(total, 0), self.count
         added = self._added.pop(total, [])
         self._first[total] = end
@@ -56,8 +56,10 @@ class ProductLog:
         return list(self._sources(total, begin, self.count, added))
 
     def _products(self, total: int, begin: int, end: int) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return the products of an accumulator among products `begin` to `end` - 1: rows and
-        numbers.
+        """Return the products of an accumulator among products `begin` to `end` - 1.
+
+        The first result has shape (columns, products), the second, the multiplied numbers, (2,
+        products).
         """
         if len(self._parts) > 1:
             rows, values = zip(*self._parts, strict=True)
@@ -77,7 +79,10 @@ class ProductLog:
             yield self.product(row, pair)
 
     def product(self, row: list[int], pair: list[Any]) -> Source:
-        """Return the product that a row of the log and its two numbers describe, as a source."""
+        """Return a product as a source.
+
+        `row` has its columns in the log, `pair` the weight and the activation.
+        """
         parts = []
         for name, at, value in zip(
             ("weight", "activation"), (WEIGHT, ACTIVATION), pair, strict=True

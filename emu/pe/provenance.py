@@ -65,7 +65,8 @@ class RowProvenance(ProvenanceRecords):
         """Record where a segment of weights was put.
 
         Number i of `entries` is the index of an entry in the segment. That entry went to number i
-        of `places`, which counts through the weight queues of all PEs.
+        of `places`, which counts through the weight queues of all PEs. `data` are the bytes of the
+        segment. With `sliding`, they are dense.
         """
         entry = entry_type(self.shape.value_type)
         size = entry["value"].itemsize
@@ -85,7 +86,7 @@ class RowProvenance(ProvenanceRecords):
         self._record_ld(packet["clusters"][0], packet, segment)
 
     def _record_ld(self, cluster: int, packet: Packet, segment: int) -> None:
-        """Record that the ld of a cluster has taken a segment."""
+        """Record that the ld of a cluster has now taken a segment."""
         run, op = self.clusters[cluster].taker(packet, segment)
         self.lds[self.number()] = self.core.time, self.clusters[cluster].address(run, op)
 
@@ -94,8 +95,8 @@ class RowProvenance(ProvenanceRecords):
     ) -> None:
         """Record where a segment of activations or partial sums was put.
 
-        `values` has shape (slices, elements). `starts`, of shape (clusters, PEs), says at which
-        element the slice of each PE begins.
+        `values` has shape (slices, elements). `starts`, of shape (clusters, PEs), says from which
+        element of its buffer on each PE has its slice.
         """
         size = values.dtype.itemsize
         kind = packet["segments"][segment]["type"]
@@ -151,9 +152,9 @@ class RowProvenance(ProvenanceRecords):
             self.configs[cluster, buffer] = origin, base + offset
 
     def _settings(self, cluster: Cluster, run: Run, op: Op) -> Iterator[Source]:
-        """Yield the members of a sequence's header that an spu function uses.
+        """Yield the members of a sequence's header that an spu function uses, as sources.
 
-        Each source names the config that set the member.
+        Each source names the config packet that set the member.
         """
         key = cluster.number, run["buffer"]
         origin, base = self.configs.get(key, (None, 0))
@@ -188,7 +189,7 @@ class RowProvenance(ProvenanceRecords):
     # Steps of the clusters
 
     def record_step(self, cluster: Cluster, run: Run, op: Op) -> None:
-        """Record a step that is about to start: what it reads and where its results go."""
+        """Record what a step that is about to start reads, and that it makes its results."""
         name = op["name"]
         if name == "mac":
             self.mac_at[cluster.number] = cluster.address(run, op)
@@ -257,9 +258,10 @@ class RowProvenance(ProvenanceRecords):
     def _parts(
         self, cluster: Cluster, run: Run, op: Op, places: list[int], count: int
     ) -> dict[int, Source]:
-        """Return, for each PE number, the value that an spu takes from it.
+        """Return, for each PE number, the value that an spu takes from this PE.
 
-        PEs without a written result are left out.
+        `places` has for each PE the place in its output queue. PEs without a written result are
+        left out.
         """
         c, parts = cluster.number, {}
         if op["chained"] < 0:
@@ -281,7 +283,7 @@ class RowProvenance(ProvenanceRecords):
         return int(header[MEMBERS.index("reduction")]) in SCALAR_REDUCTIONS
 
     def end_reduction(self, cluster: int, values: Sequence[Any]) -> None:
-        """Record the results with which a reduction has ended."""
+        """Record `values`, the results of the reduction that has ended in a cluster."""
         for origin, value in zip(self.reductions.pop(cluster, ()), values, strict=True):
             origin.value = value.item()
 
@@ -330,7 +332,7 @@ class RowProvenance(ProvenanceRecords):
         yield from sorted(origins, key=lambda item: item.part or (0, 0))
 
     def makers(self, place: Place, before: int) -> Iterator[Origin]:
-        """Yield what made some of the present state.
+        """Yield the origins of the present values in some elements of the state.
 
         `before` is ignored, because only the present is recorded.
         """

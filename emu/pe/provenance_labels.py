@@ -1,4 +1,4 @@
-"""Labels: finds which instruction made a value in a register or queue of a row, from what."""
+"""Finds which instruction made a value in a register or queue of a row, and from what."""
 
 from __future__ import annotations
 

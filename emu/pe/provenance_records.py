@@ -52,16 +52,17 @@ class ProvenanceRecords(Origins):
         self.scalars: dict[Key, list[Origin]] = {}  # by cluster, buffer, accumulator of 604
 
     def flat(self, cluster: int, pe: int, accumulator: int) -> int:
-        """Return the number of an accumulator, counted through all PEs of the row."""
+        """Return the number of an accumulator, as counted through all PEs of the row."""
         width = self.state.accumulators.shape[-1]
         return (cluster * self.shape.pes + pe) * int(width) + accumulator
 
     def loads(
         self, owner: NDArray[Any], load: NDArray[Any]
     ) -> tuple[NDArray[np.int64], NDArray[Any]]:
-        """Return the rows of some loads for the product log, and the numbers that the loads name.
+        """Return the columns of loads for the product log, and the numbers that the loads name.
 
-        `owner` and `load` have shape (loads,), the rows (columns, loads), the numbers (2, loads).
+        `load` and `owner`, the PE whose memories have these numbers, have shape (loads,). The first
+        result has shape (columns, loads), the second (2, loads): weights, activations.
         """
         arrays = self.arrays
         weight = arrays.weight_row[owner] + (load >> PLACE_SHIFT & INDEX_MASK)
@@ -74,5 +75,5 @@ class ProvenanceRecords(Origins):
         return rows, np.array([arrays.weight_value[weight], arrays.activations[activation]])
 
     def reduction_sources(self, reductions: list[Origin]) -> list[Source]:
-        """Return reductions as the sources that an accumulator of the scalar unit combines."""
+        """Return results of reductions as the sources of an accumulator of the scalar unit."""
         return [Source("reduced", x.number, None, None, x, x.value) for x in reductions]

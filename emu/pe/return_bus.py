@@ -1,6 +1,6 @@
-"""The return bus of a row: it writes the beats of stores, one in a cycle.
+"""The return bus of a row: it writes the beats of stores to the unit, one beat in a cycle.
 
-The clusters take turns.
+The clusters take turns: after each beat the next cluster comes first.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ from macaw.isa.pe import CORE, PE_COUNTERS, ROW_COUNTERS
 
 
 class Macs(Protocol):
-    """The macs of all PEs of a row, as an engine simulates them."""
+    """The macs of all PEs of a row. Each engine simulates them in a class of its own."""
 
     def cycle(self, now: int) -> None:
         """Simulate cycle `now` of the PEs. Raises `Fault`."""
@@ -44,7 +44,7 @@ class Macs(Protocol):
         """Whether the PEs must be simulated in the next cycle."""
 
     def next_end(self) -> int:
-        """Return the first cycle in which a mac ends that needs no simulation, or NEVER."""
+        """Return the first cycle in which a mac ends whose cycles are skipped, or NEVER."""
 
 
 class Row(Core, Dispatchable):
@@ -73,7 +73,7 @@ class Row(Core, Dispatchable):
         self.queues = OutputQueues(self.state, self.shape)
 
     def assemble(self, units: RowUnits) -> None:
-        """Connect the units. The engine has created `special`, `controls` and `macs` before."""
+        """Make the bus, the return bus and the stall report, which need the shared units."""
         self.trace_reports = units.trace
         self.return_bus = ReturnBus(self.context, units.trace)
         self.bus = Distribution(self.controls, units)
@@ -103,15 +103,18 @@ class Row(Core, Dispatchable):
         return self.shape.address(next_packet if packet is None else packet["address"])
 
     def current(self) -> tuple[str, int | None]:
-        """Return "" and the address of the exe that began last, or None if no exe has begun.
+        """Return "" and the address of the exe that began last, or "" and None if no exe has begun.
 
-        The packet on the bus may be an earlier or a later one.
+        The packet on the bus may be an earlier or a later one than this exe.
         """
         latest = self.state.latest
         return "", None if latest < 0 else self.shape.address(latest)
 
     def remember(self, number: Callable[[], int]) -> Origins:
-        """Start to record provenance; see `Core.remember`."""
+        """Start to record where values come from. Return the records.
+
+        `number` returns the number of announcements so far.
+        """
         context = self.context
         context.provenance = RowProvenance(
             self, context.clusters, context.arrays, self.memory, number
@@ -126,15 +129,21 @@ class Row(Core, Dispatchable):
 
     @property
     def boxes(self) -> Sequence[Box]:
-        """The boxes of seed 000, Fig. 5a and 5b; see `Inspectable.boxes`."""
+        """The boxes of seed 000, Fig. 5a and 5b, each with a function for its present contents."""
         return block_diagram(self.context)
 
     def entries(self, queue: Queue, units: tuple[int, ...]) -> Sequence[Any] | None:
-        """Return the entries of a queue, decoded as in the boxes; see `Inspectable.entries`."""
+        """Return the entries of a queue of a PE, decoded as in the boxes, from the head on.
+
+        `units` are the cluster and the PE. None means that the queue has no head.
+        """
         return entries_of(self.context, queue.name, *units)
 
     def unit(self, units: tuple[int, ...]) -> Stall:
-        """Return what a cluster or a PE does or waits for."""
+        """Return what a cluster, or a PE of it, does or waits for.
+
+        `units` is (cluster,) or (cluster, PE).
+        """
         return self.stall_report.unit(*units)
 
     def dispatch(self, offset: int, time: int) -> None:
@@ -168,8 +177,8 @@ class Row(Core, Dispatchable):
     def granted(self, port: Endpoint, data: bytes, time: int, ready: int) -> None:
         """React to a beat of the bus or the return bus, which memory granted at `time`.
 
-        The unit reads `mem.onchip_latency` cycles ahead, so the bus does not wait until `ready`.
-        Both times are device cycles.
+        The unit starts reading `mem.onchip_latency` cycles ahead, so the bus uses the data in the
+        cycle of the grant and ignores `ready`. Both times are device cycles.
         """
         cycle = time // self.divider
         if port is self.memory.read_port:
@@ -180,9 +189,9 @@ class Row(Core, Dispatchable):
         self.time = min(self.time, self.aligned(time + 1))
 
     def counters(self) -> dict[str, int]:
-        """Return the counters of the table by name.
+        """Return the counters of `macaw.isa.pe` by name.
 
-        A counter of PEs is the sum over the row, a high-water mark the maximum over the row.
+        A counter of PEs is the sum over all PEs of the row, a high-water mark their maximum.
         """
         self.count_cycles()
         counters = {row.name: int(getattr(self.state, row.name)) for row in ROW_COUNTERS}
@@ -198,7 +207,7 @@ class Row(Core, Dispatchable):
         self.context.arrays.clear_free_places()
 
     def reload(self) -> None:
-        """Continue from the declared state, also in the trace reports; see `Core.reload`."""
+        """Continue from the declared state, which the caller has replaced by another one."""
         super().reload()
         self.trace_reports.reload()
         self.bus_may_act = True
@@ -209,12 +218,12 @@ class Row(Core, Dispatchable):
         return int(self.state.begun)
 
     def units(self) -> Units:
-        """Return the MACs of the row as compute units; each takes one weight and one activation."""
+        """Return the number of the row's MACs, and the bytes of operands that a MAC takes in a cycle."""
         width = 2 * np.dtype(self.shape.value_type).itemsize
         return Units(self.shape.clusters * self.shape.pes, width)
 
     def trace_changed(self) -> None:
-        """Clear what the state holds for the trace if nothing is recorded now."""
+        """Clear what the state has for the trace, if the trace block does not record now."""
         if not self.tracing:
             self.state.macs_before[...] = 0
 
@@ -273,7 +282,7 @@ class Row(Core, Dispatchable):
             self.wait(self.bus.stalled_on())
 
     def _end(self, now: int) -> None:
-        """End the list. The cycle before `now` is the last that is counted."""
+        """End the list. Cycle `now` is not counted; the cycle before it was the last one."""
         self.state.reached = now
         self.count_cycles()
         self.running = False

@@ -1,9 +1,9 @@
 """Reports the work of a row to its trace block. An instruction of the trace is an exe.
 
 An exe lasts from its first beat to its end. The compute units are the MACs of the PEs; each product
-is one use of a unit. The units work from the first cycle of a mac to its last. The array, which is
-the whole row, works in every cycle in which some cluster executes a mac. Both are reported when a
-mac has ended. So a record that is read during a mac does not contain that mac.
+is one use of a unit, in the cycles from the start to the end of its mac. The array, which is the
+whole row, works in every cycle in which some cluster executes a mac. Uses and work of a mac are
+reported when it has ended. So a record that is read during a mac does not contain that mac.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class RowTrace:
     # Exes
 
     def begin(self, packet: Packet, now: int) -> None:
-        """Number an exe and report its start; its first beat is sent in cycle `now`."""
+        """Give an exe its number and report its start; its first beat is sent in cycle `now`."""
         packet["number"] = self.state.begun
         self.state.latest = packet["address"]
         self.state.begun += 1
@@ -113,7 +113,7 @@ class RowTrace:
         return UNNUMBERED if run is None else run["number"]
 
     def reload(self) -> None:
-        """Continue from the declared state, in which beats may be waiting for memory."""
+        """Continue from the declared state, in which a beat may be waiting for memory."""
         packet, returning = self.state.packet, self.state.returning
         memory = self.context.memory
         memory.read_port.instruction = UNNUMBERED if packet is None else packet["number"]

@@ -11,7 +11,7 @@ from macaw.emu.pe.stores import Stores
 
 
 class RowUnits:
-    """The shared units of a row, one of each. The engine chooses the class of `special`."""
+    """The units that all clusters of a row share. The engine chooses the class of `special`."""
 
     def __init__(self, context: RowContext, queues: OutputQueues, special: SpecialUnits) -> None:
         self.context, self.queues, self.special = context, queues, special

@@ -111,7 +111,7 @@ class RunLifecycle:
     def equal_clusters(self, clusters: list[int], number: int) -> list[bool]:
         """Return, for each of `clusters`, whether its buffers are equal to those of this cluster.
 
-        The buffers are `number` and those that it triggers.
+        Compared are the contents of buffer `number` and of the buffers that it triggers.
         """
         chain = self.cluster.chain(number)
         equal = np.ones(len(clusters), np.bool_)
@@ -122,9 +122,9 @@ class RunLifecycle:
         return [bool(same) for same in equal]
 
     def open_like(self, other: RunLifecycle, packet: Packet, address: int) -> Run:
-        """Return a copy of the run that `other` has just opened. Its cluster has equal buffers.
+        """Return a copy of the run that `other`, of a cluster with equal buffers, has just opened.
 
-        Raises `Fault`.
+        Raises `Fault` if the results of this cluster do not fit the half.
         """
         model = other.cluster.run_for(packet)
         self.state.segment_entries[self.cluster.number, model["buffer"]] = 0
@@ -181,7 +181,10 @@ class RunLifecycle:
             run["ahead"] = None
 
     def _ahead(self, run: Run) -> Ahead | None:
-        """Return what later iterations and triggered buffers may use; None if there are none."""
+        """Return what all iterations and triggered buffers may use.
+
+        Return None if the run has only one iteration and triggers no buffer.
+        """
         if run["iterations"] == 1 and not run["chain"]:
             return None
         ahead = None
@@ -210,8 +213,9 @@ class RunLifecycle:
     def loop_back(self, run: Run) -> None:
         """Start the next iteration if the lds and macs of the present one have ended.
 
-        Weights leave the queue as the state of the sequence says. After the last iteration no step
-        is added. Raises `Fault`.
+        All its other steps must have started. Weights leave the queue as the state of the sequence
+        says. In the last iteration only the lds and macs must have ended, and no steps are added.
+        Raises `Fault`.
         """
         if run["looped"] or (run["has_weights"] and not self.heads_queue(run)):
             return
@@ -249,14 +253,17 @@ class RunLifecycle:
         return entries
 
     def _hands_on(self, run: Run, state: int) -> bool:
-        """Return whether the weights stay in the queue for the buffer that is triggered next."""
+        """Return whether the weights stay in the queue for the buffer that the run triggers next.
+
+        They do if the sequence in that buffer has the same `state`.
+        """
         chain = run["chain"]
         return bool(chain) and self.cluster.buffer(chain[0]).header["state"] == state
 
     def _slide(self, run: Run, header: dict[str, int]) -> None:
-        """Move the sliding window; at the end of an inner loop drop the whole window.
+        """Move the sliding window by `pop` entries; at the end of an inner loop drop all of it.
 
-        Raises `Fault`.
+        Raises `Fault` if a weight queue has fewer entries left.
         """
         if not run["held"]:
             return
@@ -284,7 +291,7 @@ class RunLifecycle:
         state.segment_entries[c, run["buffer"]] = state.segment_entries[c, run["buffer"]] - entries
 
     def heads_queue(self, run: Run) -> bool:
-        """Return whether the run's weights are the first in the weight queue."""
+        """Return whether the weights of the run are the first ones in the weight queue."""
         for other in self.cluster.runs:
             if other["has_weights"]:
                 return other is run
@@ -299,7 +306,7 @@ class RunLifecycle:
     def end_buffer(self, run: Run, now: int) -> None:
         """End the run of a buffer, which is free from cycle `now` on.
 
-        Start the next buffer of its chain.
+        If the buffer triggers another one, continue the run in that buffer.
         """
         runs, c = self.cluster.runs, self.cluster.number
         at = runs.index(run)

@@ -1,7 +1,7 @@
 """The scalar unit 604 of a cluster: it writes the operands of the next iteration to 605.
 
-Seed 000 ¶112: after the PEs have finished an instruction, stage SU computes its next operands and
-stage WB writes them to the register file 605.
+Seed 000 ¶112: after the PEs have finished an instruction, stage SU (scalar unit) computes its next
+operands, and stage WB (write back) writes them to the register file 605.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class ScalarUnit:
         self.pes = np.arange(cluster.shape.pes)
 
     def schedule_write_back(self, run: Run, op: Op) -> None:
-        """Schedule SU and WB of an instruction that has ended, in a run with four stages."""
+        """Schedule stages SU and WB of an instruction that has ended, in a four-stage sequence."""
         run["written_back"][op["place"]] = timing.write_back(op["end"])
         run["unwritten"].append((op["place"], op["iteration"]))
 
@@ -48,7 +48,7 @@ class ScalarUnit:
     def next_start(self, run: Run, op: Op) -> int:
         """Return the first cycle in which the operands of `op` allow it to start.
 
-        NEVER means that the same instruction of the iteration before has not ended.
+        NEVER means that the same instruction in the iteration before has not ended yet.
         """
         place = op["place"]
         for other in run["ops"]:
@@ -62,7 +62,8 @@ class ScalarUnit:
     def next_event(self, run: Run, now: int) -> int:
         """Return the cycle of the next WB of a run, or NEVER.
 
-        After the last WB it is the next cycle, if the run still has to notice its end.
+        If no WB is open, but the last one was in cycle `now`, return the cycle after `now`. In it
+        the run may end.
         """
         if run["unwritten"]:
             return min(run["written_back"][place] for place, _ in run["unwritten"])
@@ -73,7 +74,10 @@ class ScalarUnit:
         return max(run["written_back"], default=NOT_WRITTEN) < now
 
     def has_operands(self, run: Run, op: Op) -> bool:
-        """Return whether the register file has the operands of an ld, so that its data may come."""
+        """Return whether the register file has the operands of an ld.
+
+        Before that, the bus may not send its data.
+        """
         return op["unit"] == NO_UNIT or not any(
             place == op["place"] for place, _ in run["unwritten"]
         )

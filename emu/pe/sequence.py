@@ -101,7 +101,7 @@ def takes_weights(op: Op) -> bool:
 
 
 def slices(shape: Shape, mode: int, clusters: int) -> int:
-    """Return the number of slices of a segment with this mode, for `clusters` clusters."""
+    """Return the number of slices of a segment that is sent to `clusters` clusters with `mode`."""
     if mode == BROADCAST:
         return 1
     if mode == SLICED:
@@ -110,7 +110,10 @@ def slices(shape: Shape, mode: int, clusters: int) -> int:
 
 
 def slices_of(shape: Shape, cluster: int, packet: Packet, segment: int) -> NDArray[np.intp]:
-    """Return which slice of a segment each PE of a cluster gets, of shape (PEs,)."""
+    """Return, for each PE of a cluster, the number of the slice of a segment that it gets.
+
+    The result has shape (PEs,).
+    """
     mode, pes = packet["segments"][segment]["mode"], np.arange(shape.pes)
     rank = packet["clusters"].index(cluster)
     if mode == BROADCAST:

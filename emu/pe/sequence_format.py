@@ -64,9 +64,10 @@ def parse_header(data: bytes, address: int) -> dict[str, int]:
 
 
 def raw_strides(data: bytes, header: dict[str, int]) -> NDArray[np.int64]:
-    """Return the strides of a sequence, of shape (instructions, operands, 2), without checks.
+    """Return the strides of a sequence, of shape (instructions, operands, 2).
 
-    The last axis has the stride over PEs and the stride over clusters.
+    The last axis has the stride over PEs and the stride over clusters. Wrong records are skipped
+    here.
     """
     strides = np.zeros((SEQUENCE_LENGTH, 2, 2), np.int64)
     for at in _records(header):
@@ -124,9 +125,10 @@ def parse_records(
 
 
 def _entries(data: bytes, header: dict[str, int], place: int, stepped: bool) -> Collection[int]:
-    """Return the operands of an instruction that a step or a stride may name.
+    """Return which operands of an instruction may have a step, or may have a stride.
 
-    `stepped` selects steps, else strides. `place` is the number of the instruction.
+    `stepped` selects steps, else strides. `place` is the number of the instruction. Operands are
+    the numbers 0 and 1.
     """
     if place >= header["count"]:
         return ()

@@ -4,7 +4,7 @@ Once an instruction has started, the unit works by itself: `sfu.rate` results en
 and each leaves `sfu.latency` cycles later. In *chained* mode results come from the unit's FIFO,
 which took one accumulator of every PE when the instruction started. In *decoupled* mode they come
 from the output queues through selector 514. A token goes with each result and says which PE it
-belongs to. Results enter by their number in the queue, those with the same number by PE.
+belongs to. Result 0 of every PE enters first, in the order of the PEs, then result 1, and so on.
 """
 
 from __future__ import annotations
@@ -33,7 +33,11 @@ class SpecialUnits:
         self.queues = queues
 
     def begin(self, cluster: int, job: SfuJob) -> None:
-        """Start an instruction. Raises `Fault` if one of its inputs was never written."""
+        """Start the instruction `job` in the unit of a cluster.
+
+        In decoupled mode, PEs without results are left out. Raises `Fault` if no PE has results, or
+        if a PE has only some of its inputs.
+        """
         state, source = self.state, job["source"]
         if job["chained"] >= 0:
             accumulator = state.accumulators[cluster, :, job["chained"]]
@@ -52,7 +56,7 @@ class SpecialUnits:
 
     @property
     def at_work(self) -> bool:
-        """Whether the next cycle must be simulated."""
+        """Whether some unit executes an instruction, so that the next cycle must be simulated."""
         return any(job is not None for job in self.state.sfu_jobs)
 
     def cycle_of(self, cluster: int, job: SfuJob, now: int) -> None:
@@ -105,7 +109,7 @@ class SpecialUnits:
             self.finish(cluster, job)
 
     def _combine(self, cluster: int, job: SfuJob, result: int, value: Any) -> None:
-        """Combine one value of a reduction with those of the PEs before it. Raises `Fault`."""
+        """Combine a value with result number `result` of a reduction so far. Raises `Fault`."""
         partial = job["partial"]
         if result == len(partial):
             partial.append(value)
@@ -143,9 +147,9 @@ class SpecialUnits:
             self.give_to_first(cluster, target, job["partial"])
 
     def give_to_first(self, cluster: int, target: int, values: list[Any]) -> None:
-        """Write results of the whole cluster to PE 0.
+        """Write `values` to the output queue of PE 0, from place `target` on.
 
-        The same places of the other PEs become empty.
+        In the other PEs, the same places become empty.
         """
         state, count = self.state, len(values)
         state.output[cluster, 0, target : target + count] = values
@@ -154,9 +158,9 @@ class SpecialUnits:
         state.output_written[cluster, 1:, target : target + count] = False
 
     def _to_scalar_unit(self, cluster: int, job: SfuJob) -> None:
-        """Combine the results of a reduction with accumulators of the scalar unit 604.
+        """Combine each result of a reduction with an accumulator of the scalar unit 604.
 
-        Raises `Fault`.
+        An accumulator without a value just takes the result. Raises `Fault`.
         """
         state, buffer = self.state, job["buffer"]
         sums, has_value = state.scalar_sums[cluster, buffer], state.scalar_held[cluster, buffer]
@@ -165,7 +169,11 @@ class SpecialUnits:
             sums[number], has_value[number] = new, True
 
     def move_scalar(self, cluster: int, buffer: int, number: int, target: int) -> None:
-        """Move a scalar accumulator to the output queue of PE 0 (nonsf). Raises `Fault`."""
+        """Move accumulator `number` of the scalar unit to the output queue of PE 0 (nonsf).
+
+        `buffer` is the instruction buffer to which the accumulator belongs, `target` the place in
+        the queue. Raises `Fault` if the accumulator has no value.
+        """
         state = self.state
         if not state.scalar_held[cluster, buffer, number]:
             raise Fault(

@@ -27,7 +27,8 @@ class StallReport:
     def stalls(self) -> Iterator[Stall]:
         """Yield the stall of the bus, then the stalls of the runs.
 
-        Of equal runs of one packet, only the run that has progressed least is reported.
+        Clusters usually have equal runs of one packet. Only the run that has progressed least is
+        reported.
         """
         if self.state.packet is not None:
             yield self._bus()
@@ -39,10 +40,10 @@ class StallReport:
                 yield self._run(name, cluster, run)
 
     def unit(self, number: int, pe: int | None = None) -> Stall:
-        """Return what a cluster does, or what PE `pe` of the cluster does.
+        """Return what cluster `number` does, or what PE `pe` of it does.
 
-        A cluster reports its oldest run that executes a step, else its oldest run. A PE that has
-        finished its part of the current mac waits for the other PEs.
+        A cluster reports its oldest run that executes a step. If no run does, it reports its oldest
+        run. A PE that has finished its part of the current mac waits for the other PEs.
         """
         cluster, state = self.context.clusters[number], self.state
         undone = [run for run in cluster.runs if any(op["state"] != DONE for op in run["ops"])]
@@ -63,7 +64,8 @@ class StallReport:
     def _name(self, run: Run) -> str:
         """Return the name of a run, such as `ib=0`.
 
-        It also names the clusters if other clusters run the same buffer for another packet.
+        The name also contains the run's clusters if a run of another packet uses the same buffer
+        number.
         """
         runs = self._runs()
         numbers = [cluster.number for cluster, x in runs if x["order"] == run["order"]]
@@ -129,7 +131,7 @@ class StallReport:
 
 
 def _progress(run: Run) -> tuple[int, int, int]:
-    """Return a sort key for runs: by packet, then the run that has done least first."""
+    """Return a sort key for runs: earlier packets first, then the run that has done least."""
     undone = (op["place"] for op in run["ops"] if op["state"] != DONE)
     return run["order"], run["iteration"], next(undone, len(run["ops"]))
 

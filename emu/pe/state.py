@@ -115,7 +115,7 @@ def shape_of(config: Mapping[str, Any], row: int) -> Shape:
 
 
 class Segment(TypedDict):
-    """The description of one payload of a packet."""
+    """The description of one segment of a packet."""
 
     type: int  # place in macaw.isa.pe.SEGMENT_TYPES
     mode: int  # place in macaw.isa.pe.MODES
@@ -195,10 +195,10 @@ class SfuJob(TypedDict):
 
 
 class Op(TypedDict):
-    """A step of a run: an instruction, or a step that flags and loopback imply.
+    """A step of a run: an instruction, or a step that the exe's flags imply.
 
     `reads` and `writes` are masks of input-buffer blocks, `sums` of accumulators, `blocks` of
-    output-queue blocks: what the step uses from the start of the run until it is done.
+    output-queue blocks. The step uses these from the start of its run until it is done.
     """
 
     place: int  # of the instruction in the sequence; of an implied step: of the one that it follows
@@ -227,7 +227,7 @@ class Op(TypedDict):
 
 
 class Ahead(TypedDict):
-    """What later iterations of a run, and the buffers that it triggers, may use."""
+    """What a run with several iterations, and the buffers that it triggers, may still use."""
 
     sums: int  # mask of accumulators
     blocks: int  # mask of output-queue blocks

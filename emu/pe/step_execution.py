@@ -1,7 +1,7 @@
-"""Executes a step of a run in the cycle in which it starts, and predicts its end where it can.
+"""Executes a step of a run in the cycle in which it starts, and predicts its end if possible.
 
-Each `Op.name` has one function. Three kinds of steps end elsewhere: the data path ends macs, the
-return bus ends stores, the last beat ends loads.
+Each `Op.name` has one function. Three kinds of steps get their end elsewhere: a mac from the data
+path, a store from the return bus, a load from its last beat.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class StepExecution:
     def _entries(self, run: Run) -> NDArray[Any]:
         """Return the number of weight entries that a mac examines in each PE, of shape (PEs,).
 
-        In a sliding window the index of each entry is set to its place in the window. Raises
+        In a sliding window, also set the index of each entry to its number in the window. Raises
         `Fault`.
         """
         state, c = self.state, self.cluster.number

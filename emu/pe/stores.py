@@ -33,7 +33,8 @@ class Stores:
         """Return the bytes of the half that the stores of an exe may write, or None.
 
         The result is (low, high), where `high` is excluded. None means that nothing is stored.
-        Raises `Fault` at the packet's `address` if the results do not fit the half.
+        `stores` is the number of stores of the exe. Raises `Fault` at the packet's `address` if the
+        results do not fit the half.
         """
         pes = self._writers(cluster, out)
         elements = stores * out["count"]
@@ -54,8 +55,9 @@ class Stores:
         return low, high
 
     def _writers(self, cluster: int, out: Out) -> NDArray[np.intp]:
-        """Return the PEs of a cluster that write, as numbers in the row: those below out.pes, or
-        all.
+        """Return the PEs of a cluster that may write, as numbers in the row.
+
+        If `pes` of the out record is not 0, PEs from this number on do not write.
         """
         pes = cluster * self.shape.pes + np.arange(self.shape.pes)
         return pes[pes < out["pes"]] if out["pes"] else pes
@@ -63,7 +65,9 @@ class Stores:
     def beats(self, cluster: int, run: Run, source: NDArray[Any]) -> Beats:
         """Return the beats of a store: all elements in the order of their addresses.
 
-        Raises `Fault` if a place was never written or a result does not fit its element.
+        `source` (PEs,) is the first place in each output queue. PEs without results are left out.
+        Raises `Fault` if no PE has results, if a PE has only some of them, or if a result does not
+        fit its element.
         """
         out = run["out"]
         writers = self._writers(cluster, out)

@@ -1,8 +1,8 @@
 """Computes when steps start and end around the PEs (spec pe.md, "Timing around the PEs").
 
 A cycle is a cycle of the row's clock. "Starts at s" means that s is the first cycle in which an
-instruction does something, "ends at e" that e is the last one. A step that waited for it starts at
-e + 1 at the earliest. docs/timing-pe.md explains each rule.
+instruction does something, "ends at e" that e is the last one. A step that waits for this
+instruction starts at e + 1 at the earliest. docs/timing-pe.md explains each rule.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ def first_cycle(dispatched: int, latency: int, memory_latency: int, divider: int
 
 
 def first_start(accepted: int) -> int:
-    """Return the first start of a run's first instruction; the command byte came in `accepted`."""
+    """Return the first cycle in which the first instruction of a run may start.
+
+    `accepted` is the cycle in which the command byte was on the bus.
+    """
     return accepted + ID + FO + 1
 
 
@@ -42,7 +45,10 @@ def write_back(end: Cycles) -> Cycles:
 
 
 def next_start(write_back_cycle: Cycles) -> Cycles:
-    """Return the first cycle in which an instruction may start again: FO comes after its WB."""
+    """Return the first cycle in which an instruction may start again.
+
+    Its operands are fetched (FO) in the cycle after its write-back (WB).
+    """
     return write_back_cycle + FO + 1
 
 
@@ -68,8 +74,8 @@ def move_end(start: Cycles, results: int) -> Cycles:
 
 
 def sfu_end(start: int, results: int, rate: int, latency: int) -> int:
-    """Return the end of a special function.
+    """Return the last cycle of a special function.
 
-    `rate` of its `results` enter in each cycle; each result takes `latency` cycles.
+    Of its `results`, `rate` enter in each cycle; each result takes `latency` cycles.
     """
     return start - (-results // rate) - 1 + latency - 1

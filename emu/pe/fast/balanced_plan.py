@@ -26,7 +26,7 @@ _MOST = 1 << 22  # loads, and pairs of weights, that are settled at once
 class BalancedPlan(Plan):
     """The balanced macs that `clusters` execute, from cycle `start` on. Raises `Unplannable`.
 
-    Before the plan is settled, `ends` has the first cycle in which the mac of each cluster may end.
+    Until the plan is settled, `ends` has a lower bound for the end of each cluster's mac.
     """
 
     settlement: BalancedState | None = None  # its macs, and those of other plans
@@ -40,7 +40,7 @@ class BalancedPlan(Plan):
         self.size = int(self.total.sum() + self.hit.size)
 
     def _add_up(self) -> None:
-        """Set `macs`, with the product of each load.
+        """Compute the product of each load, and set `macs`.
 
         Raises `Unplannable` if a sum might leave its range.
         """
@@ -87,7 +87,7 @@ class BalancedPlan(Plan):
         return product * loads + own + helped < float(most) / 2
 
     def _time_queued(self) -> None:
-        """Set `end`, a lower bound on the last cycle of each mac.
+        """Set `end`, a lower bound on the last cycle of each mac, counted from the plan's start.
 
         A mac cannot end before its comparators have examined all entries and its MACs have taken
         all loads.
@@ -101,7 +101,7 @@ class BalancedPlan(Plan):
         self.end = np.repeat(np.where(self.macs.handing, 0, last), pes)
 
     def first_end(self) -> int:
-        """Return the first cycle in which one of the macs ends or may end."""
+        """Return the first cycle in which one of the macs ends; before settlement, may end."""
         first: int = min(self.ends.values())
         return first
 
@@ -146,7 +146,10 @@ class BalancedPlan(Plan):
         arrays.helpers[self.helper[rows]] = state.helper_sums.after(columns, outcome.products)
 
     def _handing(self, cluster: int) -> int:
-        """Return the cycle of the plan in which a cluster hands sums over, or -1."""
+        """Return the cycle, relative to the plan's start, in which a cluster hands sums over.
+
+        Return -1 if it hands no sums over, or if the plan is not settled.
+        """
         if self.settlement is None:
             return -1
         first = self.offset // self.shape.pes
@@ -154,7 +157,10 @@ class BalancedPlan(Plan):
 
 
 def settle(plans: Iterable[BalancedPlan]) -> None:
-    """Compute the ends of the macs of plans, as many plans together as memory reasonably allows."""
+    """Settle plans: compute the cycles in which their macs end.
+
+    Plans are simulated together, up to a limit on memory.
+    """
     group: list[BalancedPlan] = []
     size = 0
     for plan in plans:

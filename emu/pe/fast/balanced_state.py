@@ -1,4 +1,4 @@
-"""Derives loads and sums of balanced macs from their load counts (see `balanced_plan`).
+"""Derives the loads and sums of balanced macs from the counts of their load queues.
 
 The number of loads that move in each cycle (`queue_occupancy`) determines the order in which loads
 enter and leave the queues. The loads of a PE form one sequence: its own loads, and between them the
@@ -24,7 +24,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class BalancedMacs:
-    """Macs of whole clusters in the cycle in which their plan starts.
+    """The state of the macs of whole clusters, in the cycle in which their plan starts.
 
     Arrays have shape (PEs,) unless noted. The loads of a PE are in the order in which they reach
     its MAC or its left neighbour: first those in queue 2, then those in queue 1, then those that
@@ -50,8 +50,8 @@ class RunningSums:
     """The values of one accumulator of each PE after any number of its loads.
 
     `old` are the sums before the first load. `values` are the products of all loads that the MACs
-    take; those of a PE begin at its element of `first`. `is_own` says which of them are added to
-    this accumulator.
+    take; the products of PE p begin at index `first[p]`. `is_own` is a mask of those products that
+    are added to this accumulator.
     """
 
     def __init__(self, old: NDArray[Any], values: NDArray[Any], first: Ints, is_own: Bools) -> None:
@@ -88,7 +88,7 @@ class BalancedState:
     `loads` has the loads of each PE from index `first` on: its own and those given to it.
     `mac_loads` has the loads that its MAC takes, from index `mac_first` on. If `cycles` is None,
     `ends` has the last cycle of each cluster's mac, and `handing` the cycle in which the cluster
-    hands sums over, or -1.
+    hands sums over, or -1 if it hands none over. Cycles are counted from the start of the macs.
     """
 
     def __init__(self, macs: Sequence[BalancedMacs], cycles: int | None = None) -> None:
@@ -110,7 +110,10 @@ class BalancedState:
             self._find_ends(np.maximum(last, 0), joined("given_before"), joined("handing"))
 
     def _occupancy(self, macs: Sequence[BalancedMacs], loads: Ints, first: Ints) -> QueueOccupancy:
-        """Return the load queues of all PEs as they are when the macs start."""
+        """Return a simulation of the load queues of all PEs, which starts with the macs.
+
+        `loads` has the loads of all PEs; those of a PE begin at its element of `first`.
+        """
         parts, begins, size = [], [], 0
         for part_macs in macs:
             hit = part_macs.hit.view(np.uint8)
@@ -136,7 +139,10 @@ class BalancedState:
         )
 
     def _place_loads(self, loads: Ints, products: NDArray[Any], total: Ints) -> NDArray[Any]:
-        """Set `loads` and `mac_loads`. Return the products of `mac_loads`."""
+        """Set `loads` and `mac_loads`: put given loads into the sequences of the PEs that get them.
+
+        `total` (PEs,) is the number of each PE's own loads. Return the products of `mac_loads`.
+        """
         counts, q2, queue_counts = self.counts, self.q2_count, self.q1_count + self.q2_count
         by_pe = np.ascontiguousarray(counts.gives[:, :-1].T)
         gift_counts = np.count_nonzero(by_pe, axis=1)
@@ -162,8 +168,11 @@ class BalancedState:
         return values[stays]
 
     def _find_ends(self, last: Ints, given_before: Ints, handing: Bools) -> None:
-        """Set `handing` and `ends` from the last cycle in which PEs of each cluster work,
-        (clusters,).
+        """Set `handing` and `ends`.
+
+        `last` (clusters,) is the last cycle in which PEs of each cluster work, `given_before`
+        (PEs,) the loads given before the start. `handing` says which clusters hand sums over in the
+        first cycle.
         """
         owing = (given_before + self.at_end.loads_given).reshape(-1, self.shape.pes).any(axis=1)
         self.handing = np.where(handing, 0, np.where(owing, last + 1, -1))
@@ -188,10 +197,10 @@ def progress(
 ) -> tuple[MacOutcome, Ints]:
     """Return what PEs have done in the cycles of `counts`, and the last busy cycle of each cluster.
 
-    `first` says whose queue 2 held a load at the start, `entries_left` how many entries the
-    comparators had to examine, `has_multiplied` whose MAC had multiplied before. A cluster has
-    `pes` PEs. Its last busy cycle is -1 if it never has work. The caller sets mac cycles and
-    handing cycles in the outcome.
+    `first` says which PEs had a load in queue 2 at the start. `entries_left` is the number of
+    entries that each comparator still had to examine. `has_multiplied` says which MACs had
+    multiplied before. A cluster has `pes` PEs. Its last busy cycle is -1 if it never has work. The
+    caller sets mac cycles and handing cycles in the outcome.
     """
     ready: Bools = np.concatenate([first[None], counts.moves[:-1]])  # a load is in queue 2
     is_busy: Bools = ready | (counts.q1_loads[:-1] > 0) | counts.examines

@@ -1,9 +1,9 @@
 """Tables of what index comparator 505 and its load queues do, seen as a finite automaton.
 
-When a PE examines its next two weights depends only on two things: the number of loads in its
-queues, and how many of the previous two weights were effectual. For each block of such pairs and
-each state, the tables say what happens. So a mac needs one look-up for each block, for all PEs at
-once.
+A PE examines two weights at a time, a pair. When it examines the next pair depends only on the
+number of loads in its queues and on how many weights of the pairs before were effectual. For each
+block of several pairs and each state of the queues, the tables say what happens. So the engine
+computes a mac with one look-up for each block, for all PEs at once.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ class Tables:
     """The effect of blocks of pairs, for given depths of the load queues.
 
     A state is q1 * 2 + q2: the loads in queue 1 and queue 2 (at most one) at the start of a cycle.
-    The row number in the tables is block * states + state. The pairs of a block are the digits of
-    its number in base `OUTCOMES`; the first pair is the most significant digit.
+    A block is a number in base `OUTCOMES`, with one digit for each pair: how many of its two
+    weights are effectual. The first pair is the most significant digit. The row of the tables for a
+    block and a state is block * states + state.
     """
 
     pairs: int  # of a block
@@ -42,7 +43,7 @@ class Tables:
 
 @lru_cache(maxsize=8)
 def tables(depth_1: int, depth_2: int) -> Tables:
-    """Return the tables for load queues of `depth_1` and `depth_2` places."""
+    """Return the tables for load queues 1 and 2 of `depth_1` and `depth_2` places."""
     states = 2 * (depth_1 + 1)
     pairs = _MOST_PAIRS
     while pairs > 1 and states * OUTCOMES**pairs > _MOST_ROWS:
@@ -90,9 +91,10 @@ def _drain(state: int, depth_2: int) -> int:
 
 
 def _single(depth_1: int, depth_2: int, states: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return two arrays (states, outcomes) for one pair: the next state, and the cycles of waiting.
+    """Return the effect of one pair as two arrays (states, outcomes).
 
-    The next state is the state after the cycle in which the pair is examined.
+    The first is the state after the cycle in which the pair is examined. The second is the number
+    of cycles for which the comparator waits before it.
     """
     next_state = np.zeros((states, OUTCOMES), np.int64)
     wait = np.zeros((states, OUTCOMES), np.int64)

@@ -74,7 +74,8 @@ class LockstepControls(ClusterControls):
     def split(self, now: int = NEVER) -> None:
         """Split the group at the start of cycle `now`.
 
-        Without `now` it is split in the middle of the current cycle.
+        Without `now` it is split in the middle of the current cycle: the control units before the
+        one that acts now have had this cycle, the others have not.
         """
         group, self.group = self.group, None
         assert group is not None  # the caller has looked
@@ -91,7 +92,10 @@ class LockstepControls(ClusterControls):
     # The bus's calls
 
     def accepts(self, packet: Packet) -> bool:
-        """Return whether the packet's buffer is free in all clusters of the packet."""
+        """Return whether all buffers that a packet needs are free in all clusters of the packet.
+
+        Split the group if the packet goes to its clusters and needs other buffers.
+        """
         if self.group is not None and not self.group.members.isdisjoint(packet["clusters"]):
             if self.group.keeps_out(packet):
                 return False
@@ -101,7 +105,8 @@ class LockstepControls(ClusterControls):
     def may_still_write(self, order: int, segment: Segment) -> bool:
         """Return whether a run of an earlier packet may still write bytes of `segment`.
 
-        `order` is the number of the packet; earlier packets have lower numbers.
+        Earlier packets are those with a lower number than `order`, the number of the segment's
+        packet. Split the group if `order` is not the number of its packet.
         """
         if self.group is not None:
             if order == self.group.order:
@@ -116,7 +121,10 @@ class LockstepControls(ClusterControls):
         return super().can_take(packet, segment)
 
     def begin_segment(self, packet: Packet) -> None:
-        """Occupy the loaders, because the first bytes of a segment are on the bus."""
+        """Occupy the loader of each cluster of the packet, whose next segment begins on the bus.
+
+        For a group the call is only recorded.
+        """
         if self.group is None or not self.group.takes(packet):
             super().begin_segment(packet)
             return
@@ -148,7 +156,10 @@ class LockstepControls(ClusterControls):
         group.bus_calls.append(BusCall(self.acted, True, call))
 
     def _extend(self, extend: Callable[[], None]) -> None:
-        """Let the group compute times from what the bus brought. Split the group if it cannot."""
+        """Call `extend`, with which the group computes times from what the bus brought.
+
+        Split the group if it raises `Unplannable` or `Fault`.
+        """
         try:
             extend()
         except (Unplannable, Fault):

@@ -20,8 +20,8 @@ _FEWEST = 2  # beats for which a burst saves time
 class FeedBurst:
     """Beats in the cycles `first` to `end` - 1, each as wide as the bus.
 
-    When the burst starts, the beat before it is on the bus. The bus sends the beat of cycle `end`
-    itself.
+    When the burst starts, the beat before it is on the bus. From cycle `end` on the bus sends
+    single beats again.
     """
 
     half: int
@@ -31,8 +31,10 @@ class FeedBurst:
 
     @classmethod
     def after(cls, context: RowContext, cycle: int) -> FeedBurst | None:
-        """Return the burst that follows the beat granted in `cycle`, or None if it has too few
-        beats.
+        """Return the burst that follows the beat granted in `cycle`, or None if none can follow.
+
+        A burst needs two or more full beats before the last one of an uncompressed segment, and no
+        other request for the half.
         """
         state, memory, width = context.state, context.memory.memory, context.shape.bus_bytes
         packet, beat, banks = state.packet, state.beat, memory.banks
@@ -54,9 +56,9 @@ class FeedBurst:
         return cls(half, offset + packet["sent"] + length, cycle + 1, cycle + 1 + count)
 
     def write(self, bus: Distribution, now: int) -> int:
-        """Bring bus and packet to the start of cycle `now`.
+        """Deliver the beats of the burst before cycle `now`, and leave the last of them on the bus.
 
-        Return how many beats of the burst came before `now`.
+        Return the number of these beats.
         """
         beats = min(now, self.end) - self.first
         if beats <= 0:

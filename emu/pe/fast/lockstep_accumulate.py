@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class LockstepMac:
-    """One mac of all clusters: number `at` of the macs that were computed together as `batch`."""
+    """One mac of all clusters: element `at` of `batch`, the macs that were computed together."""
 
     batch: ResidentMacs
     at: int
@@ -50,7 +50,7 @@ class LockstepAccumulator:
         self._total: MacOutcome | None = None
 
     def mac(self, mac: LockstepMac) -> None:
-        """Add the sums of the next mac. Raises `Unplannable` if they might leave the range."""
+        """Add the sums of the next mac. Raises `Unplannable` if they might leave their range."""
         old = self.accumulators[..., mac.accumulator]
         if self.adder.overflow != "wrap":
             greatest = max(abs(int(old.max())), abs(int(old.min())))
@@ -62,9 +62,9 @@ class LockstepAccumulator:
         self.macs.append(mac)
 
     def move(self, source: int, target: int) -> None:
-        """Move accumulator `source` to place `target` of the output queue.
+        """Move accumulator `source` of each PE to place `target` of its output queue, and clear it.
 
-        See `OutputQueues.move`.
+        The later places of the block become "not written".
         """
         values = self.accumulators[..., source]
         self.buffer[...] = values
@@ -78,7 +78,7 @@ class LockstepAccumulator:
     # Into the declared state
 
     def write(self, place: int) -> None:
-        """Write the state of the group's cluster number `place` after all macs and moves."""
+        """Write the state of cluster `clusters[place]` after all macs and moves."""
         state, c = self.state, self.clusters[place]
         state.accumulators[c] = self.accumulators[place]
         state.output[c] = self.output[place]
@@ -93,7 +93,10 @@ class LockstepAccumulator:
         self._end(place, self.macs[-1], self._total.part(place))
 
     def apply(self, place: int, number: int) -> None:
-        """Write the state of a cluster after mac `number`, whose start is in the declared state."""
+        """Write the state of cluster `clusters[place]` after mac `number`.
+
+        The declared state of the cluster must be that of the start of this mac.
+        """
         mac = self.macs[number]
         accumulator = self.state.accumulators[self.clusters[place], :, mac.accumulator]
         accumulator += mac.batch.sums[mac.at, place]
@@ -114,13 +117,13 @@ class LockstepAccumulator:
         state.computing[c] = False
 
     def products(self) -> Ints:
-        """Return how many products each mac has made, of shape (macs, clusters)."""
+        """Return the number of products of each mac in each cluster, of shape (macs, clusters)."""
         batches = {id(mac.batch): mac.batch for mac in self.macs}
         sums = {key: batch.outcome.products.sum(axis=2) for key, batch in batches.items()}
         return np.array([sums[id(mac.batch)][mac.at] for mac in self.macs])
 
     def _all_macs(self) -> MacOutcome:
-        """Return the sum of the outcomes of all macs, of shape (clusters, PEs)."""
+        """Return the outcome of all macs together, as arrays of shape (clusters, PEs)."""
         parts: list[MacOutcome] = []
         for batch in {id(mac.batch): mac.batch for mac in self.macs}.values():
             numbers = [mac.at for mac in self.macs if mac.batch is batch]

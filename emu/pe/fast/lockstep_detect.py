@@ -73,13 +73,13 @@ def _starts_loop(context: RowContext, cluster: int, run: Run, now: int) -> bool:
 def _ends(op: Op, now: int) -> bool:
     """Return whether a step is over in cycle `now`.
 
-    The control unit may not have noticed it yet.
+    The control unit may not have marked it as done yet.
     """
     return op["state"] == DONE or (op["state"] == RUNNING and op["end"] < now)
 
 
 def _common(run: Run) -> dict[str, Any]:
-    """Return a run without the parts that may differ between clusters of a group."""
+    """Return a copy of a run, with fixed values in the fields that may differ within a group."""
     ops = [{**op, "reads": 0} for op in run["ops"]]
     return {**run, "span": None, "reach": 0, "ops": ops}
 
@@ -87,8 +87,8 @@ def _common(run: Run) -> dict[str, Any]:
 def _are_equal(context: RowContext, clusters: list[int], buffer: int) -> bool:
     """Return whether all clusters are in the same state, and all PEs have equal operands.
 
-    All PEs must also have the same blocks loaded: an ld with a stride may have loaded others in
-    each PE.
+    All PEs must also have the same blocks loaded. (Before, an ld with a stride may have loaded
+    different blocks in each PE.)
     """
     state, lead = context.state, clusters[0]
     for name in ("units", "due"):

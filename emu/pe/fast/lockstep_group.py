@@ -59,7 +59,8 @@ class LockstepGroup:
     """The clusters of `units`, whose runs are equal and start to multiply in cycle `now`.
 
     Times are arrays of shape (clusters,), in the order of `units`. `members` are the numbers of the
-    clusters that belong to the group now. Raises `Unplannable`, `Fault`.
+    clusters that belong to the group now. The constructor raises `Unplannable` or `Fault` if no
+    group can form.
     """
 
     def __init__(
@@ -106,9 +107,9 @@ class LockstepGroup:
             self.state.due[cluster] = NEVER
 
     def _take(self, ops: Sequence[Op], known: Ints) -> None:
-        """Set the steps of an iteration.
+        """Make `ops` the steps of the present iteration.
 
-        `known` (clusters,) is the first cycle of the iteration.
+        `known` (clusters,) is the first cycle of the iteration in each cluster.
         """
         self.steps = [LockstepStep(op, known) for op in ops]
         for step in self.steps:
@@ -125,7 +126,7 @@ class LockstepGroup:
     def _reads(self, op: Op) -> list[int]:
         """Return, for each cluster, the mask of the input blocks that a step reads.
 
-        See `Cluster.set_reads`.
+        The blocks of a mac follow from its base and the greatest index of the cluster's weights.
         """
         if op["unit"] != MAC:
             return [op["reads"]] * len(self.reaches)
@@ -137,9 +138,9 @@ class LockstepGroup:
         return [masks[reach] for reach in self.reaches]
 
     def _shares(self, op: Op, other: Op) -> NDArray[np.bool_] | bool:
-        """Return whether two steps conflict: one answer for all clusters, or an array of answers.
+        """Return whether two steps conflict, by the rules of `ControlUnit`.
 
-        See `ControlUnit`.
+        The result is one bool for all clusters, or an array of shape (clusters,).
         """
         writes, other_writes = op["writes"], other["writes"]
         if op["sums"] & other["sums"] or op["blocks"] & other["blocks"] or writes & other_writes:
@@ -215,9 +216,9 @@ class LockstepGroup:
         return self.before + self.steps[: self.steps.index(step)]
 
     def _loop_back(self) -> bool:
-        """Start the next iteration, or end the run after the last one.
+        """Start the next iteration, or end the run after its last iteration.
 
-        Return False if its time is not known.
+        Return False if the cycle of this loopback is not known yet.
         """
         run = self.run
         times = []
@@ -268,7 +269,7 @@ class LockstepGroup:
         self._end(step, end)
 
     def _multiply(self, step: LockstepStep) -> None:
-        """Compute the next mac, together with later ones if all activations have arrived."""
+        """Compute the next mac. If all activations have arrived, compute later macs with it."""
         bases = [step.op["base"]]
         run, later_steps = self.run, self.steps[self.steps.index(step) + 1 :]
         if run["taken"] == len(run["segments"]) and all(x.op["last"] < NEVER for x in self._lds()):
@@ -293,7 +294,7 @@ class LockstepGroup:
     def _limit(self, base: int) -> Ints:
         """Return, for each cluster, the element at which the loaded activations end.
 
-        All PEs have loaded the elements from `base` up to this end.
+        All elements from `base` up to this end are loaded in all PEs.
         """
         if base not in self._limits:
             block_loaded = self.state.block_loaded[self.clusters]
@@ -314,15 +315,16 @@ class LockstepGroup:
         return packet["buffer"] in (self.run["buffer"], *self.run["chain"])
 
     def opens(self, segment: int) -> int:
-        """Return the first cycle in which all clusters can take a segment, NEVER if it is not known
-        yet.
+        """Return the first cycle in which all clusters can take a segment.
+
+        NEVER means that this cycle is not known yet.
         """
         if segment not in self._opens:
             self._opens[segment] = self._opening(segment)
         return self._opens[segment]
 
     def _opening(self, segment: int) -> int:
-        """Compute the result of `opens`; see `ControlUnit.can_take`."""
+        """Compute the result of `opens`, by the rules of `ControlUnit.can_take`."""
         step = next((step for step in self.steps if segment in step.op["segments"]), None)
         if step is None:
             return NEVER
@@ -375,7 +377,10 @@ class LockstepGroup:
         self.extend()
 
     def next_event(self, now: int) -> int:
-        """Return the first cycle after `now` in which the row must simulate the group, or NEVER."""
+        """Return the first cycle after `now` in which the row must simulate the group, or NEVER.
+
+        In this cycle a cluster leaves the group, or all clusters can take the next segment.
+        """
         cycle, packet = self._first, self.state.packet
         if self.takes(packet) and not packet["sent"]:
             opens = self.opens(packet["segment"])
@@ -408,7 +413,7 @@ class LockstepGroup:
 
     @cached_property
     def _uses(self) -> tuple[Ints, Ints, Ints]:
-        """The first cycle, the cycle after the last one and the products of all macs.
+        """The first cycle, the cycle after the last one, and the number of products of each mac.
 
         Each of the three arrays has shape (macs, clusters).
         """
@@ -441,9 +446,10 @@ class LockstepGroup:
 
     @cached_property
     def _ended_steps(self) -> list[EndedStep]:
-        """The steps that the run contains when it is over.
+        """The steps that the run of a cluster contains when it is over.
 
-        In some clusters steps of the iteration before belong to them.
+        Steps of the iteration before the last one remain in a cluster if they ended after the last
+        loopback.
         """
         last = self.steps[0].known
         steps = []

@@ -13,9 +13,9 @@ from macaw.emu.waits import NEVER
 def split(group: LockstepGroup, now: dict[int, int], computed: int) -> list[tuple[int, int]]:
     """Bring the clusters that have not left the group to the start of cycle `now[cluster]`.
 
-    Their PEs have been simulated up to cycle `computed`, which is excluded. Return a pair for each
-    cluster that executes a mac then: its number and the cycle in which the mac began. Its PEs have
-    the state of that cycle.
+    The macs of the row have been simulated up to cycle `computed`, which is excluded. Return a pair
+    for each cluster that then executes a mac: its number, and the cycle in which this mac began.
+    The PEs of such a cluster are left in the state of that cycle.
     """
     members, group.members = sorted(group.members), set()
     multiplying = []
@@ -28,9 +28,9 @@ def split(group: LockstepGroup, now: dict[int, int], computed: int) -> list[tupl
 
 
 def _replay(group: LockstepGroup, place: int, now: int, computed: int) -> int:
-    """Repeat the cycles of a cluster up to `now`.
+    """Repeat the cycles of cluster `group.clusters[place]` from the group's start up to `now`.
 
-    Return how many of its macs have ended by then.
+    Macs that ended before cycle `computed` are completed. Return their number.
     """
     state, c, unit = group.state, group.clusters[place], group.units[place]
     state.due[c] = group.due[place]

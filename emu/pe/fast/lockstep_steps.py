@@ -17,7 +17,10 @@ STEPS = {"ld", "skip", "mac", "move"}  # that a group can execute
 
 @dataclass(eq=False)
 class LockstepStep:
-    """A step of all clusters. For each cluster it has the start and the end, as far as known."""
+    """A step of all clusters of a group.
+
+    `start` and `end` (clusters,) are its first and last cycles, None until they are known.
+    """
 
     op: Op
     known: Ints  # the first cycle of its iteration
@@ -31,8 +34,10 @@ class LockstepStep:
 
 
 class EndedStep(NamedTuple):
-    """A step that is over, with lists by cluster: times, blocks read, and whether the run still has
-    it.
+    """A step that is over. Each list has one element for each cluster of the group.
+
+    `reads` are masks of the input blocks that it read. `remains` says whether the cluster's run
+    still contains the step.
     """
 
     op: Op
@@ -48,14 +53,15 @@ def cycle_after(end: Ints, waits: NDArray[np.bool_] | bool) -> Ints:
 
 
 def follows(op: Op, other: Op) -> bool:
-    """Return whether a step waits for all earlier steps that use the same unit as `other`."""
+    """Return whether step `op` must wait for the earlier step `other` because of its unit.
+
+    It must if `other` uses the same unit, or the unit that `AFTER` names for it.
+    """
     return other["unit"] in (op["unit"], AFTER.get(op["unit"]))
 
 
 def op_of(step: EndedStep, place: int) -> Op:
-    """Return the `Op` of a step that is over, with the times of the group's cluster number
-    `place`.
-    """
+    """Return the `Op` of a step that is over, with its times in the group's cluster `place`."""
     op = step.op.copy()
     op["segments"], op["beats"], op["reads"] = list(op["segments"]), [], step.reads[place]
     op["state"], op["start"], op["end"] = DONE, step.start[place], step.end[place]

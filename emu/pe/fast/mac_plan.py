@@ -31,9 +31,9 @@ class Unplannable(Exception):
 class Plan:
     """The macs that `clusters` execute, from cycle `start` on. Raises `Unplannable`.
 
-    Times inside are counted from `start`. `ends` has the last cycle of each cluster's mac. The
-    loads of a PE form one sequence: those in queue 2, those in queue 1, then those that the
-    comparator will find.
+    Inside the class times are counted from `start`; only `ends`, the last cycle of each cluster's
+    mac, counts as `start` does. The loads of a PE form one sequence: those in queue 2, those in
+    queue 1, then those that the comparator will find.
     """
 
     def __init__(self, context: RowContext, clusters: list[int], start: int) -> None:
@@ -110,7 +110,7 @@ class Plan:
         return np.concatenate(masks, axis=1), np.concatenate(loads, axis=1)
 
     def _add_up(self) -> None:
-        """Set `running`, the sums after each load.
+        """Set `running`, from which `_sums` computes the sum of each PE after any of its loads.
 
         Raises `Unplannable` if a sum might leave its range or is not a finite number.
         """
@@ -159,8 +159,10 @@ class Plan:
     # Times
 
     def _time_direct(self) -> None:
-        """Set the times of design 5a: one entry in each cycle, whose load reaches the MAC a cycle
-        later.
+        """Set the times of design 5a.
+
+        The comparator examines one entry in each cycle; the load of the entry reaches the MAC in
+        the next cycle.
         """
         entry = np.arange(self.width)
         last_hit = np.where(self.hit, entry + 1, -1).max(axis=1)
@@ -173,8 +175,8 @@ class Plan:
     def _time_queued(self) -> None:
         """Set the times of design 5b.
 
-        For each block of pairs, also set its row of the tables (`keys`) and its first cycle
-        (`begins`).
+        For each block of pairs, also set the row in the tables that describes it (`keys`), and the
+        block's first cycle (`begins`).
         """
         table = self.tables
         assert table is not None
@@ -208,7 +210,7 @@ class Plan:
     # The outcome
 
     def _outcome(self, rows: slice, cycles: int) -> MacOutcome:
-        """Return what the PEs in `rows` have done after `cycles` cycles."""
+        """Return what the PEs in the slice `rows` of the plan have done after `cycles` cycles."""
         end = self.end[rows]
         outcome = (
             self._whole_macs(rows) if cycles > int(end.max()) else self._first_cycles(rows, cycles)
@@ -257,7 +259,7 @@ class Plan:
         )
 
     def _pair_times(self, rows: slice) -> tuple[Ints, Ints]:
-        """Return the cycle of each pair, and the loads in queue 1 after it.
+        """Return the cycle of each pair, and the number of loads in queue 1 after this cycle.
 
         Both arrays have shape (PEs, pairs).
         """
@@ -270,10 +272,11 @@ class Plan:
         return times.reshape(count, -1), q1_loads.reshape(count, -1)
 
     def _moves(self, rows: slice, entry: Ints) -> tuple[Ints, Bools]:
-        """Return the cycles in which loads move from queue 1 to queue 2.
+        """Return when each load moves from queue 1 to queue 2, and a mask of the valid elements.
 
-        The loads in queue 1 at the start come first, then the new ones. The second result is a mask
-        of the valid elements.
+        Both arrays have a column for each place of queue 1 (loads that are there at the start),
+        then one for each entry. `entry` (PEs, entries) is the cycle in which each entry is
+        examined.
         """
         table = self.tables
         assert table is not None
@@ -314,7 +317,7 @@ def _loads(
     products: Ints,
     q1_most: Ints | int,
 ) -> MacOutcome:
-    """Return an outcome without cycle counts, which the caller adds."""
+    """Return an outcome without cycle counts, which the caller sets."""
     none = np.zeros_like(products)
     return MacOutcome(
         products, weights_examined, effectual_loads, queue_moves, none, none, q1_most=q1_most

@@ -11,9 +11,10 @@ from macaw.emu.waits import NEVER
 
 
 class MacPlans:
-    """The plan of each cluster.
+    """The plans of the macs of one row, by cluster.
 
-    `peers` returns the plans of all rows, which are settled together.
+    `peers` returns the `MacPlans` of all rows, because balanced macs of all rows are settled
+    together.
     """
 
     def __init__(self, context: RowContext, peers: Callable[[], Iterable[MacPlans]]) -> None:
@@ -26,7 +27,10 @@ class MacPlans:
         self.by_cluster, self.unsettled = {}, []
 
     def add(self, clusters: list[int], balanced: bool, start: int) -> None:
-        """Plan the macs that `clusters` execute, from cycle `start` on. Raises `Unplannable`."""
+        """Plan the macs that `clusters` execute, from cycle `start` on.
+
+        `balanced` says whether they are balanced macs. Raises `Unplannable`.
+        """
         if balanced:
             plan = BalancedPlan(self.context, clusters, start)
             self.unsettled.append(plan)
@@ -40,7 +44,10 @@ class MacPlans:
         return min((plan.ends[cluster] for cluster, plan in plans), default=NEVER)
 
     def end(self, now: int) -> list[int]:
-        """Write the macs that end in cycle `now`. Return the numbers of their clusters, sorted."""
+        """Write the state of the macs that end in cycle `now`, and drop their plans.
+
+        Return the numbers of their clusters, sorted.
+        """
         if any(plan.first_end() <= now for plan in self.unsettled):
             self._settle()
         plans = self.by_cluster.items()
@@ -56,9 +63,7 @@ class MacPlans:
             plans.unsettled.clear()
 
     def write(self, clusters: list[int], now: int) -> None:
-        """Write the macs of `clusters` as they are at the start of cycle `now`, and drop their
-        plans.
-        """
+        """Write the state of the macs of `clusters` at the start of cycle `now`. Drop their plans."""
         groups: dict[Plan, list[int]] = {}
         for cluster in clusters:
             groups.setdefault(self.by_cluster.pop(cluster), []).append(cluster)
@@ -68,5 +73,5 @@ class MacPlans:
             self.unsettled = [plan for plan in self.unsettled if plan not in groups]
 
     def write_all(self, now: int) -> None:
-        """Write all planned macs as they are at the start of cycle `now`, and drop their plans."""
+        """Write the state of all planned macs at the start of cycle `now`, and drop their plans."""
         self.write(list(self.by_cluster), now)

@@ -26,7 +26,7 @@ Numbers = NDArray[Any]
 
 @dataclass
 class LoadCounts:
-    """What the PEs did in some cycles, as arrays of shape (cycles, PEs) unless noted."""
+    """What the PEs did in each of some cycles, as arrays of shape (cycles, PEs) unless noted."""
 
     q1_loads: Numbers  # loads in queue 1 at the start of the cycle; a row more, for the end
     examines: Bools  # the comparator had weights to look at
@@ -38,7 +38,7 @@ class LoadCounts:
 
     @classmethod
     def blank(cls, cycles: int, pes: int, kind: np.dtype[Any]) -> LoadCounts:
-        """Return uninitialised counts for some cycles; no loads are given in them."""
+        """Return counts for `cycles` cycles, which the caller fills in; `gives` is all False."""
         flags = [np.empty((cycles, pes), np.bool_) for _ in range(3)]
         sums = [np.empty((cycles, pes), np.int32) for _ in range(2)]
         q1_loads, gives = np.empty((cycles + 1, pes), kind), np.zeros((cycles, pes + 1), np.bool_)
@@ -69,11 +69,11 @@ def padded(pairs: NDArray[np.uint8]) -> NDArray[np.uint8]:
 class QueueOccupancy:
     """The load queues of some PEs, from one cycle of their macs on.
 
-    `pairs` says how many of each two weights are effectual, one PE after the other, as `padded`
-    returns them. PE p examines pairs `first[p]` to `end[p]` - 1. `held_1` and `held_2` are the
-    number of loads in the queues, at most one in queue 2. `gifts` has one bit for each load in
-    queue 1, the lowest for the head: whether the load was given. `has_left` says which PEs may give
-    loads to the PE before them.
+    `pairs` has for each pair of weights how many are effectual, one PE after the other, with the
+    zeros that `padded` adds. PE p examines pairs `first[p]` to `end[p]` - 1. `held_1` and `held_2`
+    are the numbers of loads in queues 1 and 2, at most one in queue 2. `gifts` has one bit for each
+    load in queue 1, the lowest for the head: whether the right neighbour gave it. `has_left` says
+    which PEs have a left neighbour, to which they may give loads.
     """
 
     def __init__(
@@ -104,9 +104,9 @@ class QueueOccupancy:
         self.zero, self.unit = np.array(0, kind), np.array(1, kind)
 
     def run(self, cycles: int | None) -> LoadCounts:
-        """Count at least `cycles` cycles.
+        """Simulate `cycles` cycles or a few more, and return their counts.
 
-        None counts up to the last cycle in which a PE has work.
+        None simulates until no PE has work left.
         """
         parts = [self._stretch()]
         while self._at_work() and (cycles is None or len(parts) * _STRETCH < cycles):
@@ -118,12 +118,13 @@ class QueueOccupancy:
         return bool(self.q1_loads.any() or self.moves.any() or (self.next < self.end).any())
 
     def _number(self, flags: Bools) -> Numbers:
-        """Return flags as integers that can be added to counts."""
+        """Return flags as integers, which can be added to counts."""
         return flags.view(self.kind) if self.kind.itemsize == 1 else flags
 
     def _stretch(self) -> LoadCounts:
-        """Simulate the next `_STRETCH` cycles as the reference does, but only counts, for all PEs
-        at once.
+        """Simulate the next `_STRETCH` cycles for all PEs at once, and return their counts.
+
+        The rules are those of the reference engine, but only the numbers of loads are simulated.
         """
         counts, number = LoadCounts.blank(_STRETCH, self.q1_loads.size, self.kind), self._number
         counts.q1_loads[0] = self.q1_loads

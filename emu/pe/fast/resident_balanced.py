@@ -19,7 +19,10 @@ from macaw.emu.pe.fast.resident_weights import Ints, ResidentMacs, ResidentWeigh
 
 
 class BalancedResidentWeights(ResidentWeights):
-    """Resident weights for macs with `balance`. Raises `Unplannable` as `BalancedPlan` does."""
+    """Resident weights for macs with `balance`.
+
+    Raises `Unplannable` for design 5a, or if load queue 1 is too deep.
+    """
 
     def __init__(self, context: RowContext, clusters: Sequence[int], entries: Ints) -> None:
         if context.shape.direct or context.shape.load_queue_1 > DEEPEST:
@@ -27,7 +30,11 @@ class BalancedResidentWeights(ResidentWeights):
         super().__init__(context, clusters, entries)
 
     def multiply(self, bases: Sequence[int], limits: Ints) -> ResidentMacs:
-        """Return the macs of these base addresses. Raises `Unplannable` as `find` does."""
+        """Return the macs with the base addresses `bases`.
+
+        `limits` (bases, clusters) is the element at which the loaded activations end. Raises
+        `Unplannable` if a mac would read past this end.
+        """
         hit, sums = self.find(bases, limits)
         shape, pes = sums.shape, self.shape.pes
         bits = hit.view(np.uint8)

@@ -1,9 +1,9 @@
 """Computes macs over resident weights, which stay in the weight queues, for any base addresses.
 
 The entries of the weight queues and their input indices are looked up once. A mac with a new base
-then looks up only activations, for all PEs and several bases at once. Its cycles come from
-`comparator_tables`, as those of `mac_plan`. Only whole macs are computed here. If the engine has to
-stop in the middle of a mac, it makes a `Plan` of it.
+then looks up only activations, for all PEs and several bases at once. The cycles of a mac come
+from `comparator_tables`. Only whole macs are computed here. If the engine has to stop in the middle
+of a mac, it makes a `Plan` of it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class ResidentMacs:
-    """Whole macs of several base addresses over the same weights."""
+    """Whole macs over the same weights, one for each of several base addresses."""
 
     cycles: Ints  # (bases, clusters): of each mac
     sums: NDArray[Any]  # (bases, clusters, PEs): what the accumulators gain
@@ -36,7 +36,7 @@ class ResidentMacs:
 class ResidentWeights:
     """The resident weights of `clusters`, read from the weight queues once.
 
-    They are the first `entries` (clusters, PEs) entries of each queue, from its head on.
+    `entries` (clusters, PEs) says how many entries from the head of each queue on are resident.
     """
 
     def __init__(self, context: RowContext, clusters: Sequence[int], entries: Ints) -> None:
@@ -65,10 +65,11 @@ class ResidentWeights:
         return self.shape.load_queue_1, self.shape.load_queue_2
 
     def find(self, bases: Sequence[int], limits: Ints) -> tuple[NDArray[np.bool_], NDArray[Any]]:
-        """Return which entries are effectual in macs of these base addresses, and the sums.
+        """Return which entries are effectual in macs with the base addresses `bases`, and the sums.
 
-        The mask has shape (entries, macs · PEs), the sums (macs, clusters, PEs). `limits` (bases,
-        clusters) is where the activations end. Raises `Unplannable` if a mac would read past them.
+        The mask has shape (entries, macs · PEs of all clusters), the sums (macs, clusters, PEs).
+        `limits` (bases, clusters) is the element at which the loaded activations end. Raises
+        `Unplannable` if a mac would read past this end.
         """
         arrays, count = self.arrays, len(bases)
         base = np.array(bases)
@@ -86,7 +87,11 @@ class ResidentWeights:
         return hit, sums.reshape(count, *self.grid)
 
     def multiply(self, bases: Sequence[int], limits: Ints) -> ResidentMacs:
-        """Return the macs of these base addresses. Raises `Unplannable` as `find` does."""
+        """Return the macs with the base addresses `bases`.
+
+        `limits` (bases, clusters) is the element at which the loaded activations end. Raises
+        `Unplannable` if a mac would read past this end.
+        """
         hit, sums = self.find(bases, limits)
         count = len(bases)
         products = hit.view(np.uint8).sum(axis=0, dtype=np.uint32).astype(np.int64)
@@ -115,7 +120,9 @@ class ResidentWeights:
         return ResidentMacs(cycles, sums, outcome, balances=False)
 
     def _direct(self, hit: NDArray[np.bool_], entries: Ints) -> tuple[Ints, Ints, Ints]:
-        """Return times of design 5a: busy cycles, cycles to the first product, maximum fill of
+        """Return the times of design 5a for each PE of each mac, as three arrays.
+
+        They are the busy cycles, the cycles before the first product, and 0 for the most loads in
         queue 1.
         """
         number = np.arange(1, len(hit) + 1)[:, None]
@@ -126,7 +133,11 @@ class ResidentWeights:
     def _queued(
         self, hit: NDArray[np.bool_], entries: Ints, table: Tables
     ) -> tuple[Ints, Ints, Ints]:
-        """Return the same as `_direct` for design 5b, by one look-up for each block of pairs."""
+        """Return the times of design 5b for each PE of each mac, as three arrays.
+
+        They are the busy cycles, the cycles before the first product, and the most loads in queue
+        1. Each block of pairs takes one look-up in `table`.
+        """
         bits = hit.view(np.uint8)
         effectual = bits[0::2] + bits[1::2]
         blocks = effectual.reshape(-1, table.pairs, effectual.shape[1])
@@ -152,7 +163,7 @@ class ResidentWeights:
 
 
 def _before(counts: NDArray[np.uint8]) -> Ints:
-    """Return, for each column, the number of zeros before the first other number."""
+    """Return, for each column, the number of zeros before the first number that is not 0."""
     still = np.ones(counts.shape[1], np.bool_)
     count = np.zeros(counts.shape[1], np.int64)
     for row in counts:

@@ -1,10 +1,10 @@
-"""The fast engine of a row: it leaves the reference's state in each cycle without simulating each.
+"""The fast engine of a row: it has the state of the reference in each cycle, but skips many cycles.
 
 It plans macs when they begin (`mac_plan`), and skips cycles in which only planned macs execute.
-Their effects are written to the state when they end, or earlier if the state is read: `sync` leaves
-exactly the state of the reference. Macs that may fault, saturate or meet a value that is not finite
-are simulated cycle by cycle in the reference's data path, together with all other macs of the row.
-So faults come in the same cycle with the same state.
+It writes the effects of a mac to the state when the mac ends, or earlier if the state is read:
+after `sync` the state is exactly that of the reference. Macs that may fault, saturate or meet a
+value that is not finite are simulated cycle by cycle in the reference's data path, together with
+all other macs of the row. So faults come in the same cycle with the same state.
 
 Clusters that do the same form a lockstep group (`lockstep_group`). Their control units and PEs are
 simulated again only when the bus needs it or when their runs are over.
@@ -49,16 +49,19 @@ class FastRow(Row):
 
     @property
     def next_address(self) -> int | None:
-        """The address of the instruction or packet that the row executes next.
+        """The address of the instruction or packet that the row executes next, or None.
 
-        See `Row.next_address`.
+        This splits a lockstep group.
         """
         if self.controls.group is not None:
             self._catch_up()
         return super().next_address
 
     def granted(self, port: Endpoint, data: bytes, time: int, ready: int) -> None:
-        """React to a granted beat, and start a feed burst if one can follow; see `Row.granted`."""
+        """React to a beat that memory granted, and start a feed burst if one can follow.
+
+        `data` are the bytes that were read. `time` is the device cycle of the grant.
+        """
         scheduled = self.time
         super().granted(port, data, time, ready)
         if scheduled <= self.time or self.listeners or port is not self.memory.read_port:
@@ -70,7 +73,7 @@ class FastRow(Row):
             self.time = min(scheduled, burst.end * self.divider)
 
     def counters(self) -> dict[str, int]:
-        """Return the counters of the table by name."""
+        """Return the counters of `macaw.isa.pe` by name, up to the present cycle."""
         self._catch_up()
         return super().counters()
 
@@ -80,7 +83,7 @@ class FastRow(Row):
         super().sync()
 
     def reload(self) -> None:
-        """Continue from the declared state, without plans, group or burst."""
+        """Continue from the declared state, without plans, lockstep group or feed burst."""
         super().reload()
         self._burst = self.controls.group = None
         self.macs.clear()
@@ -113,7 +116,10 @@ class FastRow(Row):
     # The present
 
     def _catch_up(self) -> None:
-        """Write the state of the present cycle. Afterwards no plan, group or burst is left."""
+        """Write the present state of all that the engine skips: plans, group, burst, special units.
+
+        Afterwards no plan, lockstep group or feed burst is left.
+        """
         controls, plans = self.controls, self.plans
         nothing = self._burst is None and controls.group is None
         if nothing and not plans.by_cluster and not self.special.waits:
@@ -147,7 +153,7 @@ class FastRow(Row):
             self.special.catch_up(self.special.simulated_to if between else now, only_ended=False)
 
     def _simulate(self, cycle: int) -> None:
-        """Simulate a cycle that the engine had planned to skip."""
+        """Simulate a cycle that the engine had meant to skip."""
         self.time = cycle * self.divider
         self.cycle(cycle)
 

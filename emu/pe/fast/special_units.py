@@ -25,12 +25,12 @@ class FastSpecialUnits(SpecialUnits):
         self._next: dict[int, int] = {}  # by cluster whose cycles are skipped: its next cycle
 
     def begin(self, cluster: int, job: SfuJob) -> None:
-        """Start an instruction. Raises `Fault`."""
+        """Start the instruction `job`, and skip its cycles if possible. Raises `Fault`."""
         super().begin(cluster, job)
         self._take(cluster, job, job["start"])
 
     def reload(self) -> None:
-        """Continue from the declared state, at its cycle `reached`."""
+        """Continue from the declared state, whose next cycle is `state.reached`."""
         self._next = {}
         for cluster, job in enumerate(self.state.sfu_jobs):
             if job is not None:
@@ -47,12 +47,12 @@ class FastSpecialUnits(SpecialUnits):
 
     @property
     def waits(self) -> bool:
-        """Whether an instruction is being executed whose cycles are skipped."""
+        """Whether some unit executes an instruction whose cycles are skipped."""
         return bool(self._next)
 
     @property
     def at_work(self) -> bool:
-        """Whether the next cycle must be simulated."""
+        """Whether some unit executes an instruction whose next cycle must be simulated."""
         if not any(self.state.sfu_jobs):
             return False
         jobs = enumerate(self.state.sfu_jobs)
@@ -75,7 +75,7 @@ class FastSpecialUnits(SpecialUnits):
     def catch_up(self, now: int, *, only_ended: bool) -> None:
         """Bring the units whose cycles are skipped to the start of cycle `now`.
 
-        With `only_ended`, only those whose instruction ended before `now`.
+        With `only_ended`, do this only for units whose instruction ended before `now`.
         """
         for cluster in list(self._next):
             job = self.state.sfu_jobs[cluster]

@@ -33,10 +33,10 @@ class Balancers:
         return bool(self.state.balancing.any())
 
     def givers(self, moves: Mask) -> Numbers:
-        """Return the numbers of the PEs that give a load away in this cycle.
+        """Return the numbers of the PEs that give a load to their left neighbour in this cycle.
 
-        In the PEs of the mask `moves`, one load also moves to load queue 2. A PE gives the load
-        after that one, and never a load that was itself given.
+        `moves` is a mask of the PEs that also move the load at the head of queue 1 to queue 2. They
+        give the load after this one. A PE never gives a load that was given to it.
         """
         count = self.arrays.q1_count
         left_count = np.roll(count, 1)
@@ -54,8 +54,8 @@ class Balancers:
     def give(self, givers: Numbers, moves: Mask, pushed: Numbers) -> None:
         """Copy one load of each giver to the tail of its left neighbour's load queue 1.
 
-        The tail is after the loads that the neighbour finds itself in this cycle; `pushed` (PEs,)
-        is their number.
+        `moves` is the mask of `givers`. `pushed` (PEs,) is the number of loads that each PE finds
+        itself in this cycle. The given load comes after those.
         """
         arrays, takers = self.arrays, givers - 1
         tail = arrays.q1_head[takers] + arrays.q1_count[takers] + pushed[takers]

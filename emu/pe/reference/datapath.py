@@ -116,9 +116,8 @@ class Datapath:
     def _compare(self, free: Mask) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Examine up to two weights in the index comparator 505 of each PE in the mask `free`.
 
-        Append effectual loads to those that queue 1 held at the start of the cycle. Return two
-        arrays of shape (PEs,): the entries that each PE examined, and how many of them were
-        effectual.
+        Append the effectual loads to queue 1. Return two arrays of shape (PEs,): the number of
+        entries that each PE examined, and how many of them were effectual.
         """
         arrays = self.arrays
         examines = (arrays.mac_left > _PAIR) & free
@@ -137,8 +136,8 @@ class Datapath:
     def _cycle_direct(self) -> list[int]:
         """Simulate one cycle of design 5a. Return the clusters whose mac ended. Raises `Fault`.
 
-        The comparator examines one weight and feeds the MAC through a latch, which the state has as
-        load queue 2 with one place.
+        The comparator examines one weight and feeds the MAC through a latch. In the state this
+        latch is a load queue 2 with one place.
         """
         arrays = self.arrays
         is_busy = self._busy_pes()
@@ -169,7 +168,7 @@ class Datapath:
         )
 
     def _end_cycle(self, outcome: MacOutcome) -> list[int]:
-        """Add the outcome to the state. Return the clusters whose last PE has finished now."""
+        """Add the outcome of this cycle to the state. Return the clusters whose mac has ended."""
         outcome.add_to(self.arrays)
         remain = self._busy_pes().reshape(self.shape.clusters, -1).any(axis=1)
         ends = self.state.computing & ~remain
@@ -209,7 +208,7 @@ class Datapath:
         )
 
     def _fault(self, kind: str, message: str, pe: int, values: dict[str, int | str]) -> Fault:
-        """Return a fault of a PE, without an address."""
+        """Return a fault of a PE, to which the caller adds the address."""
         cluster, place = divmod(pe, self.shape.pes)
         return Fault(
             kind,

@@ -36,5 +36,5 @@ class CycleMacs:
         return bool(self.state.computing.any())
 
     def next_end(self) -> int:
-        """Return NEVER: no mac continues without simulation."""
+        """Return NEVER, because every cycle of a mac is simulated."""
         return NEVER

@@ -1,6 +1,6 @@
 """The reference engine of a row: it simulates each cycle in which something can change.
 
-Between these cycles only time passes.
+In all other cycles only the time advances.
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ class ReferenceRow(Row):
         self.assemble(units)
 
     def remember(self, number: Callable[[], int]) -> Origins:
-        """Start to record provenance, products included; see `Core.remember`."""
+        """Start to record where values come from, products included. Return the records.
+
+        `number` returns the number of announcements so far.
+        """
         origins = super().remember(number)
         assert self.context.provenance is not None  # it was just made
         self.macs.datapath.on_multiply = self.context.provenance.add_products
