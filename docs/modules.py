@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+from docs.trees import tree_of
+
 ROOT = Path(__file__).resolve().parents[1]
 # By folder: what a reader finds there; ARCHITECTURE.md says how the rooms depend on each other.
 ROOMS = {
@@ -54,7 +56,7 @@ def _rooms() -> Iterator[str]:
 
 def _purpose(path: Path) -> str:
     """The first sentence of a module's docstring, as a cell of a table."""
-    text = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
+    text = ast.get_docstring(tree_of(path)) or ""
     first = " ".join(text.split("\n\n")[0].split()).replace("|", "\\|")
     sentence = first.split(". ")[0].rstrip(".:") if len(first) > _WIDTH else first.rstrip(".:")
     return (

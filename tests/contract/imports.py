@@ -15,6 +15,8 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
+from docs.trees import statements, tree_of
+
 ROOT = Path(__file__).parents[2]
 # By package the folder that holds it; links of src/macaw are not followed.
 PACKAGES = {
@@ -39,7 +41,7 @@ def modules() -> dict[str, Path]:
 def imports(name: str, path: Path) -> Iterator[str]:
     """The names that a module's import statements give, each with the module it is taken from."""
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in statements(tree_of(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
