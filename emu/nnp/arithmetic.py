@@ -1,4 +1,7 @@
-"""Declares the arithmetic that an engine offers to chains (docs/numbers-nnp.md has all rules)."""
+"""Declares the arithmetic that each engine implements for chains.
+
+docs/numbers-nnp.md has all rules.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,10 @@ Host = NDArray[np.floating[Any]]  # host values
 
 
 class Arithmetic(Protocol):
-    """What chains compute. Host values are arrays of shape (..., N); the last axis is one block."""
+    """The arithmetic of chains.
+
+    Host values are arrays of shape (..., N); the last axis is one block.
+    """
 
     dtype: np.dtype[Any]  # of host values
     vector: Quantiser
@@ -30,15 +36,15 @@ class Arithmetic(Protocol):
     def product(self, first: int, rows: int, cols: int, vectors: Quantised) -> Host:
         """Multiply `rows` x `cols` tiles of MatrixRf, from entry `first` on, by vectors.
 
-        The vectors have shape (iterations, cols, N), the resulting host values (iterations, rows,
-        N). Raises `OutOfRange` if an accumulator overflows.
+        The vectors have shape (iterations, cols, N). The result has host values of shape
+        (iterations, rows, N). Raises `OutOfRange` if an accumulator overflows.
         """
 
     def function(self, name: str, *operands: Host) -> Host:
         """Return the result of an MFU instruction.
 
-        `name` is the plain mnemonic. `operands` are the chain's vectors and, if the instruction has
-        one, its second operand.
+        `name` is what the instruction does, such as `v_sigm`. `operands` are the chain's vectors
+        and, if the instruction has one, its second operand.
         """
 
     def softmax(self, values: Host, valid: int) -> Host:

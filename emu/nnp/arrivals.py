@@ -1,4 +1,4 @@
-"""Records by which accesses of other cores the bytes of the vectors in NetInQ arrived."""
+"""Records which accesses of other cores brought the bytes of the vectors in NetInQ."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ _UNKNOWN = -1
 class Arrivals:
     """The bytes that have arrived through the windows of nnp.
 
-    They are recorded as pieces of the accesses that sent them. `vectors` has the pieces of each
-    vector in NetInQ.
+    Bytes are recorded as pieces: parts of the accesses that sent them. `vectors` has the pieces of
+    each vector in NetInQ.
     """
 
     def __init__(self, vector_bytes: int, vectors: int) -> None:
@@ -23,15 +23,15 @@ class Arrivals:
         self._pieces: dict[str, Pieces] = {}  # by window: of incomplete vectors
 
     def add(self, window: str, number: int, size: int) -> None:
-        """Record that `size` bytes arrived at a window, by the access announced with `number`."""
+        """Record that the access announced with `number` brought `size` bytes to a window."""
         self._pieces.setdefault(window, []).append(WindowPart(number, 0, size))
 
     def push_vector(self, window: str) -> None:
-        """Record that the oldest bytes of a window became a vector in NetInQ."""
+        """Record that the oldest bytes of a window, as many as a vector has, went to NetInQ."""
         self.vectors.append(self.take(window, self.vector_bytes))
 
     def pop_vector(self) -> Pieces:
-        """Remove and return the pieces of the first vector of the queue."""
+        """Remove the first vector of NetInQ from the record, and return its pieces."""
         return self.vectors.pop(0)
 
     def take(self, window: str, size: int) -> Pieces:
@@ -52,7 +52,10 @@ class Arrivals:
 
 
 def slice_pieces(pieces: Pieces, first: int, size: int) -> Pieces:
-    """Return the part of some pieces that covers bytes `first` to `first` + `size` - 1."""
+    """Return the pieces of bytes `first` to `first` + `size` - 1.
+
+    The bytes are counted through all of `pieces`.
+    """
     result = []
     for number, begin, length in pieces:
         low, high = max(first, 0), min(first + size, length)

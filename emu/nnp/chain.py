@@ -1,4 +1,4 @@
-"""A complete chain: what follows from its instructions and from the registers that s_wr sets."""
+"""A complete chain, with all that follows from its instructions and the scalar registers."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ PADDING = -1  # in place of an entry: a vector of zeros
 
 
 class Operation:
-    """An instruction of a chain that an MFU executes, and where its operand comes from.
+    """An instruction of a chain that an MFU executes.
 
-    `at` is its number in the chain, `unit` the MFU.
+    `at` is its number in the chain, `unit` the MFU, `operand` the access that reads its second
+    operand, or None.
     """
 
     def __init__(self, at: int, instruction: Decoded, unit: str, operand: Access | None) -> None:
@@ -35,7 +36,7 @@ class Operation:
 class Chain:
     """A complete chain of decoded instructions (`rows`).
 
-    `scalars` are the values of the registers by name.
+    `scalars` are the values, by name, of the registers that s_wr sets.
     """
 
     def __init__(self, rows: Sequence[Decoded], scalars: Mapping[str, int]) -> None:
@@ -66,11 +67,11 @@ class Chain:
         self._depends_on_order = False
 
     def depends_on_order(self, first: int, count: int) -> bool:
-        """Return whether an iteration may read or overwrite what an earlier one wrote.
+        """Return whether an iteration may read or overwrite what an earlier iteration wrote.
 
-        Iterations `first` to `first` + `count` - 1 are tested. Once true, the result stays true for
-        all later iterations. If a single write instruction writes an entry twice, that does not
-        count: the last value stays.
+        Iterations `first` to `first` + `count` - 1 are tested. Once the result is true, it stays
+        true for all later calls. An entry that one write instruction writes in several iterations
+        does not count, because the last value stays.
         """
         if not self._depends_on_order:
             accesses = [self.source, *self.writes]
@@ -82,7 +83,10 @@ class Chain:
         return self._depends_on_order
 
     def _conflict(self, one: Access, write: Access, first: int, count: int) -> bool:
-        """Return whether the sequence of iterations matters for an access and a write."""
+        """Return whether the order of iterations matters for two accesses to the same memory.
+
+        `one` is a read or a write, `write` another instruction's write.
+        """
         if one.memory.queue:
             return True
         places = self.addresses(one, first, count)
@@ -94,12 +98,13 @@ class Chain:
         return bool((written < np.arange(count)[:, None]).any())
 
     def of_unit(self, unit: str) -> list[Operation]:
-        """Return the operations that an MFU executes."""
+        """Return the operations that the MFU `unit` executes."""
         return [operation for operation in self.operations if operation.unit == unit]
 
     def addresses(self, access: Access, first: int, count: int) -> Addresses:
-        """Return the entries of an access in `count` iterations from `first` on, of shape (count,
-        vectors).
+        """Return the entries of an access in `count` iterations from iteration `first` on.
+
+        The result has shape (count, vectors).
         """
         key = access.at, first, count
         addresses = self._addresses.get(key)
@@ -123,7 +128,8 @@ class Chain:
     def _windows(self, base: int, volume: Volume, iterations: Addresses) -> Addresses:
         """Return the entries of the window of each iteration, of shape (iterations, vectors).
 
-        Within a window the vectors are in the order y, x, depth.
+        Within a window the vectors are sorted by y, then x, then depth. `PADDING` stands for a
+        vector outside the volume.
         """
         down, over = np.divmod(iterations, volume.across)
         kernel = np.arange(volume.kernel)

@@ -1,13 +1,15 @@
 """Executes chains: their iterations, their vectors from NetInQ, their tiles.
 
 An iteration is one act of the core, in the cycle in which its first vector is read. Popping a
-vector from NetInQ is also one act. All effects of an iteration happen in its act; the state records
-the cycles from which its results can be used (`ready_*`, `free`), and the vectors that leave later
-(`net_out`). The next instruction follows `nnp.issue_cycles` after the start of the last iteration.
+vector from NetInQ is also one act. All effects of an iteration happen in its act. The state records
+the cycles from which its results can be used (`ready_*`), the cycles in which units become free
+(`free`), and the vectors that leave later (`net_out`). The next instruction follows
+`nnp.issue_cycles` after the start of the last iteration.
 
-After an iteration the core announces "used" (of, begin, until, times) for each thing that it has
-used (`macaw.emu.nnp.uses`), then "chain" (address of the chain's first instruction, iteration). If
-the iteration pushes more than NetOutQ holds, another "used" says how long it waited.
+After an iteration the core announces "used" for each kind of thing that it has used, with the
+fields of `macaw.emu.nnp.uses.Use`. Then it announces "chain" (address of the chain's first
+instruction, iteration). If the iteration pushes more vectors than NetOutQ holds, another "used"
+says how long it waited.
 """
 
 from __future__ import annotations
@@ -39,8 +41,8 @@ _BURST = 1 << 15  # cycles: iterations that start in them can be one batch
 class ChainCore(WindowCore):
     """The part of nnp that executes complete chains.
 
-    An engine passes its arithmetic and its scheduler. With `batches`, several iterations are
-    executed at once where no other core can notice it.
+    An engine passes its arithmetic and its scheduler. With `batches`, the core executes several
+    iterations at once if no other core can notice it.
     """
 
     numbers_markers = False
@@ -67,7 +69,7 @@ class ChainCore(WindowCore):
 
     @property
     def counts_uses(self) -> bool:
-        """Whether the trace block or a listener needs to know what iterations use."""
+        """Whether the trace block or a listener needs reports of what iterations use."""
         return self.tracing or bool(self.listeners)
 
     @property
@@ -75,17 +77,17 @@ class ChainCore(WindowCore):
         return self.state.begun
 
     def units(self) -> Units:
-        """Return the compute units: the lanes of all tile engines; see `Traced.units`.
+        """Return the number of lanes of all tile engines, and the bytes of a vector.
 
-        A lane takes one column of a tile in a cycle.
+        Lanes are the compute units. A lane takes one column of a tile in a cycle.
         """
         timing = self.timing
         return Units(timing.engines * timing.lanes, timing.vector_bytes, store=timing.vector_bytes)
 
     def _run_chain(self, limit: int) -> bool:
-        """Execute the next iterations.
+        """Execute the next iterations, those that start before `limit`.
 
-        Return whether other cores must act before the following ones.
+        Return whether other cores must act before the following iterations.
         """
         chain = self._chain
         assert chain is not None
@@ -101,10 +103,10 @@ class ChainCore(WindowCore):
         return self._iterate(chain, limit)
 
     def _has_room(self, chain: Chain) -> bool:
-        """Return whether an iteration may push its vectors to NetOutQ; otherwise wait.
+        """Return whether the next iteration may push its vectors to NetOutQ. If not, wait.
 
-        It may if NetOutQ is empty or has room for all of them. If an iteration pushes more vectors
-        than NetOutQ holds, `_push_rest` pushes the rest.
+        It may if NetOutQ is empty or has room for all of these vectors. If an iteration pushes more
+        vectors than NetOutQ holds, `_push_rest` pushes the rest.
         """
         state = self.state
         queued = len(state.net_out)
@@ -120,9 +122,10 @@ class ChainCore(WindowCore):
         return True
 
     def _iterate(self, chain: Chain, limit: int) -> bool:
-        """Execute iterations that start before `limit`, or advance to the start of the next one.
+        """Execute iterations that start before `limit`.
 
-        Return whether other cores must act before the following iterations.
+        If the next iteration starts later than now, only advance the time to its start. Return
+        whether other cores must act before the following iterations.
         """
         first = self.state.iteration
         reads, rates = self.scheduler.reads(chain, first, 1, self.time)
@@ -139,7 +142,7 @@ class ChainCore(WindowCore):
         return self._do_vectors(chain, reads, rates, None)
 
     def _batch_size(self, chain: Chain) -> int:
-        """Return how many iterations may be executed at once."""
+        """Return how many iterations may be executed at once, at least 1."""
         if not self.batches or self._single or self.listeners:
             return 1
         count = chain.iterations - self.state.iteration
@@ -154,9 +157,11 @@ class ChainCore(WindowCore):
         return 1 if count > 1 and chain.depends_on_order(self.state.iteration, count) else count
 
     def _do_vectors(self, chain: Chain, reads: Times, rates: Times, popped: Host | None) -> bool:
-        """Execute the iterations of a chain of vectors that are read at `reads`.
+        """Execute iterations of a chain of vectors.
 
-        `popped` are their vectors from NetInQ, or None. Return whether other cores must act next.
+        `reads` are the cycles in which their vectors are read, `rates` the cycles that each read
+        takes, both of shape (iterations, vectors). `popped` are their vectors from NetInQ, or None.
+        Return whether other cores must act next.
         """
         state = self.state
         first, count = state.iteration, len(reads)
@@ -197,7 +202,10 @@ class ChainCore(WindowCore):
         return self._finish(chain, schedule, count)
 
     def _push(self, values: Host, times: Times) -> None:
-        """Push vectors, ready at `times`, to NetOutQ. Vectors without room wait in `unsent`."""
+        """Push vectors, ready at `times`, to NetOutQ.
+
+        Vectors for which it has no room wait in `unsent`.
+        """
         queue, unsent = self.state.net_out, self.state.unsent
         last = queue[-1][0] if queue else 0
         data = values.reshape(-1, values.shape[-1])
@@ -209,8 +217,8 @@ class ChainCore(WindowCore):
     def _push_rest(self, chain: Chain) -> None:
         """Push as many of an iteration's waiting vectors as NetOutQ has room for.
 
-        The vectors wait in the writing unit. Once there is room, each occupies that unit for one
-        rate. After the last one the chain continues.
+        The vectors wait in the writing unit. Once there is room, each vector occupies that unit for
+        its rate. After the last vector of the iteration the chain continues.
         """
         state, queue = self.state, self.state.net_out
         room = self.net_out - len(queue)
@@ -246,7 +254,10 @@ class ChainCore(WindowCore):
                     raise IterationFault(access.at, fault) from None
 
     def _finish(self, chain: Chain, schedule: Schedule, count: int) -> bool:
-        """Account for `count` iterations. Return whether other cores must act next."""
+        """Add `count` iterations to counters, state and reports.
+
+        Return whether other cores must act next.
+        """
         state = self.state
         now = self.time
         for unit, free in schedule.free.items():
@@ -272,7 +283,7 @@ class ChainCore(WindowCore):
         return bool(chain.push_count) or chain.source.memory.queue
 
     def _report_uses(self, chain: Chain, schedule: Schedule, count: int) -> None:
-        """Report to the trace block and listeners what the `count` iterations just executed use."""
+        """Report to the trace block and to listeners what the last `count` iterations have used."""
         state = self.state
         first = state.iteration
         items = uses(state, self.timing, self.traffic, chain, schedule, first, count)
@@ -303,9 +314,9 @@ class ChainCore(WindowCore):
             self.announce("used", **use._asdict())
 
     def _continue(self, chain: Chain, last: int) -> None:
-        """Go to the next iteration, or end the chain.
+        """Go to the next iteration, or end the chain after its last iteration.
 
-        The last iteration started in cycle `last`.
+        `last` is the cycle in which the iteration that has just been executed started.
         """
         state = self.state
         if state.iteration < chain.iterations:
@@ -323,7 +334,7 @@ class ChainCore(WindowCore):
     # NetInQ
 
     def _pop(self, chain: Chain) -> bool:
-        """Take the next vector from NetInQ; execute the iteration if it was the last one.
+        """Take the next vector from NetInQ. If the iteration now has all its vectors, execute it.
 
         Return whether other cores must act next.
         """
@@ -372,8 +383,9 @@ class ChainCore(WindowCore):
     # Tiles
 
     def _move_tiles(self, chain: Chain, popped: list[int], values: Host | None = None) -> bool:
-        """Execute an iteration of a chain of tiles, or advance the time to its start.
+        """Execute an iteration of a chain of tiles.
 
+        If it does not read NetInQ and starts later than now, only advance the time to its start.
         `popped` are the cycles in which its tiles from NetInQ were complete, `values` these tiles.
         Return whether other cores must act next.
         """
@@ -406,7 +418,7 @@ class ChainCore(WindowCore):
         return self._finish(chain, schedule, 1)
 
     def _at_instruction(self, chain: Chain, error: IterationFault) -> Fault:
-        """Return the fault of an iteration with the address of the instruction that faults."""
+        """Return the fault of an iteration, with the address of the instruction that caused it."""
         fault = error.fault
         iteration = self.state.iteration
         text = f" (iteration {iteration})" if chain.iterations > 1 else ""

@@ -1,7 +1,7 @@
-"""The matrix-vector processor: its instructions, and what every core must offer.
+"""The matrix-vector processor: executes single instructions, and answers the device.
 
-Each instruction is one act. The last instruction of a chain starts the chain;
-`macaw.emu.nnp.chains` has the acts that follow.
+Each instruction is one act. After the last instruction of a chain, the acts of
+`macaw.emu.nnp.chains` execute the chain.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PLACES = {row.name: place for place, row in enumerate(SCALARS)}
 
 
 class NnpCore(ChainCore, Breakable):
-    """The core nnp. An engine is a subclass with its arithmetic and scheduler."""
+    """The core nnp. Each engine is a subclass, with its own arithmetic and scheduler."""
 
     # The contract
 
@@ -39,19 +39,19 @@ class NnpCore(ChainCore, Breakable):
 
     @property
     def next_addresses(self) -> tuple[int, ...]:
-        """See `Inspectable.next_addresses`: empty while a chain executes."""
+        """The address of the next instruction that nnp will try; empty while a chain executes."""
         return () if self.state.launched or self.state.ending else super().next_addresses
 
     def current(self) -> tuple[str, int | None]:
-        """Return the address of the open chain's first instruction, else of the next instruction.
+        """Return "" and the address of the open chain's first instruction.
 
-        See `Core.current`.
+        Without an open chain it is the address of the next instruction, or None.
         """
         chain = self.state.chain
         return "", chain[0][0] if chain else self.next_address
 
     def start(self, entry: int, time: int) -> None:
-        """Start a program at `entry`; see `Core.start`.
+        """Start a program at the address `entry`, at cycle `time` or the next cycle of the clock.
 
         Register files, queues and registers keep their values.
         """
@@ -83,18 +83,18 @@ class NnpCore(ChainCore, Breakable):
             self._chain = self.decoder.chain(tuple(word for _, word in state.chain))
 
     def not_numbers(self) -> Mapping[str, NDArray[np.bool_]]:
-        """Return masks of the NaNs in the vector register files; see `Core.not_numbers`."""
+        """Return, for each vector register file by name, a mask of the NaNs in it."""
         return {name: np.isnan(getattr(self.state, x)) for name, x in HOST_FILES.items()}
 
     @property
     def formats(self) -> Mapping[str, MemoryFormat]:
-        """The memory formats of nnp; see `Core.formats`."""
+        """The number formats of nnp in which the debugger can show memory, by name."""
         return formats(self.arithmetic, self.device.config)
 
     def write_register(self, name: str, value: int, time: int) -> None:
-        """Set the base address of Dram, which must be a multiple of 4.
+        """Set the register `name`, the base address of Dram.
 
-        See `Core.write_register`.
+        Raises `Fault` unless the value is a multiple of 4.
         """
         if value % 4:
             text = f"the {name} of {self.name} is a multiple of 4, not {value:#010x}"
@@ -142,7 +142,7 @@ class NnpCore(ChainCore, Breakable):
         return int.from_bytes(pages.read(offset, WORD), "little")
 
     def _next_word(self) -> int | None:
-        """Return the word after the instruction at `pc`; None if no memory is there."""
+        """Return the word after the instruction at `pc`, or None if there is no memory."""
         try:
             return self._word(self.state.pc + WORD)
         except Fault:
@@ -211,7 +211,7 @@ class NnpCore(ChainCore, Breakable):
         self._single = False
 
     def _end(self) -> None:
-        """End the program, all of whose writes are done."""
+        """End the program. All its writes are done. A message that waits is applied now."""
         time = self.time
         self.state.ending = False
         self.state.pc += WORD

@@ -1,4 +1,4 @@
-"""Decodes the words of nnp and chains of words, and caches the results."""
+"""Decodes instruction words of nnp and chains of them, and caches the results."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """Finds the origin of an element that a chain wrote, back to what the chain read.
 
 The origin is the instruction that wrote the element. Its source is the instruction before it in the
-chain, and so on, down to the entry, the vector from NetInQ or the bytes of Dram that the chain
-read. The sources of a product are its non-zero products, each with its weight and activation.
+chain, and so on. The last source is the entry of a register file, the vector from NetInQ, or the
+bytes of Dram that the chain read. The sources of a product are its non-zero products, each with its
+weight and activation.
 """
 
 from __future__ import annotations
@@ -34,7 +35,10 @@ Setters = Mapping[str, Origin]
 
 @dataclass
 class Iteration:
-    """One recorded iteration of a chain. `at` is the number of an instruction in the chain."""
+    """The record of one executed iteration of a chain.
+
+    The keys `at` are numbers of instructions in the chain.
+    """
 
     number: int  # announcements before it
     time: int
@@ -50,7 +54,7 @@ class Iteration:
     popped: list[Pieces] = field(default_factory=list)  # vectors from NetInQ
 
     def places(self, access: Access) -> list[int | None]:
-        """Return the entries of an access; None in place of an entry means a vector of zeros."""
+        """Return the entries of an access. None stands for a vector of zeros (padding)."""
         return list(access.addresses(self.index, self.chain.volume))
 
 
@@ -78,9 +82,9 @@ class Elements:
         return entries
 
     def of_bytes(self, written: Written, first: int, size: int) -> Iterator[Origin]:
-        """Yield the origins of the elements that bytes of a written vector or tile contain.
+        """Yield the origins of the elements in bytes `first` to `first` + `size` - 1.
 
-        The bytes are `first` to `first` + `size` - 1.
+        The bytes are counted from the start of `written`, a vector or tile.
         """
         for element in range(first // self.item, -(-(first + size) // self.item)):
             origin = self.element(*written, *divmod(element, self.native))
@@ -90,7 +94,7 @@ class Elements:
     def element(self, now: Iteration, access: Access, which: int, row: int, element: int) -> Origin:
         """Return the origin of one element of vector or tile number `which` of an iteration.
 
-        `row` is the row of a tile.
+        `now` is the iteration, `access` its write. `row` selects the row of a tile.
         """
         if now.chain.is_tiles:
             return self._tile(now, which, row, element)
@@ -113,7 +117,7 @@ class Elements:
         return Source("chain", now.number, None, None, origin, value)
 
     def _sources(self, now: Iteration, at: int, vector: int, element: int) -> Iterator[Source]:
-        """Yield what instruction `at` computed an element from."""
+        """Yield the values from which instruction `at` computed an element, settings included."""
         yield from self._settings(now, at)
         chain = now.chain
         product = chain.product
@@ -134,7 +138,10 @@ class Elements:
     def _source(
         self, now: Iteration, access: Access, vector: int, element: int, values: Host | None = None
     ) -> Source:
-        """Return an element that an access of an iteration read, as a source."""
+        """Return an element that an access of an iteration read, as a source.
+
+        `values` are the vectors that were read; None: the result of the access's instruction.
+        """
         value = (now.results[access.at] if values is None else values)[vector, element].item()
         name, number = access.memory.name, now.number
         if access.memory.queue:
@@ -159,7 +166,10 @@ class Elements:
     def _products(
         self, now: Iteration, product: Access, row: int, element: int
     ) -> Iterator[Source]:
-        """Yield the products of a weight and an activation that are not 0."""
+        """Yield the non-zero products, of a weight and an activation, whose sum an element is.
+
+        `row` is the number of the result's vector.
+        """
         assert now.vectors is not None
         cols = now.chain.scalars["cols"]
         numbers = dequantise(now.vectors, self.arithmetic.vector)
@@ -177,12 +187,12 @@ class Elements:
                 yield Source("product", now.number, None, None, origin, origin.value)
 
     def _tile_place(self, number: int) -> Place:
-        """Return the place in the state of element `number` of MatrixRf."""
+        """Return the place in the state of MatrixRf's element number `number`, over all tiles."""
         size = self.state.tile_codes.itemsize
         return Place(TILES, number * size, size)
 
     def _weights(self, tile: int, row: int, before: int) -> NDArray[np.float64]:
-        """Return a row (N,) of a tile of MatrixRf as it was before the announcement `before`."""
+        """Return a row (N,) of a tile of MatrixRf as it was before announcement number `before`."""
         written = self.writer("MatrixRf", tile, before)
         if written is not None and written[0].tiles is not None:
             return self._row(written[0].tiles, written[2], row)
@@ -190,7 +200,7 @@ class Elements:
         return self._row(self.initial.get(tile) or self._read_tile(tile), 0, row)
 
     def save_initial(self, tile: int) -> None:
-        """Copy a tile that is about to be written for the first time since the record began."""
+        """Keep a copy of a tile, which is about to be written for the first time."""
         self.initial[tile] = self._read_tile(tile)
 
     def _read_tile(self, tile: int) -> Quantised:
@@ -237,7 +247,7 @@ class Elements:
             yield Source(name, now.number, place=self._tile_place(first), value=value)
 
     def _settings(self, now: Iteration, at: int) -> Iterator[Source]:
-        """Yield the registers that an instruction uses, with their values and origins."""
+        """Yield the registers that instruction `at` uses, as sources: values and origins."""
         names = STEPS[now.chain.rows[at].row.mnemonic].scalars
         if at == 0 and now.chain.source.window:
             names = WINDOW

@@ -1,4 +1,4 @@
-"""Computes what a chain writes: from its source through the multiplier and the MFUs.
+"""Computes what a chain writes: passes its vectors through the multiplier and the MFUs.
 
 The vectors of several iterations are one array of host values (iterations, vectors, N).
 """
@@ -71,7 +71,11 @@ class Execution:
             self.origins.record_result(at, values, *operands)
 
     def _source(self, chain: Chain, first: int, count: int, popped: Host | None) -> Host:
-        """Return what enters the first MFU, of shape (count, vectors, N)."""
+        """Return the vectors that enter the first MFU, of shape (count, vectors, N).
+
+        They are read from the chain's source, and multiplied if the chain has a product. `popped`
+        are vectors from NetInQ, or None.
+        """
         memories, source = self.memories, chain.source
         places = chain.addresses(source, first, count)
         if source.memory.name == "InitialVrf":
@@ -134,7 +138,7 @@ class Execution:
             raise IterationFault(at, nan_fault(error)) from None
 
     def _requantise(self, at: int, values: Host) -> Host:
-        """Quantise host values and convert them back.
+        """Quantise host values and convert them back to host values.
 
         Raises `IterationFault` for instruction `at`.
         """

@@ -17,7 +17,10 @@ ACROSS = 8  # codes to a row
 
 
 def formats(arithmetic: Arithmetic, config: Mapping[str, Any]) -> dict[str, MemoryFormat]:
-    """Return the formats by name: the quantiser's kind, with `_matrix` appended for matrices."""
+    """Return the formats in which the debugger can show host values, by name.
+
+    A name is the quantiser's kind; `_matrix` is appended for the matrix quantiser.
+    """
     native, dtype = int(config["nnp.native"]), np.dtype(HOST[config["nnp.host_format"]])
     columns = ("exponent", *(f"+{at}" for at in range(min(ACROSS, native))))
     by_name = {}

@@ -1,7 +1,8 @@
 """BFP long: the accumulator type q34.40 with an exponent, 74 bits (seed 003; docs/numbers-nnp.md).
 
-The 74 bits are stored in two integers: a number V · 2**(exponent - 40) as `whole` = floor(V /
-2**40) and `fraction` = V mod 2**40. Its conversion to the host format uses only integer arithmetic.
+An accumulator is a number V · 2**(exponent - 40). The 74 bits of V are stored in two integers:
+`whole` = floor(V / 2**40) and `fraction` = V mod 2**40. The conversion to the host format uses only
+integer arithmetic.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ _MASK = (1 << FRACTION) - 1
 class OutOfRange(ArithmeticError):
     """Raised if an accumulator needs more than 74 bits.
 
-    `index` is (iteration, row, element); `column` is the column of tiles at which it overflowed.
+    `index` is (iteration, row, element). `column` is the number of the column of tiles whose
+    products made it overflow.
     """
 
     def __init__(self, index: tuple[int, ...], column: int) -> None:
@@ -40,8 +42,9 @@ class OutOfRange(ArithmeticError):
 
 @dataclass(frozen=True)
 class Long:
-    """Accumulators as int64 arrays of one shape: V = whole · 2**40 + fraction, 0 <= fraction <
-    2**40.
+    """Accumulators as three int64 arrays of one shape.
+
+    V is whole · 2**40 + fraction, with 0 <= fraction < 2**40; the value is V · 2**(exponent - 40).
     """
 
     whole: Ints
@@ -50,14 +53,14 @@ class Long:
 
     @classmethod
     def of(cls, value: Ints, exponent: Ints) -> Long:
-        """Return accumulators with the given V, integers of 64 bits."""
+        """Return accumulators for given integers V of 64 bits."""
         return cls(value >> FRACTION, value & _MASK, exponent)
 
     @classmethod
     def from_scaled(cls, value: Ints, places: int, exponent: Ints) -> Long:
         """Return accumulators with V = `value` · 2**`places`, for 0 to 40 places.
 
-        The caller finds overflows with `check`.
+        V may need more than 74 bits; `check` finds this.
         """
         rest = FRACTION - places
         return cls(value >> rest, (value & ((1 << rest) - 1)) << places, exponent)
@@ -76,7 +79,7 @@ class Long:
     def plus(self, other: Long) -> Long:
         """Return the sum, both aligned to the larger exponent.
 
-        The caller finds overflows with `check`.
+        The sum may need more than 74 bits; `check` finds this.
         """
         exponent = np.maximum(self.exponent, other.exponent)
         left = self.shift_right(exponent - self.exponent)

@@ -1,4 +1,4 @@
-"""Reads and writes what chains access: entries of register files and of Dram."""
+"""Reads and writes the memories that chains access: register files and Dram."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Addresses = NDArray[np.int64]
 
 
 class Memories:
-    """The register files of nnp, and external memory from the base register on (Dram)."""
+    """The register files of nnp, and Dram: external memory from the base register on."""
 
     def __init__(
         self,
@@ -76,7 +76,11 @@ class Memories:
         state.initial_exponents[addresses] = values.exponents + BIAS
 
     def check_dram(self, what: str, addresses: Addresses, elements: int) -> None:
-        """Raise `Fault` unless the elements at these addresses are in external memory."""
+        """Raise `Fault` unless all these addresses of Dram are in external memory.
+
+        An address counts pieces of `elements` host values. `what` is "read" or "write", for the
+        message.
+        """
         self._dram(what, addresses, elements)
 
     # Dram
@@ -84,8 +88,8 @@ class Memories:
     def _dram(self, what: str, addresses: Addresses, elements: int) -> Host:
         """Return external memory from the base register on, in rows of `elements` host values.
 
-        Raises `Fault` if a row at one of the `addresses` is outside; negative addresses are
-        ignored.
+        Raises `Fault` if one of the `addresses`, which count these rows, is outside. Negative
+        addresses are ignored.
         """
         memory = self.device_memory
         size = elements * self.dtype.itemsize
@@ -104,7 +108,10 @@ class Memories:
         return whole.view(self.dtype).reshape(last + 1, elements)
 
     def _touch(self, addresses: Addresses, elements: int) -> None:
-        """Mark the pages of external memory that contain these rows as written."""
+        """Mark the pages of external memory that contain these addresses as written.
+
+        An address counts pieces of `elements` host values.
+        """
         size = elements * self.dtype.itemsize
         starts = self.state.base - EXTERNAL + addresses.ravel() * size
         first, last = starts >> SHIFT, starts + size - 1 >> SHIFT

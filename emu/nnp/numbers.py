@@ -1,7 +1,7 @@
-"""Collects the arithmetic of nnp from several modules in one place (docs/numbers-nnp.md).
+"""Collects the functions for numbers of nnp from several modules in one place.
 
-These modules import nothing else of Macaw but `macaw.emu.numerics`, `macaw.emu.floats` and
-`macaw.emu.curves`.
+docs/numbers-nnp.md has the rules. Of Macaw, these modules import only `macaw.emu.numerics`,
+`macaw.emu.floats` and `macaw.emu.curves`.
 """
 
 from __future__ import annotations

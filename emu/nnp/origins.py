@@ -1,6 +1,7 @@
-"""Records the results of each instruction of each iteration of chains, to find origins in them.
+"""Records the result of each instruction in each iteration of a chain, to find origins in it.
 
-The reference engine records every iteration; `macaw.emu.nnp.elements` finds origins in the record.
+The reference engine records every iteration. `macaw.emu.nnp.elements` finds the origins of elements
+in this record.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ class ChainOrigins(Origins):
     def set_by_message(self, parts: list[tuple[str, int, Pieces]]) -> None:
         """Record that the head of a message sets registers.
 
-        Each part is (name, value, pieces of the word that sets it).
+        Each item of `parts` is (register name, value, pieces of the message's word that sets it).
         """
         for name, value, pieces in parts:
             sources = [Source("message", x.number, window_part=x) for x in pieces if x.number >= 0]
@@ -99,8 +100,9 @@ class ChainOrigins(Origins):
                     self.elements.save_initial(place)
 
     def record_result(self, at: int, values: Host, operand: Host | None = None) -> None:
-        """Record the result of instruction `at` of the chain, and its operand, each (1, vectors,
-        N).
+        """Record the result of instruction `at` of the chain, and its second operand.
+
+        Both have shape (1, vectors, N).
         """
         assert self._iteration is not None
         self._iteration.results[at] = values[0].copy()
@@ -109,12 +111,12 @@ class ChainOrigins(Origins):
             self._iteration.operands[at] = operand[0].copy()
 
     def record_vectors(self, vectors: Quantised) -> None:
-        """Record the quantised vectors (1, vectors, N) of a product."""
+        """Record the quantised vectors (1, vectors, N) that a product multiplies."""
         assert self._iteration is not None
         self._iteration.vectors = Quantised(vectors.codes[0].copy(), vectors.exponents[0].copy())
 
     def end_iteration(self) -> None:
-        """End the record of an iteration that has written its vectors or tiles."""
+        """Complete the record of an iteration, which has now written its vectors or tiles."""
         assert self._iteration is not None
         now, self._iteration = self._iteration, None
         size = self.timing.tile_bytes if now.chain.is_tiles else self.timing.vector_bytes
@@ -132,7 +134,10 @@ class ChainOrigins(Origins):
                     self.on_move("write", self.now(), now.base + place * size, size)
 
     def record_tiles(self, values: Host) -> None:
-        """Record the tiles (count, N, N) that an iteration has moved, as they were read."""
+        """Record the tiles (count, N, N) that an iteration has moved, and complete its record.
+
+        `values` are the host values that it read.
+        """
         assert self._iteration is not None
         now, state = self._iteration, self.state
         now.results[0] = values.copy()
@@ -147,7 +152,7 @@ class ChainOrigins(Origins):
     def pull(self, before: int, size: int) -> None:
         """Record that `size` bytes were read from NetOutQ.
 
-        `before` is the number of bytes of its first vector that had been read before.
+        `before` is the number of bytes of the first vector that earlier reads had taken.
         """
         whole = self.timing.vector_bytes
         pieces = []
@@ -216,7 +221,7 @@ class ChainOrigins(Origins):
                 yield origin
 
     def _queued(self, place: Place) -> Iterator[Origin]:
-        """Yield the origins of the vectors that are in a queue now."""
+        """Yield the origins of vectors that are now in NetInQ or NetOutQ."""
         chosen = slice(place.first, place.first + place.size if place.size else None)
         if place.field == "net_out":
             for number, record in list(enumerate(self._net_out))[chosen]:
@@ -234,7 +239,10 @@ class ChainOrigins(Origins):
                 yield origin
 
     def _entries(self, place: Place, before: int) -> Iterator[Origin]:
-        """Yield the origins of elements of register files."""
+        """Yield the origins of elements of a register file.
+
+        Only writes before announcement number `before` count.
+        """
         memory = _MEMORIES[place.field]
         entries = self.elements.entries(memory)
         for element, part in place.items(entries.itemsize, entries.nbytes):

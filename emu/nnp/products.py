@@ -1,9 +1,9 @@
 """Products of native tiles and vectors: exact integers, accumulated in BFP long, rounded once.
 
-docs/numbers-nnp.md, "Products", has the rules. BLAS does the work wherever a bound shows that no
-sum has more digits than its floating type, 24 or 53. Then neither the order of additions nor the
-alignment of BFP long changes the result, and a product of dequantised numbers is exact. Otherwise
-integers are accumulated column by column.
+docs/numbers-nnp.md, "Products", has the rules. The matrix multiplication of NumPy (BLAS) is used if
+a bound shows that no sum needs more binary digits than its floating type has, 24 or 53. Then
+neither the order of additions nor the alignment of BFP long changes the result, and a product of
+dequantised numbers is exact. Otherwise integers are accumulated column by column of tiles.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ Ints = NDArray[np.int64]
 
 
 def _spread(exponents: NDArray[Any], codes: NDArray[np.int16], axis: int) -> int:
-    """Return the greatest difference of exponents along an axis of blocks.
+    """Return the greatest difference between exponents of blocks whose products are added.
 
-    Zero blocks are ignored.
+    These are the blocks along `axis`. Blocks of zeros are ignored.
     """
     wide = exponents.astype(np.int64)
     greatest = wide.max(axis=axis)
@@ -77,7 +77,10 @@ class Tiles:
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def long(self, vectors: Quantised) -> Long:
-        """Return the accumulators (iterations, rows, N) that `times` rounds."""
+        """Return the exact accumulators of the product, of shape (iterations, rows, N).
+
+        `times` gives the same numbers rounded. Raises `OutOfRange` if an accumulator overflows.
+        """
         total = self._column_long(vectors, 0)
         total.check(0)
         for column in range(1, self.cols):
@@ -99,7 +102,11 @@ class Tiles:
         return round_long(self.long(vectors), dtype)
 
     def _sums(self, vectors: Quantised, spread: int) -> Reals:
-        """Return exact results (iterations, rows · N). No sum may need more than 53 digits."""
+        """Return the exact products as floats of shape (iterations, rows · N).
+
+        No sum may need more than 53 binary digits. `spread` is the number of digits that
+        differences of exponents add.
+        """
         weights = self._parts[0]
         x = values(vectors, self._vector, self._type).reshape(-1, self.cols * self.native)
         digits = self._digits + spread
@@ -114,7 +121,10 @@ class Tiles:
         return total
 
     def _accumulate_64(self, vectors: Quantised) -> tuple[Ints, Ints]:
-        """Return V and its exponent, accumulated in BFP long. V must fit in 64 bits."""
+        """Return the accumulators of BFP long as V and exponent; V must fit in 64 bits.
+
+        Both have shape (iterations, rows · N).
+        """
         total, exponent = self._column_64(vectors, 0)
         for column in range(1, self.cols):
             value, other = self._column_64(vectors, column)
@@ -124,8 +134,9 @@ class Tiles:
         return total, exponent
 
     def _column_64(self, vectors: Quantised, column: int) -> tuple[Ints, Ints]:
-        """Return V and exponent of the dot products of a column of tiles, (iterations, rows
-        · N).
+        """Return V and exponent of the dot products of column number `column` of the tiles.
+
+        Both have shape (iterations, rows · N).
         """
         part = self._of_column(column)
         of_column = Quantised(vectors.codes[:, column], vectors.exponents[:, column])
@@ -139,7 +150,10 @@ class Tiles:
         return scaled.astype(np.int64), exponent
 
     def _column_long(self, vectors: Quantised, column: int) -> Long:
-        """Return the dot products of a column of tiles in BFP long, (iterations, rows, N)."""
+        """Return the dot products of column number `column` of the tiles in BFP long.
+
+        The result has shape (iterations, rows, N).
+        """
         if not self._wide:
             value, exponent = self._column_64(vectors, column)
             return Long.of(self._by_row(value), self._by_row(exponent))
@@ -173,8 +187,9 @@ class Tiles:
         return weights.reshape(self.rows * self.native, -1)
 
     def _split(self, quantised: Quantised) -> list[Reals]:
-        """Return the high and the low half of the integers m, each of shape (rows · N, cols
-        · N).
+        """Return the high and the low halves of the integers m of the codes.
+
+        Both have shape (rows · N, cols · N).
         """
         places = _half_shifts(self._matrix.size)[0] + _half_shifts(self._vector.size)[0]
         if self.native << places > _DOUBLE:
@@ -185,12 +200,15 @@ class Tiles:
 
 
 def _half_shifts(size: int) -> tuple[int, int]:
-    """Return the left shifts of the high and the low half of integers of `size` bits."""
+    """Return how far the high and the low half of integers of `size` bits are shifted left."""
     return (size + 1) // 2, 0
 
 
 def _halves(whole: NDArray[Any], size: int) -> list[tuple[NDArray[np.float64], int]]:
-    """Return the high and the low half of integers, each with its left shift."""
+    """Return the high and the low half of integers of `size` bits.
+
+    Each half comes with the places by which it must be shifted left before both are added.
+    """
     shift, _ = _half_shifts(size)
     high = whole >> shift
     low = whole & ((1 << shift) - 1)

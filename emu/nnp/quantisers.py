@@ -1,8 +1,9 @@
 """Quantisers: convert host values to small integers with a shared exponent, and back.
 
-There are four kinds: block floating point, fixed integers, powers of two, small floats (seed 003,
-docs/numbers-nnp.md "Quantisers"). A block is the last axis of an array. Scaling by powers of two
-and rounding to integers are exact in binary32 wherever the result is not 0 or clipped anyway.
+There are four kinds: block floating point (bfp), fixed integers (int), powers of two (log), small
+floats (float); see seed 003 and docs/numbers-nnp.md "Quantisers". A block is the last axis of an
+array. Scaling by powers of two and rounding to integers are exact in binary32, unless the result is
+0 or clipped in any case.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _ROOT_OF_TWO = np.float32(11863283 / (1 << 23))  # the greatest binary32 number 
 class NotANumber(ValueError):
     """Raised if a number to be quantised is NaN.
 
-    `index` is the place of the first one in the array.
+    `index` says where in the array the first NaN is.
     """
 
     def __init__(self, index: tuple[int, ...]) -> None:
@@ -41,8 +42,8 @@ class NotANumber(ValueError):
 class Quantiser:
     """A quantiser: its kind and widths in bits. Raises `ValueError` for widths out of range.
 
-    `bits` is the width of a mantissa (bfp), an integer (int) or a power with its sign (log);
-    `exponent_bits` and `mantissa_bits` belong to float alone.
+    `bits` is the width of a mantissa (bfp), an integer (int), or an exponent of 2 with a sign
+    (log). `exponent_bits` and `mantissa_bits` are only for the kind float.
     """
 
     kind: Kind
@@ -59,12 +60,12 @@ class Quantiser:
 
     @cached_property
     def powers(self) -> int:
-        """The number K of the kind log, whose powers are 2**-K to 2**K."""
+        """The number K of the kind log, whose magnitudes are 2**-K to 2**K."""
         return min((1 << self.bits - 2) - 1, _MOST_POWERS)
 
     @cached_property
     def size(self) -> int:
-        """The number g: the integer m of a code has a magnitude of at most 2**g."""
+        """The number g: a code stands for an integer m, whose magnitude is at most 2**g."""
         if self.kind == "log":
             return 2 * self.powers
         if self.kind == "float":
@@ -73,7 +74,10 @@ class Quantiser:
 
     @cached_property
     def unit(self) -> int:
-        """The number u: a code stands for m · 2**u, in bfp for m · 2**(u + exponent)."""
+        """The number u: a code with the integer m has the value m · 2**u.
+
+        In bfp the value is m · 2**(u + exponent).
+        """
         if self.kind == "log":
             return -self.powers
         if self.kind == "float":
@@ -120,7 +124,10 @@ def quantise(values: Host, quantiser: Quantiser) -> Quantised:
 
 
 def _clip(whole: NDArray[Any], low: int, high: int) -> NDArray[np.int16]:
-    """Clip whole numbers and infinities to codes. This overwrites `whole`."""
+    """Return `whole`, whole numbers and infinities, clipped to `low` to `high`, as codes.
+
+    The array `whole` is overwritten.
+    """
     return np.clip(whole, low, high, out=whole).astype(np.int16)
 
 
@@ -156,7 +163,7 @@ def _small_float(wide: NDArray[np.float32], quantiser: Quantiser) -> NDArray[np.
 
 
 def integers(codes: NDArray[np.int16], quantiser: Quantiser) -> NDArray[np.signedinteger[Any]]:
-    """Return the integer m of each code: for bfp and int the code itself, else an int64."""
+    """Return the integer m of each code. In bfp and int it is the code itself, else an int64."""
     if quantiser.kind in ("bfp", "int"):
         return codes
     size = np.abs(codes.astype(np.int64))
@@ -188,6 +195,7 @@ def dequantise(quantised: Quantised, quantiser: Quantiser) -> NDArray[np.float64
 def requantise(host: Host, quantiser: Quantiser) -> Host:
     """Quantise host values and convert them back to their type, rounding once.
 
-    `nnp.quantise_mvm_out` and `nnp.quantise_mfu_in` switch this on. Raises `NotANumber`.
+    The settings `nnp.quantise_mvm_out` and `nnp.quantise_mfu_in` make chains do this. Raises
+    `NotANumber`.
     """
     return to_host(dequantise(quantise(host, quantiser), quantiser), host.dtype)

@@ -30,25 +30,25 @@ class Schedule(NamedTuple):
 
 
 class Scheduler(Protocol):
-    """Computes the schedule of vectors for one engine.
+    """Computes when vectors pass the units. Each engine has its own implementation.
 
-    All engines use `tile_schedule` for tiles.
+    For tiles all engines use `tile_schedule`.
     """
 
     def reads(self, chain: Chain, first: int, count: int, now: int) -> tuple[Times, Times]:
         """Return when the vectors of `count` iterations from `first` on are read.
 
-        No vector is read before `now`. The second array has the cycles for which each vector
+        No vector is read before cycle `now`. The second array has the cycles for which each vector
         occupies the reading unit. Both have the shape (iterations, vectors).
         """
 
     def vectors(
         self, chain: Chain, first: int, reads: Times, rates: Times, counts_waits: bool
     ) -> Schedule:
-        """Return the schedule of iterations from `first` on whose vectors are read at `reads`.
+        """Return the schedule of iterations from `first` on, whose vectors are read at `reads`.
 
-        `rates` are the cycles for which each of these vectors occupies the reading unit.
-        `counts_waits` says whether waits are counted.
+        `rates` are the cycles for which each of these vectors occupies the reading unit. Both have
+        the shape (iterations, vectors). Without `counts_waits` the schedule need not contain waits.
         """
 
 
@@ -58,9 +58,10 @@ SchedulerFactory = Callable[[NnpState, Timing], Scheduler]
 def tile_schedule(
     state: NnpState, timing: Timing, chain: Chain, arrivals: list[int], now: int, counts_waits: bool
 ) -> Schedule:
-    """Return the schedule of one iteration that moves tiles.
+    """Return the schedule of one iteration that moves tiles, not before cycle `now`.
 
-    `arrivals` are the cycles in which each tile from NetInQ was complete; empty for other sources.
+    `arrivals` are the cycles in which each tile from NetInQ was complete; the list is empty for
+    other sources. Without `counts_waits` the waits are 0.
     """
     write = chain.writes[0]
     sources = chain.addresses(chain.source, 0, 1)[0]
@@ -103,8 +104,9 @@ def tile_schedule(
 
 
 def entries_ready(state: NnpState, access: Access, addresses: NDArray[np.int64]) -> Times:
-    """Return the cycles from which entries can be read, in an array like `addresses`; 0 for
-    padding.
+    """Return the cycle from which each entry can be read, an array of the shape of `addresses`.
+
+    For padding (a negative address) it is 0.
     """
     if access.memory.setting:
         ready = state.ready(access.memory)[np.maximum(addresses, 0)]
@@ -114,9 +116,10 @@ def entries_ready(state: NnpState, access: Access, addresses: NDArray[np.int64])
 
 
 def wait_cycles(times: Times, arrivals: int | Times, rates: Times, free: int) -> int:
-    """Return how many cycles vectors waited for entries in front of a unit.
+    """Return how many cycles vectors waited at a unit for entries, all vectors together.
 
-    They arrived at `arrivals` and entered at `times`; the unit could take the first one at `free`.
+    They arrived at `arrivals` and entered at `times`, each for its rate. `free` is the cycle from
+    which the unit could take the first vector.
     """
     entered = times.ravel()
     before = np.concatenate(([free], (entered + rates.ravel())[:-1]))

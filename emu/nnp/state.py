@@ -1,8 +1,8 @@
 """The declared state of nnp, and its register files as arrays.
 
 The vector register files of the multi-function units have host values. MatrixRf and InitialVrf have
-the quantised form: a code of 16 bits for each element, and for each block its exponent, stored + 15
-(docs/numbers-nnp.md). `ready_*` are the cycles from which an entry can be read.
+the quantised form: a code of 16 bits for each element, and an exponent for each block, stored as
+itself + 15 (docs/numbers-nnp.md). `ready_*` are the cycles from which entries can be read.
 """
 
 from __future__ import annotations
@@ -94,8 +94,9 @@ def fields(config: Mapping[str, Any]) -> tuple[StateField, ...]:
 
 
 class NnpState(State):
-    """The declared state of nnp, with MatrixRf as arrays: codes (tiles, N, N), exponents (tiles,
-    N).
+    """The declared state of nnp, with properties that give MatrixRf as arrays.
+
+    Its codes have shape (tiles, N, N), its exponents (tiles, N).
     """
 
     pc: int
@@ -138,8 +139,9 @@ class NnpState(State):
         self.tile_exponents: NDArray[np.uint8] = exponents.reshape(tiles, native)
 
     def ready(self, memory: Memory) -> NDArray[np.int64]:
-        """Return the cycles from which the entries of a register file can be read, of shape
-        (entries,).
+        """Return, for each entry of a register file, the cycle from which it can be read.
+
+        The result has shape (entries,).
         """
         cycles: NDArray[np.int64] = getattr(self, READY[memory.name])
         return cycles

@@ -1,9 +1,10 @@
-"""Rules for when the vectors of a chain pass its units (docs/timing-nnp.md), in device cycles.
+"""Rules for when the vectors of a chain pass the units of nnp, in device cycles.
 
-A vector enters a unit when three conditions hold: the unit is free, the unit before it has handed
-over the first elements, and the operands are ready. The unit is free again after the vector's rate:
-the cycles for which the vector occupies it. A unit that is faster than the one before it starts
-later, so that the last elements have arrived when it needs them.
+docs/timing-nnp.md explains them. A vector enters a unit when three conditions hold: the unit is
+free, the first elements have come from the previous unit, and the operands are ready. The vector
+occupies the unit for its rate, a number of cycles. If a unit takes a vector in fewer cycles than
+the previous unit gives it out, the vector enters later, so that its last elements arrive when the
+unit needs them.
 """
 
 from __future__ import annotations
@@ -69,8 +70,9 @@ class Timing:
         return depth
 
     def passes(self, chain: Chain) -> NDArray[np.int64]:
-        """Return, for each row of tiles, the number of the pass with its last tile, of shape
-        (rows,).
+        """Return, for each row of tiles, the number of the pass that has the row's last tile.
+
+        The result has shape (rows,).
         """
         rows, cols = chain.scalars["rows"], chain.scalars["cols"]
         return ((np.arange(rows) + 1) * cols - 1) // self.engines
@@ -103,10 +105,11 @@ def handover(depth: int, rate: int | Times, following: int | Times) -> int | Tim
 
 
 def enter(arrivals: Times, rates: Times, free: int) -> Times:
-    """Return the cycles in which vectors enter a unit in sequence, each occupying it for its rate.
+    """Return the cycles in which vectors enter a unit one after the other.
 
-    t[k] = max(arrivals[k], t[k - 1] + rates[k - 1]), with t[-1] + rates[-1] = free. With R[k] as
-    the sum of all rates before k, t[k] - R[k] is the maximum of free and of arrivals[j] - R[j] for
+    Each vector occupies the unit for its rate; the first one can enter at `free`. By definition
+    t[k] = max(arrivals[k], t[k - 1] + rates[k - 1]), with t[-1] + rates[-1] = free. Let R[k] be the
+    sum of all rates before k. Then t[k] - R[k] is the maximum of free and of arrivals[j] - R[j] for
     all j <= k.
     """
     before = np.cumsum(rates) - rates

@@ -19,7 +19,7 @@ class Traffic:
         self.state, self.timing, self.memory, self.port = state, timing, memory, port
 
     def count(self, chain: Chain, first: int, count: int) -> None:
-        """Add what `count` iterations from `first` on move to the port's counters."""
+        """Add to the port's counters the beats of `count` iterations from `first` on."""
         for access in (chain.source, *chain.writes):
             if access.memory.setting:
                 continue
@@ -35,7 +35,10 @@ class Traffic:
         return int(self.timing.beats(*self._runs(chain, access, first, count)).sum())
 
     def partial_beats(self, chain: Chain, access: Access, first: int, count: int) -> int:
-        """Return how many beats of a write do not fill the width of external memory."""
+        """Return how many beats of a write to Dram fill only a part of external memory's width.
+
+        All writes of `count` iterations from `first` on are counted.
+        """
         addresses, length = self._runs(chain, access, first, count)
         channel = self.memory.channel
         offsets, times = np.unique(addresses % channel.width, return_counts=True)
@@ -45,7 +48,10 @@ class Traffic:
         )
 
     def _runs(self, chain: Chain, access: Access, first: int, count: int) -> tuple[Addresses, int]:
-        """Return the byte addresses of an access, and the number of bytes at each address."""
+        """Return the addresses in bytes that an access to Dram uses, and the bytes at each address.
+
+        Padding is left out. The access is that of `count` iterations from `first` on.
+        """
         length = self.timing.tile_bytes if chain.is_tiles else self.timing.vector_bytes
         entries = chain.addresses(access, first, count)
         return self.state.base + entries[entries >= 0] * length, length

@@ -2,8 +2,9 @@
 
 An instruction of the trace is a chain with all its iterations. It starts when its first vector is
 read and ends when all that it wrote can be read. The core reports what an iteration uses when the
-iteration has been executed, and the end of the chain with its last iteration. No other chain starts
-before that. So the block counts everything for the chain that started last, however chains overlap.
+iteration has been executed. With the last iteration it reports the end of the chain. No other chain
+starts before that. So the trace block assigns every use to the chain that started last, even if
+chains overlap.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from macaw.emu.nnp.traffic import Traffic
 
 
 class Use(NamedTuple):
-    """A number (`times`) of occurrences of one kind between two cycles.
+    """Occurrences of one kind, `times` of them, between cycles `begin` and `until` (excluded).
 
-    `of` is a name of `macaw.isa.trace.OCCURRENCES`.
+    `of` is the kind, a name in `macaw.isa.trace.OCCURRENCES`.
     """
 
     of: str
@@ -79,7 +80,7 @@ def _operand_count(chain: Chain) -> int:
 def _source_reads(timing: Timing, chain: Chain, first: int, count: int) -> int:
     """Return how many reads of a register file or of NetInQ the source of a chain takes.
 
-    From NetInQ every vector counts, also those of tiles.
+    Padding is not read. From NetInQ each vector is one read, also those that make up a tile.
     """
     if chain.source.memory.queue:
         return count * chain.input_count * (timing.native if chain.is_tiles else 1)
@@ -87,9 +88,9 @@ def _source_reads(timing: Timing, chain: Chain, first: int, count: int) -> int:
 
 
 def _read_span(chain: Chain, schedule: Schedule, first: int, count: int) -> tuple[int, int]:
-    """Return the first cycle of reads and the cycle after them, without padding.
+    """Return the first cycle in which the source is read, and the cycle after the last read.
 
-    The result is (0, 0) if nothing is read.
+    Padding is left out. The result is (0, 0) if nothing is read.
     """
     times, rates = schedule.reads, schedule.read_rates
     inside = (chain.addresses(chain.source, first, count) >= 0).reshape(times.shape)

@@ -1,4 +1,4 @@
-"""The windows of nnp: through them other cores reach NetInQ and NetOutQ, and send messages."""
+"""The windows of nnp, through which other cores reach NetInQ and NetOutQ, and send messages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _WORD = 4  # bytes
 def _missing(head: bytes) -> int:
     """Return how many bytes of a message's head have not arrived.
 
-    The head consists of its structure and then of its words.
+    The head is a `MESSAGE` structure and after it the words that set registers.
     """
     if len(head) < MESSAGE.size:
         return MESSAGE.size - len(head)
@@ -35,7 +35,7 @@ def _missing(head: bytes) -> int:
 
 
 def registers_of(head: bytes) -> list[tuple[int, int]]:
-    """Return the registers that a message's head sets, as (number in the file, value).
+    """Return the registers that a message's head sets, as pairs (number of the register, value).
 
     Raises `Fault`.
     """
@@ -71,7 +71,10 @@ class WindowCore(Core, Startable, Windowed):
         self.chain_origins: ChainOrigins | None = None  # set by `remember`
 
     def window_room(self, window: str, time: int, wanted: int) -> tuple[int, int]:
-        """See `Windowed.window_room`."""
+        """Return how many bytes may pass a window at cycle `time`, and when `wanted` bytes may.
+
+        The second number is NEVER if it depends on a change that nnp will announce.
+        """
         state, whole = self.state, self.timing.vector_bytes
         if window == "netin":
             return (self.net_in - len(state.net_in)) * whole - len(state.arriving), NEVER
@@ -86,7 +89,7 @@ class WindowCore(Core, Startable, Windowed):
         return ready * whole - (state.leaving if ready else 0), again
 
     def push(self, window: str, data: bytes, time: int) -> None:
-        """Take bytes of vectors for NetInQ, or of a message; see `Windowed.push`."""
+        """Take bytes of a vector for NetInQ, or of a message, from another core at cycle `time`."""
         state, origins = self.state, self.chain_origins
         if origins is None:
             self._take(window, data, time)
@@ -126,7 +129,7 @@ class WindowCore(Core, Startable, Windowed):
     def _missing(self) -> int:
         """Return how many bytes of the message's head have not arrived.
 
-        At 0 the message waits until nnp is idle.
+        At 0 the head is complete, and waits until nnp is idle.
         """
         return _missing(self.state.message)
 
@@ -141,7 +144,10 @@ class WindowCore(Core, Startable, Windowed):
             registers_of(head)
 
     def _deliver(self, time: int) -> None:
-        """Apply the head of a message at `time` if it is complete. The core is idle."""
+        """If the head of a message is complete, set its registers at `time` and start its program.
+
+        The core must be idle.
+        """
         state = self.state
         if not state.message or self._missing():
             return
@@ -169,7 +175,7 @@ class WindowCore(Core, Startable, Windowed):
         )
 
     def pull(self, window: str, length: int, time: int) -> bytes:
-        """Return and remove bytes of the vectors in NetOutQ; see `Windowed.pull`."""
+        """Remove `length` bytes of the vectors in NetOutQ, and return them."""
         state, whole = self.state, self.timing.vector_bytes
         before = state.leaving
         result = b""
@@ -187,6 +193,6 @@ class WindowCore(Core, Startable, Windowed):
         return result
 
     def _wake(self, time: int) -> None:
-        """Let the core try again after cycle `time`, in which a queue has changed."""
+        """Let nnp try again after cycle `time`, in which NetInQ or NetOutQ has changed."""
         if self.waiting is not None and self.time > time + 1:
             self.time = self.aligned(time + 1)

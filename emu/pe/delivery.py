@@ -56,7 +56,7 @@ class ExeDelivery(Delivery):
             self.controls.units[cluster].activate(packet, cycle)
 
     def can_send(self, packet: Packet, number: int) -> bool:
-        """Return whether all clusters can take the segment, and no run may still write its bytes."""
+        """Return whether all clusters can take the segment, and no run may still write to it."""
         if self.controls.may_still_write(packet["order"], packet["segments"][number]):
             return False
         return self.controls.can_take(packet, number)

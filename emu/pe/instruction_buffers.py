@@ -128,7 +128,7 @@ def buffer_of(state: State, cluster: int, number: int) -> InstructionBuffer:
 
 
 def initial_operands(state: State, cluster: int, number: int) -> Pairs:
-    """Return the operands of PE 0 in instruction buffer `number`, as the register file has them now."""
+    """Return PE 0's operands in instruction buffer `number`, as the register file has them now."""
     count = int(state.headers[cluster, number, MEMBERS.index("count")])
     pairs: Pairs = state.registers[cluster, number, :count, :, 0].tolist()
     return pairs

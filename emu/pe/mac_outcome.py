@@ -114,7 +114,7 @@ class MacOutcome:
         )
 
     def total(self) -> MacOutcome:
-        """Return consecutive macs as one outcome: sums of counts, maxima of `q1_most` and `q2_most`.
+        """Return consecutive macs as one outcome: sums of counts, maxima of `q1_most`, `q2_most`.
 
         The first axis of the arrays, which counts the macs, disappears.
         """

@@ -218,7 +218,7 @@ class Row(Core, Dispatchable):
         return int(self.state.begun)
 
     def units(self) -> Units:
-        """Return the number of the row's MACs, and the bytes of operands that a MAC takes in a cycle."""
+        """Return the number of the row's MACs, and the bytes of a weight and an activation."""
         width = 2 * np.dtype(self.shape.value_type).itemsize
         return Units(self.shape.clusters * self.shape.pes, width)
 

@@ -35,22 +35,22 @@ class FastArithmetic(NumberFormats):
         self.invalidate_all = self._prepared.invalidate_all
 
     def quantise(self, values: Host, quantiser: Quantiser) -> Quantised:
-        """See `Arithmetic`."""
+        """Quantise host values with the vector or the matrix quantiser. Raises `NotANumber`."""
         return numbers.quantise(values, quantiser)
 
     def to_host(self, quantised: Quantised, quantiser: Quantiser) -> Host:
-        """See `Arithmetic`."""
+        """Return quantised numbers as host values, rounded once."""
         values: Host = numbers.to_host(numbers.dequantise(quantised, quantiser), self.dtype)
         return values
 
     def product(self, first: int, rows: int, cols: int, vectors: Quantised) -> Host:
-        """See `Arithmetic`."""
+        """Multiply tiles by vectors, as `Arithmetic.product` says. Raises `OutOfRange`."""
         return self._prepared.tiles(first, rows, cols).times(vectors, self.dtype)
 
     def function(self, name: str, *operands: Host) -> Host:
-        """See `Arithmetic`."""
+        """Return the result of an MFU instruction, as `Arithmetic.function` says."""
         return _FUNCTIONS[name](*operands)
 
     def softmax(self, values: Host, valid: int) -> Host:
-        """See `Arithmetic`."""
+        """Return the softmax over the first `valid` elements of the last axis; others become 0."""
         return numbers.softmax(values, valid)

@@ -9,7 +9,7 @@ from macaw.emu.system import System
 
 
 class FastNnp(NnpCore):
-    """The core nnp that executes many iterations at once where no other core can notice."""
+    """The core nnp that executes many iterations at once if no other core can notice."""
 
     def __init__(self, device: System) -> None:
         super().__init__(device, FastArithmetic, FastScheduler, batches=True)

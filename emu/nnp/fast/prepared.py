@@ -20,9 +20,9 @@ _BIAS = 15  # what is added to an exponent where it is stored
 class PreparedTiles:
     """A cache of `Tiles` of a register file, by first entry and shape.
 
-    `codes` (tiles, N, N) and `exponents` (tiles, N; stored + 15) are the file's own arrays. The
-    cache takes at most 16 bytes for each number of the file, and drops the least recently used
-    tiles first.
+    `codes` (tiles, N, N) and `exponents` (tiles, N) are the file's own arrays; an exponent is
+    stored as itself + 15. The cache takes at most 16 bytes for each number of the file, and drops
+    the least recently used tiles first.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class PreparedTiles:
         self._nbytes = 0
 
     def tiles(self, first: int, rows: int, cols: int) -> Tiles:
-        """Return rows × cols tiles from entry `first` on, stored row by row."""
+        """Return rows × cols tiles from entry `first` on. MatrixRf has them row by row."""
         key = first, rows, cols
         tiles = self._cache.get(key)
         if tiles is not None:

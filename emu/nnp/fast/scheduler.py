@@ -1,4 +1,4 @@
-"""Computes when the vectors of many iterations pass the units, all iterations at once."""
+"""Computes when vectors pass the units of nnp, for all vectors of many iterations at once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class FastScheduler:
         self.state, self.timing = state, timing
 
     def reads(self, chain: Chain, first: int, count: int, now: int) -> tuple[Times, Times]:
-        """See `Scheduler`."""
+        """Return when vectors are read, and for how long, as `Scheduler.reads` says."""
         addresses = chain.addresses(chain.source, first, count)
         rates = self._rates(chain.source, addresses)
         arrivals = entries_ready(self.state, chain.source, addresses)
@@ -28,7 +28,7 @@ class FastScheduler:
         return times.reshape(count, -1), rates
 
     def _rates(self, access: Access, addresses: NDArray[np.int64]) -> Times:
-        """Return the cycles for which each vector occupies the unit that reads it."""
+        """Return the cycles that reading each vector takes, of the shape of `addresses`."""
         timing = self.timing
         if access.memory.setting:
             return np.full(addresses.shape, timing.rate, np.int64)
@@ -38,7 +38,7 @@ class FastScheduler:
     def vectors(
         self, chain: Chain, first: int, reads: Times, rates: Times, counts_waits: bool
     ) -> Schedule:
-        """See `Scheduler`."""
+        """Return the schedule of iterations, as `Scheduler.vectors` says."""
         timing, state = self.timing, self.state
         count = len(reads)
         free = {READ: int(reads[-1, -1] + rates[-1, -1])}
@@ -87,7 +87,11 @@ class FastScheduler:
     def _products(
         self, chain: Chain, first: int, arrivals: Times, counts_waits: bool
     ) -> tuple[Times, int]:
-        """Return when each iteration's product starts, and the total cycles of waits for tiles."""
+        """Return when each iteration's product starts, and the cycles of all waits for tiles.
+
+        `arrivals` (iterations, vectors) are the cycles in which the vectors can enter the
+        multiplier. Without `counts_waits` the second result is 0.
+        """
         assert chain.product is not None
         timing, state = self.timing, self.state
         columns = np.arange(arrivals.shape[1]) // timing.engines * timing.pass_cycles
@@ -102,7 +106,7 @@ class FastScheduler:
         return times, waits
 
     def _write_rates(self, chain: Chain, first: int, shape: tuple[int, ...]) -> Times:
-        """Return the cycles for which each vector occupies the unit that writes."""
+        """Return the cycles for which each vector occupies the writing unit, of shape `shape`."""
         timing = self.timing
         total = np.zeros(shape, np.int64)
         for access in chain.writes:

@@ -1,1 +1,1 @@
-"""The reference engine of nnp: one iteration at a time, cycle by cycle, element by element."""
+"""The reference engine of nnp: executes one iteration at a time, computes element by element."""

@@ -1,6 +1,6 @@
-"""The arithmetic of the reference engine: it computes one element after the other.
+"""The arithmetic of the reference engine, with Python's integers and fractions.
 
-It uses integers and fractions of Python.
+It computes one element after the other.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class ReferenceArithmetic(NumberFormats):
     # The quantisers
 
     def quantise(self, values: Host, quantiser: Quantiser) -> Quantised:
-        """See `Arithmetic`."""
+        """Quantise host values with the vector or the matrix quantiser. Raises `NotANumber`."""
         native = values.shape[-1]
         numbers = self._numbers(values)
         for place, number in enumerate(numbers):
@@ -56,7 +56,7 @@ class ReferenceArithmetic(NumberFormats):
         )
 
     def to_host(self, quantised: Quantised, quantiser: Quantiser) -> Host:
-        """See `Arithmetic`."""
+        """Return quantised numbers as host values, rounded once."""
         exponents = np.broadcast_to(quantised.exponents[..., None], quantised.codes.shape)
         shared = quantiser.kind == "bfp"
         numbers = [
@@ -72,7 +72,7 @@ class ReferenceArithmetic(NumberFormats):
     # Products
 
     def product(self, first: int, rows: int, cols: int, vectors: Quantised) -> Host:
-        """See `Arithmetic`."""
+        """Multiply tiles by vectors, as `Arithmetic.product` says. Raises `OutOfRange`."""
         count, _, native = vectors.codes.shape
         places = [(i, row, x) for i in range(count) for row in range(rows) for x in range(native)]
         totals = [(0, 0)] * len(places)  # V and its exponent
@@ -88,7 +88,11 @@ class ReferenceArithmetic(NumberFormats):
         return self._array(values, (count, rows, native))
 
     def _dot(self, tile: int, element: int, x: list[int], exponent: int) -> tuple[int, int]:
-        """Return V and exponent, in BFP long, of the product of one row of a tile with a vector."""
+        """Return the product of row `element` of a tile with the vector `x`, as (V, exponent).
+
+        `exponent` is that of the vector. The pair has the value V · 2**(exponent - 40), as BFP
+        long.
+        """
         dot = sum(
             integer_of(w, self.matrix) * integer_of(v, self.vector)
             for w, v in zip(self.state.tile_codes[tile, element].tolist(), x, strict=True)
@@ -100,7 +104,10 @@ class ReferenceArithmetic(NumberFormats):
         return dot << _FRACTION + unit, own + exponent
 
     def _plus(self, total: tuple[int, int], term: tuple[int, int], column: int) -> tuple[int, int]:
-        """Return the accumulator plus the term of a column, aligned to the larger exponent."""
+        """Return the accumulator plus the term of a column of tiles.
+
+        Both are pairs (V, exponent) of BFP long, and are aligned to the larger exponent.
+        """
         if column == 0:
             return term
         larger = max(total[1], term[1])
@@ -109,12 +116,12 @@ class ReferenceArithmetic(NumberFormats):
     # The multi-function units
 
     def function(self, name: str, *operands: Host) -> Host:
-        """See `Arithmetic`."""
+        """Return the result of an MFU instruction, as `Arithmetic.function` says."""
         values = zip(*map(self._numbers, operands), strict=True)
         return self._array([exact.function(name, *item) for item in values], operands[0].shape)
 
     def softmax(self, values: Host, valid: int) -> Host:
-        """See `Arithmetic`."""
+        """Return the softmax over the first `valid` elements of the last axis; others become 0."""
         length = values.shape[-1]
         numbers = self._numbers(values)
         results: list[Number] = []
@@ -136,7 +143,7 @@ class ReferenceArithmetic(NumberFormats):
         return [finite(part / sum(parts)) for part in parts]
 
     def _exponential(self, number: Number) -> Fraction:
-        """Return e**x rounded to the host format, but to no finer step than 2**-40."""
+        """Return e**x in the precision of the host format, but in no finer steps than 2**-40."""
         if number.kind == "inf" or number.value < -1000:
             return Fraction(0)
         form = FORMATS[self.dtype]

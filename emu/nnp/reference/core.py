@@ -19,7 +19,10 @@ class ReferenceNnp(NnpCore):
         super().__init__(device, ReferenceArithmetic, ReferenceScheduler, batches=False)
 
     def remember(self, number: Callable[[], int]) -> Origins:
-        """Start to record provenance; see `Core.remember`."""
+        """Start to record where values come from. Return the record.
+
+        `number` returns the number of announcements so far.
+        """
         origins = ChainOrigins(self.state, self.timing, self.arithmetic, number, lambda: self.time)
         self.origins = self.chain_origins = self.execution.origins = origins
         return origins

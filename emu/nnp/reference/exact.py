@@ -1,7 +1,7 @@
 """Represents host values as exact fractions, and computes with them number by number.
 
-It shares no code with `macaw.emu.nnp.numbers`, only the rules of docs/numbers-nnp.md: here a host
-value is read from its bits and written to its bits.
+It shares no code with `macaw.emu.nnp.numbers`, only the rules of docs/numbers-nnp.md. It decodes
+the bits of a host value and encodes the bits of a result.
 """
 
 from __future__ import annotations
@@ -222,7 +222,7 @@ def _float(number: Number, quantiser: Quantiser) -> int:
 
 
 def integer_of(code: int, quantiser: Quantiser) -> int:
-    """Return m, the integer that a code stands for."""
+    """Return m, the integer that a code stands for (see `Quantiser.unit`)."""
     size, sign = abs(code), -1 if code < 0 else 1
     if quantiser.kind == "log":
         return sign << size - 1 if size else 0

@@ -1,4 +1,4 @@
-"""Computes when vectors enter a unit, by trying one cycle after the other."""
+"""Computes when vectors enter the units of nnp, by trying one cycle after the other."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class ReferenceScheduler:
     ) -> int:
         """Return the first cycle from `earliest` on in which both conditions hold.
 
-        Only cycles of the core's clock are tried. Cycles in which only `arrives` holds are waits
-        for entries, and are counted.
+        Only cycles of the core's clock are tried. Cycles in which `arrives` holds but `is_ready`
+        does not are added to the waits for entries.
         """
         step = self.timing.divider
         cycle = -(-earliest // step) * step
@@ -42,7 +42,10 @@ class ReferenceScheduler:
             cycle += step
 
     def _entry_ready(self, access: Access, place: int | None) -> int:
-        """Return the cycle from which an entry can be read."""
+        """Return the cycle from which an access can read its entry `place`.
+
+        It is 0 for NetInQ and for padding (None).
+        """
         if access.memory.queue or place is None:
             return 0
         if not access.memory.setting:
@@ -64,7 +67,7 @@ class ReferenceScheduler:
         return max(cycles, timing.rate)
 
     def reads(self, chain: Chain, first: int, count: int, now: int) -> tuple[Times, Times]:
-        """See `Scheduler`."""
+        """Return when vectors are read, and for how long, as `Scheduler.reads` says."""
         assert count == 1
         free = int(self.state.free[READ])
         times, rates = [], []
@@ -85,7 +88,10 @@ class ReferenceScheduler:
     def vectors(
         self, chain: Chain, first: int, reads: Times, rates: Times, counts_waits: bool
     ) -> Schedule:
-        """See `Scheduler`; waits are always counted."""
+        """Return the schedule of one iteration, as `Scheduler.vectors` says.
+
+        Waits are always counted.
+        """
         timing = self.timing
         times, before = reads[0].tolist(), rates[0].tolist()
         self._waits = 0 if chain.source.memory.queue else self._idle_cycles(times, before)
@@ -121,7 +127,10 @@ class ReferenceScheduler:
         return Schedule(reads[:, 0], free, done, stored, reads, rates, writes, ends, self._waits)
 
     def _idle_cycles(self, times: list[int], rates: list[int]) -> int:
-        """Return for how many cycles before the last vector the reading unit was free but idle."""
+        """Return the cycles in which the reading unit was free but waited for entries.
+
+        `times` and `rates` say when each vector was read, and for how many cycles.
+        """
         occupied = {
             cycle
             for time, rate in zip(times, rates, strict=True)
@@ -133,8 +142,9 @@ class ReferenceScheduler:
     def _arrives_in_time(self, cycle: int, time: int, depth: int, before: int, rate: int) -> bool:
         """Return whether a vector can enter a unit at `cycle`.
 
-        It entered the unit before at `time`. Its first elements must have arrived, and its last
-        elements must arrive before the unit needs them.
+        The vector entered the previous unit, of depth `depth`, at `time` with the rate `before`.
+        Its first elements must have arrived at `cycle`. Its last elements must arrive before this
+        unit, in which its rate is `rate`, needs them.
         """
         return cycle >= time + depth and cycle + rate >= time + depth + before
 
@@ -142,10 +152,11 @@ class ReferenceScheduler:
         self, unit: int, times: list[int], before: list[int], depth: int,
         rate: list[int], ready: list[int], together: bool,
     ) -> list[int]:  # fmt: skip
-        """Return when vectors enter a unit that entered the unit before it at `times`.
+        """Return the cycles in which vectors enter a unit.
 
-        `before` and `rate` are their rates there and here, `ready` the cycles from which their
-        operands can be read. With `together` the first vector waits for all others (softmax).
+        At `times` they entered the previous unit, of depth `depth`. `before` and `rate` are their
+        rates there and here, `ready` the cycles from which their operands can be read. With
+        `together` the first vector waits for all others (softmax).
         """
         free = int(self.state.free[unit])
         entered: list[int] = []
@@ -168,7 +179,10 @@ class ReferenceScheduler:
     def _product(
         self, chain: Chain, first: int, times: list[int], before: list[int], depth: int
     ) -> tuple[int, list[int]]:
-        """Return when the multiplier starts, and when the last pass of each row of tiles starts."""
+        """Return when the multiplier starts, and when the last pass of each row of tiles starts.
+
+        At `times` the vectors entered the reading unit, of depth `depth`, with the rates `before`.
+        """
         assert chain.product is not None
         timing, state = self.timing, self.state
         cycles = timing.pass_cycles
@@ -181,7 +195,10 @@ class ReferenceScheduler:
         offsets = {tile: number * cycles for number, tiles in enumerate(passes) for tile in tiles}
 
         def arrives(cycle: int) -> bool:
-            """Return whether the vectors arrive in time for each pass over row 0 of the tiles."""
+            """Return whether each vector arrives before the first pass that needs it.
+
+            The passes begin at `cycle`.
+            """
             return cycle >= state.free[MULTIPLY] and all(
                 self._arrives_in_time(
                     cycle + offsets[tile], times[tile], depth, before[tile], cycles
@@ -190,7 +207,7 @@ class ReferenceScheduler:
             )
 
         def is_ready(cycle: int) -> bool:
-            """Return whether the tiles of each pass are ready."""
+            """Return whether the tiles of each pass are ready if the passes begin at `cycle`."""
             return all(cycle + offset >= ready[tile] for tile, offset in offsets.items())
 
         begin = self._first(times[0], arrives, is_ready)
@@ -201,7 +218,7 @@ class ReferenceScheduler:
         return begin, starts
 
     def _write_rates(self, chain: Chain, first: int, count: int) -> list[int]:
-        """Return the cycles for which each vector occupies the unit that writes."""
+        """Return the cycles for which each of `count` vectors occupies the writing unit."""
         timing = self.timing
         rates = [0] * count
         for access in chain.writes:

@@ -63,7 +63,10 @@ class MacPlans:
             plans.unsettled.clear()
 
     def write(self, clusters: list[int], now: int) -> None:
-        """Write the state of the macs of `clusters` at the start of cycle `now`. Drop their plans."""
+        """Write the state of the macs of `clusters` at the start of cycle `now`.
+
+        Their plans are dropped.
+        """
         groups: dict[Plan, list[int]] = {}
         for cluster in clusters:
             groups.setdefault(self.by_cluster.pop(cluster), []).append(cluster)
