@@ -23,13 +23,14 @@ from macaw.asm.fast_path import FastPath
 from macaw.asm.listing import Record
 from macaw.asm.program import Program
 from macaw.asm.reader import SourceReader
+from macaw.asm.relocatable import Linkage, Relocatable
 from macaw.asm.source import LogicalLine, Source, SourceText
 from macaw.asm.symbols import Deferred, Definition
 from macaw.asm.syntax import AlreadyReported, Mistake, Name
 from macaw.asm.text_stack import Budget
 from macaw.isa.config import Configuration
 
-__all__ = ["Source", "analyse", "assemble"]
+__all__ = ["Source", "analyse", "assemble", "assemble_object"]
 
 
 def assemble(
@@ -55,6 +56,30 @@ def assemble(
         return run.program()
 
 
+def assemble_object(
+    sources: Sequence[str | Path | Source],
+    *,
+    device: str | Configuration | None = None,
+    defines: Mapping[str, str | int] | None = None,
+    include_dirs: Sequence[str | Path] = (),
+    record: Record | None = None,
+) -> Relocatable:
+    """Assemble sources and return an object for a linker; the rest is as for `assemble`.
+
+    Symbols that no source defines are those of other objects. There is no default program.
+    """
+    with collecting_seldom():
+        run = analyse(
+            sources,
+            device=device,
+            defines=defines or {},
+            include_dirs=include_dirs,
+            record=record,
+            linkage=Linkage(),
+        )
+        return run.relocatable()
+
+
 def analyse(
     sources: Sequence[str | Path | Source],
     *,
@@ -62,6 +87,7 @@ def analyse(
     defines: Mapping[str, str | int] = MappingProxyType({}),
     include_dirs: Sequence[str | Path] = (),
     record: Record | None = None,
+    linkage: Linkage | None = None,
     budget: Budget | None = None,
     watch: Callable[[], None] = lambda: None,
 ) -> Assembly:
@@ -71,7 +97,7 @@ def analyse(
     exception that `watch` raises ends the run.
     """
     folders = SourceFolders([Path(folder) for folder in include_dirs])
-    state = AssemblyState(DeviceChoice(device), folders, record, watch)
+    state = AssemblyState(DeviceChoice(device), folders, record, watch, linkage)
     run = Assembly(state, defines, budget or Budget())
     with collecting_seldom(), guessing():
         for source in sources:
@@ -135,7 +161,7 @@ class Assembly:
 
     def complete(self) -> None:
         """Add the control core's default part if the sources have none. Then finish all parts."""
-        if self._parts.control() is None:
+        if self._parts.control() is None and self.state.linkage is None:
             source = self._parts.default_control().default_source()
             if source is not None:
                 self.read_source(source, is_default=True)
@@ -143,7 +169,8 @@ class Assembly:
         self.state.is_read = True
         for part in self._parts:
             part.finish()
-        self._parts.check_tensor_memories(self._default)
+        if self.state.linkage is None:
+            self._parts.check_tensor_memories(self._default)
 
     def lay_out(self) -> None:
         """Give every area its address. Report each section that does not fit its memory.
@@ -197,3 +224,9 @@ class Assembly:
         if self.state.report.has_errors:
             raise AssemblyError(diagnostics)
         return output.program(self.state, self._parts, self.files, diagnostics)
+
+    def relocatable(self) -> Relocatable:
+        """Return the object. Raises `AssemblyError` if there was any error."""
+        program = self.program()
+        assert self.state.linkage is not None
+        return output.relocatable(self.state, self.state.linkage, program)

@@ -15,6 +15,7 @@ from macaw.asm.listing import Record
 from macaw.asm.macro import Macro
 from macaw.asm.program import Hint
 from macaw.asm.program_symbols import ProgramSymbols
+from macaw.asm.relocatable import Linkage
 from macaw.asm.report import Report
 from macaw.asm.symbols import Scope
 from macaw.asm.syntax import Node
@@ -28,13 +29,15 @@ class AssemblyState:
     """The inputs of a run, the program assembled so far, and the current position in the source.
 
     `record` collects the data of a listing; None: no listing is wanted. The run calls `watch`
-    repeatedly; an exception that `watch` raises ends the run.
+    repeatedly; an exception that `watch` raises ends the run. With a `linkage` the run makes an
+    object: symbols without a definition are left to a linker. Without it they are errors.
     """
 
     device: DeviceChoice
     folders: SourceFolders
     record: Record | None = None
     watch: Callable[[], None] = lambda: None
+    linkage: Linkage | None = None
 
     report: Report = field(default_factory=Report)
     layout: Layout = field(default_factory=Layout)

@@ -13,6 +13,7 @@ from macaw.asm.directive import Directive, name_of, wrong_operands
 from macaw.asm.expressions import NotYet, number
 from macaw.asm.floats import DOUBLE, HALF, SINGLE, FloatError, FloatFormat, bits
 from macaw.asm.program import DTYPE_SIZES
+from macaw.asm.relocations import WORD, relocate_number
 from macaw.asm.statement_context import StatementContext
 from macaw.asm.symbols import Datum
 from macaw.asm.syntax import (
@@ -63,6 +64,8 @@ def _numbers(size: int, context: StatementContext, statement: Statement) -> None
 
 def late_number(context: StatementContext, node: Node, size: int) -> bytes:
     """Return the `size` bytes of a number after the layout. Raises as `evaluate`."""
+    if size == WORD and relocate_number(context, node):
+        return bytes(WORD)
     return pack_number(number(node, context), size, node)
 
 

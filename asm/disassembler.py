@@ -88,9 +88,12 @@ def disassemble(program: Program, core: str | None = None, *, raw: bool = False)
 
 def _origin(program: Program) -> list[str]:
     """Return a comment if Macaw did not assemble the program; no lines otherwise."""
-    if program.note_version:
+    if program.note_version and not program.is_linked:
         return []
-    return ["# Another tool's executable. This is for reading: it would be laid out anew.", ""]
+    what = (
+        "Linked with objects of other tools" if program.is_linked else "Another tool's executable"
+    )
+    return [f"# {what}. This is for reading: it would be laid out anew.", ""]
 
 
 def _device(program: Program) -> list[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from macaw.asm.lines import LineTable, Rows
 from macaw.asm.program import Section
@@ -30,17 +31,34 @@ LNS_CONST_ADD_PC, LNS_FIXED_ADVANCE_PC = 8, 9
 LNE_END_SEQUENCE, LNE_SET_ADDRESS, LNE_DEFINE_FILE = 1, 2, 3
 
 PRODUCER = "Macaw"
+_LINE, _INFO, _ABBREV, _RANGES = ".debug_line", ".debug_info", ".debug_abbrev", ".debug_ranges"
+_SET_ADDRESS = 3  # bytes of that opcode before its address
 _NAMELESS = "<text>"  # instead of an empty name, which would end the list
 _LAST = 0xFFFF_FFFF  # the highest address, and length, that 32 bits hold
 _VERSION = 4
 _ADDRESS_SIZE = 4
+_LENGTH_BYTES = 4  # before a unit
 # The special opcodes: line steps of -5 to 8, address steps of up to 17.
 LINE_BASE, LINE_RANGE = -5, 14
 OPERANDS = (0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1)  # of the standard opcodes 1 to 12
 OPCODE_BASE = len(OPERANDS) + 1
 
 
-def write(lines: LineTable, sections: Sequence[Section]) -> dict[str, bytes]:
+class Reference(NamedTuple):
+    """Where a debug section has the address of something in another section, in 32 bits."""
+
+    offset: int
+    target: str  # the section's name; of a debug section the address counts from its own begin
+
+
+class DebugSection(NamedTuple):
+    """A debug section of an executable. In an object a linker completes the references."""
+
+    data: bytes
+    references: tuple[Reference, ...] = ()
+
+
+def write(lines: LineTable, sections: Sequence[Section]) -> dict[str, DebugSection]:
     """Return the contents of the debug sections by name, in file order.
 
     The result is empty if there are no lines. Rows of addresses outside of all sections are left
@@ -53,13 +71,15 @@ def write(lines: LineTable, sections: Sequence[Section]) -> dict[str, bytes]:
         return {}
     names, numbers = _file_names(lines, [rows[item.name] for item in placed])
     program = bytearray()
+    starts = []
     for item in placed:
+        starts.append(Reference(len(program) + _SET_ADDRESS, item.name))
         _sequence(program, rows[item.name], item.end, numbers)
     return {
-        ".debug_line": _line_table(names, bytes(program)),
-        ".debug_info": _unit(names[0]),
-        ".debug_abbrev": _abbreviations(),
-        ".debug_ranges": _ranges(placed),
+        _LINE: _line_table(names, bytes(program), starts),
+        _INFO: _unit(names[0]),
+        _ABBREV: DebugSection(_abbreviations()),
+        _RANGES: _ranges(placed),
         ".debug_aranges": _address_ranges(placed),
     }
 
@@ -148,10 +168,14 @@ def _with_length(data: bytes) -> bytes:
     return struct.pack("<I", len(data)) + data
 
 
-def _line_table(names: Sequence[str], program: bytes) -> bytes:
+def _line_table(
+    names: Sequence[str], program: bytes, addresses: Sequence[Reference]
+) -> DebugSection:
     """Return the contents of .debug_line.
 
     All files are relative to the folder of the assembly, which has the number 0.
+
+    `addresses` are references in the line `program`.
     """
     files = b"".join(encode_text(name) + bytes(3) for name in names)  # folder, time, size
     header = (
@@ -161,7 +185,10 @@ def _line_table(names: Sequence[str], program: bytes) -> bytes:
         + files
         + bytes(1)
     )
-    return _with_length(struct.pack("<HI", _VERSION, len(header)) + header + program)
+    before = struct.pack("<HI", _VERSION, len(header)) + header
+    start = _LENGTH_BYTES + len(before)
+    references = tuple(Reference(start + place, target) for place, target in addresses)
+    return DebugSection(_with_length(before + program), references)
 
 
 def _abbreviations() -> bytes:
@@ -179,22 +206,35 @@ def _abbreviations() -> bytes:
     return uleb(1) + uleb(TAG_COMPILE_UNIT) + b"\0" + attributes + b"\0"
 
 
-def _unit(name: str) -> bytes:
+def _unit(name: str) -> DebugSection:
     """Return the contents of .debug_info: one compile unit named `name`."""
     header = struct.pack("<HIB", _VERSION, 0, _ADDRESS_SIZE)
     values = struct.pack("<III", 0, 0, 0)
     texts = encode_text(name) + encode_text(PRODUCER)
-    return _with_length(header + uleb(1) + values + texts + struct.pack("<H", LANG_ASSEMBLER))
+    data = _with_length(header + uleb(1) + values + texts + struct.pack("<H", LANG_ASSEMBLER))
+    first = _LENGTH_BYTES + len(header) + 1  # after the code of the abbreviation
+    lines, ranges = Reference(first, _LINE), Reference(first + _ADDRESS_SIZE, _RANGES)
+    return DebugSection(data, (Reference(_LENGTH_BYTES + 2, _ABBREV), lines, ranges))
 
 
-def _ranges(sections: Sequence[Section]) -> bytes:
+def _ranges(sections: Sequence[Section]) -> DebugSection:
     """Return the contents of .debug_ranges: one list with the ranges of all sections with lines."""
     pairs = b"".join(struct.pack("<II", item.address, min(item.end, _LAST)) for item in sections)
-    return pairs + bytes(2 * _ADDRESS_SIZE)
+    references = (
+        Reference(_ADDRESS_SIZE * place, sections[place // 2].name)
+        for place in range(2 * len(sections))
+    )
+    return DebugSection(pairs + bytes(2 * _ADDRESS_SIZE), tuple(references))
 
 
-def _address_ranges(sections: Sequence[Section]) -> bytes:
+def _address_ranges(sections: Sequence[Section]) -> DebugSection:
     """Return the contents of .debug_aranges: the addresses that the compile unit covers."""
     header = struct.pack("<HIBB4x", 2, 0, _ADDRESS_SIZE, 0)
     pairs = b"".join(struct.pack("<II", item.address, min(item.size, _LAST)) for item in sections)
-    return _with_length(header + pairs + bytes(2 * _ADDRESS_SIZE))
+    first = _LENGTH_BYTES + len(header)
+    references = (
+        Reference(first + 2 * _ADDRESS_SIZE * place, item.name)
+        for place, item in enumerate(sections)
+    )
+    data = _with_length(header + pairs + bytes(2 * _ADDRESS_SIZE))
+    return DebugSection(data, (Reference(_LENGTH_BYTES + 2, _INFO), *references))

@@ -18,12 +18,14 @@ ET_REL, ET_EXEC, ET_DYN, ET_CORE = 1, 2, 3, 4
 PT_LOAD, PT_DYNAMIC, PT_INTERP = 1, 2, 3
 PF_X, PF_W, PF_R = 1, 2, 4
 SHT_NULL, SHT_PROGBITS, SHT_SYMTAB, SHT_STRTAB = 0, 1, 2, 3
-SHT_NOTE, SHT_NOBITS = 7, 8
+SHT_RELA, SHT_NOTE, SHT_NOBITS = 4, 7, 8
 SHF_WRITE, SHF_ALLOC, SHF_EXECINSTR, SHF_TLS = 1, 2, 4, 0x400
-SHF_MERGE, SHF_STRINGS = 0x10, 0x20
+SHF_MERGE, SHF_STRINGS, SHF_INFO_LINK = 0x10, 0x20, 0x40
 SHN_UNDEF, SHN_LORESERVE, SHN_ABS = 0, 0xFF00, 0xFFF1
 STB_LOCAL, STB_GLOBAL, STB_WEAK = 0, 1, 2
 STT_NOTYPE, STT_OBJECT, STT_FUNC, STT_SECTION, STT_FILE, STT_TLS = 0, 1, 2, 3, 4, 6
+LAYOUT = "macaw_layout_"  # and a number: the symbol of objects of one layout
+R_RISCV_32, R_RISCV_CALL_PLT = 1, 19
 EF_RISCV_RVC, EF_RISCV_FLOAT_ABI = 0x1, 0x6
 
 
@@ -32,6 +34,7 @@ FILE_HEADER = struct.Struct("<4sBBBB8xHHIIIIIHHHHHH")
 SEGMENT = struct.Struct("<IIIIIIII")
 SECTION_HEADER = struct.Struct("<IIIIIIIIII")
 SYMBOL = struct.Struct("<IIIBBH")
+RELOCATION = struct.Struct("<IIi")  # offset, symbol << 8 | kind, addend
 NOTE_HEADER = struct.Struct("<III")  # sizes of name and description, type
 
 

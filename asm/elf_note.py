@@ -3,7 +3,9 @@
 The note's description is a UTF-8 JSON object: `version`, `device` (name), `config` (the complete
 effective configuration as TOML), `tensors` (name, direction, dtype, shape, address, at; in source
 order), `parts` (section, core, index; one for each section of a core) and optionally `hints` (core,
-name, memory, address, rows, cols).
+name, memory, address, rows, cols). With `placed` (section, address, load, size) the note is that of
+an object for a linker: the linked file has these sections at these addresses, and those of other
+tools beside them.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from macaw.asm.elf_format import NOTE_HEADER, ElfError, whole
 from macaw.asm.program import DIRECTIONS, DTYPE_SIZES, NOTE_VERSION, Hint, Program, Tensor
@@ -34,6 +36,16 @@ class Note:
     tensors: tuple[Tensor, ...]
     parts: Mapping[str, tuple[str, int | None]]
     hints: tuple[Hint, ...]
+    placed: tuple[Placed, ...] | None  # None: no linker had the file
+
+
+class Placed(NamedTuple):
+    """The place of a section for which an object was assembled."""
+
+    section: str
+    address: int
+    load: int
+    size: int
 
 
 def _padded(data: bytes) -> bytes:
@@ -65,6 +77,11 @@ def write(program: Program) -> bytes:
     }
     if program.hints:
         description["hints"] = [asdict(hint) for hint in program.hints]
+    if program.is_linked:
+        description["placed"] = [
+            Placed(item.name, item.address, item.load_address, item.size)._asdict()
+            for item in program.sections
+        ]
     try:
         text = json.dumps(description, ensure_ascii=False, separators=(",", ":")).encode()
     except UnicodeEncodeError:
@@ -137,7 +154,18 @@ def _check(note: Any) -> Note:
         tuple(tensors.values()),
         parts,
         tuple(map(_hint, _member(note, "the note", "hints", list) if "hints" in note else ())),
+        tuple(map(_placed, _member(note, "the note", "placed", list)))
+        if "placed" in note
+        else None,
     )
+
+
+def _placed(item: Any) -> Placed:
+    what = "a placed section"
+    numbers = [_member(item, what, name, int) for name in ("address", "load", "size")]
+    if not all(0 <= number < TOP for number in numbers):
+        raise ElfError(f"{SECTION}: {what} cannot be: {numbers}")
+    return Placed(_member(item, what, "section", str), *numbers)
 
 
 def _hint(item: Any) -> Hint:

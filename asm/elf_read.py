@@ -14,6 +14,7 @@ from itertools import pairwise
 from macaw.asm import dwarf, dwarf_read, elf_note, elf_segments, elf_symbols
 from macaw.asm import elf_format as elf
 from macaw.asm.elf_format import (
+    LAYOUT,
     ElfError,
     FileHeader,
     SectionHeader,
@@ -21,7 +22,7 @@ from macaw.asm.elf_format import (
     section_bytes,
     string_at,
 )
-from macaw.asm.elf_note import Note
+from macaw.asm.elf_note import Note, Placed
 from macaw.asm.program import MAX_ALIGN, LineTable, Program, Section, Tensor
 from macaw.isa import registry
 
@@ -72,17 +73,22 @@ def read(data: bytes) -> Program:
     _check_amount(data, segments, headers)
     names = _section_names(data, header, headers)
     note = _note(data, headers, names)
-    sections = _sections(data, headers, names, segments, ours=note is not None)
-    if note is None:
+    ours = note is not None and note.placed is None
+    sections = _sections(data, headers, names, segments, ours=ours)
+    if not ours:
         sections = elf_segments.with_bare(data, sections, segments)
-        base = base_core()
         sections = {
-            number: replace(section, core=base if section.flags == "ax" else None)
-            for number, section in sections.items()
+            number: replace(section, core=_core_of(section)) for number, section in sections.items()
         }
-    else:
+    if note is not None:
+        if note.placed is not None:
+            _check_places(note.placed, sections.values())
         sections = _with_parts(sections, note)
-    symbols = elf_symbols.read(data, headers, names, sections, ours=note is not None)
+    symbols = (
+        item
+        for item in elf_symbols.read(data, headers, names, sections, ours=ours)
+        if ours or item.section is not None or not item.name.startswith(LAYOUT)
+    )
     result = tuple(sections.values())
     check_overlaps(result)
     check_tensors(note.tensors if note else (), result)
@@ -94,10 +100,46 @@ def read(data: bytes) -> Program:
         hints=note.hints if note else (),
         config_toml=note.config_toml if note else "",
         device=note.device if note else "",
-        lines=_lines(data, headers, names, result, ours=note is not None),
+        lines=_lines(data, headers, names, result, ours=ours),
         entry=header.entry or None,
         note_version=note.version if note else 0,
+        is_linked=note is not None and not ours,
     )
+
+
+def _core_of(section: Section) -> str | None:
+    """Return the core that executes a section of another tool; None for data.
+
+    A section that begins with the name of a core's own sections is that core's.
+    """
+    if section.flags != "ax":
+        return None
+    for core in registry.cores():
+        own = core.section
+        if core.executable and (section.name == own or section.name.startswith(f"{own}.")):
+            return core.name
+    return base_core()
+
+
+def _check_places(placed: Iterable[Placed], sections: Iterable[Section]) -> None:
+    """Raise `ElfError` unless the linker has put an object's sections where they have to lie."""
+    found = {section.name: section for section in sections}
+    for item in placed:
+        section = found.get(item.section)
+        if section is None and item.size:
+            raise ElfError(
+                f"section {item.section}: the linker has left it out;"
+                " link with the script that `macaw asm -c --ld-script` writes"
+            )
+        if section is None:
+            continue
+        places = section.address, section.load_address, section.size
+        if places != (item.address, item.load, item.size):
+            raise ElfError(
+                f"section {item.section}: {section.size} bytes at {section.address:#x},"
+                f" it was assembled as {item.size} at {item.address:#x};"
+                " link with the script that `macaw asm -c --ld-script` writes"
+            )
 
 
 def base_core() -> str:

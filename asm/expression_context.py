@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from macaw.asm.assembly_state import AssemblyState
-from macaw.asm.expressions import Address, NotYet, Value, evaluate, fold, low_part, number
+from macaw.asm.expressions import Address, Context, NotYet, Value, evaluate, fold, low_part, number
 from macaw.asm.layout import Area
 from macaw.asm.object_symbols import address_of
 from macaw.asm.source import LogicalLine
@@ -125,7 +125,13 @@ class ExpressionContext:
             raise NotYet(node, f"'{node.text}' is not defined before")
         return symbol
 
+    def _is_unknown(self, node: Name) -> bool:
+        return self.scope.following(node.text) is None
+
     def name(self, node: Name) -> Value:
+        linkage, is_fixed = self.state.linkage, isinstance(node, FixedName)
+        if linkage is not None and self.state.is_read and not is_fixed and self._is_unknown(node):
+            return Address(linkage.external(node.text), 0)
         symbol = self._known_definition(node)
         value = symbol.value
         if isinstance(value, Deferred):
@@ -205,12 +211,19 @@ class ExpressionContext:
 
     def _pcrel_low(self, address: int, node: Node) -> int:
         """Return the low part that completes the `%pcrel_hi` of the instruction at `address`."""
-        area = self.state.layout.area_at(address)
-        offset = address - (area.base or 0) if area is not None else 0
-        target = self.state.pcrel_targets.get((id(area), offset))
+        target = self.pcrel_target(address)
         if target is None:
             raise Mistake("%pcrel_lo takes the address of an instruction that has %pcrel_hi", node)
-        return low_part(number(*target) - address)
+        try:
+            return low_part(number(*target) - address)
+        except Mistake:  # the place of its error is in that instruction's line, which reports it
+            raise AlreadyReported from None
+
+    def pcrel_target(self, address: int) -> tuple[Node, Context] | None:
+        """Return the operand of the `%pcrel_hi` at an address and its context, after layout."""
+        area = self.state.layout.area_at(address)
+        offset = address - (area.base or 0) if area is not None else 0
+        return self.state.pcrel_targets.get((id(area), offset))
 
     def warn(self, message: str, node: Node, hint: str = "") -> None:
         self.state.report.warning(self.line, node, message, hint)

@@ -70,6 +70,21 @@ class Address:
 Value = int | Address
 
 
+@dataclass(frozen=True, eq=False)
+class External:
+    """The area of a symbol in another object: only a linker will know where it lies."""
+
+    name: str
+
+
+def _why(reason: str, *values: Value) -> str:
+    """The reason why a value is not known; an external symbol in it is a better one."""
+    for value in values:
+        if isinstance(value, Address) and isinstance(value.area, External):
+            return f"only the linker knows '{value.area.name}'"
+    return reason
+
+
 class NotYet(Exception):
     """The value of an expression is known only after the layout; `why` gives the reason."""
 
@@ -176,8 +191,13 @@ def number(node: Node, context: Context) -> int:
     """
     value = evaluate(node, context)
     if isinstance(value, Address):
-        raise NotYet(node, "it is an address, and nothing is laid out yet")
+        raise not_placed(node, value)
     return value
+
+
+def not_placed(node: Node, *values: Value) -> NotYet:
+    """Return the reason why an expression with addresses among its `values` has no number."""
+    return NotYet(node, _why("it is an address, and nothing is laid out yet", *values))
 
 
 def _leaf(node: Node, context: Context) -> Value:
@@ -189,7 +209,7 @@ def _leaf(node: Node, context: Context) -> Value:
         case Unary():
             operand = evaluate(node.operand, context)
             if isinstance(operand, Address):
-                raise NotYet(node, "it depends on where its section lies")
+                raise NotYet(node, _why("it depends on where its section lies", operand))
             return wrap(UNARY[node.operator](operand))
         case Here():
             here = context.here()
@@ -240,7 +260,7 @@ def _addresses(node: Binary, left: Value, right: Value) -> Value:
                 return left.offset - right.offset
             if node.operator in COMPARISONS:
                 return BINARY[node.operator](left.offset, right.offset)
-    raise NotYet(node, "it depends on where its section lies")
+    raise NotYet(node, _why("it depends on where its section lies", left, right))
 
 
 def _call(node: Call, context: Context) -> Value:
@@ -259,7 +279,7 @@ def _call(node: Call, context: Context) -> Value:
     if node.function == "%pcrel_hi":
         target, here = evaluate(node.arguments[0], context), context.here()
         if isinstance(target, Address) or isinstance(here, Address):
-            raise NotYet(node, "it depends on where its section lies")
+            raise NotYet(node, _why("it depends on where its section lies", target))
         return high_part(target - here)
     return context.call(node)
 

@@ -9,6 +9,7 @@ from functools import lru_cache, partial
 from macaw.asm.expressions import NotYet, number
 from macaw.asm.operands import AnyOperand, BoundOperands, bind, check, choose, known_word, value_of
 from macaw.asm.parser import parse
+from macaw.asm.relocations import relocate_operand
 from macaw.asm.statement_context import StatementContext
 from macaw.asm.syntax import Call, Checked, Here, Name, Node, Number, Statement, transform, unplaced
 from macaw.isa import codec
@@ -110,7 +111,10 @@ def _word(
     """Return the bytes of an instruction after the layout."""
     operands = {operand.name: operand for operand in row.operands}
     late_values = {
-        name: value_of(operands[name], node, context, row) for name, node in pending.items()
+        name: 0
+        if relocate_operand(context, row, operands[name], node)
+        else value_of(operands[name], node, context, row)
+        for name, node in pending.items()
     }
     return codec.encode(row, {**values, **late_values}).to_bytes(row.format.size, "little")
 

@@ -24,7 +24,7 @@ from macaw.asm.syntax import (
     Name,
     Node,
     Number,
-    transform,
+    walk,
 )
 from macaw.isa.kinds import Kind
 from macaw.isa.rows import Operand, PseudoOperand
@@ -168,13 +168,6 @@ def _terms(node: Node, sign: int) -> Iterator[tuple[int, Node]]:
 def is_name(node: Node, name: str) -> bool:
     """Return whether a node is a `Name` with the text `name`."""
     return isinstance(node, Name) and node.text == name
-
-
-def walk(node: Node) -> Iterator[Node]:
-    """Yield all nodes of a tree."""
-    nodes: list[Node] = []
-    transform(node, lambda item: nodes.append(item))
-    return iter(nodes)
 
 
 class OperandEncoder:

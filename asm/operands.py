@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from macaw.asm.diagnostics import did_you_mean
-from macaw.asm.expressions import Address, Context, NotYet, evaluate
+from macaw.asm.expressions import Address, Context, evaluate, not_placed
 from macaw.asm.syntax import (
     Group,
     Indexed,
@@ -272,7 +272,7 @@ def value_of(operand: AnyOperand, node: Node, context: Context, row: Row | None 
             # Addresses have 32 bits, so that a distance may wrap around.
             value = (value - here + (1 << 31)) % (1 << 32) - (1 << 31)
         else:
-            raise NotYet(node, "it depends on where its section lies")
+            raise not_placed(node, value)
     if isinstance(value, Address):
-        raise NotYet(node, "it is an address, and nothing is laid out yet")
+        raise not_placed(node, value)
     return check(operand.name, kind, value, node)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from macaw.asm.assembly_state import AssemblyState
 from macaw.asm.core_part import CorePart
@@ -11,6 +12,7 @@ from macaw.asm.diagnostics import Diagnostic
 from macaw.asm.object_symbols import address_of, entry_of, sizes, start_of, symbols, with_size
 from macaw.asm.program import Program, Symbol, Tensor, Typed
 from macaw.asm.program_symbols import ProgramSymbols
+from macaw.asm.relocatable import Linkage, Relocatable
 from macaw.asm.syntax import Mistake
 
 START_ALIGN = 4  # bytes, of the address of a program's first instruction
@@ -39,6 +41,24 @@ def program(
         source_files=tuple(source_files),
         read_files=tuple(dict.fromkeys(state.folders.read)),
         warnings=diagnostics,
+    )
+
+
+def relocatable(state: AssemblyState, linkage: Linkage, program: Program) -> Relocatable:
+    """Return the object of a run without errors, whose program is `program`.
+
+    Other objects see the tensors as well as global symbols.
+    """
+    tensors = {(tensor.name, tensor.address) for tensor in program.tensors}
+    symbols = tuple(
+        replace(item, is_global=item.is_global or (item.name, item.value) in tensors)
+        for item in program.symbols
+    )
+    relocations = (linkage.relocations[address] for address in sorted(linkage.relocations))
+    return Relocatable(
+        replace(program, symbols=symbols, entry=None),
+        tuple(relocations),
+        state.tensor_slots.addresses(item.definition for item in state.symbols.tensors),
     )
 
 

@@ -153,6 +153,7 @@ class Program:
     source_files: tuple[str, ...] = field(default=(), compare=False)
     read_files: tuple[str, ...] = field(default=(), compare=False)  # all that were read for it
     note_version: int = NOTE_VERSION  # 0: an executable without our note
+    is_linked: bool = False  # with objects of other tools, which are in the file, too
     warnings: tuple[object, ...] = field(
         default=(), compare=False
     )  # macaw.asm.diagnostics.Diagnostic

@@ -21,10 +21,9 @@ from macaw.asm.operand_encoder import (
     OperandUse,
     WordPlace,
     is_name,
-    walk,
 )
 from macaw.asm.operands import AnyOperand, bind, choose, value_of
-from macaw.asm.syntax import Here, Mistake, Name, Node, Number, Statement, transform
+from macaw.asm.syntax import Here, Mistake, Name, Node, Number, Statement, transform, walk
 from macaw.isa.model import Core
 from macaw.isa.rows import Alternative, Instruction, Operand, Pseudo, Row
 

@@ -6,7 +6,7 @@ parse.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -193,6 +193,13 @@ def transform(node: Node, change: Callable[[Node], Node | None]) -> Node:
     """
     result = change(node)
     return map_children(node, lambda inner: transform(inner, change)) if result is None else result
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """Return all nodes of a tree."""
+    nodes: list[Node] = []
+    transform(node, lambda item: nodes.append(item))
+    return iter(nodes)
 
 
 def unplaced(node: Node) -> Node:

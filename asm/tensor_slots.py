@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from macaw.asm.layout import Area
@@ -32,6 +33,16 @@ class TensorSlots:
     def copies(self, index: int) -> list[Definition]:
         """Return the tensors that have a copy in the part, in the order of their addition."""
         return list(self._copies.get(index, ()))
+
+    def addresses(self, tensors: Iterable[Definition]) -> dict[tuple[str, int], int]:
+        """Return the addresses of tensors in the parts, by name and index, after the layout."""
+        indices = {*self.sections, *self._copies}
+        found = {
+            (tensor.name, index): self.address(tensor, index)
+            for tensor in tensors
+            for index in sorted(indices)
+        }
+        return {key: address for key, address in found.items() if address is not None}
 
     def address(self, tensor: Definition, index: int) -> int | None:
         """Return the address of a tensor in the part, after the layout.

@@ -36,13 +36,15 @@ class Field:
     `place` gives its bits in the word: `"11:7"`. For several pieces, it also gives the bits of the
     value that each stores: `"31=12 30:25=10:5 11:8=4:1 7=11"`. `kind` is what a source may write
     for the field. A field without a kind is part of the opcode or reserved; each row fixes its
-    value.
+    value. `relocations` are ELF's numbers for a linker that completes the field, each with
+    the operator (`%hi`, or none) that asks for it.
     """
 
     name: str
     place: str
     kind: Kind | None = None
     signed: bool = False
+    relocations: tuple[tuple[str, int], ...] = ()
 
     @cached_property
     def slices(self) -> tuple[Slice, ...]:

@@ -67,6 +67,12 @@ JUMP = Relative(21, signed=True, step=2)
 WORD = Immediate(32, low_limit=-(1 << 31))
 ADDRESS = Address(32)
 
+# How a linker completes a field: R_RISCV_* of the RISC-V ELF specification, by operator.
+LOW_OF_LOAD = (("%lo", 27), ("%pcrel_lo", 24))
+LOW_OF_STORE = (("%lo", 28), ("%pcrel_lo", 25))
+_UPPER = (("%hi", 26), ("%pcrel_hi", 23))
+_BRANCHED_TO, _JUMPED_TO = (("", 16),), (("", 17),)
+
 _OPCODE = Field("opcode", "6:0")
 _RD = Field("rd", "11:7", REGISTER)
 _FUNCT3 = Field("funct3", "14:12")
@@ -76,7 +82,16 @@ _FUNCT7 = Field("funct7", "31:25")
 
 R_TYPE = Format("R", 32, (_FUNCT7, _RS2, _RS1, _FUNCT3, _RD, _OPCODE), 4)
 I_TYPE = Format(
-    "I", 32, (Field("imm", "31:20", SIGNED_12, signed=True), _RS1, _FUNCT3, _RD, _OPCODE), 4
+    "I",
+    32,
+    (
+        Field("imm", "31:20", SIGNED_12, signed=True, relocations=LOW_OF_LOAD),
+        _RS1,
+        _FUNCT3,
+        _RD,
+        _OPCODE,
+    ),
+    4,
 )
 SHIFT_TYPE = Format(
     "shift", 32, (_FUNCT7, Field("shamt", "24:20", SHIFT_5), _RS1, _FUNCT3, _RD, _OPCODE), 4
@@ -84,14 +99,8 @@ SHIFT_TYPE = Format(
 S_TYPE = Format(
     "S",
     32,
-    (Field("imm", "31:25=11:5 11:7=4:0", SIGNED_12, signed=True), _RS2, _RS1, _FUNCT3, _OPCODE),
-    4,
-)
-B_TYPE = Format(
-    "B",
-    32,
     (
-        Field("target", "31=12 30:25=10:5 11:8=4:1 7=11", BRANCH, signed=True),
+        Field("imm", "31:25=11:5 11:7=4:0", SIGNED_12, signed=True, relocations=LOW_OF_STORE),
         _RS2,
         _RS1,
         _FUNCT3,
@@ -99,11 +108,23 @@ B_TYPE = Format(
     ),
     4,
 )
-U_TYPE = Format("U", 32, (Field("imm", "31:12", UPPER_20), _RD, _OPCODE), 4)
+B_TYPE = Format(
+    "B",
+    32,
+    (
+        Field("target", "31=12 30:25=10:5 11:8=4:1 7=11", BRANCH, True, _BRANCHED_TO),
+        _RS2,
+        _RS1,
+        _FUNCT3,
+        _OPCODE,
+    ),
+    4,
+)
+U_TYPE = Format("U", 32, (Field("imm", "31:12", UPPER_20, relocations=_UPPER), _RD, _OPCODE), 4)
 J_TYPE = Format(
     "J",
     32,
-    (Field("target", "31=20 30:21=10:1 20=11 19:12=19:12", JUMP, signed=True), _RD, _OPCODE),
+    (Field("target", "31=20 30:21=10:1 20=11 19:12=19:12", JUMP, True, _JUMPED_TO), _RD, _OPCODE),
     4,
 )
 FENCE_TYPE = Format(

@@ -179,11 +179,14 @@ PMAC_GR = _format(
 R = _format("V", _FUNCT7, rs2=VECTOR, rs1=VECTOR, rd=VECTOR)
 R4 = _format("V4", _FUNCT2, rs3=VECTOR, rs2=VECTOR, rs1=VECTOR, rd=VECTOR)
 LOAD = _format(
-    "VI", Field("imm", "31:20", _SIGNED_12, signed=True), rs1=GENERAL_REGISTER, rd=VECTOR
+    "VI",
+    Field("imm", "31:20", _SIGNED_12, True, scalar.LOW_OF_LOAD),
+    rs1=GENERAL_REGISTER,
+    rd=VECTOR,
 )
 STORE = _format(
     "VS",
-    Field("imm", "31:25=11:5 11:7=4:0", _SIGNED_12, signed=True),
+    Field("imm", "31:25=11:5 11:7=4:0", _SIGNED_12, True, scalar.LOW_OF_STORE),
     rs2=VECTOR,
     rs1=GENERAL_REGISTER,
 )

@@ -15,13 +15,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from macaw.api import assemble as assemble
+    from macaw.api import assemble_object as assemble_object
+    from macaw.api import c_header as c_header
     from macaw.api import configuration as configuration
     from macaw.api import disassemble as disassemble
+    from macaw.api import linker_script as linker_script
     from macaw.api import load as load
     from macaw.api import save as save
+    from macaw.api import save_object as save_object
     from macaw.asm.diagnostics import AssemblyError as AssemblyError
     from macaw.asm.elf import ElfError as ElfError
     from macaw.asm.program import Program as Program
+    from macaw.asm.relocatable import Relocatable as Relocatable
     from macaw.asm.source import Source as Source
     from macaw.concordance.concordance import Concordance as Concordance
     from macaw.concordance.concordance import concord as concord
@@ -56,19 +61,24 @@ _HOMES = {
     "MacawError": "macaw.isa.errors",
     "Program": "macaw.asm.program",
     "Protection": "macaw.protection",
+    "Relocatable": "macaw.asm.relocatable",
     "Run": "macaw.execution",
     "RunError": "macaw.errors",
     "Source": "macaw.asm.source",
     "assemble": "macaw.api",
+    "assemble_object": "macaw.api",
+    "c_header": "macaw.api",
     "concord": "macaw.concordance.concordance",
     "configuration": "macaw.api",
     "disassemble": "macaw.api",
+    "linker_script": "macaw.api",
     "load": "macaw.api",
     "lower": "macaw.layer_lowering",
     "lower_graph": "macaw.fim_lowering",
     "protect": "macaw.protection",
     "run": "macaw.execution",
     "save": "macaw.api",
+    "save_object": "macaw.api",
     "tiled": "macaw.fim_tiles",
     "unprotect": "macaw.protection",
     "untiled": "macaw.fim_tiles",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -16,6 +16,7 @@ from macaw.isa import reading
 
 if TYPE_CHECKING:
     from macaw.asm.listing import Record
+    from macaw.asm.relocatable import Relocatable
     from macaw.asm.source import Source
     from macaw.isa.config import Configuration
 
@@ -53,20 +54,23 @@ def _source(value: object) -> str | None:
     return None if good else "a Source of two strings and the Path of a folder"
 
 
-@check_arguments(
-    sources=_source,
-    device=arguments.optional(arguments.device),
-    defines=arguments.optional(
+_ASSEMBLING: Mapping[str, arguments.Kind] = {
+    "sources": _source,
+    "device": arguments.optional(arguments.device),
+    "defines": arguments.optional(
         arguments.mapping(
             arguments.either("a string or a number", arguments.word, arguments.integer),
             "strings and whole numbers by name",
         )
     ),
-    include_dirs=arguments.sequence(arguments.path, "a list of folders"),
-    record=arguments.optional(
+    "include_dirs": arguments.sequence(arguments.path, "a list of folders"),
+    "record": arguments.optional(
         arguments.instance("a Record of macaw.asm.listing", "macaw.asm.listing:Record")
     ),
-)
+}
+
+
+@check_arguments(**_ASSEMBLING)
 def assemble(
     *sources: FilePath | Source,
     device: DeviceLike | None = None,
@@ -84,17 +88,50 @@ def assemble(
     `ConfigError` for an invalid device.
     """
     from macaw.asm import assembler
-    from macaw.asm.source import Source
 
-    if not sources:
-        raise InputError("nothing to assemble")
     return assembler.assemble(
-        [item if isinstance(item, Source) else os.fspath(item) for item in sources],
+        _sources(sources),
         device=None if device is None else configuration(device),
         defines=arguments.python_numbers(defines),
         include_dirs=[os.fspath(folder) for folder in include_dirs],
         record=record,
     )
+
+
+def _sources(sources: Sequence[FilePath | Source]) -> list[str | Path | Source]:
+    """Return the sources as the assembler takes them. Raises `InputError` if there are none."""
+    from macaw.asm.source import Source
+
+    if not sources:
+        raise InputError("nothing to assemble")
+    return [item if isinstance(item, Source) else os.fspath(item) for item in sources]
+
+
+@check_arguments(**_ASSEMBLING)
+def assemble_object(
+    *sources: FilePath | Source,
+    device: DeviceLike | None = None,
+    defines: Mapping[str, str | int] | None = None,
+    include_dirs: Collection[FilePath] = (),
+    record: Record | None = None,
+) -> Relocatable:
+    """Assemble an object for a linker (`macaw asm -c`), as `assemble` does an executable.
+
+    Symbols that no source defines are those of other objects, and there is no default program of
+    cp. `save_object` writes it, `linker_script` and `c_header` say where everything lies.
+    """
+    from macaw.asm import assembler
+
+    return assembler.assemble_object(
+        _sources(sources),
+        device=None if device is None else configuration(device),
+        defines=arguments.python_numbers(defines),
+        include_dirs=[os.fspath(folder) for folder in include_dirs],
+        record=record,
+    )
+
+
+_RELOCATABLE = arguments.instance("a Relocatable", "macaw.asm.relocatable:Relocatable")
 
 
 @check_arguments(path=arguments.path)
@@ -114,15 +151,26 @@ def load_object(path: FilePath) -> Program:
     return elf.read(data)
 
 
-@check_arguments(path=arguments.path, device=arguments.optional(arguments.device))
-def load(path: FilePath, *, device: DeviceLike | None = None) -> Program:
-    """Return the program of an ELF file, or assemble a source (`device` as in `assemble`).
+@check_arguments(
+    path=arguments.path, more=arguments.path, device=arguments.optional(arguments.device)
+)
+def load(path: FilePath, *more: FilePath, device: DeviceLike | None = None) -> Program:
+    """Return the program of an ELF file, or assemble sources (`device` as in `assemble`).
 
-    Raises what `assemble` and `load_object` raise.
+    Several sources make one program. Raises what `assemble` and `load_object` raise, and
+    `InputError` for an ELF file among several.
     """
-    if reading.is_pipe(path):
-        return _from_pipe(path, device)
-    return load_object(path) if is_object(path) else assemble(path, device=device)
+    if not more:
+        if reading.is_pipe(path):
+            return _from_pipe(path, device)
+        return load_object(path) if is_object(path) else assemble(path, device=device)
+    for item in (path, *more):
+        if not reading.is_pipe(item) and is_object(item):
+            raise InputError(
+                f"{os.fspath(item)} is an ELF file: it is a whole program",
+                "several files are sources; a linker puts objects together (docs/c.md)",
+            )
+    return assemble(path, *more, device=device)
 
 
 def _from_pipe(path: FilePath, device: DeviceLike | None) -> Program:
@@ -175,6 +223,47 @@ def save(
     except images.ImageError as error:
         raise InputError(error.message, error.hint) from None
     write_bytes(path, data)
+
+
+@check_arguments(item=_RELOCATABLE, path=arguments.path, lines=arguments.flag)
+def save_object(item: Relocatable, path: FilePath, *, lines: bool = True) -> None:
+    """Write an object as an ELF file for a linker; `lines` as for `save`.
+
+    Raises `InputError` for a file that cannot be written, `ElfError` for what ELF cannot hold.
+    """
+    from macaw.asm import elf_object
+
+    write_bytes(path, elf_object.write(item, lines=lines))
+
+
+@check_arguments(item=_RELOCATABLE)
+def linker_script(item: Relocatable) -> str:
+    """Return the linker script for an object and its device, for GNU ld and ld.lld."""
+    from macaw.asm import linker_script
+
+    return linker_script.write(item, _configuration_of(item))
+
+
+@check_arguments(
+    item=arguments.optional(_RELOCATABLE),
+    device=arguments.optional(arguments.device),
+)
+def c_header(item: Relocatable | None = None, *, device: DeviceLike | None = None) -> str:
+    """Return macaw.h for a device: instructions as macros, addresses; and for an object's program.
+
+    Without `device` it is the object's own, else `DEFAULT_DEVICE`. Raises `ConfigError`.
+    """
+    from macaw.asm import c_header
+
+    if item is not None and device is None:
+        return c_header.write(item, _configuration_of(item))
+    return c_header.write(item, configuration(device or DEFAULT_DEVICE))
+
+
+def _configuration_of(item: Relocatable) -> Configuration:
+    from macaw.isa import config
+
+    return config.parse(item.program.config_toml, item.program.device)
 
 
 @check_arguments(

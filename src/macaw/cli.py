@@ -19,6 +19,7 @@ from macaw.isa.errors import MacawError
 COMMANDS = (
     "asm",
     "dis",
+    "header",
     "fmt",
     "run",
     "debug",

@@ -1,66 +1,47 @@
-"""The command `macaw asm`: assembles sources into an executable or an image."""
+"""The command `macaw asm`: assembles sources into an executable, an object or an image."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from itertools import combinations
 from pathlib import Path
 
 import click
 
-from macaw.commands.options import collect
+from macaw.commands.options import assembly_options, sources_argument
 from macaw.errors import EXIT_WRONG_INPUT
 
 
-def _definitions(
-    _ctx: click.Context, _option: click.Parameter, values: tuple[str, ...]
-) -> dict[str, str]:
-    """Return NAME=VALUE options as a dictionary; NAME alone gets the value 1."""
-    return collect(map(_name_and_value, values))
-
-
-def _name_and_value(text: str) -> tuple[str, str]:
-    name, _, value = text.partition("=")
-    if not name.replace(".", "_").replace("$", "_").isidentifier():
-        raise click.BadParameter(f"'{text}' is not NAME=VALUE")
-    return name, value or "1"
-
-
-@click.command("asm", short_help="Assemble source files into an executable.")
-@click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
+@click.command("asm", short_help="Assemble source files into an executable or object.")
+@sources_argument
 @click.option(
-    "-o", "output", type=click.Path(), metavar="OUT", help="Write this file; default FILE.FORMAT."
-)
-@click.option(
-    "-I",
-    "folders",
-    multiple=True,
+    "-o",
+    "output",
     type=click.Path(),
-    metavar="DIR",
-    help="Let directives read files below DIR.",
+    metavar="OUT",
+    help="Write this file; default FILE.FORMAT, with -c FILE.o.",
 )
-@click.option(
-    "-D",
-    "defines",
-    multiple=True,
-    callback=_definitions,
-    metavar="NAME=VALUE",
-    help="Define a symbol in every file.",
-)
-@click.option(
-    "--device", metavar="NAME|FILE", help="Assemble for this device, not the one of .device."
-)
+@assembly_options
 @click.option(
     "-g/-g0",
     "lines",
     default=True,
     help="Put the source line of every address into the executable (the default), or leave it out.",
 )
+@click.option("-c", "relocatable", is_flag=True, help="Make an object for a linker (docs/c.md).")
+@click.option(
+    "--ld-script",
+    "script",
+    type=click.Path(),
+    metavar="FILE",
+    help="With -c: also write the linker script for this object and device.",
+)
 @click.option(
     "--format",
     type=click.Choice(["elf", "bin", "hex"]),
     default="elf",
     show_default=True,
-    help="Write an executable, the raw bytes of one memory, or Intel HEX.",
+    help="Write an ELF file, the raw bytes of one memory, or Intel HEX.",
 )
 @click.option(
     "--memory",
@@ -91,12 +72,14 @@ def _name_and_value(text: str) -> tuple[str, str]:
 )
 @click.option("-Werror", "strict", is_flag=True, help="Treat warnings as errors.")
 def command(
-    files: tuple[str, ...],
+    sources: tuple[str, ...],
     output: str | None,
     folders: tuple[str, ...],
     defines: dict[str, str],
     device: str | None,
     lines: bool,
+    relocatable: bool,
+    script: str | None,
     format: str,  # noqa: A002 - click's name for --format
     memory: str | None,
     listing: str | None,
@@ -106,41 +89,58 @@ def command(
 ) -> int:
     """Assemble FILEs together into one ELF executable, or into an image for a loader.
 
+    With -c the result is an object: symbols that no FILE defines are those of other
+    objects, and a linker with the script of --ld-script makes the executable.
+
     If there are errors, all of them are printed with their places in the source, and nothing is
     written.
     """
     from macaw import api
     from macaw.asm.diagnostics import AssemblyError
+    from macaw.asm.relocatable import Relocatable
     from macaw.files import refuse_same_file, write_bytes
     from macaw.terminal.diagnostics_output import as_error, print_diagnostics, warnings_of
 
     if memory and format == "elf":
         raise click.UsageError("--memory goes with --format bin or hex")
-    target = output or Path(files[0]).with_suffix(f".{format}")
-    inputs = [*files, *([device] if device else [])]
+    if relocatable and format != "elf":
+        raise click.UsageError("-c makes an ELF file: it does not go with --format")
+    if script and not relocatable:
+        raise click.UsageError("--ld-script goes with -c")
+    target = output or Path(sources[0]).with_suffix(".o" if relocatable else f".{format}")
     beside = None if listing == "-" else listing
-    _keep_files(target, beside, inputs)
-    if beside is not None:
-        refuse_same_file(target, beside)
+    others = {"--listing": beside, "--ld-script": script}
+    inputs = [*sources, *([device] if device else [])]
+    _keep_files(target, others, inputs)
+    written = [target, *(path for path in others.values() if path is not None)]
+    for one, other in combinations(written, 2):
+        refuse_same_file(one, other)
     record = None
     if listing is not None:
         from macaw.asm.listing import Record
 
         record = Record()
+    assemble = api.assemble_object if relocatable else api.assemble
     try:
-        program = api.assemble(
-            *files, device=device, defines=defines, include_dirs=folders, record=record
+        result = assemble(
+            *sources, device=device, defines=defines, include_dirs=folders, record=record
         )
     except AssemblyError as error:
         print_diagnostics(error.diagnostics, style, max_errors)
         return EXIT_WRONG_INPUT
-    _keep_files(target, beside, program.read_files)
+    program = result.program if isinstance(result, Relocatable) else result
+    _keep_files(target, others, program.read_files)
     warnings = warnings_of(program)
     if strict and warnings:
         print_diagnostics([as_error(item) for item in warnings], style, max_errors)
         return EXIT_WRONG_INPUT
     print_diagnostics(warnings, style, max_errors)
-    api.save(program, target, format=format, lines=lines, memory=memory)
+    if isinstance(result, Relocatable):
+        api.save_object(result, target, lines=lines)
+        if script is not None:
+            write_bytes(script, api.linker_script(result).encode("utf-8", "backslashreplace"))
+    else:
+        api.save(result, target, format=format, lines=lines, memory=memory)
     if record is not None:
         from macaw.asm.listing import text
 
@@ -149,10 +149,13 @@ def command(
     return 0
 
 
-def _keep_files(target: str | Path, listing: str | None, inputs: Iterable[str]) -> None:
-    """Raise `InputError` if the output or the listing would overwrite an input."""
+def _keep_files(
+    target: str | Path, others: Mapping[str, str | None], inputs: Iterable[str]
+) -> None:
+    """Raise `InputError` if the output, or one of the `others` by option, would overwrite an input."""
     from macaw.files import refuse_overwriting
 
     refuse_overwriting([target], inputs)
-    if listing is not None:
-        refuse_overwriting([listing], inputs, "--listing names another")
+    for option, path in others.items():
+        if path is not None:
+            refuse_overwriting([path], inputs, f"{option} names another")

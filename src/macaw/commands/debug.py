@@ -59,7 +59,7 @@ MOST_INPUT = 1 << 20  # bytes of commands on standard input
     help="Allow the commands shell and python, which can do anything.",
 )
 def command(
-    file: str,
+    sources: tuple[str, ...],
     inputs: dict[str, str],
     item: int | None,
     device: str | None,
@@ -71,7 +71,7 @@ def command(
     plain: bool,
     allow_shell: bool,
 ) -> int:
-    """Debug FILE, an assembly source or an ELF executable; `help` lists the commands.
+    """Debug FILEs, assembly sources or one ELF executable; `help` lists the commands.
 
     A terminal shows a screen of panels.
 
@@ -81,7 +81,7 @@ def command(
     from macaw.execution import Streams
     from macaw.terminal import console
 
-    program = load_program(file, device)
+    program = load_program(sources, device)
     dumb = os.environ.get("TERM", "dumb") == "dumb"
     has_screen = not (batch or as_json or plain or dumb) and debugging.is_interactive()
     silent = as_json or has_screen  # the answers, or a panel, show the output
@@ -94,7 +94,7 @@ def command(
         engine=engine,
         allow_shell=allow_shell,
         streams=None if silent else Streams(console.write_stdout, console.write_stderr),
-        protected=[file, *inputs.values(), *([device] if device else [])],
+        protected=[*sources, *inputs.values(), *([device] if device else [])],
     )
     first = [*(f"source '{path}'" for path in scripts), *lines]
     if batch or as_json:

@@ -103,15 +103,65 @@ def _engine(_ctx: click.Context, _option: click.Parameter, value: str | None) ->
     return value or ENGINES[0]
 
 
+sources_argument = click.argument(
+    "sources", nargs=-1, required=True, type=click.Path(), metavar="FILE..."
+)
+
+
+def _definitions(
+    _ctx: click.Context, _option: click.Parameter, values: tuple[str, ...]
+) -> dict[str, str]:
+    """Return NAME=VALUE options as a dictionary; NAME alone gets the value 1."""
+    return collect(map(_name_and_value, values))
+
+
+def _name_and_value(text: str) -> tuple[str, str]:
+    name, _, value = text.partition("=")
+    if not name.replace(".", "_").replace("$", "_").isidentifier():
+        raise click.BadParameter(f"'{text}' is not NAME=VALUE")
+    return name, value or "1"
+
+
+def assembly_options(command: Command) -> Command:
+    """Add -I, -D and --device to a command that assembles."""
+    for option in reversed(
+        (
+            click.option(
+                "-I",
+                "folders",
+                multiple=True,
+                type=click.Path(),
+                metavar="DIR",
+                help="Let directives read files below DIR.",
+            ),
+            click.option(
+                "-D",
+                "defines",
+                multiple=True,
+                callback=_definitions,
+                metavar="NAME=VALUE",
+                help="Define a symbol in every file.",
+            ),
+            click.option(
+                "--device",
+                metavar="NAME|FILE",
+                help="Assemble for this device, not the one of .device.",
+            ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
 def program_options(
     inputs_help: str = "Bind an input to a .npy file.",
 ) -> Callable[[Command], Command]:
-    """Return a decorator that adds FILE, -i and --device to a command that runs a program."""
+    """Return a decorator that adds FILEs, -i and --device to a command that runs a program."""
 
     def decorate(command: Command) -> Command:
         for option in reversed(
             (
-                click.argument("file", type=click.Path(), metavar="FILE"),
+                sources_argument,
                 click.option(
                     "-i",
                     "inputs",
@@ -152,22 +202,22 @@ def max_cycles_option(command: Command) -> Command:
 
 
 def load_program(
-    file: str,
+    sources: Sequence[str],
     device: str | None,
     inputs: Iterable[str] = (),
     outputs: Sequence[str] = (),
     hint: str = "-o names another",
 ) -> Program:
-    """Return the program of a command's FILE and print its warnings.
+    """Return the program of a command's FILEs and print its warnings.
 
-    Raises `InputError`, with `hint`, if an output would overwrite FILE, the device's file, one of
+    Raises `InputError`, with `hint`, if an output would overwrite a FILE, the device's, one of
     `inputs` or a file that the program reads. Raises what `macaw.load` raises.
     """
     from macaw import api, files
     from macaw.terminal.diagnostics_output import print_diagnostics, warnings_of
 
-    files.refuse_overwriting(outputs, [file, *inputs, *([device] if device else [])], hint)
-    program = api.load(file, device=device)
+    files.refuse_overwriting(outputs, [*sources, *inputs, *([device] if device else [])], hint)
+    program = api.load(*sources, device=device)
     files.refuse_overwriting(outputs, program.read_files, hint)
     print_diagnostics(warnings_of(program))
     return program

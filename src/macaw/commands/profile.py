@@ -126,7 +126,7 @@ def _core_and_size(text: str) -> tuple[str, int]:
 @click.option("--html", "html_file", metavar="FILE", help="Write the timeline as one HTML page.")
 @max_cycles_option
 def command(
-    file: str,
+    sources: tuple[str, ...],
     inputs: dict[str, str],
     device: str | None,
     item: int,
@@ -148,7 +148,7 @@ def command(
     html_file: str | None,
     max_cycles: int | None,
 ) -> int:
-    """Run FILE, an assembly source or an ELF executable, while trace blocks record it.
+    """Run FILEs, assembly sources or one ELF executable, while trace blocks record them.
 
     Prints the timeline of the six kinds of cores, the bottleneck, and the metrics that miss their
     thresholds. Exit status 1: a goal was missed, the program does not end by itself, or it reaches
@@ -164,7 +164,7 @@ def command(
         files.refuse_same_file(one, other)
     earlier = None if against is None else from_json(_read_json(against), against)
     inputs_read = [*inputs.values(), *([against] if against else [])]
-    program = load_program(file, device, inputs_read, outputs, "another name")
+    program = load_program(sources, device, inputs_read, outputs, "another name")
     options = Options(
         mode,
         num,
@@ -191,7 +191,9 @@ def command(
         def show(what: str, done: int, total: int) -> None:
             state[:] = what, done, total
 
-        report = profile(program, arrays, options, device=device, watch=show, name=file)
+        report = profile(
+            program, arrays, options, device=device, watch=show, name=", ".join(sources)
+        )
     _write(report, json_file, perfetto_file, html_file)
     return EXIT_FAILURE if report.missed else EXIT_SUCCESS
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 @click.option("--stats", is_flag=True, help="Print cycles and counters, on standard error.")
 @click.option("--json", "as_json", is_flag=True, help="Print all results as one JSON object.")
 def command(
-    file: str,
+    sources: tuple[str, ...],
     inputs: dict[str, str],
     results: dict[str, str],
     device: str | None,
@@ -49,7 +49,7 @@ def command(
     stats: bool,
     as_json: bool,
 ) -> int:
-    """Run FILE, an assembly source or an ELF executable, to its end.
+    """Run FILEs, assembly sources or one ELF executable, to the end.
 
     Exit status 1: the program faulted, reached the cycle limit, or exited with another code than 0.
     """
@@ -58,7 +58,7 @@ def command(
     from macaw.terminal import console
     from macaw.terminal.progress_bar import ProgressBar
 
-    program = load_program(file, device, inputs.values(), list(results.values()))
+    program = load_program(sources, device, inputs.values(), list(results.values()))
     if device and program.config_toml:
         ours = execution.configuration_of(program, device)
         made_for = execution.configuration_of(program)

@@ -1,0 +1,197 @@
+"""macaw.h: a device, and a program of `asm -c`, for C.
+
+The macros of instructions are those of `macaw.isa.c_macros`. Addresses of the program are
+constants, so the header belongs to one layout; it names the symbol that only an object of that
+layout has.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from macaw.asm.program import Program, Symbol, Tensor
+from macaw.asm.relocatable import Relocatable
+from macaw.isa import c_macros, memory_map, registry
+from macaw.isa.config import Configuration
+from macaw.isa.model import Core, Structure
+
+_TYPES = {  # of elements; float16 has no type that all compilers know
+    "float16": "uint16_t",
+    "float32": "float",
+    "float64": "double",
+}
+_MEMBERS = {"u8": "uint8_t", "i8": "int8_t", "u16": "uint16_t", "i16": "int16_t"}
+_WORD_MEMBERS = {"u32": "uint32_t", "i32": "int32_t"}
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_CALLS = """\
+/* End this core's program with a code; 0 is success. */
+#define macaw_exit(code) __extension__ ({ \\
+  register int32_t macaw_a0_ __asm__("a0") = (int32_t)(code); \\
+  register int32_t macaw_a7_ __asm__("a7") = 93; \\
+  __asm__ volatile("ecall" : : "r"(macaw_a0_), "r"(macaw_a7_) : "memory"); \\
+  __builtin_unreachable(); \\
+})
+/* Write bytes to standard output (1) or standard error (2); the result is their count. */
+#define macaw_write(file, data, count) __extension__ ({ \\
+  int32_t macaw_count_ = (int32_t)(count); \\
+  const void *macaw_data_ = (data); \\
+  register int32_t macaw_a0_ __asm__("a0") = (int32_t)(file); \\
+  register const void *macaw_a1_ __asm__("a1") = macaw_data_; \\
+  register int32_t macaw_a2_ __asm__("a2") = macaw_count_; \\
+  register int32_t macaw_a7_ __asm__("a7") = 64; \\
+  __asm__ volatile("ecall" : "+r"(macaw_a0_) \\
+    : "r"(macaw_a1_), "r"(macaw_a2_), "r"(macaw_a7_) : "memory"); \\
+  macaw_a0_; \\
+})
+"""
+
+
+def write(item: Relocatable | None, config: Configuration) -> str:
+    """Return the text of the header, for a device and, if there is one, a program."""
+    lines = [
+        f"/* macaw.h, device {config.name}: written by macaw header. */",
+        "#ifndef MACAW_H",
+        "#define MACAW_H",
+        "",
+        "#include <stdint.h>",
+        "",
+        *_cores(config),
+        "",
+        *_memories(config),
+        "",
+        *_structures(),
+        "",
+        *_places(),
+        "",
+        c_macros.HELPERS,
+        _CALLS,
+    ]
+    macros: dict[str, str] = {}
+    for core in _programmable():
+        macros.update(c_macros.macros(core))
+    lines += macros.values()
+    if item is not None:
+        lines += ["", *_program(item)]
+    return "\n".join([*lines, "", "#endif"]) + "\n"
+
+
+def _programmable() -> list[Core]:
+    """Return the cores that a C compiler compiles for."""
+    return [core for core in registry.cores() if core.executable and core.base]
+
+
+def _cores(config: Mapping[str, Any]) -> Iterator[str]:
+    yield "/* Numbers of cores, for core.start and masks. */"
+    yield "#define MACAW_MASK(core) (1u << (core))"
+    for core in registry.cores():
+        name = f"MACAW_{core.name.upper()}"
+        if core.index:
+            yield f"#define {name}({core.index}) ({core.number} + ({core.index}))"
+            yield f"#define {name}_{core.index.upper()}S {config[f'{core.name}.{core.index}s']}"
+        else:
+            yield f"#define {name} {core.number}"
+
+
+def _memories(config: Mapping[str, Any]) -> Iterator[str]:
+    yield "/* The memory map. Half 0 of a unit is ping, half 1 pong. */"
+    yield f"#define MACAW_LOCAL {memory_map.LOCAL:#010x}u"
+    yield f"#define MACAW_LOCAL_BYTES {config['mem.local_bytes']:#x}u"
+    units, unit, half = memory_map.UNITS, memory_map.UNIT_SHIFT, memory_map.HALF_SHIFT
+    place = f"((uint32_t)(unit) << {unit}) + ((uint32_t)(half) << {half})"
+    yield f"#define MACAW_UNIT(unit, half) ({units:#010x}u + {place})"
+    yield f"#define MACAW_HALF_BYTES {config['mem.unit_half_bytes']:#x}u"
+    place = f"((uint32_t)(core) << {memory_map.CORE_SHIFT})"
+    yield f"#define MACAW_REGISTERS(core) ({memory_map.REGISTERS:#010x}u + {place})"
+    yield f"#define MACAW_EXTERNAL {memory_map.EXTERNAL:#010x}u"
+    yield f"#define MACAW_EXTERNAL_BYTES {config['mem.external_bytes']:#x}u"
+    for core in registry.cores():
+        for row in (*core.memories, *core.windows):
+            name = re.sub(r"\W", "_", f"MACAW_{core.name}_{row.name}").upper()
+            if core.index:
+                place = f"((uint32_t)({core.index}) << {row.shift})"
+                yield f"#define {name}({core.index}) ({row.base:#010x}u + {place})"
+            else:
+                yield f"#define {name} {row.base:#010x}u"
+
+
+def _structures() -> Iterator[str]:
+    """Yield the records in memory that instructions of C's cores take."""
+    for core in _programmable():
+        for structure in core.structures:
+            yield from _structure(structure)
+
+
+def _structure(structure: Structure) -> Iterator[str]:
+    yield f"/* {structure.meaning} */"
+    yield f"struct macaw_{structure.name.replace(' ', '_')} {{"
+    for member in structure.members:
+        kind = (_MEMBERS | _WORD_MEMBERS)[member.type]
+        yield f"  {kind} {member.name}; /* {member.meaning} */"
+    yield "};"
+
+
+def _places() -> Iterator[str]:
+    yield "/* Where a function or a variable lies; without them, in local memory. */"
+    for core in _programmable():
+        if core.number:
+            name = f"MACAW_{core.name.upper()}_CODE"
+            yield f'#define {name} __attribute__((section("{core.section}")))'
+    yield '#define MACAW_EXTERNAL_DATA __attribute__((section(".external")))'
+    yield '#define MACAW_EXTERNAL_ZEROS __attribute__((section(".bss.external")))'
+
+
+def _program(item: Relocatable) -> Iterator[str]:
+    """Yield the addresses of a program, as constants; tensors are arrays."""
+    program = item.program
+    yield "/* The program: NAME_address as its core sees it, NAME_load where the loader puts it. */"
+    yield f"/* A linker that misses {item.layout_symbol}: the object was assembled"
+    yield "   from other sources than this header. Write both anew. */"
+    yield f"extern const char {item.layout_symbol}[];"
+    yield "static const char *const macaw_layout_check __attribute__((used)) ="
+    yield f"    {item.layout_symbol};"
+    for section in program.sections:
+        if section.core is not None:
+            index = "" if section.index is None else section.index
+            own = registry.core(section.core).section.format(section.index)
+            if section.name == own:
+                name = f"MACAW_{section.core.upper()}{index}_PART"
+                yield f"#define {name} {section.address:#010x}u"
+                yield f"#define {name}_LOAD {section.load_address:#010x}u"
+                yield f"#define {name}_BYTES {section.size}u"
+    tensors = {tensor.name for tensor in program.tensors}
+    for tensor in program.tensors:
+        yield from _tensor(tensor, item.slots)
+    count = Counter(symbol.name for symbol in program.symbols)
+    for symbol in program.symbols:
+        if symbol.name not in tensors and count[symbol.name] == 1 and _NAME.fullmatch(symbol.name):
+            yield from _symbol(symbol, program)
+
+
+def _tensor(tensor: Tensor, slots: Mapping[tuple[str, int], int]) -> Iterator[str]:
+    if not _NAME.fullmatch(tensor.name):
+        return
+    kind = _TYPES.get(tensor.dtype, f"{tensor.dtype}_t")
+    shape = "".join(f"[{length}]" for length in tensor.shape)
+    about = f"{tensor.direction}, {tensor.dtype}" + (f", at {tensor.at}" if tensor.at else "")
+    yield f"extern {kind} {tensor.name}{shape or '[1]'}; /* {about} */"
+    own = {row: address for (name, row), address in slots.items() if name == tensor.name}
+    for row, address in own.items():
+        name = f"{tensor.name}_slot" if len(own) == 1 else f"{tensor.name}_slot{row}"
+        yield f"#define {name} {address:#010x}u /* in row {row} */"
+
+
+def _symbol(symbol: Symbol, program: Program) -> Iterator[str]:
+    if symbol.section is None:
+        if symbol.is_global:
+            yield f"#define {symbol.name} {symbol.value:#x}u"
+        return
+    section = program.section(symbol.section)
+    yield f"#define {symbol.name}_address {symbol.value:#010x}u"
+    if section.load_address != section.address:
+        load = symbol.value - section.address + section.load_address
+        yield f"#define {symbol.name}_load {load:#010x}u"
+    if symbol.size:
+        yield f"#define {symbol.name}_size {symbol.size}u"

@@ -1,0 +1,109 @@
+"""ELF objects for a linker: a `Relocatable` to bytes.
+
+Every section is called `.macaw` and its own name, and begins at 0; the linker script puts it at its
+address. The debug sections refer to section symbols, the code and data to symbols of other objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from macaw.asm import dwarf, elf, elf_note
+from macaw.asm import elf_format as form
+from macaw.asm.elf_builder import ElfBuilder, NamedSymbol
+from macaw.asm.program import Program
+from macaw.asm.relocatable import PREFIX, Relocatable, Relocation
+
+_HIGH_PART = ".Lpcrel_hi"  # and a number: the instruction to which a low part belongs
+
+
+def write(item: Relocatable, *, lines: bool = True) -> bytes:
+    """Return the ELF object, with line information or without. Raises `ElfError`."""
+    program = item.program
+    elf.check(program)
+    starts = {section.name: section.address for section in program.sections}
+    debug = dwarf.write(program.line_table, program.sections) if lines else {}
+    file = ElfBuilder()
+    for section in program.sections:
+        file.add_loaded(section, PREFIX + section.name, 0)
+    file.add(elf_note.SECTION, form.SHT_NOTE, elf_note.write(replace(program, is_linked=True)), 4)
+    for name, contents in debug.items():
+        file.add(name, form.SHT_PROGBITS, contents.data, 1)
+    numbers = {name.removeprefix(PREFIX): number for name, number in file.numbers.items()}
+    sections = [*starts, *debug]
+    symbols = [NamedSymbol("", 0, 0, form.STT_SECTION, numbers[name]) for name in sections]
+    places = {name: place for place, name in enumerate(sections, 1)}
+    marks = sorted({x.symbol for x in item.relocations if isinstance(x.symbol, int)})
+    symbols += _marks(program, marks, numbers, starts)
+    high_parts = {address: len(sections) + place for place, address in enumerate(marks, 1)}
+    own = [
+        elf.symbol_entry(x, numbers, x.value - starts.get(x.section or "", 0))
+        for x in program.symbols
+    ]
+    own.append(
+        NamedSymbol(
+            item.layout_symbol, item.layout, 0, form.STT_NOTYPE, form.SHN_ABS, form.STB_GLOBAL
+        )
+    )
+    undefined = {name: len(symbols) + len(own) + i for i, name in enumerate(item.undefined, 1)}
+    symbols += own
+    symbols += [
+        NamedSymbol(name, 0, 0, form.STT_NOTYPE, form.SHN_UNDEF, form.STB_GLOBAL)
+        for name in undefined
+    ]
+    by_section: dict[str, list[bytes]] = {}
+    for relocation in item.relocations:
+        symbol = relocation.symbol
+        place = undefined[symbol] if isinstance(symbol, str) else high_parts[symbol]
+        by_section.setdefault(relocation.section, []).append(_own(relocation, place, starts))
+    for name, contents in debug.items():
+        for reference in contents.references:
+            by_section.setdefault(name, []).append(_of_debug(contents, reference, places, starts))
+    table = file.next_number + len(by_section)
+    for name, records in by_section.items():
+        whole = name if name in debug else PREFIX + name
+        file.add(
+            f".rela{whole}",
+            form.SHT_RELA,
+            b"".join(records),
+            4,
+            flags=form.SHF_INFO_LINK,
+            link=table,
+            info=numbers[name],
+            entry_size=form.RELOCATION.size,
+        )
+    file.add_symbols(symbols)
+    return file.bytes(form.ET_REL)
+
+
+def _marks(
+    program: Program, marks: Iterable[int], numbers: Mapping[str, int], starts: Mapping[str, int]
+) -> Iterable[NamedSymbol]:
+    """Yield the local symbols of the instructions that have the high parts."""
+    for number, address in enumerate(marks):
+        section = program.section_at(address)
+        assert section is not None
+        value = address - starts[section.name]
+        name = f"{_HIGH_PART}{number}"
+        yield NamedSymbol(name, value, 0, form.STT_NOTYPE, numbers[section.name])
+
+
+def _own(relocation: Relocation, symbol: int, starts: Mapping[str, int]) -> bytes:
+    """Return the record of a relocation by the number of its symbol."""
+    offset = relocation.address - starts[relocation.section]
+    addend = (relocation.addend + (1 << 31)) % (1 << 32) - (1 << 31)
+    return form.RELOCATION.pack(offset, symbol << 8 | relocation.kind, addend)
+
+
+def _of_debug(
+    debug: dwarf.DebugSection,
+    reference: dwarf.Reference,
+    places: Mapping[str, int],
+    starts: Mapping[str, int],
+) -> bytes:
+    """Return the record of a reference in a debug section, to the symbol of a section."""
+    offset, target = reference
+    value = int.from_bytes(debug.data[offset : offset + 4], "little")
+    addend = value - starts.get(target, 0)
+    return form.RELOCATION.pack(offset, places[target] << 8 | form.R_RISCV_32, addend)

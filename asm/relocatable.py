@@ -1,0 +1,76 @@
+"""An object for a linker: a program some of whose words wait for symbols of other objects.
+
+Its sections lie at fixed addresses, as in an executable; the linker script that
+`macaw.asm.linker_script` writes keeps them there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from zlib import crc32
+
+from macaw.asm.elf_format import LAYOUT
+from macaw.asm.expressions import External
+from macaw.asm.program import Program
+
+# Sections of an object have this before their names, so that no linker takes them for sections of
+# a compiler with the same name.
+PREFIX = ".macaw"
+
+
+@dataclass(frozen=True, slots=True)
+class Relocation:
+    """What a linker does to the 32-bit word at `address`: R_RISCV_*, of a symbol and an addend."""
+
+    section: str
+    address: int  # as its core sees it
+    kind: int
+    symbol: str | int  # of another object; an address: of the instruction with the high part
+    addend: int = 0
+
+
+@dataclass(eq=False)
+class Linkage:
+    """What a run leaves to the linker, so far."""
+
+    externals: dict[str, External] = field(default_factory=dict)
+    relocations: dict[int, Relocation] = field(default_factory=dict)  # by address
+
+    def external(self, name: str) -> External:
+        """Return the area of the symbol of that name in another object."""
+        return self.externals.setdefault(name, External(name))
+
+
+@dataclass(frozen=True)
+class Relocatable:
+    """A program and what a linker has to do to it.
+
+    `slots` are the addresses of tensors in the images of rows, by tensor and row.
+    """
+
+    program: Program
+    relocations: tuple[Relocation, ...]
+    slots: Mapping[tuple[str, int], int]
+
+    @property
+    def undefined(self) -> tuple[str, ...]:
+        """The symbols of other objects."""
+        names = (item.symbol for item in self.relocations if isinstance(item.symbol, str))
+        return tuple(sorted(set(names)))
+
+    @property
+    def layout(self) -> int:
+        """A number that changes when an address, a size or the device changes."""
+        sections = [
+            (item.name, item.address, item.load_address, item.size)
+            for item in self.program.sections
+        ]
+        symbols = [(item.name, item.value, item.size) for item in self.program.symbols]
+        described = repr((sections, symbols, self.program.tensors, self.program.config_toml))
+        return crc32(described.encode("utf-8", "surrogatepass"))
+
+    @property
+    def layout_symbol(self) -> str:
+        """The symbol that an object defines and that scripts and headers of its layout name."""
+        return f"{LAYOUT}{self.layout:08x}"

@@ -1,0 +1,130 @@
+"""Values that only a linker knows: which relocation completes a word (`macaw asm -c`)."""
+
+from __future__ import annotations
+
+from macaw.asm.elf_format import R_RISCV_32, R_RISCV_CALL_PLT
+from macaw.asm.expressions import Address, External, evaluate, number
+from macaw.asm.operands import known_word
+from macaw.asm.relocatable import Linkage, Relocation
+from macaw.asm.statement_context import StatementContext
+from macaw.asm.syntax import Call, Checked, FixedName, Here, Name, Node, walk
+from macaw.isa.rows import Instruction, Operand
+
+_HIGH, _LOW = "%pcrel_hi", "%pcrel_lo"
+_RELATIVE = {"%hi": _HIGH, "%lo": _LOW}  # what an operator means if `.` is in its operand
+WORD = 4  # bytes
+
+
+def relocate_number(context: StatementContext, node: Node) -> bool:
+    """Leave the 32-bit number at the context's place to the linker, if it names its symbols.
+
+    Returns False if it does not. After the layout. Raises as `evaluate`.
+    """
+    if not _names_external(context, node):
+        return False
+    value = evaluate(node, context)
+    if not isinstance(value, Address) or _is_relative(node):
+        return False
+    assert isinstance(value.area, External)
+    _add(context, R_RISCV_32, value.area.name, value.offset)
+    return True
+
+
+def relocate_operand(
+    context: StatementContext, row: Instruction, operand: Operand, node: Node
+) -> bool:
+    """Leave an operand of the instruction at the context's place to the linker, as above."""
+    if operand.kind.by_name or known_word(operand.kind, node) is not None:
+        return False
+    operator, inner = _parts(node)
+    kinds = dict(operand.field.relocations)
+    if operator == _LOW:
+        return _LOW in kinds and _low_part_at_label(context, kinds[_LOW], inner)
+    if not _names_external(context, inner):
+        return False
+    value = evaluate(inner, context)
+    if not isinstance(value, Address):
+        return False
+    assert isinstance(value.area, External)
+    if _is_relative(inner):
+        operator = _RELATIVE.get(operator, "")
+        if operator not in kinds:
+            return False
+        if operator == _LOW:
+            return _low_part(context, row, kinds[_LOW], value)
+        value = Address(value.area, value.offset + _address(context))
+    elif operator not in kinds:
+        return False
+    assert isinstance(value.area, External)
+    _add(context, kinds[operator], value.area.name, value.offset)
+    return True
+
+
+def _linkage(context: StatementContext) -> Linkage:
+    assert context.state.linkage is not None
+    return context.state.linkage
+
+
+def _add(context: StatementContext, kind: int, symbol: str | int, addend: int = 0) -> None:
+    address = _address(context)
+    relocation = Relocation(context.area.section, address, kind, symbol, addend)
+    _linkage(context).relocations[address] = relocation
+
+
+def _address(context: StatementContext) -> int:
+    here = context.here()
+    assert isinstance(here, int)
+    return here
+
+
+def _parts(node: Node) -> tuple[str, Node]:
+    """The operator (`%hi`; empty: none) and the expression under it."""
+    while isinstance(node, Checked):
+        node = node.inner
+    if isinstance(node, Call) and node.function.startswith("%") and len(node.arguments) == 1:
+        return node.function, node.arguments[0]
+    return "", node
+
+
+def _names_external(context: StatementContext, node: Node) -> bool:
+    """Whether an expression names a symbol that no source defines."""
+    return context.state.linkage is not None and any(
+        isinstance(item, Name)
+        and not isinstance(item, FixedName)
+        and context.scope.following(item.text) is None
+        for item in walk(node)
+    )
+
+
+def _is_relative(node: Node) -> bool:
+    return any(isinstance(item, Here) for item in walk(node))
+
+
+def _low_part(context: StatementContext, row: Instruction, kind: int, distance: Address) -> bool:
+    """The second of two instructions of a pseudo-instruction: `%lo(symbol - . + 4)`.
+
+    Both parts of a jump are one relocation.
+    """
+    relocations, first = _linkage(context).relocations, _address(context) - WORD
+    high = relocations.get(first)
+    assert isinstance(distance.area, External)
+    if high is None or high.symbol != distance.area.name or high.addend - first != distance.offset:
+        return False
+    if row.flow:
+        jump = Relocation(high.section, first, R_RISCV_CALL_PLT, high.symbol, high.addend)
+        relocations[first] = jump
+    else:
+        _add(context, kind, first)
+    return True
+
+
+def _low_part_at_label(context: StatementContext, kind: int, label: Node) -> bool:
+    """`%pcrel_lo(label)`, where the instruction at the label has `%pcrel_hi` of such a symbol."""
+    if context.state.linkage is None or _names_external(context, label):
+        return False
+    address = number(label, context)
+    target = context.pcrel_target(address)
+    if target is None or not isinstance(evaluate(*target), Address):
+        return False  # the high part is known, or there is none
+    _add(context, kind, address)
+    return True
