@@ -16,7 +16,7 @@ from macaw.asm.program import Program, Symbol, Tensor
 from macaw.asm.relocatable import Relocatable
 from macaw.isa import c_macros, memory_map, registry
 from macaw.isa.config import Configuration
-from macaw.isa.model import Core, Structure
+from macaw.isa.model import Core, Memory, Structure, Window
 
 _TYPES = {  # of elements; float16 has no type that all compilers know
     "float16": "uint16_t",
@@ -108,7 +108,8 @@ def _memories(config: Mapping[str, Any]) -> Iterator[str]:
     yield f"#define MACAW_EXTERNAL {memory_map.EXTERNAL:#010x}u"
     yield f"#define MACAW_EXTERNAL_BYTES {config['mem.external_bytes']:#x}u"
     for core in registry.cores():
-        for row in (*core.memories, *core.windows):
+        rows: tuple[Memory | Window, ...] = core.memories + core.windows
+        for row in rows:
             name = re.sub(r"\W", "_", f"MACAW_{core.name}_{row.name}").upper()
             if core.index:
                 place = f"((uint32_t)({core.index}) << {row.shift})"

@@ -38,7 +38,14 @@ def _wrong_shift(place: Path) -> None:
             shutil.copy(file, place)
 
 
-PAGES = {"profile": _profiled, "debugging-story": _wrong_shift}  # what fills a page's folder
+def _c_layer(place: Path) -> None:
+    for file in (ROOT / "programs" / "c_layer").iterdir():
+        if file.suffix in (".s", ".c", ".npy"):
+            shutil.copy(file, place)
+
+
+# What fills a page's folder.
+PAGES = {"profile": _profiled, "debugging-story": _wrong_shift, "c": _c_layer}
 
 
 def page(name: str) -> Path:

@@ -102,7 +102,9 @@ def _definition(row: Instruction, name: str, uses: Mapping[str, _Use]) -> str:
     written, read = row.writes.split(), row.reads.split()
     result = next((word for word, use in uses.items() if use.is_value and word in written), "")
     insn, constants = _insn(row, uses)
-    lines, outputs, inputs = [], [], []
+    lines: list[str] = []
+    outputs: list[str] = []
+    inputs: list[str] = []
     pairs = iter(_PAIRS)
     for word, use in uses.items():
         if use.is_value and word == result:
@@ -124,8 +126,8 @@ def _definition(row: Instruction, name: str, uses: Mapping[str, _Use]) -> str:
     lines.append(f'__asm__ volatile("{insn}"')
     lines.append(f'  : {", ".join(outputs)} : {", ".join(inputs)} : "memory");')
     if result:
-        *low, high = map(_local, uses[result].words)
-        lines.append(f"(int64_t)((uint64_t){high} << 32 | {low[0]});" if low else f"{high};")
+        *first, last = map(_local, uses[result].words)
+        lines.append(f"(int64_t)((uint64_t){last} << 32 | {first[0]});" if first else f"{last};")
     parameters = [word for word in uses if word != result or word in read]
     head = f"#define {name}({', '.join(parameters)}) __extension__ ({{"
     body = " \\\n".join([head, *(f"  {line}" for line in lines), "})"])

@@ -1,4 +1,4 @@
-# layer.s - eight rows of a sparse layer, for main.c: it loads the image, starts it, reads y.
+# layer.s - eight rows of a sparse layer. Alone it runs with the default cp; main.c replaces that.
         .device tiny
         .input  x, int8, 64
         .output y, int32, 8
@@ -15,9 +15,3 @@ w:      .sparse "weights.npy"[0:8]
         config  ib=0, layer
         exe     ib=0, last, data=(x, w[0]), out=y
         .endlist
-
-        .core   cp
-        .global _start
-_start: call    main                    # the stack pointer is set: the end of local memory
-        li      a7, 93                  # exit, with what main returns
-        ecall

@@ -3,7 +3,7 @@
 
 /* Where the part of row 0 belongs, and where the loader has put it. */
 static const struct macaw_transfer image = {MACAW_PE0_PART, MACAW_PE0_PART_LOAD,
-                                             MACAW_PE0_PART_BYTES, 1, 0, 0};
+                                            MACAW_PE0_PART_BYTES, 1, 0, 0};
 
 static void copy(uint32_t to, uint32_t from, uint32_t count) {
   struct macaw_transfer transfer = {to, from, count, 1, 0, 0};
@@ -26,7 +26,7 @@ static void print_number(int value) {
   print(at);
 }
 
-int main(void) {
+static int layer(void) {
   macaw_dma_copy(&image);                   /* packets, sequence and weights */
   copy(x_slot, (uint32_t)x, sizeof x);      /* the activations: their place in the image */
   macaw_dma_wait(0);                        /* for all copies */
@@ -45,3 +45,6 @@ int main(void) {
   print("\n");
   return 0;
 }
+
+/* The stack pointer is set already: the end of cp's local memory. */
+void _start(void) { macaw_exit(layer()); }

@@ -50,8 +50,9 @@ MACAW_VC_CODE static void vc_main(void) {
   macaw_exit(0);
 }
 
-int main(void) {
+/* cp begins here, its stack at the end of its local memory. */
+void _start(void) {
   macaw_core_start(MACAW_VC, (uint32_t)vc_main);
   macaw_core_wait(MACAW_MASK(MACAW_VC));
-  return sums[0] != sums[1];
+  macaw_exit(sums[0] != sums[1]);
 }

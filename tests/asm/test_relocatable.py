@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 from elftools.elf.elffile import ELFFile
+from elftools.elf.relocation import RelocationSection
+from elftools.elf.sections import SymbolTableSection
 
 from macaw.asm import elf, elf_object
 from macaw.asm.diagnostics import AssemblyError
@@ -55,6 +57,8 @@ def relocations(data: bytes, name: str) -> list[tuple[int, int, object, int]]:
     file = ELFFile(BytesIO(data))
     table = file.get_section_by_name(f".rela{name}")
     symbols = file.get_section_by_name(".symtab")
+    assert isinstance(table, RelocationSection)
+    assert isinstance(symbols, SymbolTableSection)
     found = []
     for item in table.iter_relocations():
         symbol = symbols.get_symbol(item["r_info_sym"])
@@ -89,8 +93,9 @@ def test_relocations_are_those_of_gnu_as(tmp_path: Path) -> None:
 
 def contents(path: Path, section: str) -> bytes:
     with path.open("rb") as stream:
-        data: bytes = ELFFile(stream).get_section_by_name(section).data()
-    return data
+        found = ELFFile(stream).get_section_by_name(section)
+        assert found is not None
+        return bytes(found.data())
 
 
 def test_a_branch_is_left_to_the_linker() -> None:

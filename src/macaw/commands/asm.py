@@ -152,7 +152,7 @@ def command(
 def _keep_files(
     target: str | Path, others: Mapping[str, str | None], inputs: Iterable[str]
 ) -> None:
-    """Raise `InputError` if the output, or one of the `others` by option, would overwrite an input."""
+    """Raise `InputError` if the output, or one of `others` by option, would overwrite an input."""
     from macaw.files import refuse_overwriting
 
     refuse_overwriting([target], inputs)

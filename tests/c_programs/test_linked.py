@@ -1,0 +1,84 @@
+"""The C programs with a part of Macaw, by two compilers and two linkers: they write the same.
+
+The part of Macaw has the entry, and a function that C calls: in place of those of support.c.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import macaw
+from tests.asm.linked_files import link, need
+from tests.c_programs.c_compilers import LEVELS, PROGRAMS, SUPPORT, compile_to, expected, is_missing
+
+START = """        .device tiny
+        .core   cp
+        .global _start, next_random
+_start: la      t0, entry
+        lw      t0, (t0)                # over a word that the linker completes
+        lw      sp, stack
+        jr      t0
+next_random:                            # C calls it as its own
+        la      t0, seed
+        lw      a0, (t0)
+        slli    t1, a0, 13
+        xor     a0, a0, t1
+        srli    t1, a0, 17
+        xor     a0, a0, t1
+        slli    t1, a0, 5
+        xor     a0, a0, t1
+        sw      a0, (t0)
+        ret
+        .data
+entry:  .word   enter
+seed:   .word   2463534242
+stack:  .word   0x1000000
+"""
+# In CI a program a pair of tools.
+SAMPLE = {("gcc", "ld"): "crc", ("gcc", "lld"): "ackermann", ("clang", "ld"): "base64"}
+SAMPLE["clang", "lld"] = "binary_tree"
+
+
+@pytest.fixture(scope="session")
+def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the object of Macaw and its script."""
+    folder = tmp_path_factory.mktemp("start")
+    item = macaw.assemble_object(macaw.Source(START, "start.s"))
+    macaw.save_object(item, folder / "start.o")
+    (folder / "start.ld").write_text(macaw.linker_script(item))
+    return folder
+
+
+def check(start: Path, folder: Path, compiler: str, linker: str, level: str, name: str) -> None:
+    """The program, compiled and linked so, writes what is recorded."""
+    if is_missing(compiler):
+        pytest.skip(f"{compiler} is not installed")
+    need(linker)
+    for source in (SUPPORT.with_name(f"{name}.c"), SUPPORT):
+        names = ("-D_start=enter", "-Dnext_random=not_used") if source == SUPPORT else ()
+        compile_to(folder / f"{source.stem}.o", compiler, level, "-g", *names, "-c", source)
+    objects = (f"{name}.o", "support.o", str(start / "start.o"))
+    assert link(folder, linker, *objects, script=str(start / "start.ld")) == ""
+    try:
+        run = macaw.run(folder / "app.elf")
+    except macaw.RunError as error:
+        pytest.fail(f"{name}: {error}")
+    assert f"{run.stdout}exit {run.exit_code}\n" == expected(name)
+
+
+@pytest.mark.may_skip_in_ci  # clang and lld are large; where they are they are asked
+@pytest.mark.parametrize(("compiler", "linker"), SAMPLE)
+def test_a_sample(start: Path, tmp_path: Path, compiler: str, linker: str) -> None:
+    check(start, tmp_path, compiler, linker, "-Os", SAMPLE[compiler, linker])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize(("compiler", "linker"), SAMPLE)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_all(
+    start: Path, tmp_path: Path, compiler: str, linker: str, level: str, name: str
+) -> None:
+    check(start, tmp_path, compiler, linker, level, name)

@@ -1,0 +1,102 @@
+"""programs/c_layer and c_vector: the kept executables are of these sources, and C gives the same."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+import macaw
+from tests.asm.linked_files import compile_c, link, need
+
+ROOT = Path(__file__).parents[2]
+PROGRAMS = {"c_layer": "layer", "c_vector": "vectors"}  # the Macaw source of each
+SUFFIXES = (".s", ".c", ".npy", ".sh", ".toml")
+
+
+@pytest.fixture(params=PROGRAMS)
+def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A copy of a program's sources."""
+    target = tmp_path / request.param
+    target.mkdir()
+    for file in (ROOT / "programs" / request.param).iterdir():
+        if file.suffix in SUFFIXES:
+            shutil.copy(file, target)
+    return target
+
+
+def expected(name: str) -> dict[str, np.ndarray]:
+    recorded = ROOT / "programs" / name / "expected"
+    return {path.stem: np.load(path) for path in recorded.glob("*.npy")}
+
+
+def test_the_kept_executable_is_of_these_sources(folder: Path) -> None:
+    item = macaw.assemble_object(folder / f"{PROGRAMS[folder.name]}.s")
+    with (ROOT / "programs" / folder.name / f"{folder.name}.elf").open("rb") as stream:
+        symbols = ELFFile(stream).get_section_by_name(".symtab")
+        assert isinstance(symbols, SymbolTableSection)
+        assert symbols.get_symbol_by_name(item.layout_symbol), "run build.sh"
+
+
+def test_build_sh_makes_it_anew(folder: Path) -> None:
+    need("gcc")
+    tool = folder / "bin" / "macaw"
+    tool.parent.mkdir()
+    tool.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m macaw "$@"\n')
+    tool.chmod(0o755)
+    paths = os.pathsep.join((str(tool.parent), os.environ["PATH"]))
+    environment = {**os.environ, "PATH": paths, "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run(
+        [folder / "build.sh"], env=environment, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    check(folder, f"{folder.name}.elf")
+
+
+@pytest.mark.may_skip_in_ci  # clang and lld are large; where they are they are asked
+@pytest.mark.parametrize("linker", ["ld", "lld"])
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_other_compilers_and_linkers(folder: Path, compiler: str, linker: str) -> None:
+    item = macaw.assemble_object(folder / f"{PROGRAMS[folder.name]}.s")
+    macaw.save_object(item, folder / "net.o")
+    (folder / "net.ld").write_text(macaw.linker_script(item))
+    (folder / "macaw.h").write_text(macaw.c_header(item))
+    compile_c(folder, compiler, "main.c", "-O0" if linker == "ld" else "-Os", "-g")
+    assert link(folder, linker, "main.o", "net.o") == ""
+    check(folder, "app.elf")
+
+
+def check(folder: Path, executable: str) -> None:
+    """The executable gives what is recorded, but for the cycles of another compiler's code."""
+    run = macaw.run(folder / executable, x=np.load(folder / "x.npy"))
+    assert run.exit_code == 0
+    for name, array in expected(folder.name).items():
+        if name != "cycles":
+            assert run.outputs[name].tolist() == array.tolist()
+    if folder.name == "c_layer":
+        assert run.stdout == "largest: y[3] = 955\n"
+        weights = np.load(folder / "weights.npy").astype(np.int32)
+        assert run.outputs["y"].tolist() == (weights @ np.load(folder / "x.npy")).tolist()
+    else:
+        products = np.load(folder / "x.npy").astype(np.int32) * np.load(folder / "w.npy")
+        assert run.outputs["sums"].tolist() == [products.sum()] * 2
+        by_vectors, by_numbers = run.outputs["cycles"].tolist()
+        assert by_vectors < by_numbers / 4
+
+
+def test_a_header_of_other_sources_is_refused(folder: Path) -> None:
+    name = folder / f"{PROGRAMS[folder.name]}.s"
+    (folder / "macaw.h").write_text(macaw.c_header(macaw.assemble_object(name)))
+    name.write_text(name.read_text() + "        .data\n        .word 5\n")
+    item = macaw.assemble_object(name)
+    macaw.save_object(item, folder / "net.o")
+    (folder / "net.ld").write_text(macaw.linker_script(item))
+    compile_c(folder, "gcc", "main.c", "-O1")
+    assert "undefined reference to `macaw_layout_" in link(folder, "ld", "main.o", "net.o")
