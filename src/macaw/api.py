@@ -25,6 +25,7 @@ DeviceLike: TypeAlias = "str | os.PathLike[str] | Configuration"
 
 ELF_MAGIC = b"\x7fELF"
 DEFAULT_DEVICE = "base"
+_C = (".c", ".cc", ".cpp", ".cxx", ".h")  # suffixes
 
 
 @check_arguments(device=arguments.device)
@@ -104,6 +105,10 @@ def _sources(sources: Sequence[FilePath | Source]) -> list[str | Path | Source]:
 
     if not sources:
         raise InputError("nothing to assemble")
+    for item in sources:
+        if not isinstance(item, Source) and Path(item).suffix.lower() in _C:
+            hint = "a C compiler makes an object of it, a linker an executable (docs/c.md)"
+            raise InputError(f"{os.fspath(item)} is C, no assembly source", hint)
     return [item if isinstance(item, Source) else os.fspath(item) for item in sources]
 
 

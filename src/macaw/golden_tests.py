@@ -87,10 +87,7 @@ def execute(golden: GoldenTest) -> Result:
     If the program faults, its stop is the result. Raises what `macaw.load` and the binding of
     inputs raise.
     """
-    if len(golden.sources) == 1:
-        program = api.load(golden.sources[0], device=golden.device)
-    else:
-        program = api.assemble(*golden.sources, device=golden.device)
+    program = api.load(*golden.sources, device=golden.device)
     inputs = read_arrays(golden.inputs)
     try:
         run = execution.run(

@@ -61,13 +61,20 @@ TABLE: dict[str, tuple[tuple[Any, ...], dict[str, Any], dict[str, tuple[Any, ...
         "device": NOT_DEVICES, "defines": (*NOT_MAPPINGS, {"a": 1.5}), "include_dirs": (7, "abc", [7]),
         "record": (7, "a"),
     }),
+    "assemble_object": ((), {}, {
+        "sources": (7, None, b"a", macaw.Source(7)),  # type: ignore[arg-type]
+        "device": NOT_DEVICES, "defines": (*NOT_MAPPINGS, {"a": 1.5}), "include_dirs": (7, "abc", [7]),
+        "record": (7, "a"),
+    }),
+    "c_header": ((), {}, {"item": ("x.o", 7), "device": NOT_DEVICES}),
     "concord": (("x.s",), {}, {
         "program": NOT_PATHS, "target": NOT_WORDS, "device": NOT_DEVICES,
         "entries": (7, "ab", [7], [("a", "b")], [("a", 0)]), "name": NOT_WORDS,
     }),
     "configuration": ((), {}, {"device": (*NOT_DEVICES, None)}),
     "disassemble": (("x.elf",), {}, {"program": NOT_PATHS, "core": (7, b"a"), "raw": NOT_FLAGS}),
-    "load": (("x.s",), {}, {"path": NOT_PATHS, "device": NOT_DEVICES}),
+    "linker_script": ((None,), {}, {"item": ("x.o", 7, None)}),
+    "load": (("x.s",), {}, {"path": NOT_PATHS, "more": NOT_PATHS, "device": NOT_DEVICES}),
     "lower": (("spmm", EYE), {"rows": 2}, {
         "operation": NOT_WORDS, "weights": NOT_ARRAYS, "rows": ("a", 0, -1, 1.5, True, (1, 2)),
         "image": (7, "8x8", (8,), (8, 0), (8.0, 8), (1, 2, 3)), "stride": ("same", 0, (1, 2, 3), None),
@@ -93,6 +100,7 @@ TABLE: dict[str, tuple[tuple[Any, ...], dict[str, Any], dict[str, tuple[Any, ...
         "program": (7, "x.elf", None), "path": NOT_PATHS, "format": NOT_WORDS, "lines": NOT_FLAGS,
         "memory": (7, b"a"),
     }),
+    "save_object": ((None, "x.o"), {}, {"item": ("x.o", 7, None), "path": NOT_PATHS, "lines": NOT_FLAGS}),
     "tiled": ((EYE,), {"layout": "rows", "side": "a"}, {
         "matrix": NOT_ARRAYS, "layout": NOT_WORDS, "side": NOT_WORDS,
     }),
@@ -133,6 +141,8 @@ def test_a_wrong_value_is_refused_with_the_parameters_name(
         positional, keywords = list(right), dict(named)
         if name == "save":
             positional[0] = program
+        if name == "save_object" and parameter != "item":
+            positional[0] = macaw.assemble_object(macaw.Source(""))
         place = list(kinds).index(parameter)
         kind = kinds[parameter].kind
         if kind is inspect.Parameter.VAR_POSITIONAL:

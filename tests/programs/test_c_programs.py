@@ -100,3 +100,63 @@ def test_a_header_of_other_sources_is_refused(folder: Path) -> None:
     (folder / "net.ld").write_text(macaw.linker_script(item))
     compile_c(folder, "gcc", "main.c", "-O1")
     assert "undefined reference to `macaw_layout_" in link(folder, "ld", "main.o", "net.o")
+
+
+# --- the tools take a linked program -------------------------------------------------------
+
+KEPT = {name: ROOT / "programs" / name / f"{name}.elf" for name in PROGRAMS}
+
+
+def line_of(name: str, text: str) -> int:
+    """The number of the line of main.c with a text."""
+    lines = (ROOT / "programs" / name / "main.c").read_text().splitlines()
+    return next(number for number, line in enumerate(lines, 1) if text in line)
+
+
+def test_a_breakpoint_in_c_that_vc_runs_is_hit() -> None:
+    from macaw.debugger.commands.text import answer_text
+    from macaw.debugging import make_interpreter
+
+    x = np.load(ROOT / "programs" / "c_vector" / "x.npy")
+    interpreter = make_interpreter(macaw.load(KEPT["c_vector"]), {"x": x})
+    place = f"main.c:{line_of('c_vector', 'macaw_pmac_s8(')}"
+
+    def said(line: str) -> str:
+        return answer_text(interpreter.execute(line), line)
+
+    assert said(f"break {place}").endswith(place)
+    assert f"break 1: {place} by vc" in said("run")
+    lanes = [int(word) for word in said("print/i8 vc.vr0").split("[")[1].rstrip("]\n").split(",")]
+    assert lanes == x[:16].tolist()
+    assert f"break 1: {place} by vc" in said("continue")
+    said("reverse-continue")
+    assert said("print/i8 vc.vr0").split("[")[1].rstrip("]\n").split(",")[0] == str(x[0])
+    said(f"break main.c:{line_of('c_vector', 'macaw_exit(sums[0]')}")
+    said("delete 1")
+    assert "by cp" in said("continue")
+
+
+def test_dis_prints_all_of_it() -> None:
+    text = macaw.disassemble(KEPT["c_layer"])
+    assert text.startswith("# Linked with objects of other tools. This is for reading")
+    for line in (
+        ".input  x, int8, 64",
+        ".seq    layer",
+        "dispatch ",
+        ".section .text.c",
+        "_start:",
+    ):
+        assert line in text
+    text = macaw.disassemble(KEPT["c_vector"], core="vc")
+    assert "pmac.s8 vr3, vr0, vr1, vr2, acc" in text
+    assert "core.start" not in text
+    assert "<vc_main>:" in macaw.disassemble(KEPT["c_vector"], raw=True)
+
+
+def test_a_profile_names_the_lines_of_c() -> None:
+    from macaw.profiling.profiler import profile
+
+    x = np.load(ROOT / "programs" / "c_vector" / "x.npy")
+    report = profile(macaw.load(KEPT["c_vector"]), {"x": x})
+    place = f"main.c:{line_of('c_vector', 'sum += x[i]')}"
+    assert place in str(report.bottleneck)
