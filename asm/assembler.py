@@ -13,9 +13,10 @@ from pathlib import Path
 from types import MappingProxyType
 
 from macaw.asm import output
-from macaw.asm.assembly_inputs import DeviceChoice, SourceFolders
+from macaw.asm.assembly_inputs import DeviceChoice, SourceFolders, is_gnu_source
 from macaw.asm.assembly_state import AssemblyState
 from macaw.asm.collecting import collecting_seldom
+from macaw.asm.common_symbols import place_commons
 from macaw.asm.core_part import CorePart
 from macaw.asm.core_parts import CoreParts
 from macaw.asm.diagnostics import AssemblyError, guessing
@@ -40,18 +41,26 @@ def assemble(
     defines: Mapping[str, str | int] | None = None,
     include_dirs: Sequence[str | Path] = (),
     record: Record | None = None,
+    gnu: bool = False,
 ) -> Program:
     """Assemble one or several sources (paths, or texts as `Source`) and return the executable.
 
     `device` overrides the source's `.device`; `defines` are symbols of every file; files are read
     below a source's folder and `include_dirs`. `record` collects what `macaw.asm.listing.text`
-    needs. Raises `AssemblyError` with all mistakes, and `ConfigError` for a bad `device`.
+    needs. With `gnu`, what stands before the first `.core` of a source is the control core's.
+
+    Raises `AssemblyError` with all mistakes, and `ConfigError` for a bad `device`.
     """
     if isinstance(sources, str | Path | Source):
         sources = [sources]
     with collecting_seldom():
         run = analyse(
-            sources, device=device, defines=defines or {}, include_dirs=include_dirs, record=record
+            sources,
+            device=device,
+            defines=defines or {},
+            include_dirs=include_dirs,
+            record=record,
+            gnu=gnu,
         )
         return run.program()
 
@@ -63,6 +72,7 @@ def assemble_object(
     defines: Mapping[str, str | int] | None = None,
     include_dirs: Sequence[str | Path] = (),
     record: Record | None = None,
+    gnu: bool = False,
 ) -> Relocatable:
     """Assemble sources and return an object for a linker; the rest is as for `assemble`.
 
@@ -76,6 +86,7 @@ def assemble_object(
             include_dirs=include_dirs,
             record=record,
             linkage=Linkage(),
+            gnu=gnu,
         )
         return run.relocatable()
 
@@ -90,6 +101,7 @@ def analyse(
     linkage: Linkage | None = None,
     budget: Budget | None = None,
     watch: Callable[[], None] = lambda: None,
+    gnu: bool = False,
 ) -> Assembly:
     """Assemble the sources and return the finished run. Mistakes are in its report, not raised.
 
@@ -98,7 +110,7 @@ def analyse(
     """
     folders = SourceFolders([Path(folder) for folder in include_dirs])
     state = AssemblyState(DeviceChoice(device), folders, record, watch, linkage)
-    run = Assembly(state, defines, budget or Budget())
+    run = Assembly(state, defines, budget or Budget(), gnu)
     with collecting_seldom(), guessing():
         for source in sources:
             run.read_source(source)
@@ -116,7 +128,11 @@ class Assembly:
     """
 
     def __init__(
-        self, state: AssemblyState, defines: Mapping[str, str | int], budget: Budget
+        self,
+        state: AssemblyState,
+        defines: Mapping[str, str | int],
+        budget: Budget,
+        is_gnu: bool = False,
     ) -> None:
         self.state = state
         self.files: list[str] = []  # the names of the caller's sources
@@ -124,6 +140,7 @@ class Assembly:
         self._fast_path = FastPath(state, self._parts)
         self._defines = defines
         self._budget = budget
+        self._is_gnu = is_gnu
         self._default: CorePart | None = None  # the control core's, if the source has none
 
     def read_source(self, source: str | Path | Source, is_default: bool = False) -> None:
@@ -143,6 +160,7 @@ class Assembly:
             self.files.append(text.name)
             for name, value in self._defines.items():
                 self._define(name, value, text)
+        self._parts.begin_source(self._is_gnu or is_gnu_source(text.text))
         SourceReader(state, self._parts, self._fast_path, self._budget).read(text)
         self._parts.leave()
 
@@ -166,6 +184,8 @@ class Assembly:
             if source is not None:
                 self.read_source(source, is_default=True)
                 self._default = self._parts.control()
+        if self.state.commons:
+            place_commons(self.state, self._parts.zeros())
         self.state.is_read = True
         for part in self._parts:
             part.finish()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,10 +11,21 @@ from macaw.asm.diagnostics import printable_name
 from macaw.asm.report import Report
 from macaw.asm.source import LogicalLine, Source, SourceText
 from macaw.asm.syntax import Mistake, Name, Text
-from macaw.isa import reading
+from macaw.isa import reading, registry
 from macaw.isa.config import ConfigError, Configuration, load, settings
 
 DEFAULT_DEVICE = "base"
+_OF_MACAW = re.compile(r"(?:^|[;:])[ \t]*\.(?:core|device)\b", re.MULTILINE)
+_WORD = re.compile(r"(?:^|[;:])[ \t]*([A-Za-z_.][\w.]*)(?![\w.]*[ \t]*[:=])", re.MULTILINE)
+
+
+def is_gnu_source(text: str) -> bool:
+    """Return whether a source has code for the control core, and no `.core` or `.device`."""
+    if _OF_MACAW.search(text):
+        return False
+    control = next(core for core in registry.cores() if not core.number)
+    code = {".text", *(row.name for row in control.directives)}
+    return any(match[1] in control.rows or match[1] in code for match in _WORD.finditer(text))
 
 
 class DeviceChoice:

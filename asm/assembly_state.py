@@ -17,7 +17,7 @@ from macaw.asm.program import Hint
 from macaw.asm.program_symbols import ProgramSymbols
 from macaw.asm.relocatable import Linkage
 from macaw.asm.report import Report
-from macaw.asm.symbols import Scope
+from macaw.asm.symbols import CommonSymbol, Scope
 from macaw.asm.syntax import Node
 from macaw.asm.tensor_slots import TensorSlots
 from macaw.isa.config import Configuration
@@ -47,6 +47,7 @@ class AssemblyState:
     hints: list[Hint] = field(default_factory=list)
     cores: list[Core] = field(default_factory=list)  # the core of each part, in their order
     tensor_slots: TensorSlots = field(default_factory=TensorSlots)
+    commons: list[CommonSymbol] = field(default_factory=list)
 
     # What is left to do after the layout. By the id of an area and the offset of an instruction:
     # what its `%pcrel_hi` points at.

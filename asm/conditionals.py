@@ -154,6 +154,7 @@ CONDITIONALS = (
     _row(".ifnes",    '"text", "text"',   f"{_ONLY}strings differ.", partial(_are_same_strings, False), ".ifnes \"fast\", \"small\""),
     TextDirective(".elseif", ".elseif value", "What follows instead, if the value is not 0.", _elseif, example=".set n, 2\n.if n == 1\n.byte 1\n.elseif n == 2\n.byte 2\n.endif", always=True),
     TextDirective(".else",   ".else",         "What follows instead.", _else, example=".if 0\n.byte 1\n.else\n.byte 2\n.endif", always=True),
+    TextDirective(".endc",   ".endc",         "As .endif.", _endif, example=".if 1\n.byte 1\n.endc", always=True),
     TextDirective(".endif",  ".endif",        "The end of a conditional.", _endif, example=".if 1\n.byte 1\n.endif", always=True),
 )
 # fmt: on

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from macaw.asm import layout
 from macaw.asm.assembly_state import AssemblyState
 from macaw.asm.core_part import COMMON_SECTIONS, CorePart, common_area
 from macaw.asm.diagnostics import did_you_mean
 from macaw.asm.forms import part_class
 from macaw.asm.layout import Area, SectionPlan
+from macaw.asm.section_names import DROPPED, SectionWords, section_of
 from macaw.asm.source import LogicalLine, SourceText
 from macaw.asm.statement_context import StatementContext
 from macaw.asm.syntax import Mistake, Name, Named, Statement
@@ -28,6 +30,10 @@ class CoreParts:
         self._parts: dict[tuple[str, int | None], CorePart] = {}
         self.current: CorePart | None = None
         self.has_reported_no_part = False  # of an instruction outside of parts
+        self._is_gnu = False
+        self._previous: Area | None = None
+        self._groups: dict[str, str] = {}  # the file whose sections of a group are taken
+        self._pushed: list[tuple[Area, Area | None]] = []  # sections, and those before them
         self._enter_data()
 
     def __iter__(self) -> Iterator[CorePart]:
@@ -53,11 +59,28 @@ class CoreParts:
 
     def leave(self) -> None:
         """End the current part, because another part begins or the source ends."""
+        self._previous = None
+        self._pushed.clear()
         if self.current is not None:
             self.current.leave()
         self._state.symbols.place_labels(self._state.area)
         self.current = None
         self._enter_data()
+
+    def begin_source(self, is_gnu: bool) -> None:
+        """Begin a source. If it `is_gnu`, the control core's part begins without a `.core`."""
+        self._is_gnu = is_gnu
+
+    @property
+    def awaits_control(self) -> bool:
+        """Whether the next statement begins the control core's part."""
+        return self._is_gnu and self.current is None
+
+    def begin_control(self, line: LogicalLine) -> None:
+        """Begin the control core's part."""
+        core = next(core for core in registry.cores() if not core.number)
+        self.current = self._part(core, None, line)
+        self._state.area = self.current.area()
 
     def _enter_data(self) -> None:
         """Let the following bytes go to `.data`, the section for bytes outside of all parts."""
@@ -139,23 +162,88 @@ class CoreParts:
         nowhere = LogicalLine(SourceText("", ""), 0, "")
         return part_class(core.name)(self._state, core, None, nowhere)
 
-    def enter_section(self, name: Name) -> None:
+    def enter_section(self, line: LogicalLine, name: Name, words: SectionWords) -> None:
         """Carry out `.section NAME`. Raises `Mistake` if the current part has no such section."""
-        part = self.current
-        choices: Sequence[str]
-        if part is None:
-            area, choices = common_area(self._state.layout, name.text), tuple(COMMON_SECTIONS)
-        else:
-            area, choices = part.section(name.text), part.section_names()
+        section = section_of(name.text, words)
+        area = self._own_area(name.text) if not words.number else None
+        if area is None and section is not None:
+            area = self._source_area(name.text, section, words, line)
         if area is None:
-            where = f"a part of {part.core.name}" if part else "what stands in no part"
-            there = "there are " + ", ".join(choices)
-            if part is None:
-                there += "; a core's part begins with .core"
-            hint = did_you_mean(name.text, choices) or there
-            raise Mistake(f"{where} has no section '{name.text}'", name, hint)
+            raise self._no_section(name)
+        self._enter(area)
+
+    def _own_area(self, name: str) -> Area | None:
+        """Return the area of a section that the current part has by this name."""
+        if self.current is None:
+            return common_area(self._state.layout, name)
+        return self.current.section(name)
+
+    def _source_area(
+        self, name: str, section: str, words: SectionWords, line: LogicalLine
+    ) -> Area | None:
+        """Return the area of a source's own section in `section` of the part."""
+        if name.rpartition(".")[2] in registry.names():
+            return None  # the section of another core's part
+        if section == DROPPED or not self._takes_group(words.group, line):
+            return Area(layout.DROPPED, discarded=True)
+        main = self._own_area(section)
+        plan = self._state.layout.plans.get(main.section) if main is not None else None
+        if plan is None:
+            return main
+        return plan.area_named("" if name == section else name, words.number)
+
+    def _takes_group(self, group: str, line: LogicalLine) -> bool:
+        """Return whether a program takes this file's sections of a group, and not another's."""
+        return not group or self._groups.setdefault(group, line.source.name) == line.source.name
+
+    def _no_section(self, name: Name) -> Mistake:
+        part = self.current
+        where = f"a part of {part.core.name}" if part else "what stands in no part"
+        choices = part.section_names() if part else tuple(COMMON_SECTIONS)
+        there = "there are " + ", ".join(choices)
+        if part is None:
+            there += "; a core's part begins with .core"
+        hint = did_you_mean(name.text, choices) or there
+        return Mistake(f"{where} has no section '{name.text}'", name, hint)
+
+    def _enter(self, area: Area) -> None:
         self._state.symbols.place_labels(self._state.area)
-        self._state.area = area
+        self._previous, self._state.area = self._state.area, area
+
+    def zeros(self) -> Area:
+        """Return the area of `.bss`."""
+        area = common_area(self._state.layout, ".bss")
+        assert area is not None
+        return area
+
+    def enter_dropped(self) -> None:
+        """Enter a section whose bytes go nowhere."""
+        self._enter(Area(layout.DROPPED, discarded=True))
+
+    def enter_subsection(self, number: int) -> None:
+        """Enter another subsection of the present section."""
+        area = self._state.area
+        plan = self._state.layout.plans.get(area.section)
+        if plan is not None:
+            self._enter(plan.area_named(area.name, number))
+
+    def enter_previous(self, head: Name) -> None:
+        """Change places with the section before. Raises `Mistake` if there is none."""
+        if self._previous is None:
+            raise Mistake("no section was left before", head)
+        self._enter(self._previous)
+
+    def push_section(self) -> None:
+        """Keep the present section, and the one before it, for `pop_section`."""
+        self._pushed.append((self._state.area, self._previous))
+
+    def pop_section(self, head: Name) -> None:
+        """Go back to the section that was kept last. Raises `Mistake` if there is none."""
+        if not self._pushed:
+            raise Mistake("'.popsection' without '.pushsection'", head)
+        area, previous = self._pushed.pop()
+        self._enter(area)
+        self._previous = previous
 
     @property
     def padding(self) -> Callable[[int], bytes] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import partial
 from math import prod
@@ -10,7 +11,7 @@ from macaw.asm import files
 from macaw.asm.data import MAX_BYTES, Array, DataError, Selection, read_npy, select
 from macaw.asm.diagnostics import did_you_mean
 from macaw.asm.directive import Directive, name_of, wrong_operands
-from macaw.asm.expressions import NotYet, number
+from macaw.asm.expressions import Address, NotYet, evaluate, number
 from macaw.asm.floats import DOUBLE, HALF, SINGLE, FloatError, FloatFormat, bits
 from macaw.asm.program import DTYPE_SIZES
 from macaw.asm.relocations import WORD, relocate_number
@@ -19,6 +20,7 @@ from macaw.asm.symbols import Datum
 from macaw.asm.syntax import (
     AlreadyReported,
     Indexed,
+    LongNumber,
     Mistake,
     Name,
     Named,
@@ -32,6 +34,7 @@ from macaw.asm.syntax import (
 )
 
 _MAX_DIMENSIONS = 32
+_LITERAL = re.compile(r"(-?)(0[xX][0-9A-Fa-f]+|0[bB][01]+|[1-9][0-9]*|0)")
 _MAX_FILL = 8  # bytes that .fill repeats
 _MAX_FILL_VALUE = 4  # bytes of them that its value gives, as in GNU as
 
@@ -77,7 +80,7 @@ def _floats(form: FloatFormat, context: StatementContext, statement: Statement) 
         while isinstance(inner, Unary) and inner.operator in "+-" and not sign:
             sign = inner.operator
             inner = inner.operand
-        if not isinstance(inner, Real | Number | Name):
+        if not isinstance(inner, Real | Number | LongNumber | Name):
             raise Mistake("a floating-point number is needed here", node)
         text = context.line.text[inner.start : inner.end]
         try:
@@ -85,6 +88,58 @@ def _floats(form: FloatFormat, context: StatementContext, statement: Statement) 
         except FloatError as error:
             raise Mistake(str(error), node) from None
     context.emit(bytes(data))
+
+
+def _octa(context: StatementContext, statement: Statement) -> None:
+    """Carry out `.octa`. A number may have 128 bits; an expression has 64, with its sign."""
+    for node in statement.operands:
+        text = context.line.text[node.start : node.end].replace(" ", "")
+        literal = _LITERAL.fullmatch(text)
+        if literal is None:
+            value = context.number(node)
+        else:
+            value = int(literal[2], 0) * (-1 if literal[1] else 1)
+        if not -(1 << 127) <= value < 1 << 128:
+            raise Mistake("the number does not fit 128 bits", node)
+        context.emit((value % (1 << 128)).to_bytes(16, "little"))
+
+
+def _leb128(signed: bool, context: StatementContext, statement: Statement) -> None:
+    """Carry out `.uleb128` or `.sleb128`. The values must be known: they decide the length."""
+    for node in statement.operands:
+        value = context.number(node)
+        if not signed:
+            value %= 1 << 64
+        data = bytearray()
+        while True:
+            low, value = value & 0x7F, value >> 7
+            is_last = value == (-(low >> 6) if signed else 0)
+            data.append(low if is_last else low | 0x80)
+            if is_last:
+                break
+        context.emit(bytes(data))
+
+
+def _org(context: StatementContext, statement: Statement) -> None:
+    """Carry out `.org`: a number is an offset in the section, a label of the section that place."""
+    if not 1 <= len(statement.operands) <= 2:
+        raise wrong_operands(statement, ".org OFFSET [, fill]")
+    node = statement.operands[0]
+    value = evaluate(node, context)
+    if isinstance(value, Address):
+        if value.area is not context.area:
+            raise Mistake("the place is in another section", node)
+        value = value.offset
+    fill = 0
+    if len(statement.operands) == 2:
+        fill = context.bounded_number(statement.operands[1], "fill", -128, 255) & 0xFF
+    count = value - context.offset
+    if not 0 <= count <= MAX_BYTES:
+        raise Mistake(f"the section is at {context.offset} already, {value} is before it", node)
+    if fill:
+        context.emit(bytes([fill]) * count)
+    else:
+        context.reserve(count)
 
 
 def _strings(end: bytes, context: StatementContext, statement: Statement) -> None:
@@ -255,17 +310,22 @@ D = Directive
 # Bytes of a number, by the directive that puts numbers.
 NUMBER_SIZES = {
     name: size
-    for size, names in {1: ".byte", 2: ".half .short .2byte", 4: ".word .long .4byte", 8: ".dword .quad .8byte"}.items()
+    for size, names in {1: ".byte", 2: ".half .short .hword .2byte", 4: ".word .long .int .4byte", 8: ".dword .quad .8byte"}.items()
     for name in names.split()
 }
 # Directives that only add bytes, which follow from their operands.
-PURE_DATA = frozenset((*NUMBER_SIZES, *".float16 .float .double .ascii .asciz .string .space .zero .skip .fill".split()))
+PURE_DATA = frozenset((*NUMBER_SIZES, *".float16 .float .single .double .ascii .asciz .string .space .zero .skip .fill".split()))
 DATA = (
     *(D(name, f"{name} value, ...", f"Numbers of {size} byte{'s' * (size > 1)}, signed or unsigned.", partial(_numbers, size), example=f"{name} 1, -1, 'a', 0x7f")
       for name, size in NUMBER_SIZES.items()),
     D(".float16", ".float16 value, ...",              "Floating-point numbers of 2 bytes, rounded half to even.", partial(_floats, HALF), example=".float16 1.5, -0.1"),
     D(".float",   ".float value, ...",                "Floating-point numbers of 4 bytes, rounded half to even.", partial(_floats, SINGLE), example=".float 1.5, -1e-3"),
+    D(".single",  ".single value, ...",               "As .float.", partial(_floats, SINGLE), example=".single 1.5, -1e-3"),
     D(".double",  ".double value, ...",               "Floating-point numbers of 8 bytes, rounded half to even.", partial(_floats, DOUBLE), example=".double 1.5, -1e-300"),
+    D(".octa",    ".octa value, ...",                 "Numbers of 16 bytes.", _octa, example=".octa 0x0123456789abcdef0123456789abcdef"),
+    D(".uleb128", ".uleb128 value, ...",              "Unsigned numbers in groups of 7 bits (LEB128).", partial(_leb128, False), example=".uleb128 300"),
+    D(".sleb128", ".sleb128 value, ...",              "Signed numbers in groups of 7 bits (LEB128).", partial(_leb128, True), example=".sleb128 -300"),
+    D(".org",     ".org OFFSET [, fill]",             "Go on at this offset of the section, which is not before the present one.", _org, example=".org 16"),
     D(".ascii",   ".ascii \"text\", ...",             "Text, UTF-8, without a zero byte at its end.", partial(_strings, b""), example=".ascii \"two\\n\", \"lines\\n\""),
     D(".asciz",   ".asciz \"text\", ...",             "Text, each string with a zero byte at its end.", partial(_strings, b"\0"), example=".asciz \"hello\""),
     D(".string",  ".string \"text\", ...",            "As .asciz.", partial(_strings, b"\0"), example=".string \"hello\""),
@@ -278,3 +338,4 @@ DATA = (
     D(".npy",     ".npy \"file.npy\" [[rows, ...]]",  "The elements of the array in a file, or of a part of it, row by row.", _npy, example="w: .npy \"weights.npy\"[0:2]"),
 )
 # fmt: on
+DATA_NAMES = frozenset(row.name for row in DATA)

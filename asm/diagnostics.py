@@ -19,11 +19,11 @@ from macaw.isa.errors import MacawError
 
 _WIDEST = 160  # characters of a source line that are shown
 MOST_ERRORS = 100  # printed by default
-_MOST_COMPARED = 200_000  # names that a run of the assembler compares
+_MOST_COMPARED = 400_000  # names that a run of the assembler compares
 
 _to_compare: ContextVar[list[int] | None] = ContextVar("to_compare", default=None)
 
-ERROR, WARNING = "error", "warning"
+ERROR, WARNING, NOTE = "error", "warning", "note"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +49,12 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """An error or a warning. `chain` leads from the innermost expansion outwards to the file."""
+    """An error, a warning or a note.
 
-    severity: str  # ERROR or WARNING
+    `chain` leads from the innermost expansion outwards to the file.
+    """
+
+    severity: str  # ERROR, WARNING or NOTE
     message: str
     span: Span
     hint: str = ""

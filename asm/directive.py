@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from macaw.asm.statement_context import StatementContext
-from macaw.asm.syntax import Mistake, Name, Node, Statement
+from macaw.asm.syntax import Mistake, Name, Node, Statement, Text
 
 
 @dataclass(frozen=True)
@@ -55,3 +55,10 @@ def name_of(node: Node, what: str = "a symbol") -> Name:
     if not isinstance(node, Name):
         raise Mistake(f"{what} is needed here", node)
     return node
+
+
+def symbol_of(node: Node) -> Name:
+    """Return an operand that must be a symbol, whose name may stand in quotes. Raises `Mistake`."""
+    if isinstance(node, Text):
+        return Name(node.start, node.end, node.value.decode("utf-8", "replace"))
+    return name_of(node)

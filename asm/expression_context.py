@@ -18,9 +18,14 @@ from macaw.asm.syntax import (
     Name,
     Node,
     Number,
+    QuotedName,
     Slice,
     Text,
 )
+
+
+def _no_number(node: Node) -> Mistake:
+    return Mistake("a number is needed here, not a string", node)
 
 
 class ExpressionContext:
@@ -56,6 +61,8 @@ class ExpressionContext:
         try:
             return number(node, self)
         except NotYet as error:
+            if isinstance(error.node, QuotedName):
+                raise _no_number(error.node) from None
             raise Mistake(f"the value must be known here: {error.why}", error.node) from None
 
     def value(self, node: Node) -> int | Deferred | Address:
@@ -108,12 +115,14 @@ class ExpressionContext:
         if symbol is None:
             if not is_read:
                 return None
+            if node.text in self.scope.weak:
+                return Definition(node.text, self.line, node.start, node.end, 0, is_label=False)
             hint = self.state.symbols.hint(node.text, self.scope, self.state.cores)
             raise Mistake(f"undefined symbol '{node.text}'", node, hint)
         symbol.is_used = True
         if symbol.is_bad:
             raise AlreadyReported
-        return symbol
+        return symbol if is_read or not symbol.is_weak else None
 
     def _known_definition(self, node: Name) -> Definition:
         """Return the definition of a name.
@@ -132,7 +141,11 @@ class ExpressionContext:
         linkage, is_fixed = self.state.linkage, isinstance(node, FixedName)
         if linkage is not None and self.state.is_read and not is_fixed and self._is_unknown(node):
             return Address(linkage.external(node.text), 0)
+        if linkage is None and isinstance(node, QuotedName):
+            self._check_quoted(node)
         symbol = self._known_definition(node)
+        if symbol.formula is not None:
+            return evaluate(symbol.formula, self)
         value = symbol.value
         if isinstance(value, Deferred):
             if not self.state.is_placed:
@@ -142,9 +155,18 @@ class ExpressionContext:
             raise NotYet(node, f"'{node.text}' has no place yet")
         return self._address(value) if isinstance(value, Address) else value
 
+    def _check_quoted(self, node: QuotedName) -> None:
+        """Raise `Mistake` (`NotYet` while sources are read) if no symbol has that name."""
+        if self.scope.find(node.text) is None and node.text not in self.scope.weak:
+            if self.state.is_read:
+                raise _no_number(node)
+            raise NotYet(node, "no symbol has this name")
+
     def _address(self, value: Address) -> Value:
         if self.state.is_placed and isinstance(value.area, Area) and value.area.base is not None:
             return value.area.base + value.offset
+        if self.state.is_placed and isinstance(value.area, Area) and value.area.is_dropped:
+            raise Mistake("the label is in a section that no program loads", (-1, -1))
         return value
 
     def here(self) -> Value:

@@ -22,10 +22,12 @@ from macaw.asm.syntax import (
     Here,
     Indexed,
     LocalLabel,
+    LongNumber,
     Mistake,
     Name,
     Node,
     Number,
+    QuotedName,
     Real,
     Text,
     Unary,
@@ -229,9 +231,14 @@ def _leaf(node: Node, context: Context) -> Value:
             if isinstance(value, int):
                 node.check(value)
             return value
+        case LongNumber():
+            raise Mistake("the number does not fit 64 bits", node)
         case Real():
             raise Mistake("a whole number is needed here", node)
-        case Text() | Indexed():
+        case Text():
+            name = node.value.decode("utf-8", "replace")
+            return context.name(QuotedName(node.start, node.end, name))
+        case Indexed():
             raise Mistake("a number is needed here, not a string", node)
     raise Mistake("an expression is needed here", node)
 

@@ -89,7 +89,9 @@ class FastPath:
         Return None if no line here can be simple.
         """
         part, area = self._parts.current, self._state.area
-        if area.zeros or self._state.symbols.pending:
+        if area.zeros or area.is_dropped or self._state.symbols.pending:
+            return None
+        if part is None and self._parts.awaits_control:
             return None
         if part is None:
             return NO_ENCODERS

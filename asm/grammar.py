@@ -18,11 +18,13 @@ from macaw.asm.syntax import (
     Indexed,
     Inside,
     LocalLabel,
+    LongNumber,
     Mistake,
     Name,
     Named,
     Node,
     Number,
+    Omitted,
     Phrase,
     Real,
     Slice,
@@ -31,10 +33,16 @@ from macaw.asm.syntax import (
     Unary,
 )
 
+# Directives that have defaults for operands that are not the last ones.
+_MAY_OMIT = frozenset(
+    (".align", ".balign", ".p2align", ".comm", ".lcomm", ".fill", ".space", ".skip", ".org")
+)
+
 _Child = Token | Node | list[Node]
 
 
 def _integer(token: Token) -> int:
+    """Return the value of a token, modulo 2^64, or a larger one as it is."""
     start, end = _place(token)
     text = token.lower()
     if text.startswith(("0x", "0b")):
@@ -45,9 +53,7 @@ def _integer(token: Token) -> int:
         value = int(text, 8)
     else:
         value = int(text) if len(text) < 40 else WORD
-    if value >= WORD:
-        raise Mistake("the number does not fit 64 bits", (start, end))
-    return wrap(value)
+    return wrap(value) if value < WORD else value
 
 
 def _place(child: _Child) -> tuple[int, int]:
@@ -55,6 +61,16 @@ def _place(child: _Child) -> tuple[int, int]:
         return child.start_pos or 0, child.end_pos or 0
     assert isinstance(child, Node)
     return child.start, child.end
+
+
+def _name(token: Token) -> Name:
+    """Return the name that a token means: without its quotes, and without `@plt`."""
+    start, end = _place(token)
+    if token.type == "STRING":
+        text = unescape(token[1:-1], start + 1).decode("utf-8", "replace")
+    else:
+        text = token.removesuffix("@plt")
+    return Name(start, end, text)
 
 
 class Builder(Transformer[Token, Node]):
@@ -82,8 +98,11 @@ class Builder(Transformer[Token, Node]):
     def label(self, children: list[Token]) -> Node:
         token = children[0]
         if token.type == "INTEGER":
-            return Number(*_place(token), _integer(token))
-        return Name(*_place(token), str(token))
+            value = _integer(token)
+            if value >= WORD:
+                raise Mistake("the number does not fit 64 bits", _place(token))
+            return Number(*_place(token), value)
+        return _name(token)
 
     def command(self, children: list[_Child]) -> Node:
         head = children[0]
@@ -91,20 +110,27 @@ class Builder(Transformer[Token, Node]):
         operands = children[1] if len(children) > 1 else []
         assert isinstance(operands, list)
         end = operands[-1].end if operands else _place(head)[1]
-        name = Name(*_place(head), str(head))
+        name = _name(head)
         return Statement(name.start, end, (), name, tuple(operands))
 
     def assignment(self, children: list[_Child]) -> Node:
         name, sign, value = children
         assert isinstance(value, Node)
-        target = name if isinstance(name, Node) else Name(*_place(name), str(name))
+        assert not isinstance(name, list)
+        target = name if isinstance(name, Node) else _name(name)
         head = Name(*_place(sign), str(sign))
         return Statement(target.start, value.end, (), head, (target, value))
 
     move = assignment
 
     def operands(self, children: list[_Child]) -> list[Node]:
-        return list(self._nodes(children))
+        nodes: list[Node] = []
+        for before, child in zip([None, *children], children, strict=False):
+            if isinstance(child, Node):
+                nodes.append(child)
+            elif isinstance(before, Token):  # two commas
+                nodes.append(Omitted(*_place(child)))
+        return nodes
 
     def inside(self, children: list[_Child]) -> Node:
         outer, inner = self._nodes(children)
@@ -138,7 +164,12 @@ class Builder(Transformer[Token, Node]):
         return Unary(_place(operator)[0], operand.end, str(operator), operand)
 
     def integer(self, children: list[Token]) -> Node:
-        return Number(*_place(children[0]), _integer(children[0]))
+        value = _integer(children[0])
+        return (
+            Number(*_place(children[0]), value)
+            if value < WORD
+            else LongNumber(*_place(children[0]))
+        )
 
     def real(self, children: list[Token]) -> Node:
         return Real(*_place(children[0]), str(children[0]))
@@ -159,7 +190,9 @@ class Builder(Transformer[Token, Node]):
         return Text(start, end, unescape(token[1:-1], start + 1))
 
     def string(self, children: list[Token]) -> Node:
-        return self._string(children[0])
+        texts = [self._string(token) for token in children]
+        value = b"".join(text.value for text in texts)
+        return Text(texts[0].start, texts[-1].end, value)
 
     def local(self, children: list[Token]) -> Node:
         token = children[0]
@@ -173,7 +206,7 @@ class Builder(Transformer[Token, Node]):
         return Call(*self._span(children), str(children[0]), self._nodes(children))
 
     def name(self, children: list[Token]) -> Node:
-        return Name(*_place(children[0]), str(children[0]))
+        return _name(children[0])
 
     def indexed(self, children: list[_Child]) -> Node:
         token, subscripts = children
@@ -182,7 +215,7 @@ class Builder(Transformer[Token, Node]):
         if token.type == "STRING":
             base: Name | Text = self._string(token)
         else:
-            base = Name(*_place(token), str(token))
+            base = _name(token)
         return Indexed(base.start, subscripts.end, base, subscripts.items)
 
     def slice(self, children: list[_Child]) -> Node:
@@ -221,6 +254,11 @@ def parse(line: str) -> Statement:
     except UnexpectedInput as error:
         raise explain(error, line) from None
     assert isinstance(statement, Statement)
+    if statement.head is None or statement.head.text not in _MAY_OMIT:
+        for operand in statement.operands:
+            if isinstance(operand, Omitted):
+                place = operand.start, operand.end
+                raise Mistake("unexpected ',', expected an operand", place)
     return statement
 
 
@@ -248,6 +286,8 @@ def explain(error: UnexpectedInput, text: str, whole: str = "") -> Mistake:
         expectation = "',' or the end of the line"
     elif "LPAR" in expected:
         expectation = "'('"
+    elif expected == {"COLON", "EQUAL"}:
+        expectation = "':' or '='"
     elif expected == {"COLON"}:
         expectation = "':'"
     else:

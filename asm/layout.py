@@ -16,6 +16,7 @@ from macaw.isa import memory_map
 # Memories that a section can lie in; OWN are those that a core brings.
 LOCAL, EXTERNAL, UNIT, OWN = "local", "external", "unit", "own"
 IMAGE_ALIGN = 64  # of tensors and of images in external memory
+DROPPED = ".dropped"  # the section of bytes that no program loads, such as those for debuggers
 
 
 class LayoutError(ValueError):
@@ -34,6 +35,13 @@ class Area:
     base: int | None = None  # address as its core sees it, after the layout
     load_base: int = 0  # address at which the loader puts it
     discarded: bool = False  # it goes into no program
+    name: str = ""  # of the source's own section in this one, such as .text.startup
+    number: int = 0  # of a subsection
+
+    @property
+    def is_dropped(self) -> bool:
+        """Whether the area belongs to a section that the source has and no program loads."""
+        return self.section == DROPPED
 
     @property
     def size(self) -> int:
@@ -89,6 +97,24 @@ class SectionPlan:
     align: int = 1
     # Of tensors: the section of the part that works with them. A UNIT section follows it.
     part_section: str = ""
+
+    def area_named(self, name: str, number: int) -> Area:
+        """Return the area of a source's own section and subsection in this one; add a new one.
+
+        Sections follow in the order in which the source names them, subsections by their numbers.
+        """
+        first = self.areas[0]
+        names = list(dict.fromkeys(area.name for area in self.areas))
+        if name not in names:
+            names.append(name)
+        for area in self.areas:
+            if (area.name, area.number) == (name, number):
+                return area
+        align = first.align if "x" in self.flags else 1
+        area = Area(self.name, first.zeros, align=align, name=name, number=number)
+        self.areas.append(area)
+        self.areas.sort(key=lambda item: (names.index(item.name), item.number))
+        return area
 
     @property
     def size(self) -> int:

@@ -24,7 +24,13 @@ def parse(text: str) -> Statement:
     return (_parse_short if len(text) <= _LONGEST_SHORT else _parse_long)(text)
 
 
+# `.insn r 0x33, ...`: no comma stands behind the name of the format.
+_FORMAT = re.compile(r"(\.insn[ \t]+[a-z]\w*)[ \t](?![ \t]*(?:,|$))")
+
+
 def _parse(text: str) -> Statement:
+    if ".insn" in text:
+        text = _FORMAT.sub(r"\1,", text, count=1)  # of the same length
     statement = simple_statement.split(text)
     if statement is not None:
         return statement

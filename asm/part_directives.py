@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from macaw.asm.core_parts import CoreParts
-from macaw.asm.directive import check_count, name_of
+from macaw.asm.directive import check_count
 from macaw.asm.statement_context import StatementContext
-from macaw.asm.syntax import Mistake, Name, Statement, Text
+from macaw.asm.syntax import Mistake, Name, Omitted, Statement, Text
 
 MAX_ALIGN = 16  # .align 16 is 64 KiB
 
@@ -13,19 +13,6 @@ MAX_ALIGN = 16  # .align 16 is 64 KiB
 def enter_core(parts: CoreParts, context: StatementContext, statement: Statement) -> None:
     """Carry out `.core NAME, row=R`. Raises `Mistake`."""
     parts.enter_core(context, statement)
-
-
-def enter_section(parts: CoreParts, _context: StatementContext, statement: Statement) -> None:
-    """Carry out `.section NAME`. Raises `Mistake`."""
-    check_count(statement, 1, 1, ".section NAME")
-    parts.enter_section(name_of(statement.operands[0], "the name of a section"))
-
-
-def enter_own_section(parts: CoreParts, _context: StatementContext, statement: Statement) -> None:
-    """Carry out `.text`, `.data` or `.bss`. Raises `Mistake`."""
-    assert statement.head is not None
-    parts.enter_section(statement.head)
-    check_count(statement, 0, 0, statement.head.text)
 
 
 def choose_device(context: StatementContext, statement: Statement) -> None:
@@ -62,7 +49,7 @@ def align_bytes(parts: CoreParts, context: StatementContext, statement: Statemen
 
 def _align(parts: CoreParts, context: StatementContext, statement: Statement, step: int) -> None:
     padding = parts.padding
-    if len(statement.operands) > 1:
+    if len(statement.operands) > 1 and not isinstance(statement.operands[1], Omitted):
         fill = context.bounded_number(statement.operands[1], "fill", -128, 255) & 0xFF
 
         def padding(count: int) -> bytes:

@@ -146,8 +146,9 @@ class ProgramSymbols:
         for scope in self.table.scopes:
             numbered = [item[1] for group in scope.numbered.values() for item in group]
             private = [item for item in scope.symbols.values() if item.is_private and item.is_label]
-            for label in [*private, *numbered]:
-                if not label.is_used and not label.is_bad:
+            for label in () if scope.is_compiled else (*private, *numbered):
+                dropped = label.area is not None and label.area.is_dropped
+                if not label.is_used and not label.is_bad and not dropped:
                     at = (label.start, label.end)
                     self._report.warning(label.line, at, f"label '{label.name}' is not used")
 

@@ -21,28 +21,16 @@ _MOST_CUTS = 20  # tries to find the statement before a mistake,
 _MOST_TEXT = 4000  # and characters that all tries together may read
 
 # Directives of GNU as that Macaw lacks, and what to write instead.
-_LEAVE_OUT = "leave it out"
+_NO_ALTERNATIVE = "it has no meaning on these cores"
 _ELSEWHERE = {
-    **dict.fromkeys((".file", ".loc", ".ident", ".attribute", ".option", ".end"), _LEAVE_OUT),
-    **dict.fromkeys((".cfi_startproc", ".cfi_endproc", ".cfi_def_cfa_offset"), _LEAVE_OUT),
-    **dict.fromkeys((".cfi_offset", ".cfi_restore", ".cfi_sections", ".hidden"), _LEAVE_OUT),
-    ".local": "a name is its file's own unless .global shares it",
-    ".extern": "leave it out; .global in both files shares a name",
-    ".weak": "there are no weak symbols; .global shares a name",
-    ".comm": "write a label and .space in .bss, and .global",
-    ".lcomm": "write a label and .space in .bss",
-    ".org": "write .space or .balign",
-    ".print": "write .warning",
-    ".rep": "did you mean '.rept'?",
-    ".irep": "did you mean '.irp'?",
-    ".endc": "did you mean '.endif'?",
     ".altmacro": "parameters are written \\name here",
-    ".pushsection": "write .section, and the section's name again to go back",
-    ".popsection": "write the name of the section to go back to",
-    ".previous": "write the name of the section to go back to",
-    ".subsection": "write the data in the order that they shall have",
-    ".uleb128": "write the bytes with .byte",
-    ".sleb128": "write the bytes with .byte",
+    ".noaltmacro": "leave it out: parameters are written \\name",
+    ".tdata": _NO_ALTERNATIVE,
+    ".tbss": _NO_ALTERNATIVE,
+    ".struct": "write .equ for each member, as in '.equ member, 4'",
+    ".offset": "write .equ for each member, as in '.equ member, 4'",
+    ".reloc": "an instruction with the symbol makes its relocation",
+    ".weakref": "write .weak and the other symbol's name",
 }
 
 

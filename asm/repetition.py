@@ -12,7 +12,7 @@ from macaw.asm.syntax import Mistake
 from macaw.asm.text_directive import TextDirective, statement_of
 from macaw.asm.text_stack import Command, TextStack
 
-_OPENING = (".rept", ".irp", ".irpc")
+_OPENING = (".rept", ".rep", ".irp", ".irep", ".irpc", ".irepc")
 _END = ".endr"
 _IRP, _IRPC = ".irp NAME, value, ...", ".irpc NAME, characters"
 
@@ -86,6 +86,9 @@ D = TextDirective
 REPETITION = (
     D(".rept",    ".rept COUNT",                 "The lines up to .endr, COUNT times.", _rept, example=".set n, 0\n.rept 4\n.byte n\n.set n, n + 1\n.endr"),
     D(".irp",     _IRP,                          "The lines up to .endr once for each value, which is \\NAME in them.", _irp, example=".irp value, 1, 2, 4 + 4\n.byte \\value\n.endr"),
+    D(".rep",     ".rep COUNT",                  "As .rept.", _rept, example=".rep 4\n.byte 1\n.endr"),
+    D(".irep",    ".irep NAME, value, ...",      "As .irp.", _irp, example=".irep value, 1, 2\n.byte \\value\n.endr"),
+    D(".irepc",   ".irepc NAME, characters",     "As .irpc.", _irpc, example=".irepc digit, 0123\n.byte \\digit\n.endr"),
     D(".irpc",    _IRPC,                         "The lines up to .endr once for each character, which is \\NAME in them.", _irpc, example=".irpc digit, 0123\n.byte \\digit\n.endr"),
     D(".endr",    ".endr",                       "The end of a repetition.", _endr, example=".rept 2\n.byte 1\n.endr"),
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from macaw.asm.diagnostics import ERROR, WARNING, Diagnostic, Link, Span, printable
+from macaw.asm.diagnostics import ERROR, NOTE, WARNING, Diagnostic, Link, Span, printable
 from macaw.asm.expressions import NotYet
 from macaw.asm.parser import parse
 from macaw.asm.source import LogicalLine, SourceText
@@ -91,6 +91,10 @@ class Report:
         if (span, message) not in self._warned:
             self._warned.add((span, message))
             self._add(WARNING, line, start, end, message, hint)
+
+    def note(self, line: LogicalLine, at: tuple[int, int], message: str) -> None:
+        """Add a text that the source wants printed."""
+        self._add(NOTE, line, *at, message, "")
 
     def at_file(self, file: str, message: str) -> None:
         """Add an error that concerns a file and no line."""

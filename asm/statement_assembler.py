@@ -8,15 +8,16 @@ from dataclasses import replace
 from macaw.asm import recovery
 from macaw.asm.assembly_state import AssemblyState
 from macaw.asm.core_parts import CoreParts
-from macaw.asm.data_directives import PURE_DATA
+from macaw.asm.data_directives import DATA_NAMES, PURE_DATA
 from macaw.asm.directive import Directive
 from macaw.asm.directives import DIRECTIVES, PartDirective
+from macaw.asm.parser import labels_of
 from macaw.asm.source import LogicalLine
 from macaw.asm.statement_context import StatementContext
 from macaw.asm.statement_parser import parse_line
 from macaw.asm.symbols import Definition
 from macaw.asm.syntax import AlreadyReported, Mistake, Name, Statement
-from macaw.asm.text_stack import TextStack
+from macaw.asm.text_stack import HEAD, TextStack
 
 
 class Reinterpret(Exception):
@@ -47,7 +48,11 @@ class StatementAssembler:
         state.next_ordinal()
         if state.record is not None:
             state.record.add_statement(state.ordinal, line)
+        if state.area.is_dropped and self._is_dropped(line):
+            return
         statement = parse_line(state, line)
+        if self._parts.awaits_control:
+            self._parts.begin_control(line)
         labels = self._labels(line, statement) if statement.labels else []
         if statement.head is None:
             if self._parts.current is not None and state.report.has_failed(line):
@@ -59,6 +64,18 @@ class StatementAssembler:
             self._run(context, statement, statement.head)
         if state.report.has_failed(line):
             self._contain(statement.head, labels)
+
+    def _is_dropped(self, line: LogicalLine) -> bool:
+        """Return whether a line of a dropped section has only data or an instruction.
+
+        Then it defines labels alone.
+        """
+        head = HEAD.match(line.text)
+        if head is None or (head[1] in DIRECTIVES and head[1] not in DATA_NAMES):
+            return False
+        if labels := labels_of(line.text[: head.start(1)]):
+            self._labels(line, Statement(0, 0, labels, None, ()))
+        return True
 
     def _contain(self, head: Name, labels: Sequence[Definition]) -> None:
         """Prevent a wrong statement from causing errors in other statements."""

@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
+from macaw.asm.core_parts import CoreParts
+from macaw.asm.data import MAX_BYTES
 from macaw.asm.diagnostics import did_you_mean
-from macaw.asm.directive import check_count, name_of, wrong_operands
+from macaw.asm.directive import check_count, name_of, symbol_of, wrong_operands
 from macaw.asm.expressions import number
 from macaw.asm.program import SYMBOL_KINDS
 from macaw.asm.program_symbols import second_definition
 from macaw.asm.statement_context import StatementContext
-from macaw.asm.symbols import Deferred, Definition
-from macaw.asm.syntax import Mistake, Name, Statement, Text
+from macaw.asm.symbols import CommonSymbol, Deferred, Definition
+from macaw.asm.syntax import Mistake, Name, Node, Statement, Text, unplaced
+
+# Types of symbols as GNU as has them, by what is kept of them.
+_KINDS = {
+    "function": "func", "gnu_indirect_function": "func", "common": "object",
+    "gnu_unique_object": "object",
+}  # fmt: skip
 
 
 def set_symbol(context: StatementContext, statement: Statement) -> None:
     """Carry out `.set`, `.equ` or `=`: set a symbol that may be set again. Raises `Mistake`."""
-    if len(statement.operands) != 2 or not isinstance(statement.operands[0], Name):
+    if len(statement.operands) != 2 or not isinstance(statement.operands[0], Name | Text):
         if statement.operands and isinstance(statement.operands[0], Name):
             context.spoil(statement.operands[0])
         raise wrong_operands(statement, ".set NAME, value")
-    name, value = statement.operands
-    assert isinstance(name, Name)
+    name, value = symbol_of(statement.operands[0]), statement.operands[1]
     with context.spoil_on_error(name):
         context.assign(name, context.value(value))
 
 
 def set_new_symbol(context: StatementContext, statement: Statement) -> None:
     """Carry out `.equiv`: set a symbol that must be new. Raises `Mistake`."""
-    if statement.operands and isinstance(statement.operands[0], Name):
-        name = statement.operands[0]
+    if statement.operands and isinstance(statement.operands[0], Name | Text):
+        name = symbol_of(statement.operands[0])
         before = context.scope.clash(name.text)
         if before is not None:
             raise second_definition(name, before)
@@ -38,18 +45,83 @@ def share_symbols(context: StatementContext, statement: Statement) -> None:
     """Carry out `.global`: share symbols among all files. Raises `Mistake`."""
     check_count(statement, 1, 1 << 16, ".global NAME, ...")
     for node in statement.operands:
-        name = name_of(node)
+        name = symbol_of(node)
         other = context.scope.export(name.text, context.line, name.start, name.end)
         if other is not None:
             raise second_definition(name, other)
+
+
+def weaken_symbols(context: StatementContext, statement: Statement) -> None:
+    """Carry out `.weak`: share symbols that may lack a definition. Raises `Mistake`."""
+    check_count(statement, 1, 1 << 16, ".weak NAME, ...")
+    for node in statement.operands:
+        name = symbol_of(node)
+        context.scope.weaken(name.text, context.line, name.start, name.end)
+
+
+def keep_symbols(context: StatementContext, statement: Statement) -> None:
+    """Carry out `.local`: symbols are the file's own, which they are anyway. Raises `Mistake`."""
+    check_count(statement, 1, 1 << 16, ".local NAME, ...")
+    context.scope.local.update(symbol_of(node).text for node in statement.operands)
+
+
+def declare_common(context: StatementContext, statement: Statement) -> None:
+    """Carry out `.comm NAME, bytes, align`: zeros unless a file defines it. Raises `Mistake`."""
+    check_count(statement, 2, 3, ".comm NAME, bytes [, align]")
+    name = symbol_of(statement.operands[0])
+    size, align = _size_and_align(context, statement)
+    item = CommonSymbol(name.text, context.scope, context.line, name.start, name.end, size, align)
+    context.state.commons.append(item)
+
+
+def declare_local_common(parts: CoreParts, context: StatementContext, statement: Statement) -> None:
+    """Carry out `.lcomm NAME, bytes, align`: the file's own zeros in `.bss`. Raises `Mistake`."""
+    check_count(statement, 2, 3, ".lcomm NAME, bytes [, align]")
+    name = symbol_of(statement.operands[0])
+    size, align = _size_and_align(context, statement)
+    here = context.at_end(parts.zeros())
+    here.align(align)
+    symbol = here.at_end().new_label(name)
+    symbol.kind, symbol.size = "object", size
+    here.reserve(size)
+
+
+def _size_and_align(context: StatementContext, statement: Statement) -> tuple[int, int]:
+    """Return the size and the alignment, both in bytes, of `.comm` or `.lcomm`.
+
+    Without an alignment it is the largest power of two in the size, at most 8. Raises `Mistake`.
+    """
+    nodes = statement.operands
+    size = context.bounded_number(nodes[1], "size", 0, MAX_BYTES)
+    if len(nodes) == 2:
+        return size, min(8, 1 << max(size, 1).bit_length() - 1)
+    align = context.bounded_number(nodes[2], "alignment in bytes", 1, 1 << 16)
+    if align & (align - 1):
+        raise Mistake(f"an alignment is a power of two, not {align}", nodes[2])
+    return size, align
+
+
+def set_formula(context: StatementContext, statement: Statement) -> None:
+    """Carry out `.eqv` or `==`: a new symbol whose expression each use computes anew.
+
+    Raises `Mistake`.
+    """
+    if len(statement.operands) != 2:
+        raise wrong_operands(statement, ".eqv NAME, value")
+    name = symbol_of(statement.operands[0])
+    symbol = context.new_symbol(name)
+    symbol.is_label, symbol.formula = False, unplaced(statement.operands[1])
+    symbol.value = Deferred(symbol.formula, context, context.line)
+    context.state.symbols.has_variables = True
 
 
 def set_type(context: StatementContext, statement: Statement) -> None:
     """Carry out `.type`: set the type of a symbol in the object file. Raises `Mistake`."""
     syntax = ".type NAME, " + " | ".join(("function", *SYMBOL_KINDS))
     check_count(statement, 2, 2, syntax)
-    name, word = name_of(statement.operands[0]), name_of(statement.operands[1], "a type")
-    kind = "func" if word.text == "function" else word.text
+    name, word = symbol_of(statement.operands[0]), _type_word(statement.operands[1])
+    spelled = word.text.lstrip("@%").removeprefix("STT_").lower()
+    kind = _KINDS.get(spelled, spelled)
     if kind not in SYMBOL_KINDS:
         hint = did_you_mean(word.text, ("function", *SYMBOL_KINDS)) or f"write {syntax}"
         raise Mistake(f"'{word.text}' is no type of a symbol", word, hint)
@@ -60,13 +132,17 @@ def set_type(context: StatementContext, statement: Statement) -> None:
     context.after_layout(enter)
 
 
+def _type_word(node: Node) -> Name:
+    return symbol_of(node) if isinstance(node, Text) else name_of(node, "a type")
+
+
 def set_size(context: StatementContext, statement: Statement) -> None:
     """Carry out `.size`: set the size of a symbol in the object file, in bytes.
 
     Raises `Mistake`.
     """
     check_count(statement, 2, 2, ".size NAME, bytes")
-    name = name_of(statement.operands[0])
+    name = symbol_of(statement.operands[0])
     value = context.value(statement.operands[1])
 
     def enter() -> None:

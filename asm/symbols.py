@@ -58,6 +58,8 @@ class Definition:
     size: int | None = None  # bytes, as its directive or `.size` says; None: up to the next symbol
     kind: str = ""  # "func", "object", "notype"; empty: by its section
     datum: Datum | None = None
+    is_weak: bool = False  # another file's definition of the name replaces it
+    formula: Node | None = None  # of `.eqv`: each use computes it anew
 
     @property
     def is_private(self) -> bool:
@@ -80,7 +82,7 @@ class Definition:
         """Return a copy of the definition with another value."""
         return Definition(
             self.name, self.line, self.start, self.end, value, self.is_label, self.is_bad,
-            self.is_used, self.size, self.kind, self.datum,
+            self.is_used, self.size, self.kind, self.datum, self.is_weak,
         )  # fmt: skip
 
 
@@ -101,17 +103,25 @@ class TensorSymbol:
 
 @dataclass(eq=False)
 class Scope:
-    """The symbols of one file. `exports` are its `.global` names and their positions."""
+    """The symbols of one file.
+
+    `exports` are its `.global` names and their positions; `weak` are those that need no definition,
+    or give way to another file's.
+    """
 
     table: SymbolTable
     symbols: dict[str, Definition] = field(default_factory=dict)
     first: dict[str, Definition] = field(default_factory=dict)  # of what was set several times
     exports: dict[str, tuple[LogicalLine, int, int]] = field(default_factory=dict)
     numbered: dict[int, list[tuple[int, Definition]]] = field(default_factory=dict)
+    weak: set[str] = field(default_factory=set)
+    local: set[str] = field(default_factory=set)  # of `.local`
+    is_compiled: bool = False  # by a compiler, which writes labels that nothing uses
 
     def find(self, name: str) -> Definition | None:
-        """Return the symbol of that name; the file's own has priority over a shared one."""
-        return self.symbols.get(name) or self.table.shared.get(name)
+        """Return the symbol of that name; the file's own has priority, unless it is weak."""
+        own = self.symbols.get(name)
+        return own if own is not None and not own.is_weak else self.table.shared.get(name, own)
 
     def used_symbol(self, name: str) -> Definition | None:
         """Return the file's own symbol of that name and mark it as used; None if there is none."""
@@ -130,7 +140,11 @@ class Scope:
         Return None if the name is free.
         """
         own = self.symbols.get(name)
-        symbol = self.table.shared.get(name) if own is None and name in self.exports else own
+        symbol = own
+        if own is None and name in self.exports and name not in self.weak:
+            symbol = self.table.shared.get(name)
+            if symbol is not None and symbol.is_weak:
+                symbol = None
         return None if symbol is not None and symbol.is_bad else symbol
 
     def define(self, definition: Definition) -> None:
@@ -139,7 +153,14 @@ class Scope:
         if before is not None:
             self.first.setdefault(before.name, before)
         self.symbols[definition.name] = definition
+        definition.is_weak = definition.name in self.weak
         if definition.name in self.exports:
+            self._share(definition)
+
+    def _share(self, definition: Definition) -> None:
+        """Share a definition among all files, unless it is weak and another one is shared."""
+        shared = self.table.shared.get(definition.name)
+        if not definition.is_weak or shared is None or shared is self.first.get(definition.name):
             self.table.shared[definition.name] = definition
 
     def export(self, name: str, line: LogicalLine, start: int, end: int) -> Definition | None:
@@ -149,11 +170,20 @@ class Scope:
         """
         self.exports.setdefault(name, (line, start, end))
         own, shared = self.symbols.get(name), self.table.shared.get(name)
-        if own is not None and shared is not None and own is not shared:
+        if own is None:
+            return None
+        if shared is not None and shared is not own and not (own.is_weak or shared.is_weak):
             return shared
-        if own is not None:
-            self.table.shared[name] = own
+        self._share(own)
         return None
+
+    def weaken(self, name: str, line: LogicalLine, start: int, end: int) -> None:
+        """Share `name` among all files as a weak symbol."""
+        self.weak.add(name)
+        own = self.symbols.get(name)
+        if own is not None:
+            own.is_weak = True
+        self.export(name, line, start, end)
 
     def number(self, number: int, ordinal: int, definition: Definition) -> None:
         """Add the local label `number:` of the statement with this ordinal."""
@@ -179,3 +209,21 @@ class SymbolTable:
         """Add and return the scope of a new file."""
         self.scopes.append(Scope(self))
         return self.scopes[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class CommonSymbol:
+    """A `.comm` of a file: `size` bytes at a multiple of `align`, unless somebody defines it."""
+
+    name: str
+    scope: Scope
+    line: LogicalLine
+    start: int  # of the name in its line's text
+    end: int
+    size: int
+    align: int
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the file keeps the symbol for itself (`.local`)."""
+        return self.name in self.scope.local

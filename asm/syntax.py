@@ -40,6 +40,11 @@ class Number(Node):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class LongNumber(Node):
+    """A number of more than 64 bits, which `.octa` and floating-point data accept."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Real(Node):
     """A number with a point or an exponent. Only floating-point data accept it."""
 
@@ -147,6 +152,11 @@ class Inside(Node):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Omitted(Node):
+    """An operand that is left out between two commas; the place is that of the second comma."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Statement(Node):
     """A logical line: labels, then a mnemonic or directive with its operands.
 
@@ -163,6 +173,11 @@ class FixedName(Name):
     """A symbol that may be set again, bound to its present `definition`."""
 
     definition: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QuotedName(Name):
+    """A string in an expression: the symbol of that name."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -355,6 +355,14 @@ class TextStack:
         self.budget.spend(text.text.count("\n") + 1, len(text.text), caller)
         self._enter(Frame("include", self._lines(text)))
 
+    def stop(self) -> None:
+        """Carry out `.end`: drop all lines that are not read yet, and open conditionals."""
+        for conditional in self.conditionals:
+            self.state.report.mistake(conditional.line, conditional.unfinished())
+        self.conditionals.clear()
+        self.frames = [Frame("file", iter(()))]
+        self.depth = 0
+
     def leave(self) -> None:
         """Carry out `.exitm`: remove the text on top, and the conditionals that it opened."""
         self.state.effects += 1  # on the texts around it

@@ -94,6 +94,7 @@ CORE = checked(
         structures=(TRANSFER,),
         files=(scalar.REGISTERS,),
         specials=scalar.SPECIALS,
+        directives=(scalar.INSN,),
         counters=COUNTERS,
         faults=FAULTS,
         events=(Event("swap", "Ping and pong of on-chip units were exchanged.", announced="swap"),),

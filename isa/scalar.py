@@ -17,7 +17,7 @@ from macaw.isa.kinds import (
     Register,
     Relative,
 )
-from macaw.isa.model import Fault, RegisterFile, SpecialRegister
+from macaw.isa.model import Directive, Fault, RegisterFile, SpecialRegister
 from macaw.isa.rows import Alternative, Field, Format, Instruction, Pseudo
 
 # fmt: off
@@ -382,6 +382,20 @@ _LI = Pseudo(
 )
 
 PSEUDOS = (_LI, *_PLAIN, *_OVERLOADED)
+INSN = Directive(
+    ".insn",
+    ".insn FORMAT OPCODE, ... | .insn [4,] WORD",
+    "An instruction by its format (r, r4, i, s, sb, u, uj) and fields, as in GNU as, or as a word.",
+    ".insn r CUSTOM_0, 0, 0, a0, a1, a2\n.insn i 0x13, 0, a0, a1, 5\n.insn 0x00000013",
+)
+OPCODES = {
+    "LOAD": 0x03, "LOAD_FP": 0x07, "CUSTOM_0": 0x0B, "MISC_MEM": 0x0F, "OP_IMM": 0x13,
+    "AUIPC": 0x17, "OP_IMM_32": 0x1B, "STORE": 0x23, "STORE_FP": 0x27, "CUSTOM_1": 0x2B,
+    "AMO": 0x2F, "OP": 0x33, "LUI": 0x37, "OP_32": 0x3B, "MADD": 0x43, "MSUB": 0x47,
+    "NMSUB": 0x4B, "NMADD": 0x4F, "OP_FP": 0x53, "OP_V": 0x57, "CUSTOM_2": 0x5B, "BRANCH": 0x63,
+    "JALR": 0x67, "JAL": 0x6F, "SYSTEM": 0x73, "CUSTOM_3": 0x7B,
+}  # fmt: skip
+
 FAMILIES = (
     "register",
     "immediate",

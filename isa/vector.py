@@ -303,6 +303,7 @@ CORE = checked(
         pseudos=scalar.PSEUDOS + PSEUDOS,
         files=(scalar.REGISTERS, REGISTERS),
         specials=scalar.SPECIALS,
+        directives=(scalar.INSN,),
         counters=COUNTERS,
         faults=FAULTS,
         settings=SETTINGS,

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 from macaw.asm.core_part import CorePart
-from macaw.isa import codec
+from macaw.asm.directive import Directive
+from macaw.asm.forms.scalar_insn import place_insn
+from macaw.isa import codec, scalar
 
 _HALF_NOP = (0x01).to_bytes(2, "little")  # GNU as fills two bytes with a compressed nop
 
 
+_INSN = Directive(
+    scalar.INSN.name,
+    scalar.INSN.syntax,
+    scalar.INSN.meaning,
+    place_insn,
+    example=scalar.INSN.example,
+)
+
+
 class ScalarPart(CorePart):
     """A part of a core that uses the rows of `macaw.isa.scalar`."""
+
+    def __post_init__(self) -> None:
+        self.directives = {_INSN.name: _INSN}
 
     def padding(self, count: int) -> bytes:
         """Return the fill of an alignment as GNU as makes it: filler bytes, then whole nops."""

@@ -68,6 +68,7 @@ _ASSEMBLING: Mapping[str, arguments.Kind] = {
     "record": arguments.optional(
         arguments.instance("a Record of macaw.asm.listing", "macaw.asm.listing:Record")
     ),
+    "gnu": arguments.flag,
 }
 
 
@@ -78,12 +79,14 @@ def assemble(
     defines: Mapping[str, str | int] | None = None,
     include_dirs: Collection[FilePath] = (),
     record: Record | None = None,
+    gnu: bool = False,
 ) -> Program:
     """Assemble one program from one or several sources: paths, or `Source(text, name)`.
 
     `device` overrides the source's `.device`. `defines` gives values to symbols. `include_dirs` are
     folders that are searched for `.include`. The result's `warnings` are those of the assembler.
-    With a `record`, `macaw.asm.listing.text(program, record)` returns the listing.
+    With a `record`, `macaw.asm.listing.text(program, record)` returns the listing. With
+    `gnu`, what stands before the first `.core` of a source is cp's.
 
     Raises `AssemblyError` with all errors, `InputError` for a file that cannot be read and
     `ConfigError` for an invalid device.
@@ -96,6 +99,7 @@ def assemble(
         defines=arguments.python_numbers(defines),
         include_dirs=[os.fspath(folder) for folder in include_dirs],
         record=record,
+        gnu=gnu,
     )
 
 
@@ -119,6 +123,7 @@ def assemble_object(
     defines: Mapping[str, str | int] | None = None,
     include_dirs: Collection[FilePath] = (),
     record: Record | None = None,
+    gnu: bool = False,
 ) -> Relocatable:
     """Assemble an object for a linker (`macaw asm -c`), as `assemble` does an executable.
 
@@ -133,6 +138,7 @@ def assemble_object(
         defines=arguments.python_numbers(defines),
         include_dirs=[os.fspath(folder) for folder in include_dirs],
         record=record,
+        gnu=gnu,
     )
 
 

@@ -17,4 +17,5 @@ def source_of(path: Path) -> Source:
     return Source(path.read_text("utf-8"), str(path.relative_to(ROOT)), path.parent)
 
 
-EXPANDING_DIRECTIVE = re.compile(r"\.(macro|rept|irpc?|if\w*|include)\b")
+# Lines that work on text, or whose text counts for nothing.
+EXPANDING_DIRECTIVE = re.compile(r"\.(macro|rept|irpc?|if\w*|include|end|debug_info)\b")

@@ -199,10 +199,10 @@ def first_words(path: Path) -> set[str]:
     """The first words of a source's statements, of macros' bodies too."""
     text = SourceText(path.read_text("utf-8"), path.name)
     heads = [HEAD.match(line.text) for line in logical_lines(text, lambda _: None)]
-    return {"=" if head[2] else head[1] for head in heads if head}
+    return {head[2] or head[1] for head in heads if head}
 
 
-HEAD = re.compile(r"(?:[\w.$]+\s*:\s*)*([\w.$]+)\s*(=(?!=))?")
+HEAD = re.compile(r"(?:[\w.$]+\s*:\s*)*([\w.$]+)\s*(==?(?!=))?")
 USED = {word for path in VALID_SOURCES for word in first_words(path)}
 
 

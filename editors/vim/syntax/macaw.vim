@@ -14,16 +14,33 @@ syntax match macawPlace /\%([A-Za-z_$][A-Za-z0-9_.$]*\|\.[A-Za-z0-9_.$]\+\)/ con
 syntax match macawCalled /\%([A-Za-z_$][A-Za-z0-9_.$]*\|\.[A-Za-z0-9_.$]\+\)\ze[ \t]*(/ contained
 syntax region macawIndices start=/\[/ end=/\]/ oneline contained contains=@macawOperand
 syntax region macawOperands start=/[^;]/rs=s end=/$/ end=/^/ end=/;/me=s-1 contained contains=@macawOperand,macawComment
-syntax keyword macawDirective contained .2byte .4byte .8byte .align .array .ascii .asciz .balign
-syntax keyword macawDirective contained .block .bss .byte .core .data .device .double .dword .else
-syntax keyword macawDirective contained .elseif .endif .endlist .endm .endr .endseq .equ .equiv .err
-syntax keyword macawDirective contained .error .exitm .fill .float .float16 .global .globl .half
-syntax keyword macawDirective contained .hint .if .ifb .ifc .ifdef .ifeq .ifeqs .ifge .ifgt .ifle
+syntax keyword macawDirective contained .2byte .4byte .8byte .addrsig .addrsig_sym .align .array
+syntax keyword macawDirective contained .ascii .asciz .attribute .balign .block .bss .byte
+syntax keyword macawDirective contained .cfi_adjust_cfa_offset .cfi_b_key_frame .cfi_def_cfa
+syntax keyword macawDirective contained .cfi_def_cfa_offset .cfi_def_cfa_register .cfi_endproc
+syntax keyword macawDirective contained .cfi_escape .cfi_fde_data .cfi_gnu_args_size
+syntax keyword macawDirective contained .cfi_inline_lsda .cfi_label .cfi_lsda .cfi_mte_tagged_frame
+syntax keyword macawDirective contained .cfi_negate_ra_state .cfi_offset .cfi_personality
+syntax keyword macawDirective contained .cfi_personality_id .cfi_register .cfi_rel_offset
+syntax keyword macawDirective contained .cfi_remember_state .cfi_restore .cfi_restore_state
+syntax keyword macawDirective contained .cfi_return_column .cfi_same_value .cfi_sections
+syntax keyword macawDirective contained .cfi_signal_frame .cfi_startproc .cfi_undefined
+syntax keyword macawDirective contained .cfi_val_encoded_addr .cfi_val_offset .cfi_window_save .comm
+syntax keyword macawDirective contained .core .data .device .double .dword .eject .else .elseif .end
+syntax keyword macawDirective contained .endc .endif .endlist .endm .endr .endseq .equ .equiv .eqv
+syntax keyword macawDirective contained .err .error .exitm .extern .file .fill .float .float16
+syntax keyword macawDirective contained .global .globl .gnu_attribute .half .hidden .hint .hword
+syntax keyword macawDirective contained .ident .if .ifb .ifc .ifdef .ifeq .ifeqs .ifge .ifgt .ifle
 syntax keyword macawDirective contained .iflt .ifnb .ifnc .ifndef .ifne .ifnes .ifnotdef .incbin
-syntax keyword macawDirective contained .include .input .irp .irpc .list .long .loop .macro .npy
-syntax keyword macawDirective contained .output .p2align .purgem .quad .rept .section .seq .set
-syntax keyword macawDirective contained .short .size .skip .space .sparse .step .stride .string
-syntax keyword macawDirective contained .text .then .tiles .type .warning .word .zero
+syntax keyword macawDirective contained .include .input .insn .int .internal .irep .irepc .irp .irpc
+syntax keyword macawDirective contained .lcomm .line .list .ln .loc .loc_mark_labels .local .long
+syntax keyword macawDirective contained .loop .macro .nolist .npy .octa .option .org .output
+syntax keyword macawDirective contained .p2align .popsection .previous .print .protected .psize
+syntax keyword macawDirective contained .purgem .pushsection .quad .rep .rept .sbttl .section .seq
+syntax keyword macawDirective contained .set .short .single .size .skip .sleb128 .space .sparse
+syntax keyword macawDirective contained .stabd .stabn .stabs .step .stride .string .subsection
+syntax keyword macawDirective contained .symver .text .then .tiles .title .type .uleb128 .variant_cc
+syntax keyword macawDirective contained .version .warning .weak .word .zero
 syntax keyword macawMnemonic contained add addi and andi auipc beq beqz bge bgeu bgez bgt bgtu bgtz
 syntax keyword macawMnemonic contained ble bleu blez blt bltu bltz bne bnez call core.start
 syntax keyword macawMnemonic contained core.wait csrc csrci csrr csrrc csrrci csrrs csrrsi csrrw

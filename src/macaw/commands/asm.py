@@ -22,6 +22,7 @@ from macaw.errors import EXIT_WRONG_INPUT
     help="Write this file; default FILE.FORMAT, with -c FILE.o.",
 )
 @assembly_options
+@click.option("--gnu", is_flag=True, help="What stands before the first .core of a source is cp's.")
 @click.option(
     "-g/-g0",
     "lines",
@@ -77,6 +78,7 @@ def command(
     folders: tuple[str, ...],
     defines: dict[str, str],
     device: str | None,
+    gnu: bool,
     lines: bool,
     relocatable: bool,
     script: str | None,
@@ -123,7 +125,12 @@ def command(
     assemble = api.assemble_object if relocatable else api.assemble
     try:
         result = assemble(
-            *sources, device=device, defines=defines, include_dirs=folders, record=record
+            *sources,
+            device=device,
+            defines=defines,
+            include_dirs=folders,
+            record=record,
+            gnu=gnu,
         )
     except AssemblyError as error:
         print_diagnostics(error.diagnostics, style, max_errors)

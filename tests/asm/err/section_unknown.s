@@ -3,4 +3,4 @@
         .core   cp
         .section .heap                    #! error 18-23: a part of cp has no section '.heap' | there are .text, .data, .rodata, .bss, .data.cp
         .section 5                        #! error 18-19: the name of a section is needed here
-        .section                          #! error 9-17: .section takes other operands | write .section NAME
+        .section                          #! error 9-17: .section takes other operands | write .section NAME [, "flags" [, @type [, size]]]

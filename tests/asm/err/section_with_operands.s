@@ -1,5 +1,5 @@
 # .text, .data and .bss take none.
         .core   cp
-        .text   1                         #! error 9-18: .text takes other operands | write .text
-        .data   0                         #! error 9-18: .data takes other operands | write .data
-        .bss    "x"                       #! error 9-20: .bss takes other operands | write .bss
+        .text   1
+        .data   0
+        .bss    "x"                       #! error 17-20: a number is needed here, not a string

@@ -2,7 +2,7 @@
         .core cp
         = 5                               #! error 9-10: unexpected '=', expected a label, a mnemonic or a directive
         5                                 #! error 10-11: the line ends where ':' should be
-        "text"                            #! error 9-15: unexpected '"text"', expected a label, a mnemonic or a directive
+        "text"                            #! error 15-16: the line ends where ':' or '=' should be
         @                                 #! error 9-10: unexpected character '@' | words stand without '@', as in '.type f, function'
         a: b: 3                           #! error 16-17: the line ends where ':' should be
         x =                               #! error 12-13: the line ends where an operand should be

@@ -1,0 +1,38 @@
+"""Places common symbols: zeros that several files declare, unless one of them has a definition."""
+
+from __future__ import annotations
+
+from macaw.asm.assembly_state import AssemblyState
+from macaw.asm.layout import Area
+from macaw.asm.statement_context import StatementContext
+from macaw.asm.symbols import CommonSymbol, Definition
+
+
+def place_commons(state: AssemblyState, area: Area) -> None:
+    """Give each common symbol without a definition its place at the end of `area`.
+
+    Files that share a name get one place, as large and as aligned as any of them wants. A symbol
+    that does not fit is an error of its line.
+    """
+    same_name: dict[tuple[str, int], list[CommonSymbol]] = {}
+    for item in state.commons:
+        key = item.name, id(item.scope) if item.is_local else 0
+        same_name.setdefault(key, []).append(item)
+    for items in same_name.values():
+        first = items[0]
+        if first.scope.find(first.name) is None:
+            with state.report.catching(first.line):
+                _place(state, area, items)
+
+
+def _place(state: AssemblyState, area: Area, items: list[CommonSymbol]) -> None:
+    first = items[0]
+    context = StatementContext(state, first.line, first.scope, state.ordinal, area)
+    context.align(max(item.align for item in items))
+    symbol = Definition(first.name, first.line, first.start, first.end, kind="object")
+    symbol.place(area, area.size, None)
+    symbol.size = max(item.size for item in items)
+    if not first.is_local:
+        first.scope.export(first.name, first.line, first.start, first.end)
+    first.scope.define(symbol)
+    context.reserve(symbol.size)

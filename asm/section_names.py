@@ -1,0 +1,61 @@
+"""The sections of GNU sources: which section of a part takes the bytes of one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+# The names that compilers and linkers know, by the section of a part that takes them; with each
+# name go those that begin with it and a point, such as `.text.startup`.
+_FAMILIES: Mapping[str, Sequence[str]] = {
+    ".text": (".text",),
+    ".rodata": (".rodata", ".srodata"),
+    ".data": (".data", ".sdata"),
+    ".bss": (".bss", ".sbss"),
+}
+# For debuggers, linkers and unwinding: no program loads them.
+_DROPPED = (
+    ".debug", ".zdebug", ".stab", ".comment", ".note", ".eh_frame", ".riscv.attributes",
+    ".gnu", ".llvm",
+)  # fmt: skip
+DROPPED = ""  # in place of a section's name
+
+
+@dataclass(frozen=True)
+class SectionWords:
+    """What `.section` says of a section besides its name.
+
+    `flags` is None if it says none. `kind` is the type, such as "nobits"; `group` the name of the
+    group of sections of which a program takes one.
+    """
+
+    flags: str | None = None
+    kind: str = ""
+    group: str = ""
+    number: int = 0  # of the subsection
+
+
+def section_of(name: str, words: SectionWords) -> str | None:
+    """Return the section of a part that takes the bytes of a source's section.
+
+    It is `.text`, `.rodata`, `.data` or `.bss`, else `DROPPED`. Return None for an unknown name
+    without flags.
+    """
+    for section, begins in _FAMILIES.items():
+        if any(_begins(name, begin) for begin in begins):
+            return section
+    if any(_begins(name, begin) for begin in _DROPPED) or name.startswith(".debug_"):
+        return DROPPED
+    if words.flags is None:
+        return None
+    if "a" not in words.flags or "e" in words.flags:
+        return DROPPED
+    if "x" in words.flags:
+        return ".text"
+    if words.kind == "nobits":
+        return ".bss"
+    return ".data" if "w" in words.flags else ".rodata"
+
+
+def _begins(name: str, begin: str) -> bool:
+    return name == begin or name.startswith(f"{begin}.")
