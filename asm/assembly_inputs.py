@@ -16,6 +16,7 @@ from macaw.isa.config import ConfigError, Configuration, load, settings
 
 DEFAULT_DEVICE = "base"
 _OF_MACAW = re.compile(r"(?:^|[;:])[ \t]*\.(?:core|device)\b", re.MULTILINE)
+_MACRO = re.compile(r"\.macro[ \t]+([\w.$]+)")
 _WORD = re.compile(r"(?:^|[;:])[ \t]*([A-Za-z_.][\w.]*)(?![\w.]*[ \t]*[:=])", re.MULTILINE)
 
 
@@ -24,8 +25,9 @@ def is_gnu_source(text: str) -> bool:
     if _OF_MACAW.search(text):
         return False
     control = next(core for core in registry.cores() if not core.number)
-    code = {".text", *(row.name for row in control.directives)}
-    return any(match[1] in control.rows or match[1] in code for match in _WORD.finditer(text))
+    code = {".text", *control.rows, *(row.name for row in control.directives)}
+    code.difference_update(_MACRO.findall(text))
+    return any(match[1] in code for match in _WORD.finditer(text))
 
 
 class DeviceChoice:

@@ -29,7 +29,7 @@ TOKEN = re.compile(
     rf"|(?P<blank>[{BLANKS}]+)|(?P<end>;)|(?P<word>{_NAME}|\\\()"
     r"|(?P<other>\|\||&&|[<>=!]=|<>|<<|>>|.)"
 )
-_LABELS = re.compile(rf"(?:{_NAME} ?:(?!:) ?)+")
+_LABELS = re.compile(rf'(?:(?:{_NAME}|"[^"\\:]*") ?:(?!:) ?)+')
 _ASSIGNMENT = re.compile(rf"({_NAME}) ?=(?!=) ?(.*)")
 _HEAD = re.compile(r"([^ \"']+) *(.*)")
 _PART = ".core"  # begins a part, which ends an open body

@@ -11,6 +11,7 @@ from macaw.asm.program import Program, Section, Symbol, natural_sizes
 
 # What the grammar takes as a name; local symbols are those that the assembler leaves out.
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_.$]*|\.[A-Za-z_.$][A-Za-z0-9_.$]*")
+_QUOTABLE = re.compile(r"[ !#-\[\]-~]+")  # what stands in quotes as it is
 _TYPES = {"func": "function", "object": "object", "notype": "notype"}  # as GNU as has them
 INDENT = " " * columns.STATEMENT
 
@@ -45,17 +46,19 @@ class Names:
     def _free(self, original: str) -> str:
         """Return an unused name similar to `original`. If it differs, add a note about it."""
         name = original
-        if not _NAME.fullmatch(name):
-            name = re.sub(r"[^A-Za-z0-9_.$]|^\.?[0-9]", "_", name)
+        is_plain = _NAME.fullmatch(name) is not None
+        if not is_plain and not _QUOTABLE.fullmatch(name):
+            name, is_plain = re.sub(r"[^A-Za-z0-9_.$]|^\.?[0-9]", "_", name), True
         number = 1
         base = name
         while name in self._taken:
             number += 1
             name = f"{base}.{number}"
         self._taken.add(name)
+        written = name if is_plain else f'"{name}"'
         if name != original:
-            self.notes.append(f"# {name} is called {original!r} in the file")
-        return name
+            self.notes.append(f"# {written} is called {original!r} in the file")
+        return written
 
     def of(self, symbol: Symbol) -> str:
         """Return the printed name of a symbol of the program."""
