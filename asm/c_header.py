@@ -46,6 +46,15 @@ _CALLS = """\
     : "r"(macaw_a1_), "r"(macaw_a2_), "r"(macaw_a7_) : "memory"); \\
   macaw_a0_; \\
 })
+/* A control and status register of this core, by a constant number. */
+#define macaw_csr_read(csr) __extension__ ({ \\
+  uint32_t macaw_value_; \\
+  __asm__ volatile("csrr %0, %1" : "=r"(macaw_value_) : "i"(csr) : "memory"); \\
+  macaw_value_; \\
+})
+#define macaw_csr_write(csr, value) __extension__ ({ \\
+  __asm__ volatile("csrw %0, %1" : : "i"(csr), "r"(value) : "memory"); \\
+})
 """
 
 
@@ -69,10 +78,13 @@ def write(item: Relocatable | None, config: Configuration) -> str:
         c_macros.HELPERS,
         _CALLS,
     ]
-    macros: dict[str, str] = {}
+    lines += _registers()
+    written: set[str] = set()
     for core in _programmable():
-        macros.update(c_macros.macros(core))
-    lines += macros.values()
+        lines += ["", f"/* Instructions of {core.name}. */"]
+        macros = c_macros.macros(core)
+        lines += (text for name, text in macros.items() if name not in written)
+        written |= macros.keys()
     if item is not None:
         lines += ["", *_program(item)]
     return "\n".join([*lines, "", "#endif"]) + "\n"
@@ -116,6 +128,14 @@ def _memories(config: Mapping[str, Any]) -> Iterator[str]:
                 yield f"#define {name}({core.index}) ({row.base:#010x}u + {place})"
             else:
                 yield f"#define {name} {row.base:#010x}u"
+
+
+def _registers() -> Iterator[str]:
+    """Yield the numbers of control and status registers."""
+    specials = {item.name: item for core in _programmable() for item in core.specials}
+    for item in specials.values():
+        name = re.sub(r"\W", "_", item.name).upper()
+        yield f"#define MACAW_CSR_{name} {item.address:#x} /* {item.access}: {item.meaning} */"
 
 
 def _structures() -> Iterator[str]:

@@ -97,7 +97,7 @@ def read(data: bytes) -> Note | None:
 
     Raises `ElfError`.
     """
-    place = 0
+    found, place = None, 0
     while place < len(data):
         if place + NOTE_HEADER.size > len(data):
             raise ElfError(f"{SECTION}: a note is cut off at offset {place:#x}")
@@ -110,8 +110,12 @@ def read(data: bytes) -> Note | None:
         if data[owner_at : owner_at + owner_size] == OWNER and kind == TYPE:
             if size > LIMIT:
                 raise ElfError(f"{SECTION}: {size} bytes are more than the limit of {LIMIT}")
-            return _check(_parse(data[text_at : text_at + size]))
-    return None
+            if found is not None:
+                raise ElfError(
+                    f"{SECTION}: two objects of Macaw are linked; assemble their sources together"
+                )
+            found = _check(_parse(data[text_at : text_at + size]))
+    return found
 
 
 def _parse(text: bytes) -> Any:

@@ -34,7 +34,9 @@ def relocate_operand(
     context: StatementContext, row: Instruction, operand: Operand, node: Node
 ) -> bool:
     """Leave an operand of the instruction at the context's place to the linker, as above."""
-    if operand.kind.by_name or known_word(operand.kind, node) is not None:
+    if context.state.linkage is None or operand.kind.by_name:
+        return False
+    if known_word(operand.kind, node) is not None:
         return False
     operator, inner = _parts(node)
     kinds = dict(operand.field.relocations)
@@ -120,7 +122,7 @@ def _low_part(context: StatementContext, row: Instruction, kind: int, distance: 
 
 def _low_part_at_label(context: StatementContext, kind: int, label: Node) -> bool:
     """`%pcrel_lo(label)`, where the instruction at the label has `%pcrel_hi` of such a symbol."""
-    if context.state.linkage is None or _names_external(context, label):
+    if _names_external(context, label):
         return False
     address = number(label, context)
     target = context.pcrel_target(address)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from textwrap import fill
 from typing import NamedTuple
 
 from macaw.isa import registry
@@ -30,6 +31,7 @@ HELPERS = """\
 _PAIRS = (("a2", "a3"), ("a4", "a5"), ("a6", "a7"))
 _SLOTS = {"rd": 7, "rs1": 15, "rs2": 20, "rs3": 27}  # the first bits of registers
 _SLOT_BITS = 5
+_WIDTH = 96  # characters of a line of a comment
 _ENDS = ("_low", "_high")  # of the names of the words of a pair
 
 
@@ -131,7 +133,8 @@ def _definition(row: Instruction, name: str, uses: Mapping[str, _Use]) -> str:
     parameters = [word for word in uses if word != result or word in read]
     head = f"#define {name}({', '.join(parameters)}) __extension__ ({{"
     body = " \\\n".join([head, *(f"  {line}" for line in lines), "})"])
-    return f"/* {row.mnemonic}: {row.meaning} */\n{body}"
+    comment = fill(f"/* {row.mnemonic}: {row.meaning} */", _WIDTH, subsequent_indent="   ")
+    return f"{comment}\n{body}"
 
 
 def _variables(word: str, registers: tuple[str, str], start: str) -> Iterator[str]:

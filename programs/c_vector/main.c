@@ -33,11 +33,7 @@ MACAW_VC_CODE static int by_numbers(void) {
   return sum;
 }
 
-MACAW_VC_CODE static uint32_t now(void) {
-  uint32_t cycle;
-  __asm__ volatile("csrr %0, cycle" : "=r"(cycle) : : "memory");
-  return cycle;
-}
+#define now() macaw_csr_read(MACAW_CSR_CYCLE)
 
 /* Where vc begins; it has a stack of its own, at the end of external memory. */
 MACAW_VC_CODE static void vc_main(void) {

@@ -362,6 +362,18 @@ def test_another_script_is_told_when_the_file_is_read(layer: Path) -> None:
         elf.read((layer / "app.elf").read_bytes())
 
 
+def test_two_objects_of_macaw_are_refused(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        assembled("        .device tiny\n        .core cp\n        .global _start\n_start: ret\n"),
+    )
+    other = assembled("        .device tiny\n        .data\n        .word 1\n")
+    (tmp_path / "two.o").write_bytes(elf_object.write(other))
+    assert link(tmp_path, "ld", "net.o", "two.o") == ""
+    with pytest.raises(ElfError, match="two objects of Macaw are linked; assemble their sources"):
+        elf.read((tmp_path / "app.elf").read_bytes())
+
+
 def test_an_object_is_no_program(layer: Path) -> None:
     with pytest.raises(ElfError, match="a relocatable object: link it"):
         elf.read((layer / "net.o").read_bytes())

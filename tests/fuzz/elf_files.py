@@ -48,7 +48,7 @@ VALUES: tuple[Any, ...] = (
 
 @cache
 def corpus() -> tuple[bytes, ...]:
-    """Files made from the repo's sources, a foreign one, and both without section headers."""
+    """Files made from the repo's sources, a foreign and a linked one; some without section headers."""
     found = []
     for text, folder in source_text.corpus():
         try:
@@ -58,7 +58,8 @@ def corpus() -> tuple[bytes, ...]:
         if len(data) <= BIGGEST:
             found.append(data)
     foreign = (source_text.ROOT / "tests/emu/c/tour.elf").read_bytes()
-    return (*found, foreign, *(_stripped(data) for data in (found[0], found[-1], foreign)))
+    linked = (source_text.ROOT / "programs/c_layer/c_layer.elf").read_bytes()
+    return (*found, foreign, linked, *(_stripped(data) for data in (found[0], found[-1], foreign)))
 
 
 def _stripped(data: bytes) -> bytes:
