@@ -136,8 +136,9 @@ def plans(
 ) -> Iterator[ProductPlan]:
     """Yield plans of a mapping and split that fit the device.
 
-    For each number of rows of activations in a tile these are one or two plans, with long tiles of
-    k.
+    For each way to group the rows of activations in a tile, these are the plans with the two
+    longest tiles of k that fit. With weights stationary, there are also plans whose input buffer
+    takes all rows of a tile at once.
     """
     extents = (product.m, product.n, product.k)
     part = partition(split, config["pe.rows"], config["pe.clusters"], extents)
@@ -165,8 +166,9 @@ def _image_plans(
 ) -> Iterator[ProductPlan]:
     """Yield plans of a convolution that fit the device.
 
-    They divide k into the fewest parts that fit. For each of some tile widths the plan has as many
-    rows as fit.
+    Plans with sliding windows are for depthwise convolutions only, image plans for the layout `hwc`
+    only. They divide k into the fewest parts that fit. Several tile widths are tried, each with as
+    many rows as fit.
     """
     if product.depthwise:
         yield from _kind_plans(product, config, mapping, split, SlidingWindowPlan)
@@ -210,7 +212,11 @@ def _tallest(
     tile: ImageTile,
     kind: type[ImagePlan],
 ) -> ImagePlan | None:
-    """Return the plan that fits the device and has the most rows in a tile; None if none fits."""
+    """Return the plan of class `kind` with the most rows in a tile; None if not even one row fits.
+
+    `tile` has the largest number of rows to try; its other sizes stay. The rows are reduced step by
+    step until the plan fits the device.
+    """
     length = rows = tile.groups
     while True:
         rows = even_tile(length, rows)
@@ -232,7 +238,10 @@ def even_tile(length: int, most: int) -> int:
 
 
 def _rows(part: Partition, mapping: Mapping) -> Iterable[tuple[int, int]]:
-    """Return pairs to try: the number of groups of rows of activations, and the rows in a group."""
+    """Return the pairs (groups, members) to try for a tile.
+
+    A tile has `groups` groups of rows of activations, with `members` rows in each group.
+    """
     length = part.length("M")
     if mapping is WEIGHT:  # one by one, alternating between two places
         even = [groups for groups in STATIONARY_GROUPS if groups < length]
@@ -270,7 +279,10 @@ def _fitting(
     *,
     whole: bool = False,
 ) -> ProductPlan | None:
-    """Return the plan for a tile, or None if the device cannot hold it."""
+    """Return the plan for a tile, or None if the device cannot hold it.
+
+    If `whole`, the input buffer takes all activations of the tile at once.
+    """
     try:
         plan = make_product_plan(product, config, mapping, split, tile, whole)
     except LowerError:

@@ -89,9 +89,9 @@ def iteration_lists(
 ) -> list[Packets]:
     """Return the packet lists of the iterations, and the list in which row 0 adds the rows' sums.
 
-    The latter is there only if the plan adds over rows. `exes` takes a list's name and whether the
-    sums leave raw, and returns the list's exes. `what` is the comment of the last list if it is the
-    only one.
+    The list of row 0 is there only if the plan adds over rows. `exes` takes a list's name and
+    whether its sums leave as raw sums, and returns the list's exes. `what` is the comment of the
+    iterations' list if all iterations have the same list.
     """
     more, last = list_names(plan)
     result = []

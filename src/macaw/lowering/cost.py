@@ -269,8 +269,9 @@ def _reduction_cycles(plan: ProductPlan, last: bool) -> float:
 def _iteration_kinds(plan: ProductPlan) -> Iterator[tuple[float, bool, bool, bool]]:
     """Yield the kinds of iterations, each as (share, entering, first k, last k).
 
-    `share` is the kind's share of all iterations. `entering` says whether the lists execute their
-    first part.
+    `share` is the kind's share of all iterations. `entering` says whether the packet lists execute
+    their first part, which some iterations skip (`row_program.has_entry_part`). The last two values
+    say whether the iteration has the first or the last tile of k.
     """
     k = plan.count("K")
     ends = [(1.0, True, True)] if k == 1 else [(1 / k, True, False), (1 / k, False, True)]

@@ -261,9 +261,9 @@ def _results_by_columns(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
 
 @sums_in.register
 def _sums_in(plan: ImagePlan) -> list[Transfer]:
-    """Return the transfers of a row's bias.
+    """Return the transfers of the bias into the units, one for each row of the array.
 
-    If partial sums return, there is one transfer for each position.
+    If partial sums return, the transfer writes the bias once for each output position.
     """
     return [
         Transfer(

@@ -105,9 +105,10 @@ def _head(out: Listing, plan: ProductPlan, name: str, reasons: Sequence[str]) ->
 
 
 def _slices(plan: ProductPlan, p: int, q: int) -> str:
-    """Return what cluster q of row p computes, in the notation of seed 000 Fig. 9.
+    """Return what cluster q of row p computes, as a comment of the source.
 
-    For an image these are its rows.
+    It gives the ranges of I, W and O in the notation of seed 000 Fig. 9; for a convolution, it
+    gives the rows and channels of the outputs.
     """
     m, n, k = (plan.part(dim, p, q) for dim in "MNK")
     if isinstance(plan, ImagePlan):

@@ -1,8 +1,10 @@
 """Define the three mappings: which operand stays in the array (seed 000 Fig. 7).
 
-| mapping | loops, outer to inner | stays where | |---|---|---| | input | m, k, n | activations in
-the PEs' input buffers | | weight | n, k, m | weights in the memory units | | output | m, n, k |
-sums in the PEs' accumulators |
+| mapping | loops, outer to inner | what stays, and where |
+|---|---|---|
+| input | m, k, n | activations in the PEs' input buffers |
+| weight | n, k, m | weights in the memory units |
+| output | m, n, k | sums in the PEs' accumulators |
 """
 
 from __future__ import annotations

@@ -49,10 +49,11 @@ def permutations(ranks: NDArray[np.int64], lanes: int) -> NDArray[np.uint8]:
 def draw(count: int, lanes: int, filled: Collection[int], source: Source) -> NDArray[np.uint8]:
     """Return an array of shape (count, lanes): random permutations for a block of `lanes` lanes.
 
-    Only the first max(`filled`) lanes are permuted; the zero padding after them keeps its lanes.
-    Every order for which `moves` holds has the same probability. `filled` has several numbers if
-    layers of different fan-in share the block. An order that leaves one of them unchanged is drawn
-    again. A single weight goes to another lane.
+    `filled` has the numbers of weights that layers have in the block: several if layers of
+    different fan-in share it. Only the first max(`filled`) lanes are permuted; the zeros after them
+    keep their lanes. A permutation is drawn again unless `moves` holds for each number of `filled`,
+    so all valid ones have the same probability. If the block has a single weight, it changes places
+    with a random zero. The random bits come from `source`.
     """
     most = max(filled)
     orders = np.tile(np.arange(lanes, dtype=np.uint8), (count, 1))

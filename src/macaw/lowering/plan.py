@@ -115,7 +115,7 @@ class ProductPlan:
 
     @property
     def depth(self) -> str:
-        """The dimension, "K" or "N", that selects the inputs of a tile."""
+        """The dimension, "K" or "N", whose index decides which inputs a tile needs."""
         return "K"
 
     @property
@@ -137,7 +137,7 @@ class ProductPlan:
 
     @property
     def blocks(self) -> int:
-        """The number of blocks of the input buffer that a row of activations takes."""
+        """The number of blocks of the input buffer that the inputs of one row of a tile take."""
         return -(-self.tile.k // (int(self.config["pe.input_buffer"]) // BLOCKS))
 
     @property
@@ -182,7 +182,10 @@ class ProductPlan:
 
     @property
     def adds_start_sums(self) -> bool:
-        """Whether the exes with weights add the start sums, and not the reduction of clusters."""
+        """Whether the exes with weights add the start sums.
+
+        If not, there are no start sums, or the reduction of clusters adds them.
+        """
         return self.has_start_sums and not self.reduces_clusters
 
     @property
@@ -192,7 +195,10 @@ class ProductPlan:
 
     @property
     def positions(self) -> int:
-        """The number of sums of a PE in its output queue, or of groups in its accumulators."""
+        """The number of positions of a tile, one for each group of rows of activations.
+
+        At each position a PE has `lanes` sums, in its output queue or in its accumulators.
+        """
         return self.tile.groups
 
     @property
@@ -232,7 +238,7 @@ class ProductPlan:
 
     @property
     def lanes(self) -> int:
-        """The number of sums that a PE has at one position: that of its accumulators."""
+        """The number of sums that a PE has at one position: one in each accumulator."""
         return ACCUMULATORS
 
     @property
@@ -254,7 +260,10 @@ class ProductPlan:
 
     @property
     def weight_owners(self) -> tuple[int, int]:
-        """The numbers of rows and of clusters that have different weights."""
+        """The number of rows with weights of their own, and the number of such clusters in a row.
+
+        If all rows (or all clusters of a row) share their weights, the number is 1.
+        """
         rows = 1 if self.rows_share_weights else self.partition.rows
         return rows, 1 if self.shares_weights else self.partition.clusters
 

@@ -142,9 +142,9 @@ def _load_sums(out: Listing, plan: ProductPlan) -> None:
 
 
 def _move_in(out: Listing, transfers: str, count: int, label: str) -> None:
-    """Write code that starts the transfers of a frame.
+    """Write code that starts `count` transfers, whose list the frame's word `transfers` points to.
 
-    Their sources are those of index 0 plus the offset in a2.
+    The code sets the source of each transfer to its address for index 0 plus the offset in a2.
     """
     out.block(
         f"""

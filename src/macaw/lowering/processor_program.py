@@ -143,7 +143,7 @@ def _pad(plan: ProductPlan) -> str:
 
 
 def _join(out: Listing, store: str, transfer: str, comment: str) -> None:
-    """Write code that transfers sums between units, if `store` says there are any.
+    """Write code that moves sums between units if the frame's word STORE has the value `store`.
 
     `transfer` is the name of the frame's word that has the address of the transfer.
     """

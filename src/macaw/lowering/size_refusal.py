@@ -37,10 +37,10 @@ def refusal(config: Configuration, fits: Callable[[Configuration], bool]) -> Low
 def _larger(
     config: Configuration, names: tuple[str, ...], fits: Callable[[Configuration], bool]
 ) -> dict[str, int] | None:
-    """Return larger values with which a tile fits, found by doubling all of them, or None.
+    """Return larger values of the settings `names` with which a tile fits, or None.
 
-    Doubling several values may exceed what a large array allows although smaller values would do.
-    In this case the result is None.
+    All values are doubled together until a tile fits; then each is halved as far as possible. The
+    result is None if doubling exceeds a limit before a tile fits, although other values might do.
     """
     values = {name: int(config[name]) for name in names}
     while True:
@@ -59,9 +59,10 @@ def _larger(
 def _least(
     config: Configuration, values: dict[str, int], fits: Callable[[Configuration], bool]
 ) -> dict[str, int]:
-    """Return the values, each halved as often as a tile still fits.
+    """Return `values` with each setting halved as often as a tile still fits.
 
-    This undoes doublings that were needed for another value only.
+    No value becomes as small as the device's present one. This undoes doublings that only another
+    setting needed.
     """
     for name in values:
         half = values[name] // 2

@@ -38,7 +38,10 @@ class Transfer:
 
 @dataclass(frozen=True)
 class TransferGrid:
-    """The rows and clusters that have separate transfers; all these transfers have one shape."""
+    """The number of rows, and of clusters in a row, that have separate transfers of the same shape.
+
+    Iteration yields the pairs (row, cluster).
+    """
 
     rows: int
     clusters: int

@@ -76,7 +76,10 @@ class WeightStationaryPlan(ProductPlan):
 
     @property
     def segments(self) -> int:
-        """The number of segments of the exe: weights, later rows of activations, start sums."""
+        """The number of segments of the exe.
+
+        There is one for the weights, and for each row of activations one, or two with start sums.
+        """
         return 1 + self.tile.m * (1 + self.adds_start_sums)
 
     def check(self) -> None:
@@ -110,7 +113,7 @@ class BufferedPlan(WeightStationaryPlan):
 
     @property
     def buffered_rows(self) -> int:
-        """The number of buffered rows that the check counts: all rows together count as one."""
+        """The number that the check multiplies by `blocks`: 1, because `blocks` counts all rows."""
         return 1
 
     @property

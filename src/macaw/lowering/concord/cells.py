@@ -38,9 +38,10 @@ class Cells:
             self.index = np.concatenate([self.index, np.zeros(more, np.int64)])
 
     def copy(self, addresses: Ints, owner: Ints, index: Ints) -> None:
-        """Write cells at `addresses`; each row of the arrays is one iteration.
+        """Write node numbers `owner` and cell indices `index` to the cells at `addresses`.
 
-        If an address occurs several times, the last write counts.
+        The three arrays have the same shape, with one row for each iteration. If an address occurs
+        several times, the last write counts.
         """
         self.reserve(int(addresses.max()) + 1)
         self.owner[addresses] = owner
@@ -62,7 +63,10 @@ def indices(node: Node, rows: int) -> Ints:
 
 
 def as_vectors(graph: Graph, owner: Ints) -> Ints:
-    """Return the node numbers `owner`, with each matrix replaced by the node of its tiles' rows."""
+    """Return a copy of the node numbers `owner` in which no node is a matrix.
+
+    Each matrix is replaced by a node whose value has the rows of the matrix's tiles as vectors.
+    """
     for number in np.unique(owner[owner != NOTHING]).tolist():
         node = graph.nodes[number]
         if node.is_matrix:
@@ -79,8 +83,8 @@ def as_tiles(
     """Return the matrix node of each tile, and the index of the tile in that matrix.
 
     `owner` and `index` have one row for each tile: its N cells. Tiles that are not whole tiles of a
-    matrix are assembled from their rows into one new matrix. `rows` is the number of rows of tiles
-    that the read gives.
+    matrix are assembled from their rows into one new matrix, which `place` makes in the source.
+    `rows` is the number of rows of tiles that the read gives.
     """
     count, native = owner.shape
     first = index[:, 0]
@@ -140,9 +144,10 @@ def vectors(graph: Graph, owner: Ints, index: Ints) -> Node:
 
 
 def _whole(graph: Graph, owner: Ints, index: Ints) -> list[Node]:
-    """Return the nodes that make up a read, if it takes all cells of each in order, else no nodes.
+    """Return the nodes whose values, one after the other, are what a read gives.
 
-    All nodes have to have the same number of native vectors in a row.
+    The list is empty if the read does not take all cells of each node in their order, or if the
+    nodes do not have the same number of native vectors in a row.
     """
     nodes: list[Node] = []
     at = 0
@@ -173,7 +178,10 @@ def _repeat(graph: Graph, node: Node, rows: int) -> Node:
 
 
 def _of_one(graph: Graph, node: Node, index: Ints) -> Node:
-    """Return the node for a read whose cells all belong to one node."""
+    """Return the node for a read whose cells all belong to `node`.
+
+    `index` has shape (iterations, native vectors): the indices of the cells in the node's value.
+    """
     rows, blocks = index.shape
     if (
         np.array_equal(index.ravel(), np.arange(index.size))
@@ -196,9 +204,9 @@ def _of_one(graph: Graph, node: Node, index: Ints) -> Node:
 
 
 def _regroup(graph: Graph, node: Node, rows: int, blocks: int) -> Node:
-    """Return a node with the same cells in rows of another length.
+    """Return a node with the cells of `node` in `rows` rows of `blocks` cells.
 
-    For an input the same node is returned each time.
+    An input is regrouped only once for each shape; later calls return the node of the first call.
     """
     if (node.rows, node.blocks) == (rows, blocks):
         return node

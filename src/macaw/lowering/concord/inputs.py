@@ -111,7 +111,10 @@ class Inputs:
     def hint_at(
         self, name: str, address: int, *, tiles: bool, explicit: bool = True
     ) -> Hint | None:
-        """Return the first unused hint that covers the cell at `address`, or None."""
+        """Return the first unused hint that covers the cell at `address`, or None.
+
+        `explicit` selects hints of `.hint tensor`; without it, declared tensors are searched.
+        """
         for hint in self.hints:
             inside = 0 <= address - hint.address < self._size(hint, tiles=tiles)
             if (

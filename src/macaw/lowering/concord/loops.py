@@ -121,8 +121,10 @@ def _key(node: Node) -> object:
 def _origin(places: Mapping[int, int], rounds: _Round, turn: int, node: Node) -> tuple[str, object]:
     """Return where an operand used in round `turn` comes from.
 
-    The result is a kind ("before", "same", "previous" or "round n") and, within rounds, the index
-    of the operation that computes it.
+    The result is a kind and a second value. The kind is "before" for a value from before the loop,
+    "same" or "previous" for one of round `turn` or of the round before, else "round n". The second
+    value is the index in its round of the operation that computes the operand; for "before", it is
+    the value's key (`_key`).
     """
     place = places.get(node.number)
     if place is None or place < rounds.start:
@@ -262,9 +264,10 @@ class _LoopMaker:
             self.new[node.number] = whole
 
     def _runs(self, node: Node) -> list[Node]:
-        """Return the operands of a stack.
+        """Return the new operands of a "stack" node.
 
-        If operands are the values of one operation in all rounds of a loop, one node replaces them.
+        Where consecutive operands are the values of one operation in all rounds of a loop, one node
+        replaces them.
         """
         runs: list[Node] = []
         at = 0
@@ -284,9 +287,10 @@ class _LoopMaker:
         return runs
 
     def _whole(self, node: Node) -> Node | None:
-        """Return one node for a stack that takes results of a single loop in all its rounds.
+        """Return a node that replaces a stack whose operands are results of all rounds of one loop.
 
-        Each round may give several operands. Returns None for other stacks.
+        Each round may give several operands, the same in each round. Returns None for other stacks,
+        and if one of several operands of a round has more than one row.
         """
         inside = [self.inside.get(item.number) for item in node.inputs]
         if inside[0] is None or any(item is None or item[1] is not inside[0][1] for item in inside):
@@ -365,7 +369,8 @@ class _LoopMaker:
     def _item(self, loop: Loop, start: Node, far: int, source: Node) -> Node:
         """Return the node for the rows of `source` that a round takes.
 
-        Each round takes rows that are `far` rows after those of the round before.
+        `start` is the node for the rows of the first round. Each further round takes the rows that
+        are `far` rows after those of the round before.
         """
         begin, count = start.value["start"], start.rows
         every = count * loop.count

@@ -1,7 +1,8 @@
 """Draw the data flow of an nnp program, as Graphviz text or as SVG.
 
-The SVG needs no other tool. Its layout is simple: operations are below their operands, in layers,
-ordered by the positions of the operands. Use Graphviz for graphs that are not layers.
+The SVG needs no other tool. It has the boxes of operations in lines, each operation below its
+operands and ordered by their positions. This suits the graph of one network layer; for larger
+graphs, Graphviz draws a better picture.
 """
 
 from __future__ import annotations
@@ -120,9 +121,11 @@ def dot(graph: Graph) -> str:
 
 
 def _layers(drawing: Drawing) -> list[list[str]]:
-    """Return the keys of all boxes in layers; a box's layer is its distance from the inputs.
+    """Return the keys of all boxes in lines of the picture, from top to bottom.
 
-    Each layer is ordered by the positions of the boxes' operands.
+    A box is in the line below the lowest of its operands; a box without operands is in the line
+    above its first use. The boxes of a line are ordered by the positions of their operands. Arrows
+    from one round of a loop to the next are ignored.
     """
     takes: dict[str, list[str]] = defaultdict(list)
     for start, end, again in drawing.arrows:
@@ -159,7 +162,7 @@ def _places(
 ) -> tuple[dict[str, tuple[float, float]], int]:
     """Return the position (x, y) of each box and the width of the picture, in pixels.
 
-    In each layer the boxes of a loop are on the right.
+    `rows` are the lines of boxes. In each line the boxes of loops are on the right.
     """
     step = _WIDTH + _GAP
     inside = {key for keys in drawing.frames.values() for key in keys}

@@ -79,7 +79,11 @@ class Tracer:
     def _vectors_of(
         self, chain: Chain, by_instruction: Mapping[int, Access], window: Volume | None
     ) -> None:
-        """Trace the iterations `self.turns` of a chain of vectors together."""
+        """Trace the iterations with the numbers `self.turns` of a chain of vectors together.
+
+        `by_instruction` has the access to memory of each instruction that has one, by its index in
+        the chain.
+        """
         writes = [access for access in by_instruction.values() if access.writes]
         first = by_instruction[0]
         moves = not any(step(row).role == "stage" for row in chain.rows)
@@ -413,9 +417,10 @@ class Tracer:
             self._output(hint, [cells_read[at[a]] for a in run], [places[a] for a in run])
 
     def _blocks(self, cells_read: Sequence[Ints]) -> int:
-        """Return the native vectors in a row of an unnamed output.
+        """Return the number of native vectors in a row of an unnamed output.
 
-        This is the row length of the values that were written, if it is the same for all, else 1.
+        It is the row length of the values that were written, if all of them have the same and it
+        divides the output; else it is 1.
         """
         sizes = {self.graph.nodes[int(owner)].blocks for owner, _ in cells_read}
         size = sizes.pop()

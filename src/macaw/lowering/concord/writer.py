@@ -184,7 +184,9 @@ class LayerWriter:
     def _name(self, node: Node) -> str:
         """Return a variable name for a node.
 
-        It is the name of the node's tensor, or derived from what the node's chain makes.
+        If the node replaces its first operand, which nothing else uses, it gets the operand's
+        variable. Otherwise the name is that of its tensor, of the value that its chain makes, or of
+        its operation.
         """
         first = node.inputs[0] if node.inputs else None
         base_name = self.names.get(first.number, "") if first is not None else ""
@@ -217,7 +219,10 @@ class LayerWriter:
         return self._unique(last.name or _PLAIN.get(node.operation, node.operation))
 
     def _stem(self, node: Node) -> str:
-        """Return the name of the value from which a node is made."""
+        """Return the name of the value from which a node is made, "x" if it has none.
+
+        The search follows the first operand of each node until one has a name.
+        """
         while node.inputs:
             node = node.inputs[0]
             if node.number in self.names:

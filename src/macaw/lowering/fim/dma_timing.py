@@ -180,7 +180,11 @@ class DmaTiming:
     def _reach(
         self, place: Location, offset: int, length: int, time: int, writes: bool
     ) -> tuple[int, int]:
-        """Return when the data of a beat have arrived, and when the next beat may start."""
+        """Return the cycle when the data of a beat have arrived, and when the next beat may start.
+
+        The beat reads or writes `length` bytes from byte `offset` on in the memory of `place`, and
+        starts in cycle `time`.
+        """
         if place.memory == EXTERNAL:
             beats = channel_beats(offset, length, self._line)
             return time + self._latency + beats, time + max(1, beats)

@@ -38,7 +38,8 @@ class Traits(NamedTuple):
 class FusedTask:
     """A product and the functions that are applied to its result.
 
-    `after` has the numbers of the functions. `rows` has the second operands of those that have one.
+    `after` has the numbers of the functions. `rows` has the second operand of each function that
+    takes two.
     """
 
     product: Task

@@ -139,7 +139,11 @@ class _Reader:
         return tuple(sizes)
 
     def _result(self, row: onnx.ValueInfoProto) -> tuple[str, tuple[int, ...]]:
-        """Return the name and shape of an output, as a separate tensor that a task makes."""
+        """Return the name and shape of an output, and mark its tensor as a result of the graph.
+
+        If no task makes the tensor, or if a task reads it, a gather copies it to a tensor of its
+        own. Raises `LowerError`.
+        """
         name, graph = message_name(row.name), self.values.graph
         value = self.values.by_name.get(row.name)
         if value is None:

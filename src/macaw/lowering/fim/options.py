@@ -41,7 +41,9 @@ def options(
 ) -> list[Option | Refusal]:
     """Return the best option of each island and layout for the tasks of one start.
 
-    Where an island cannot do the tasks in a layout, a refusal is returned instead.
+    Where an island cannot do the tasks in a layout, a refusal is returned instead. A single gather
+    or scatter has the host's option only. `homes` says how tensors are stored, by name. Raises
+    `ValueError` if one is not stored row by row.
     """
     homes = homes or {}
     for task in tasks:
@@ -85,7 +87,10 @@ def _pointwise(
 def option_of(
     tasks: tuple[Task, ...], layout: int, job: Job, cycles: Cycles, buffer: int = 0
 ) -> Option:
-    """Return the option of a job that takes `cycles`."""
+    """Return the option of a job that takes `cycles`.
+
+    `buffer` is the number of columns in the buffer between a producer and a consumer, else 0.
+    """
     return Option(
         tasks, job.island, layout, cycles.bring, cycles.compute, cycles.fetch, cycles.reorder,
         job.mask, buffer, cycles.bring_queue_wait, cycles.fetch_queue_wait,
@@ -167,7 +172,8 @@ def _rank(query: _Query) -> list[tuple[int, int, StreamTiling]]:
 def _least(query: _Query, follow: bool) -> tuple[StreamTiling, Cycles] | None:
     """Return the fastest tiling and its cycles, or None if there is no tiling.
 
-    If `follow`, the first tilings are simulated; else the estimate decides.
+    If `follow`, all tilings with nearly the lowest estimate are simulated, and the cycles are those
+    of the simulation. Otherwise the tiling and the cycles are those of the lowest estimate.
     """
     candidates = _rank(query)
     if not candidates:

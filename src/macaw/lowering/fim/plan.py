@@ -18,7 +18,10 @@ BRING, START, FETCH, HOST = "bring", "start", "fetch", "host"
 
 @dataclass(frozen=True)
 class Home:
-    """How a tensor is stored: row by row in external memory if `how` is None."""
+    """How a tensor is stored.
+
+    `how` is None for row by row in external memory, the only way that `options` accepts.
+    """
 
     how: Any = None  # None: row by row
 

@@ -269,7 +269,11 @@ def exhaustive(table: OptionTable) -> GraphPlan:
 
 
 def _least_copies(table: OptionTable) -> dict[str, float]:
-    """Return the least dma cycles of each task, as its share of the cycles of its unit."""
+    """Return a lower bound of the dma cycles that each task needs, by its output's name.
+
+    For a unit it is the least number of cycles to bring and fetch, divided equally among the unit's
+    tasks. Of the units that contain a task, the one with the lowest number counts.
+    """
     cycles: dict[str, float] = {}
     for unit, options in table.options.items():
         least = min(option.bring + option.fetch for option in options) / len(unit)
@@ -282,7 +286,10 @@ def _least_copies(table: OptionTable) -> dict[str, float]:
 def _bounds(
     table: OptionTable, track: Track, outputs: frozenset[str], work: dict[str, float]
 ) -> Iterator[float]:
-    """Yield lower bounds of the end of any plan that begins with the steps of a track."""
+    """Yield lower bounds of the end of any plan that begins with the steps of a track.
+
+    `outputs` are the names of what these steps compute. `work` is the result of `_least_copies`.
+    """
     clock = track.clock
     yield clock.end
     yield (

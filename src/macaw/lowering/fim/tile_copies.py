@@ -166,7 +166,7 @@ class Router:
                 yield from self._by_lines(src, place, rows, range(stream.steps))
 
     def _line(self, row: int) -> int:
-        """Return the byte offset of row `row` of A in the tiles."""
+        """Return the byte offset, in the buffer's image as tiles, of row `row` of A."""
         stream = self.stream
         high, deep, _ = stream.tile
         strip, line = divmod(row, high)
@@ -326,7 +326,12 @@ class Router:
     def _of_banks(
         self, src: Location, dst: Location, row: int, at: int, rows: int
     ) -> Iterator[Copy]:
-        """Yield the copies of one line of all banks; a narrower last tile has a separate copy."""
+        """Yield copies of one line of the tiles in all banks of a block, one for each item.
+
+        `row` and `at` are the row of C and the first column of C to which the first item's line
+        belongs; `rows` is the number of rows of C to copy. A last tile that is narrower has a copy
+        of its own.
+        """
         stream, shape, size = self.stream, self.stream.shape, self.size
         high, _, wide = stream.tile
         step = stream.wide * wide
