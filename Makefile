@@ -7,7 +7,9 @@ FRAMEWORKS := .venv-frameworks
 READY  := $(VENV)/.ready
 RUNS   := $(VENV)/.runs
 INSTALL = PYTHONWARNINGS=ignore $(RUN)/python -m pip install --quiet --disable-pip-version-check
-PYTEST_ARGS ?= -n 2
+# Both cores; a file goes to one of them whole, so what its tests share is made once.
+SPREAD := -n 2 --dist loadfile --no-loadscope-reorder
+PYTEST_ARGS ?= $(SPREAD)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo demo-cnn quick test test-long test-extras lint check bench docs picture clean
