@@ -1,7 +1,7 @@
 """Remembers at which instruction each core has arrived, and which points have stopped it there.
 
-An arrival is one coming of a core to an instruction. Each breakpoint is tested once for each
-arrival. `Inspectable.moment` returns a key that distinguishes one arrival from the next.
+A core arrives at an instruction each time it comes to it. Each breakpoint is tested once for each
+arrival. `Inspectable.moment` returns a value that differs between any two arrivals of a core.
 """
 
 from __future__ import annotations

@@ -84,7 +84,11 @@ def _words(session: Session, address: int) -> list[int]:
 
 
 def _follows_call(code: SourceCode, address: int, inner: int) -> bool:
-    """Return whether the instruction before an address is a call that may have led to `inner`."""
+    """Return whether the instruction before `address` is a call that may have led to `inner`.
+
+    A direct call may have if its target is at or before the address `inner`. An indirect call
+    always may.
+    """
     section = code.debuggee.program.section_at(address - WORD)
     if section is None or address % WORD or not code.calls(address - WORD):
         return False

@@ -80,7 +80,7 @@ class Catchpoints:
         return names
 
     def begin(self) -> None:
-        """Prepare for a run. A condition that is true already at its start is no event."""
+        """Prepare for a run. A condition that is already true when the run starts is no event."""
         for _, event in self._state_events:
             event.begin()
 

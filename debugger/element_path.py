@@ -99,10 +99,10 @@ def fill_subscripts(
 def field_range(
     state: State, row: StateField, steps: Iterable[str | tuple[Any, ...]]
 ) -> FieldRange:
-    """Return which part of a field types and subscripts select: field, first byte, number of bytes.
+    """Return which part of a field of state the `steps` of a path (types, subscripts) select.
 
-    If the field is a list, the result is field, index of the item, 1; for the whole list it is
-    field, 0, 0.
+    The result is (field, first byte, number of bytes). If the field is a list, it is (field, index
+    of the item, 1), and for the whole list (field, 0, 0).
     """
     whole = getattr(state, row.name)
     if not isinstance(whole, np.ndarray):

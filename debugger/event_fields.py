@@ -56,7 +56,8 @@ def reaches(core: Core, values: Values, where: Place) -> bool:
 def registers(device: Device, core: Core, values: Values) -> Mapping[str, frozenset[Register]]:
     """Return the registers that an announced instruction reads ("read") and writes ("write").
 
-    The announcement's masks determine them; without masks, the instruction's row does.
+    They come from the register masks in the announcement. An announcement without masks has an
+    address: then they come from the instruction there; both sets are empty if there is none.
     """
     if "reads" in values:
         (file,) = core.table.files

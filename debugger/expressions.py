@@ -263,9 +263,10 @@ class _Compiler:
         return _Code(text)
 
     def _inline(self, access: Access, codes: tuple[_Code, ...]) -> str:
-        """Return the text of a number in memory at a constant address.
+        """Return the Python text that reads a number in memory at a constant address.
 
-        The result is empty if translated code may not read the number.
+        The result is empty if the address is not constant, or if translated code may not read
+        there.
         """
         if access.memory_view is None or not all(code.is_constant for code in codes):
             return ""
@@ -316,7 +317,10 @@ _SHAPES = {
 
 
 def _bits(sign: str, left: int, right: int, node: Node) -> int:
-    """Return an upper bound for the number of bits in the magnitude of a result."""
+    """Return an upper bound for the number of bits in the magnitude of an operator's result.
+
+    `left` and `right` are such bounds for its operands.
+    """
     if sign in ("||", "&&", *COMPARISONS):
         return 2
     if sign in ("&", "|", "^"):

@@ -135,7 +135,10 @@ class Arrangement:
         return tuple(rectangles)
 
     def too_small(self, width: int, height: int) -> bool:
-        """Return whether panels of this size mean that the terminal is smaller than `SMALLEST`."""
+        """Return whether a terminal is smaller than `SMALLEST`.
+
+        `width` and `height` are the cells that the terminal has for panels.
+        """
         return width < SMALLEST[0] or height + FRAME < SMALLEST[1]
 
     @property

@@ -112,10 +112,10 @@ def _check(stop: Stop) -> None:
 def announcement_positions(
     runner: Runner, cores: set[str], matches: Matches, count: int
 ) -> list[Position]:
-    """Return the last positions before the present after acts with a matching announcement.
+    """Return the positions right after the last acts that made a matching announcement.
 
-    The result has `count` positions or more; only if the start of the run is reached, it has fewer.
-    Raises `Interruption`.
+    Only positions before the present count. The result has `count` or more, the earliest first; it
+    has fewer only if the search reached the start of the run. Raises `Interruption`.
     """
     device = runner.debuggee.device
     now = end = device.position

@@ -180,7 +180,10 @@ class Runner:
             device.pause = None
 
     def _apart(self) -> float:
-        """Return the seconds of running between two checkpoints."""
+        """Return how many seconds of running shall lie between two checkpoints.
+
+        The more time a checkpoint takes, the longer it is, within fixed bounds.
+        """
         return min(max(APART, SHARE * min(self._costs, default=0)), MOST_APART)
 
     def _pause(self) -> bool:

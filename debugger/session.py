@@ -265,7 +265,10 @@ class Session:
         return self._go_back(now, goal, done, lambda: retired - self.device.cores[name].retired)
 
     def stepx_back(self, count: int = 1) -> StopRecord:
-        """Go back to before the ends of `count` pieces (`stepx`); a point on the way stops it."""
+        """Go back to the moment before the last `count` ends of pieces, as `stepx` counts them.
+
+        A point on the way stops it.
+        """
         self._check_count(count)
         return self._step_announcements_back(piece_places(self.debuggee), PIECE, count)
 
@@ -302,9 +305,10 @@ class Session:
         return record
 
     def _lines_back(self, name: str, retired: int, done: int) -> int:
-        """Return the number of lines that a step back has gone.
+        """Return the number of lines that a step back has gone, `done` at most.
 
-        The last line does not count if a point has stopped the step on the way.
+        The last line does not count unless the core is at its start, where it had completed
+        `retired` instructions. A point may have stopped it before.
         """
         return done if self.device.cores[name].retired == retired else done - 1
 

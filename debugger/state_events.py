@@ -33,7 +33,7 @@ class StateEvent(ABC):
 
     @abstractmethod
     def begin(self) -> None:
-        """Prepare for a run. A condition that is true already at its start is no event."""
+        """Prepare for a run. A condition that is already true when the run starts is no event."""
 
     @abstractmethod
     def look(self) -> Iterator[dict[str, Any]]:

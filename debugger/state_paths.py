@@ -90,9 +90,10 @@ class Members:
         raise AccessError(f"{self.place} has no '{name}'{near(name, self.names())}")
 
     def source(self, steps: Sequence[str | int]) -> tuple[StateField, tuple[int, ...]] | None:
-        """Return the array field that has a named number for each unit, and indices in it.
+        """Return the array field in which each unit has the number that the steps name.
 
-        These indices follow those of the unit. The result is None if the steps name something else.
+        Also return the indices of the number in the field that follow the unit's indices. The
+        result is None if the steps do not name one number for each unit of the deepest level.
         """
         rows = {row.name: row for row in self.core.state.fields}
         result: tuple[StateField, tuple[int, ...]] | None = None
@@ -208,7 +209,7 @@ class Members:
         return Access(f"{self.place}.{row.name}", read, put, cores, whole=True)
 
     def _boxes(self) -> dict[str, Box]:
-        """Return the boxes of the block diagram, by name and by `box` with their number.
+        """Return the boxes of the block diagram, by name and also by number (`box503`).
 
         Only a unit of the deepest level has boxes.
         """

@@ -152,7 +152,8 @@ class WatchTarget:
 def _live(expression: Expression, core: Core) -> str:
     """Return an expression as text for the translated code of a core.
 
-    The result is empty if the expression needs a guard or has no such text.
+    The result is empty if there is no such text, or if the text would sometimes be out of date
+    (`Expression.guards`).
     """
     if not expression.live or expression.live_core not in ("", core.name):
         return ""

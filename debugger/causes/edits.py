@@ -41,7 +41,10 @@ class Edits:
         edits.append(Edit(number, cycle, place, command))
 
     def within(self, core: str, place: Place, before: int) -> Iterator[Edit]:
-        """Yield the last edit before announcement number `before`, for each part of a place."""
+        """Yield the last edit of each part of `place` that the user has set, the latest edit first.
+
+        Only edits before announcement number `before` count.
+        """
         parts: set[int] = set()
         for edit in reversed(self._of.get((core, place.field), ())):
             first, size = edit.place.first, edit.place.size

@@ -127,7 +127,10 @@ class CauseFinder:
             )
 
     def _of_window_input(self, source: Source, core: str) -> Iterator[Cause]:
-        """Yield the causes of what another core wrote into a window of a core."""
+        """Yield the causes of a source of `core`: bytes that came in through a window of the core.
+
+        Another core wrote them into the window; the causes are those of that write.
+        """
         assert source.window_part is not None
         number, first, size = source.window_part
         write = self.record.window_access(number)
@@ -142,7 +145,11 @@ class CauseFinder:
     def _of_window_output(
         self, role: str, read: Access, address: int, size: int, value: Any
     ) -> Iterator[Cause]:
-        """Yield the causes of bytes that an access read from a window."""
+        """Yield the causes of the bytes that the access `read` took from a window.
+
+        These are the origins that the window's core recorded. Without them, the window itself is
+        the cause, and the search ends there.
+        """
         window = self.record.device.memory.window(address, size)
         assert window is not None
         name, core = window.name, window.core.name
@@ -169,7 +176,11 @@ class CauseFinder:
         return Cause(role, name, result, how, core, cycle, where, by, memory, _more=more)
 
     def _of_source(self, source: Source, core: str, copy: Any) -> Iterator[Cause]:
-        """Yield the causes of one value that a step of a core read."""
+        """Yield the causes of one value that a step of a core read.
+
+        `copy` is the value that the step made. It is also the value of a source that the step only
+        copied, if none was recorded.
+        """
         if source.setting:
             yield self._setting(source, core)
         elif source.memory is not None:
@@ -192,9 +203,9 @@ class CauseFinder:
             yield Cause(source.what, "", source.value, "begin", core)
 
     def _setting(self, source: Source, core: str) -> Cause:
-        """Return a setting of a step with the step that made it.
+        """Return the cause for a source that only configures its step (`Source.setting`).
 
-        The name of the cause ends with the source line of the setting, if it is known.
+        If the source line that made the value is known, the name of the cause ends with it.
         """
         origin = source.origin
         if origin is None:
@@ -252,9 +263,9 @@ COPIED = "copied from"
 
 
 def _meets(part: Place, origin: Origin, place: Place) -> bool:
-    """Return whether the part that an origin made of `place` overlaps `part`.
+    """Return whether `part` overlaps the elements of `place` that an origin made.
 
-    Both are parts of the same field of state.
+    `part` and `place` are in the same field of state.
     """
     if not part.size or origin.part is None:
         return True

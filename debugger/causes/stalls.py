@@ -100,9 +100,10 @@ class _Builder:
     def part(
         self, core: Core, item: Stall, path: tuple[str, ...], by: int | None
     ) -> StallNode:  # fmt: skip
-        """Return the node of a component of a core.
+        """Return the node of a component of a core; `path` has the names of the nodes above it.
 
-        `by` is the address of the component's word that would end the wait above it.
+        `by` is the address of the component's word that would end the wait of the node above; None
+        if there is no such word.
         """
         name = f"{core.name} {item.part}"
         if name in path:

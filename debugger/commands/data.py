@@ -102,9 +102,10 @@ def _diff(context: Context, line: Line) -> Answer:
 
 
 def _address(context: Context, target: Any, array: NDArray[Any], first: Any) -> str:
-    """Return the address of the first different element as text.
+    """Return the address of element `first` of an array in memory, as text after ` at `.
 
-    The text is empty if the value is not one array in memory.
+    `first` has the element's indices; for a single number it is empty. The result is empty if the
+    expression `target` is not one array in memory.
     """
     extents = target.extents()
     if target.target is None or len(extents) != 1 or extents[0][1] != array.nbytes:

@@ -69,9 +69,9 @@ def groups_table(context: Context, text: str | None) -> Answer:
 def units(session: Session, chosen: Iterable[Place] | None) -> list[Place]:
     """Return the units to group at the chosen places; None means the focus.
 
-    A core is replaced by its units of the first level, a single unit by the units one level below
-    it. Any other place is taken as it is. If the focus is one core without units, the result is all
-    cores.
+    A core is replaced by its units of the first level. A unit that is the only place is replaced by
+    the units one level below it. Any other place is taken as it is. If the focus is one core
+    without units, the result is all cores.
     """
     device = session.device
     where = list(session.focus if chosen is None else chosen)
@@ -121,7 +121,7 @@ def groups(session: Session, chosen: Iterable[Place]) -> list[Group]:
 
 
 def _whole(session: Session, place: Place) -> Stall:
-    """Return the state of a core as a whole."""
+    """Return what a core does as a whole: it has ended, waits or runs."""
     core = session.device.cores[place.core]
     if not core.running:
         return Stall(ended=True)

@@ -194,9 +194,10 @@ def _layout_lines(arrangement: Arrangement) -> Iterator[str]:
 
 
 def _share_steps(share: float) -> list[tuple[str, int]]:
-    """Return the `grow` and `shrink` commands, with steps, that give a panel its share of height.
+    """Return the `grow` and `shrink` commands, with steps, that give a panel its height.
 
-    They start at the layout's height, or at the greatest or least height, whichever fits best.
+    `share` is the height as a multiple of that in the layout. The commands start at the layout's
+    height, or first go to the greatest or the least height, whichever comes nearest to `share`.
     """
     ways: list[tuple[float, list[tuple[str, int]]]] = []
     for begin, way in ((1.0, []), (MOST, [("grow", _SIZES)]), (1 / MOST, [("shrink", _SIZES)])):

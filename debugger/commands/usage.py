@@ -162,7 +162,10 @@ class _Matcher:
                 return
 
     def _begins(self, piece: Piece, ends: tuple[str, ...]) -> bool:
-        """Return whether the text continues with an optional piece."""
+        """Return whether the text continues with the optional piece.
+
+        `ends` are the words with which the pieces after it may start.
+        """
         if self.at >= len(self.text):
             return False
         first, word = piece.group[0] if piece.group else piece, self._next_word()

@@ -145,7 +145,7 @@ class Worker:
             self.on_leave()
 
     def _has_run(self) -> bool:
-        """Return whether a script has run the program."""
+        """Return whether a script has run the program: its cycle is not that of the frame."""
         return self.interpreter.session.device.cycle != self.frame.cycle
 
     def _renew(self) -> None:
