@@ -47,7 +47,8 @@ def assemble(
 
     `device` overrides the source's `.device`; `defines` are symbols of every file; files are read
     below a source's folder and `include_dirs`. `record` collects what `macaw.asm.listing.text`
-    needs. With `gnu`, what stands before the first `.core` of a source is the control core's.
+    needs. With `gnu`, statements before the first `.core` of a source are in the control core's
+    part.
 
     Raises `AssemblyError` with all mistakes, and `ConfigError` for a bad `device`.
     """
@@ -74,9 +75,10 @@ def assemble_object(
     record: Record | None = None,
     gnu: bool = False,
 ) -> Relocatable:
-    """Assemble sources and return an object for a linker; the rest is as for `assemble`.
+    """Assemble sources and return an object for a linker.
 
-    Symbols that no source defines are those of other objects. There is no default program.
+    Arguments and errors are those of `assemble`. A linker finds symbols that no source defines in
+    other objects. There is no default program.
     """
     with collecting_seldom():
         run = analyse(
@@ -195,7 +197,8 @@ class Assembly:
     def lay_out(self) -> None:
         """Give every area its address. Report each section that does not fit its memory.
 
-        The error is reported at the section's part or tensor, if it has one.
+        The error belongs to the line that begins the section's part, or declares its tensor, if
+        there is one.
         """
         report = self.state.report
         for plan, problem in self.state.layout.place(self.state.config):

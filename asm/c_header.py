@@ -1,8 +1,8 @@
-"""macaw.h: a device, and a program of `asm -c`, for C.
+"""Writes macaw.h, the C header for a device and for a program of `asm -c`.
 
-The macros of instructions are those of `macaw.isa.c_macros`. Addresses of the program are
-constants, so the header belongs to one layout; it names the symbol that only an object of that
-layout has.
+The macros of instructions are those of `macaw.isa.c_macros`. The program's addresses are constants,
+so the header is right for one layout only. Therefore it refers to a symbol whose name contains a
+checksum of the layout. Only an object with this layout defines the symbol; linking another fails.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def _registers() -> Iterator[str]:
 
 
 def _structures() -> Iterator[str]:
-    """Yield the records in memory that instructions of C's cores take."""
+    """Yield the declarations of the structures in memory that belong to the cores of C programs."""
     for core in _programmable():
         for structure in core.structures:
             yield from _structure(structure)
@@ -165,7 +165,7 @@ def _places() -> Iterator[str]:
 
 
 def _program(item: Relocatable) -> Iterator[str]:
-    """Yield the addresses of a program, as constants; tensors are arrays."""
+    """Yield the declarations of a program: its addresses as constants, its tensors as arrays."""
     program = item.program
     yield "/* The program: NAME_address as its core sees it, NAME_load where the loader puts it. */"
     yield f"/* A linker that misses {item.layout_symbol}: the object was assembled"

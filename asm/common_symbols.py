@@ -1,4 +1,8 @@
-"""Places common symbols: zeros that several files declare, unless one of them has a definition."""
+"""Gives common symbols (`.comm`) their places.
+
+A common symbol is an area of zeros that several files may declare. It gets a place only if no file
+defines the symbol.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +15,8 @@ from macaw.asm.symbols import CommonSymbol, Definition
 def place_commons(state: AssemblyState, area: Area) -> None:
     """Give each common symbol without a definition its place at the end of `area`.
 
-    Files that share a name get one place, as large and as aligned as any of them wants. A symbol
-    that does not fit is an error of its line.
+    Files that declare the same name share one place. Its size and its alignment are the largest
+    that one of them declares. If a symbol does not fit, the error belongs to its line.
     """
     same_name: dict[tuple[str, int], list[CommonSymbol]] = {}
     for item in state.commons:

@@ -154,9 +154,9 @@ class CoreParts:
         return next((part for part in self if not part.core.number), None)
 
     def default_control(self) -> CorePart:
-        """Return a part of the control core that is not in the program.
+        """Return a part of the control core, for its default program.
 
-        It can give its default program.
+        The part is not in the program.
         """
         core = next(core for core in registry.cores() if not core.number)
         nowhere = LogicalLine(SourceText("", ""), 0, "")
@@ -181,7 +181,11 @@ class CoreParts:
     def _source_area(
         self, name: str, section: str, words: SectionWords, line: LogicalLine
     ) -> Area | None:
-        """Return the area of a source's own section in `section` of the part."""
+        """Return the area for a section `name` of a source, inside `section` of the current part.
+
+        The area discards its bytes if no program loads the section. The result is None if the part
+        has no such section, or if `name` is that of another core's section.
+        """
         if name.rpartition(".")[2] in registry.names():
             return None  # the section of another core's part
         if section == DROPPED or not self._takes_group(words.group, line):
@@ -193,7 +197,11 @@ class CoreParts:
         return plan.area_named("" if name == section else name, words.number)
 
     def _takes_group(self, group: str, line: LogicalLine) -> bool:
-        """Return whether a program takes this file's sections of a group, and not another's."""
+        """Return whether the program takes the sections of a group from this file.
+
+        It takes them from the first file that has the group. Sections without a group are always
+        taken.
+        """
         return not group or self._groups.setdefault(group, line.source.name) == line.source.name
 
     def _no_section(self, name: Name) -> Mistake:
@@ -217,7 +225,7 @@ class CoreParts:
         return area
 
     def enter_dropped(self) -> None:
-        """Enter a section whose bytes go nowhere."""
+        """Enter a section whose bytes are discarded."""
         self._enter(Area(layout.DROPPED, discarded=True))
 
     def enter_subsection(self, number: int) -> None:
@@ -228,13 +236,16 @@ class CoreParts:
             self._enter(plan.area_named(area.name, number))
 
     def enter_previous(self, head: Name) -> None:
-        """Change places with the section before. Raises `Mistake` if there is none."""
+        """Return to the section that was current before the present one.
+
+        The present one becomes the previous one. Raises `Mistake` if there is none.
+        """
         if self._previous is None:
             raise Mistake("no section was left before", head)
         self._enter(self._previous)
 
     def push_section(self) -> None:
-        """Keep the present section, and the one before it, for `pop_section`."""
+        """Store the present section and the previous one, to which `pop_section` returns."""
         self._pushed.append((self._state.area, self._previous))
 
     def pop_section(self, head: Name) -> None:

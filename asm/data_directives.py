@@ -121,7 +121,10 @@ def _leb128(signed: bool, context: StatementContext, statement: Statement) -> No
 
 
 def _org(context: StatementContext, statement: Statement) -> None:
-    """Carry out `.org`: a number is an offset in the section, a label of the section that place."""
+    """Carry out `.org`: append bytes up to an offset in the section.
+
+    The operand is the offset as a number, or a label of the section.
+    """
     if not 1 <= len(statement.operands) <= 2:
         raise wrong_operands(statement, ".org OFFSET [, fill]")
     node = statement.operands[0]

@@ -173,9 +173,8 @@ def _line_table(
 ) -> DebugSection:
     """Return the contents of .debug_line.
 
-    All files are relative to the folder of the assembly, which has the number 0.
-
-    `addresses` are references in the line `program`.
+    All files are relative to the folder of the assembly, which has the number 0. `program` has the
+    line-number opcodes; `addresses` are the references in it.
     """
     files = b"".join(encode_text(name) + bytes(3) for name in names)  # folder, time, size
     header = (

@@ -352,7 +352,10 @@ AnyDirective = Directive | PartDirective | TextDirective | CoreDirective
 
 
 def directives(core: Core | None) -> Mapping[str, AnyDirective]:
-    """Return the directives that parts of `core` accept, by name; None: those of every part."""
+    """Return the directives that parts of `core` accept, by name.
+
+    Without a core, return the directives that every part accepts.
+    """
     own = {row.name: row for row in core.directives} if core is not None else {}
     common = {name: row for name, row in DIRECTIVES.items() if name != "="}
     return {**common, **TEXT_DIRECTIVES, **own}

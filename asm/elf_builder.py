@@ -39,7 +39,7 @@ class ElfBuilder:
         self.numbers: dict[str, int] = {}
 
     def _add(self, data: bytes, align: int) -> int:
-        """Return the file offset, a multiple of `align`, at which `data` are put."""
+        """Append `data` at the next offset that is a multiple of `align`; return this file offset."""
         place = self._start + len(self._data)
         offset = place + -place % align
         if data:  # zeros that take no room need no padding either
@@ -85,7 +85,7 @@ class ElfBuilder:
         return len(self._headers)
 
     def add_symbols(self, symbols: Sequence[NamedSymbol]) -> None:
-        """Add the symbol table and its strings; local symbols stand first."""
+        """Add the symbol table and its strings. In `symbols`, local ones must come first."""
         strings = Strings()
         table = bytearray(elf.SYMBOL.pack(0, 0, 0, 0, 0, 0))
         for item in symbols:
@@ -105,7 +105,10 @@ class ElfBuilder:
         self.add(".strtab", elf.SHT_STRTAB, strings.bytes(), 1)
 
     def bytes(self, kind: int, entry: int = 0, segments: Sequence[Segment] = ()) -> bytes:
-        """Return the whole file of a kind, ET_*, to which nothing is added any more."""
+        """Complete the file and return its bytes. Nothing can be added afterwards.
+
+        `kind` is the ELF type (ET_*), `entry` the address of the first instruction.
+        """
         # Section names go last, because they hold their own section's name.
         at = self._names.add(".shstrtab")
         names = self._names.bytes()

@@ -80,7 +80,11 @@ def write(item: Relocatable, *, lines: bool = True) -> bytes:
 def _marks(
     program: Program, marks: Iterable[int], numbers: Mapping[str, int], starts: Mapping[str, int]
 ) -> Iterable[NamedSymbol]:
-    """Yield the local symbols of the instructions that have the high parts."""
+    """Yield a local symbol for each instruction with a high part, to which low parts refer.
+
+    `marks` are the addresses of these instructions. `numbers` and `starts` are the numbers and
+    start addresses of sections by name.
+    """
     for number, address in enumerate(marks):
         section = program.section_at(address)
         assert section is not None
@@ -90,7 +94,7 @@ def _marks(
 
 
 def _own(relocation: Relocation, symbol: int, starts: Mapping[str, int]) -> bytes:
-    """Return the record of a relocation by the number of its symbol."""
+    """Return the ELF record of a relocation; `symbol` is the number of its symbol."""
     offset = relocation.address - starts[relocation.section]
     addend = (relocation.addend + (1 << 31)) % (1 << 32) - (1 << 31)
     return form.RELOCATION.pack(offset, symbol << 8 | relocation.kind, addend)
@@ -102,7 +106,10 @@ def _of_debug(
     places: Mapping[str, int],
     starts: Mapping[str, int],
 ) -> bytes:
-    """Return the record of a reference in a debug section, to the symbol of a section."""
+    """Return the ELF relocation record for a reference of a debug section to another section.
+
+    `places` has the numbers of section symbols, `starts` the sections' addresses, both by name.
+    """
     offset, target = reference
     value = int.from_bytes(debug.data[offset : offset + 4], "little")
     addend = value - starts.get(target, 0)

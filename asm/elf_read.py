@@ -110,7 +110,8 @@ def read(data: bytes) -> Program:
 def _core_of(section: Section) -> str | None:
     """Return the core that executes a section of another tool; None for data.
 
-    A section that begins with the name of a core's own sections is that core's.
+    If the name is that of a core's own sections, or begins with it and a point, it is this core.
+    Any other code belongs to the base core.
     """
     if section.flags != "ax":
         return None
@@ -122,7 +123,7 @@ def _core_of(section: Section) -> str | None:
 
 
 def _check_places(placed: Iterable[Placed], sections: Iterable[Section]) -> None:
-    """Raise `ElfError` unless the linker has put an object's sections where they have to lie."""
+    """Raise `ElfError` if a linker has changed the address or the size of an object's section."""
     found = {section.name: section for section in sections}
     for item in placed:
         section = found.get(item.section)
@@ -243,7 +244,10 @@ def _records(
 def _check_amount(
     data: bytes, segments: tuple[Segment, ...], headers: tuple[SectionHeader, ...]
 ) -> None:
-    """Raise `ElfError` if a file loads the same bytes so often that they would fill the memory."""
+    """Raise `ElfError` if more bytes would be loaded than the file has.
+
+    Segments or sections that overlap in a small file could otherwise fill the memory.
+    """
     loaded = sum(segment.file_size for segment in segments if segment.kind == elf.PT_LOAD)
     total = sum(
         header.size

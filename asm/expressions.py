@@ -74,13 +74,16 @@ Value = int | Address
 
 @dataclass(frozen=True, eq=False)
 class External:
-    """The area of a symbol in another object: only a linker will know where it lies."""
+    """The area of a symbol in another object; only a linker will know its address."""
 
     name: str
 
 
 def _why(reason: str, *values: Value) -> str:
-    """The reason why a value is not known; an external symbol in it is a better one."""
+    """Return the reason why a value is not known.
+
+    It is `reason`, unless one of `values` is an external symbol, which is the better explanation.
+    """
     for value in values:
         if isinstance(value, Address) and isinstance(value.area, External):
             return f"only the linker knows '{value.area.name}'"
@@ -198,7 +201,10 @@ def number(node: Node, context: Context) -> int:
 
 
 def not_placed(node: Node, *values: Value) -> NotYet:
-    """Return the reason why an expression with addresses among its `values` has no number."""
+    """Return the `NotYet` error for an expression that has no number before the layout.
+
+    The expression contains addresses; `values` are its parts.
+    """
     return NotYet(node, _why("it is an address, and nothing is laid out yet", *values))
 
 

@@ -26,13 +26,16 @@ _OF_COMPILERS = (".addrsig", ".file", ".ident", ".cfi_startproc")
 
 
 def _ignore(stack: TextStack, command: Command) -> None:
-    """Do nothing. A source of a compiler may have labels that nothing uses."""
+    """Do nothing; but if only compilers write the directive, note that a compiler wrote the source.
+
+    Its labels that nothing uses then cause no warnings.
+    """
     if command.name.text in _OF_COMPILERS:
         stack.state.scope.is_compiled = True
 
 
 def _end(stack: TextStack, _command: Command) -> None:
-    """Carry out `.end`: read nothing of the source that follows."""
+    """Carry out `.end`: ignore the rest of the source."""
     stack.stop()
 
 

@@ -42,7 +42,10 @@ _Child = Token | Node | list[Node]
 
 
 def _integer(token: Token) -> int:
-    """Return the value of a token, modulo 2^64, or a larger one as it is."""
+    """Return the value of a number's token.
+
+    A value of up to 64 bits is returned as a signed number, a larger one unchanged.
+    """
     start, end = _place(token)
     text = token.lower()
     if text.startswith(("0x", "0b")):

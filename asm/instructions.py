@@ -121,7 +121,10 @@ def _word(
 
 @lru_cache(maxsize=512)
 def template(text: str) -> Statement:
-    """Parse a line of an expansion, with `$operand` as a name for each of its `{operand}`."""
+    """Return the parsed statement of a line of a pseudo-instruction's expansion.
+
+    Each `{operand}` in `text` becomes the name `$operand`.
+    """
     statement = unplaced(parse(_PLACEHOLDER.sub(r"$\1", text)))
     assert isinstance(statement, Statement)
     return statement

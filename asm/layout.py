@@ -40,7 +40,7 @@ class Area:
 
     @property
     def is_dropped(self) -> bool:
-        """Whether the area belongs to a section that the source has and no program loads."""
+        """Whether the area belongs to a section of the source that no program loads."""
         return self.section == DROPPED
 
     @property
@@ -99,9 +99,10 @@ class SectionPlan:
     part_section: str = ""
 
     def area_named(self, name: str, number: int) -> Area:
-        """Return the area of a source's own section and subsection in this one; add a new one.
+        """Return the area of this section for a source's section `name` and subsection `number`.
 
-        Sections follow in the order in which the source names them, subsections by their numbers.
+        A missing area is added. Areas follow in the order in which the source first names their
+        sections, then by the numbers of subsections.
         """
         first = self.areas[0]
         names = list(dict.fromkeys(area.name for area in self.areas))

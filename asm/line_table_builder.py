@@ -55,7 +55,10 @@ class LineTableBuilder:
         return self._offsets[first:]
 
     def repeat(self, first: int, rounds: int, size: int) -> None:
-        """Append the rows since row `first` again, `rounds` times, each time `size` bytes on."""
+        """Append copies of all rows from row `first` on, `rounds` times.
+
+        Each copy is `size` bytes further in the area and has the same offsets of the source.
+        """
         offsets, places = self._offsets[first:], self._places[first:]
         if not offsets:
             return

@@ -1,7 +1,7 @@
-"""The linker script for an object of `asm -c` and the objects of a C compiler.
+"""Writes the linker script for an object of `asm -c` and the objects of a C compiler.
 
-The sections of the object lie where it was assembled for. After them in local memory come the
-sections of C, and after those in external memory what C puts there. GNU ld and ld.lld read it.
+The sections of the object stay at the addresses for which it was assembled. The sections of C
+follow them, in local memory and in external memory. GNU ld and ld.lld can read the script.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def _lines(item: Relocatable, config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """The text for a comment."""
+    """Return a text that a comment of the script can contain."""
     return text.replace("*/", "* /")
 
 

@@ -116,7 +116,7 @@ def _file(program: Program, file: SourceText, entries: Sequence[Entry]) -> Itera
 
 
 def _root(line: LogicalLine) -> int:
-    """Return the number of the line in the run's own file from which a line was expanded."""
+    """Return the number of the line in the run's own file that a line is, or was expanded from."""
     chain = line.source.chain
     return chain[-1].span.line if chain else line.source.locate(line.start)[0]
 

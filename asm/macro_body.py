@@ -184,9 +184,10 @@ class ExpandedText(SourceText):
 
 
 class RepeatedText(ExpandedText):
-    """A body without values, `rounds` times; a diagnostic of a line counts for all rounds.
+    """The expansion of a body without values, repeated `rounds` times.
 
-    A repetition can have several such texts: `first` is the one before all others.
+    A diagnostic of a line is reported once for all rounds. If a repetition has several such texts,
+    `first` is the earliest; None means this one.
     """
 
     def __init__(

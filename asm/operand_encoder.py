@@ -107,9 +107,9 @@ class OperandUse:
 
     @cached_property
     def direct(self) -> Callable[[int], int] | None:
-        """The function from the operand's value to the field's.
+        """The function that computes the field's value from the operand's value alone.
 
-        Return None if the address is needed too.
+        None if the value also depends on the address of the word.
         """
         if self.operand.kind.relative:
             return None
@@ -121,9 +121,10 @@ class OperandUse:
 
     @cached_property
     def to_address(self) -> tuple[Callable[[int], int], int] | None:
-        """The function and the constant in a field such as `%lo(operand - . + 4)`: `%lo` and 4.
+        """For a field such as `%lo(operand - . + 4)` the function (`%lo`) and the constant (4).
 
-        The function applies to the distance from the word plus the constant. None for other fields.
+        The field's value is the function of a sum: the distance from the word to the operand, and
+        the constant. None for other fields.
         """
         if not isinstance(self.node, Call) or self.node.function not in _PARTS:
             return None

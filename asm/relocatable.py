@@ -1,6 +1,6 @@
-"""An object for a linker: a program some of whose words wait for symbols of other objects.
+"""An object for a linker: a program in which some words still need symbols of other objects.
 
-Its sections lie at fixed addresses, as in an executable; the linker script that
+Its sections have fixed addresses, as in an executable; the linker script that
 `macaw.asm.linker_script` writes keeps them there.
 """
 
@@ -21,7 +21,10 @@ PREFIX = ".macaw"
 
 @dataclass(frozen=True, slots=True)
 class Relocation:
-    """What a linker does to the 32-bit word at `address`: R_RISCV_*, of a symbol and an addend."""
+    """A change by the linker of the 32-bit word at `address`, of the ELF kind R_RISCV_*.
+
+    The value that the linker inserts is computed from the symbol's address plus `addend`.
+    """
 
     section: str
     address: int  # as its core sees it
@@ -32,7 +35,7 @@ class Relocation:
 
 @dataclass(eq=False)
 class Linkage:
-    """What a run leaves to the linker, so far."""
+    """The symbols and relocations that a run has left to the linker so far."""
 
     externals: dict[str, External] = field(default_factory=dict)
     relocations: dict[int, Relocation] = field(default_factory=dict)  # by address
@@ -44,9 +47,9 @@ class Linkage:
 
 @dataclass(frozen=True)
 class Relocatable:
-    """A program and what a linker has to do to it.
+    """A program, and the relocations that a linker has to do in it.
 
-    `slots` are the addresses of tensors in the images of rows, by tensor and row.
+    `slots` has the addresses of tensors in the units of rows, by (tensor's name, row).
     """
 
     program: Program
@@ -72,5 +75,9 @@ class Relocatable:
 
     @property
     def layout_symbol(self) -> str:
-        """The symbol that an object defines and that scripts and headers of its layout name."""
+        """The name of a symbol that the object defines, with the number `layout` in it.
+
+        Linker scripts and headers of the same layout refer to it, so that other objects do not
+        link.
+        """
         return f"{LAYOUT}{self.layout:08x}"

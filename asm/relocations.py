@@ -16,9 +16,10 @@ WORD = 4  # bytes
 
 
 def relocate_number(context: StatementContext, node: Node) -> bool:
-    """Leave the 32-bit number at the context's place to the linker, if it names its symbols.
+    """Leave the 32-bit number at the context's place to the linker, if it needs another object.
 
-    Returns False if it does not. After the layout. Raises as `evaluate`.
+    It must be a symbol of another object, perhaps with an offset. Returns False if it is something
+    else. The caller asks after the layout. Raises as `evaluate`.
     """
     if not _names_external(context, node):
         return False
@@ -33,7 +34,11 @@ def relocate_number(context: StatementContext, node: Node) -> bool:
 def relocate_operand(
     context: StatementContext, row: Instruction, operand: Operand, node: Node
 ) -> bool:
-    """Leave an operand of the instruction at the context's place to the linker, as above."""
+    """Leave an operand of the instruction at the context's place to the linker, if possible.
+
+    It must depend on one symbol of another object, and the operand's field must have a relocation
+    for it. Returns False otherwise. The caller asks after the layout. Raises as `evaluate`.
+    """
     if context.state.linkage is None or operand.kind.by_name:
         return False
     if known_word(operand.kind, node) is not None:
@@ -80,7 +85,7 @@ def _address(context: StatementContext) -> int:
 
 
 def _parts(node: Node) -> tuple[str, Node]:
-    """The operator (`%hi`; empty: none) and the expression under it."""
+    """Return the operator of an expression (`%hi`; empty if it has none) and its argument."""
     while isinstance(node, Checked):
         node = node.inner
     if isinstance(node, Call) and node.function.startswith("%") and len(node.arguments) == 1:
@@ -89,7 +94,7 @@ def _parts(node: Node) -> tuple[str, Node]:
 
 
 def _names_external(context: StatementContext, node: Node) -> bool:
-    """Whether an expression names a symbol that no source defines."""
+    """Return whether an expression names a symbol that no source defines."""
     return context.state.linkage is not None and any(
         isinstance(item, Name)
         and not isinstance(item, FixedName)
@@ -103,9 +108,10 @@ def _is_relative(node: Node) -> bool:
 
 
 def _low_part(context: StatementContext, row: Instruction, kind: int, distance: Address) -> bool:
-    """The second of two instructions of a pseudo-instruction: `%lo(symbol - . + 4)`.
+    """Add the relocation for `%lo(symbol - . + 4)`, the second word of a pseudo-instruction.
 
-    Both parts of a jump are one relocation.
+    The first word has the high part; returns False if it has none of the same symbol. For a jump,
+    one relocation replaces both.
     """
     relocations, first = _linkage(context).relocations, _address(context) - WORD
     high = relocations.get(first)
@@ -121,7 +127,11 @@ def _low_part(context: StatementContext, row: Instruction, kind: int, distance: 
 
 
 def _low_part_at_label(context: StatementContext, kind: int, label: Node) -> bool:
-    """`%pcrel_lo(label)`, where the instruction at the label has `%pcrel_hi` of such a symbol."""
+    """Add the relocation for `%pcrel_lo(label)`.
+
+    Returns False unless the instruction at the label has the `%pcrel_hi` of a symbol of another
+    object.
+    """
     if _names_external(context, label):
         return False
     address = number(label, context)

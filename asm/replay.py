@@ -22,7 +22,7 @@ _MOST_BYTES = 1 << 24  # of all recordings of a source
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Macro calls, lines and characters that were read, and the depth of texts in each other."""
+    """The macro calls, lines and characters that were read, and the depth of nested texts."""
 
     calls: int
     lines: int
@@ -52,7 +52,7 @@ class Recording:
     """What a pure expansion adds: its bytes, its rows of the line table, and what it `spent`.
 
     `offsets` are those of the rows, in bytes from the start of the expansion. The depth in `spent`
-    is the number of texts in each other.
+    is the greatest depth of nested texts.
     """
 
     data: bytes
@@ -136,14 +136,20 @@ class Replay:
         return self.takes_words() and size <= self.state.device.external_bytes
 
     def put(self, recording: Recording, source: SourceText, place: int) -> None:
-        """Add a recording's bytes at the end of the present area, for an offset of a source."""
+        """Add a recording's bytes at the end of the present area.
+
+        In the line table they belong to the offset `place` of `source`.
+        """
         area = self.state.area
         offsets = [area.size + offset for offset in recording.offsets]
         self.state.line_table.add_rows(area, offsets, source, [place] * len(offsets))
         area.data += recording.data
 
     def can_repeat(self, recording: Recording, rounds: int) -> bool:
-        """Return whether `rounds` more rounds directly after the recorded one are alike."""
+        """Return whether `rounds` more rounds directly after the recorded one give the same bytes.
+
+        Each round must begin at the same alignment, and all must fit.
+        """
         keeps_alignment = len(recording.data) % WORD_BYTES == 0 or not recording.has_instructions
         return keeps_alignment and self._can_put(recording, rounds)
 

@@ -1,4 +1,4 @@
-"""The sections of GNU sources: which section of a part takes the bytes of one of them."""
+"""Chooses the section of a part that takes the bytes of a section in a source for GNU as."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ DROPPED = ""  # in place of a section's name
 
 @dataclass(frozen=True)
 class SectionWords:
-    """What `.section` says of a section besides its name.
+    """The operands of `.section` besides the name.
 
-    `flags` is None if it says none. `kind` is the type, such as "nobits"; `group` the name of the
-    group of sections of which a program takes one.
+    `flags` is None if there are none. `kind` is the type, such as "nobits". `group` names a group
+    of sections that several files may have; a program takes it from one file only.
     """
 
     flags: str | None = None

@@ -171,7 +171,7 @@ class SimpleLines:
     def _is_plain(self, name: str, symbol: Definition | None) -> bool:
         """Return whether a name is a label of this file.
 
-        A name that is not defined yet counts as one.
+        A name that is not defined yet counts as a label, unless another file shares it.
         """
         if symbol is None:
             return name not in self._scope.table.shared

@@ -97,9 +97,9 @@ class SourceText:
         return Span(self.name, line, column, max(end_column, column + 1))
 
     def identity(self, start: int) -> tuple[SourceText, int]:
-        """Return what the report tells lines apart by: here the text and the line's offset.
+        """Return the key by which the report recognises a line: here its text and its offset.
 
-        In a `RepeatedText` all rounds of a line have one identity, so its error is reported once.
+        In a `RepeatedText` a line has the same key in all rounds, so its error is reported once.
         """
         return self, start
 

@@ -66,9 +66,10 @@ class StatementAssembler:
             self._contain(statement.head, labels)
 
     def _is_dropped(self, line: LogicalLine) -> bool:
-        """Return whether a line of a dropped section has only data or an instruction.
+        """Handle a line of a dropped section; return whether nothing else must be done for it.
 
-        Then it defines labels alone.
+        This is so for data and instructions, of which only the labels are defined. Other directives
+        are carried out as usual.
         """
         head = HEAD.match(line.text)
         if head is None or (head[1] in DIRECTIVES and head[1] not in DATA_NAMES):

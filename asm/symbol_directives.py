@@ -60,13 +60,19 @@ def weaken_symbols(context: StatementContext, statement: Statement) -> None:
 
 
 def keep_symbols(context: StatementContext, statement: Statement) -> None:
-    """Carry out `.local`: symbols are the file's own, which they are anyway. Raises `Mistake`."""
+    """Carry out `.local`: keep common symbols (`.comm`) private to the file. Raises `Mistake`.
+
+    Other symbols are private in any case.
+    """
     check_count(statement, 1, 1 << 16, ".local NAME, ...")
     context.scope.local.update(symbol_of(node).text for node in statement.operands)
 
 
 def declare_common(context: StatementContext, statement: Statement) -> None:
-    """Carry out `.comm NAME, bytes, align`: zeros unless a file defines it. Raises `Mistake`."""
+    """Carry out `.comm NAME, bytes, align`: reserve zeros for a symbol unless a file defines it.
+
+    Raises `Mistake`.
+    """
     check_count(statement, 2, 3, ".comm NAME, bytes [, align]")
     name = symbol_of(statement.operands[0])
     size, align = _size_and_align(context, statement)
@@ -75,7 +81,10 @@ def declare_common(context: StatementContext, statement: Statement) -> None:
 
 
 def declare_local_common(parts: CoreParts, context: StatementContext, statement: Statement) -> None:
-    """Carry out `.lcomm NAME, bytes, align`: the file's own zeros in `.bss`. Raises `Mistake`."""
+    """Carry out `.lcomm NAME, bytes, align`: reserve zeros in `.bss` for a symbol of this file.
+
+    Raises `Mistake`.
+    """
     check_count(statement, 2, 3, ".lcomm NAME, bytes [, align]")
     name = symbol_of(statement.operands[0])
     size, align = _size_and_align(context, statement)
@@ -89,7 +98,8 @@ def declare_local_common(parts: CoreParts, context: StatementContext, statement:
 def _size_and_align(context: StatementContext, statement: Statement) -> tuple[int, int]:
     """Return the size and the alignment, both in bytes, of `.comm` or `.lcomm`.
 
-    Without an alignment it is the largest power of two in the size, at most 8. Raises `Mistake`.
+    The default alignment is the largest power of two that is not above the size, at most 8. Raises
+    `Mistake`.
     """
     nodes = statement.operands
     size = context.bounded_number(nodes[1], "size", 0, MAX_BYTES)

@@ -213,7 +213,10 @@ class SymbolTable:
 
 @dataclass(frozen=True, slots=True)
 class CommonSymbol:
-    """A `.comm` of a file: `size` bytes at a multiple of `align`, unless somebody defines it."""
+    """A `.comm` of a file: zero bytes for a symbol, unless a file defines it.
+
+    They are `size` bytes at a multiple of `align`.
+    """
 
     name: str
     scope: Scope

@@ -189,7 +189,10 @@ class TextStack:
         return macro is not None
 
     def _forget_expansions(self) -> None:
-        """Record nothing that contains this line, and replay nothing that was read before it."""
+        """Drop all recordings of expansions, and record none of the expansions that are being read.
+
+        Called when a line changes the meaning of later ones, for example by defining a macro.
+        """
         self.state.effects += 1
         self.replay.forget()
 

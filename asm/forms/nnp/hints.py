@@ -2,7 +2,7 @@
 
 In a memory of vectors, or in a queue, the tensor is `rows` vectors of `cols` elements, each padded
 to whole native vectors. In MatrixRf it is a matrix, padded to whole tiles. In external memory it
-may be either, so its end is not known there.
+may be either, so the address of its end is not known.
 """
 
 from __future__ import annotations

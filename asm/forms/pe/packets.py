@@ -70,7 +70,7 @@ def clusters(image: RowImage, context: StatementContext, node: Node | None) -> i
 def place_marker(
     image: RowImage, context: StatementContext, statement: Statement, row: Instruction
 ) -> None:
-    """Put a marker, a packet of a command alone, into the list. Raises `Mistake`."""
+    """Put a marker, a packet that has only a command, into the list. Raises `Mistake`."""
     bound = bind(row, statement, ("to",))
     _check_now(context, bound)
 

@@ -46,7 +46,8 @@ def stores_early(moves: Sequence[Move]) -> bool:
 def first_alone(moves: Sequence[Move], shift: bool, last: bool, unknown: bool) -> bool:
     """Return whether only PE 0 of each cluster has the results that an exe with these flags writes.
 
-    `unknown` is the answer for blocks that no earlier instruction of the sequence writes.
+    `unknown` is the answer for blocks of the output queue that no earlier instruction of the
+    sequence writes.
     """
     last_mac = max((at for at, one in enumerate(moves) if one.mnemonic == "mac"), default=-1)
     if last_mac >= 0 and not any(one.mnemonic == "spu" for one in moves):
