@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from macaw.asm import object_symbols
@@ -21,6 +21,7 @@ from macaw.asm.symbols import CommonSymbol, Scope
 from macaw.asm.syntax import Node
 from macaw.asm.tensor_slots import TensorSlots
 from macaw.isa.config import Configuration
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.model import Core
 
 

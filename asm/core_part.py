@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from macaw.asm.assembly_state import AssemblyState
@@ -18,6 +18,7 @@ from macaw.asm.statement_context import StatementContext
 from macaw.asm.symbols import Definition
 from macaw.asm.syntax import Named, Number, Statement
 from macaw.isa.config import Configuration
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.model import Core, Window
 from macaw.isa.rows import Instruction, Row
 

@@ -11,10 +11,10 @@ import ast
 import struct
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import prod
 
 from macaw.isa.errors import MacawError
+from macaw.isa.lazy_dataclass import dataclass
 
 _MAGIC = b"\x93NUMPY"
 _MAX_HEADER = 10_000  # characters, NumPy's own limit

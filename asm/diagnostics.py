@@ -11,11 +11,12 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import lru_cache
 
 from macaw.isa.errors import MacawError
+from macaw.isa.lazy_dataclass import dataclass
 
 _WIDEST = 160  # characters of a source line that are shown
 MOST_ERRORS = 100  # printed by default

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from macaw.asm.statement_context import StatementContext
 from macaw.asm.syntax import Mistake, Name, Node, Statement, Text
+from macaw.isa.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ If GNU as has a directive of the same name, it means the same here.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from macaw.asm.core_parts import CoreParts
 from macaw.asm.data_directives import DATA
@@ -47,6 +46,7 @@ from macaw.asm.symbol_directives import (
 from macaw.asm.syntax import Statement
 from macaw.asm.tensor_directives import declare_tensor
 from macaw.isa import registry
+from macaw.isa.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

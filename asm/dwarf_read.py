@@ -9,13 +9,14 @@ from __future__ import annotations
 import struct
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from macaw.asm import dwarf
 from macaw.asm.diagnostics import printable_name
 from macaw.asm.elf_format import ElfError
 from macaw.asm.lines import LineTable, Rows
 from macaw.asm.program import Section
+from macaw.isa.lazy_dataclass import dataclass
 
 _VERSIONS = range(2, 6)
 _NUL = b"\0"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 
@@ -30,6 +30,7 @@ from macaw.asm.text_directive import TextDirective
 from macaw.asm.text_directives import TEXT_DIRECTIVES
 from macaw.asm.text_stack import EDITED_CHARACTERS, EDITED_LINES, Budget
 from macaw.isa import config, manual, registry
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.model import Core
 from macaw.isa.model import Directive as CoreDirective
 from macaw.isa.rows import Row

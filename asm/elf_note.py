@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from macaw.asm.elf_format import NOTE_HEADER, ElfError, whole
 from macaw.asm.program import DIRECTIONS, DTYPE_SIZES, NOTE_VERSION, Hint, Program, Tensor
+from macaw.isa.lazy_dataclass import dataclass
 
 SECTION = ".note.macaw"
 OWNER = b"Macaw\0"

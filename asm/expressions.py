@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Protocol
 
 from macaw.asm.diagnostics import did_you_mean
@@ -33,6 +32,7 @@ from macaw.asm.syntax import (
     Unary,
     transform,
 )
+from macaw.isa.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
+
+from macaw.isa.lazy_dataclass import dataclass
 
 _LONGEST = 1000  # characters of a number
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import groupby
 
 from macaw.asm import columns
 from macaw.asm.source import CHARACTER, COMMENT, STRING
 from macaw.isa import registry
+from macaw.isa.lazy_dataclass import dataclass
 
 _LONGEST_LABEL = 24  # longer labels do not move the statements of their neighbours
 _LAST_COMMENT = 56  # a comment from this column on does not move its neighbours

@@ -7,11 +7,12 @@ order (packets, sequences and data of a row). `place` gives every area its addre
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from macaw.asm.program import Section
 from macaw.isa import memory_map
+from macaw.isa.lazy_dataclass import dataclass
 
 # Memories that a section can lie in; OWN are those that a core brings.
 LOCAL, EXTERNAL, UNIT, OWN = "local", "external", "unit", "own"

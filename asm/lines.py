@@ -5,8 +5,10 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import overload
+
+from macaw.isa.lazy_dataclass import dataclass
 
 _WIDEST = 0xFFFF_FFFF  # of a number of the table
 

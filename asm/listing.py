@@ -7,13 +7,14 @@ style of GNU as -alm.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import groupby
 
 from macaw.asm.diagnostics import printable
 from macaw.asm.layout import Area
 from macaw.asm.program import Program, Section
 from macaw.asm.source import LogicalLine, SourceText
+from macaw.isa.lazy_dataclass import dataclass
 
 _GROUP = 4  # bytes that are printed without a space
 _ROW = 2 * _GROUP  # bytes of a row

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from macaw.asm.diagnostics import Span
 from macaw.asm.macro_body import MacroBody
 from macaw.asm.source import LogicalLine
+from macaw.isa.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

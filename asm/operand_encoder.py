@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from macaw.asm.expressions import MODIFIERS, NotYet, Value, high_part, low_part
@@ -27,6 +26,7 @@ from macaw.asm.syntax import (
     walk,
 )
 from macaw.isa.kinds import Kind
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.rows import Operand, PseudoOperand
 
 WORD_BYTES = 4  # of every instruction that an encoder makes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from macaw.asm.diagnostics import did_you_mean
 from macaw.asm.expressions import Address, Context, evaluate, not_placed
@@ -21,6 +21,7 @@ from macaw.asm.syntax import (
 )
 from macaw.isa import codec
 from macaw.isa.kinds import Kind, OperandError, Register
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.rows import Operand, PseudoOperand, Row
 
 AnyOperand = Operand | PseudoOperand

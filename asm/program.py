@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from macaw.asm.lines import Line as Line
 from macaw.asm.lines import LineTable as LineTable
+from macaw.isa.lazy_dataclass import dataclass
 
 NOTE_VERSION = 1  # of the note that this version writes
 

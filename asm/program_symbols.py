@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from macaw.asm.diagnostics import did_you_mean
 from macaw.asm.expressions import Address, number
@@ -12,6 +11,7 @@ from macaw.asm.report import Report
 from macaw.asm.source import LogicalLine
 from macaw.asm.symbols import Datum, Deferred, Definition, Scope, SymbolTable, TensorSymbol
 from macaw.asm.syntax import AlreadyReported, Mistake, Name, Number
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.model import Core
 
 

@@ -7,12 +7,13 @@ Its sections have fixed addresses, as in an executable; the linker script that
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from zlib import crc32
 
 from macaw.asm.elf_format import LAYOUT
 from macaw.asm.expressions import External
 from macaw.asm.program import Program
+from macaw.isa.lazy_dataclass import dataclass
 
 # Sections of an object have this before their names, so that no linker takes them for sections of
 # a compiler with the same name.

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from macaw.asm.assembly_state import AssemblyState
 from macaw.asm.layout import Area
 from macaw.asm.macro import Macro
 from macaw.asm.operand_encoder import WORD_BYTES
 from macaw.asm.source import SourceText
+from macaw.isa.lazy_dataclass import dataclass
 
 _MOST_BYTES = 1 << 24  # of all recordings of a source
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from macaw.asm.diagnostics import ERROR, NOTE, WARNING, Diagnostic, Link, Span, printable
 from macaw.asm.expressions import NotYet
 from macaw.asm.parser import parse
 from macaw.asm.source import LogicalLine, SourceText
 from macaw.asm.syntax import AlreadyReported, Mistake, Node
+from macaw.isa.lazy_dataclass import dataclass
 
 _MOST_LINKS = 8  # of a chain; those between are counted
 _MOST_REPEATED = 5  # expansions of one line with the same error; the others are counted

@@ -7,7 +7,6 @@ pseudo-instruction. It has an encoder (`asm/operand_encoder.py`) for each operan
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from macaw.asm.expressions import NotYet
@@ -24,6 +23,7 @@ from macaw.asm.operand_encoder import (
 )
 from macaw.asm.operands import AnyOperand, bind, choose, value_of
 from macaw.asm.syntax import Here, Mistake, Name, Node, Number, Statement, transform, walk
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.model import Core
 from macaw.isa.rows import Alternative, Instruction, Operand, Pseudo, Row
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from macaw.isa.lazy_dataclass import dataclass
 
 # The names that compilers and linkers know, by the section of a part that takes them; with each
 # name go those that begin with it and a point, such as `.text.startup`.

@@ -10,11 +10,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from macaw.asm.diagnostics import Link, Span
+from macaw.isa.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,13 @@ it; a use before the first definition means the first one, as in GNU as.
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from macaw.asm.expressions import Address, Context
 from macaw.asm.layout import Area, SectionPlan
 from macaw.asm.source import LogicalLine
 from macaw.asm.syntax import Name, Node
+from macaw.isa.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

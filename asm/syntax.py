@@ -7,8 +7,10 @@ parse.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
+
+from macaw.isa.lazy_dataclass import dataclass
 
 
 class Mistake(Exception):

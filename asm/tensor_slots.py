@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from macaw.asm.layout import Area
 from macaw.asm.object_symbols import address_of
 from macaw.asm.symbols import Definition
+from macaw.isa.lazy_dataclass import dataclass
 
 
 @dataclass(eq=False)

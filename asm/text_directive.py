@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from macaw.asm.statement_parser import parse_line
 from macaw.asm.syntax import AlreadyReported, Statement
 from macaw.asm.text_stack import Command, TextStack
+from macaw.isa.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

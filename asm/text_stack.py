@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from macaw.asm.assembly_state import AssemblyState
 from macaw.asm.macro import Macro
@@ -17,6 +17,7 @@ from macaw.asm.macro_body import ExpandedText, MacroBody, RepeatedText
 from macaw.asm.replay import Counts, Expansion, Mark, Recording, Replay
 from macaw.asm.source import Caller, LogicalLine, SourceText
 from macaw.asm.syntax import Mistake, Name
+from macaw.isa.lazy_dataclass import dataclass
 
 MAX_DEPTH = 100  # expansions in each other, as in GNU as; so many includes in each other, too
 MAX_LINES = 1_000_000  # of all expansions and included files of a run

@@ -8,13 +8,14 @@ register is a number in the text of the instruction. All other operands are cons
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from textwrap import fill
 from typing import NamedTuple
 
 from macaw.isa import registry
 from macaw.isa.kinds import Immediate, Register
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.model import Core
 from macaw.isa.rows import Instruction, Operand
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from macaw.isa.kinds import OperandError
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.model import Core, Structure
 from macaw.isa.rows import Instruction, Operand, Row
 

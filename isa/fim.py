@@ -8,8 +8,6 @@ circuits, `isa/fim_islands.py` the islands.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from macaw.isa import common, memory_map
 from macaw.isa.fim_circuit import (
     BUFFERS,
@@ -26,6 +24,7 @@ from macaw.isa.fim_circuit import (
 from macaw.isa.fim_islands import MAX_BANKS, SETTINGS, WAITS, BankMemory, unfit
 from macaw.isa.fim_moves import OperationNumber
 from macaw.isa.kinds import Flag, Hexadecimal, Immediate, Named, Register
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.model import (
     Core,
     Counter,

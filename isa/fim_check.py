@@ -7,12 +7,13 @@ rule as data. The emulator raises a fault before the program starts.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from macaw.isa.fim import LOOP_DEPTH
 from macaw.isa.fim_circuit import COLUMNS, FUNCTION_NAMES, OPERATIONS, REGISTERS
 from macaw.isa.fim_islands import Abilities
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.rows import Instruction
 
 _CHECKED = ("op", "arrange", "transpose", "format")  # registers that operations depend on
@@ -50,6 +51,8 @@ class _Use:
 
 @dataclass
 class _Loop:
+    """A loop that has begun: how often its body is done, where, and what was set in it."""
+
     count: int
     mark: Any
     registers: dict[str, int] = field(default_factory=dict)  # set in the body so far

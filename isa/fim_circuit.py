@@ -7,10 +7,10 @@ functions and the map of memory-mapped registers. `macaw.isa.fim` uses these tab
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.memory_map import ISLAND_SHIFT
 
 COLUMN_BITS = 256

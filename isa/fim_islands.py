@@ -7,7 +7,6 @@ Islands differ (seed 004 ¶53, ¶61). The defaults of the first islands are thos
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from macaw.isa import memory_map
@@ -30,6 +29,7 @@ from macaw.isa.fim_circuit import (
     Arrangement,
     NumberFormat,
 )
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.model import Counter, Memory, Setting
 
 MAX_BANKS = 16  # of an island; masks have as many bits

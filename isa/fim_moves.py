@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from macaw.isa.fim_circuit import FUNCTIONS, GIO, IOSA, OPERATIONS, ROP, RZ
 from macaw.isa.kinds import Immediate
+from macaw.isa.lazy_dataclass import dataclass
 
 ARROW = "<-"
 # `op` stands for the function's symbol.

@@ -8,8 +8,10 @@ the range.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
+
+from macaw.isa.lazy_dataclass import dataclass
 
 
 class OperandError(ValueError):

@@ -10,12 +10,13 @@ names.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations_with_replacement
 from typing import Any
 
 from macaw.isa.kinds import Immediate, Kind
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.rows import Instruction, Pseudo, Row, TableError
 
 
@@ -321,6 +322,26 @@ def _check_forms(core: Core, mnemonic: str, rows: tuple[Row, ...]) -> None:
         shapes.add(shape)
 
 
+def _check_overlaps(core: Core) -> None:
+    """Raise `TableError` if a word can be two instructions.
+
+    Few masks occur, so pairs of masks are compared and not pairs of rows: two rows overlap if they
+    agree in the bits that both fix.
+    """
+    by_mask: dict[tuple[int, int], list[Instruction]] = {}
+    for row in core.instructions:
+        by_mask.setdefault((row.format.width, row.mask), []).append(row)
+    for (width, mask), (other_width, other_mask) in combinations_with_replacement(by_mask, 2):
+        if width != other_width:
+            continue
+        seen = {row.match & other_mask: row for row in by_mask[width, mask]}
+        for row in by_mask[other_width, other_mask]:
+            same = seen.get(row.match & mask, row)
+            if same is not row:
+                first, second = sorted((same, row), key=core.instructions.index)
+                raise TableError(f"{core.name}: {first.mnemonic} and {second.mnemonic} overlap")
+
+
 def checked(core: Core) -> Core:
     """Check a core's table and return it.
 
@@ -355,6 +376,11 @@ def checked(core: Core) -> Core:
         "register",
         (name for file in core.files for names in file.names for name in names),
     )
+    for form in dict.fromkeys(row.format for row in core.instructions):
+        try:
+            form.check()
+        except TableError as error:
+            raise TableError(f"{core.name}: {error}") from None
     for row in core.instructions:
         try:
             row.check()
@@ -369,10 +395,7 @@ def checked(core: Core) -> Core:
         _check_forms(core, mnemonic, rows)
     for structure in core.structures:
         structure.check()
-    for first, second in combinations(core.instructions, 2):
-        common = first.mask & second.mask
-        if first.format.width == second.format.width and not (first.match ^ second.match) & common:
-            raise TableError(f"{core.name}: {first.mnemonic} and {second.mnemonic} overlap")
+    _check_overlaps(core)
     declared: tuple[Memory | Window | Queue | Counter | Fault | Rule | Setting, ...] = (
         core.memories
         + core.windows

@@ -9,11 +9,11 @@ Macaw defines names, numbers and packing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from macaw.isa import common, memory_map
 from macaw.isa.kinds import Choice, Immediate, OperandError, Register
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.model import (
     Core,
     Counter,

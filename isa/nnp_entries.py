@@ -8,9 +8,9 @@ so that a reported rule is certainly broken.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from macaw.isa.codec import Decoded
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.nnp import BEGIN, RESET, WINDOW, WRITE
 from macaw.isa.nnp_chains import ChainError, memory, name, step
 from macaw.isa.nnp_layouts import TILE, VECTOR, Memory

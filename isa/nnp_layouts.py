@@ -5,9 +5,10 @@ A word is `op[31:24] opd0[23:16] opd1[15:0]`. Macaw defines numbers and packing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from macaw.isa.kinds import Choice, Immediate
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.rows import Field, Format
 
 VECTOR, TILE = "vector", "tile"  # what an address counts: native vectors, native tiles

@@ -7,9 +7,9 @@ are unknown, because another program entry may follow.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from macaw.isa.codec import Decoded, DecodeError, decode
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.nnp import BEGIN, CORE, FINISH, RESET
 from macaw.isa.nnp_chains import ChainError, complete, follow, goes_on, register, scalar, step
 from macaw.isa.nnp_entries import check

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Protocol
 
 from macaw.isa import codec, common, config, trace
 from macaw.isa.diagram import diagram
 from macaw.isa.kinds import Choice, Flag
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.memory_map import CORE_SHIFT
 from macaw.isa.memory_map import REGISTERS as REGISTERS_BASE
 from macaw.isa.model import (

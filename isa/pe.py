@@ -8,10 +8,10 @@ sequence header or the packet; Macaw defines what is missing.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from macaw.isa import common
 from macaw.isa.kinds import Choice, Immediate
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.model import (
     Core,
     Counter,

@@ -6,9 +6,8 @@ instruction.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from macaw.isa.kinds import Choice, Flag, Immediate
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.rows import Field, Format
 
 ACCUMULATORS = 4

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 from macaw.isa.kinds import Kind
+from macaw.isa.lazy_dataclass import dataclass
 
 
 class TableError(ValueError):
@@ -130,6 +130,40 @@ _SYNTAX = re.compile(r"(\[)?(\w+)(?:(=)(-?\w+)?)?\]?(?:\((\w+)\))?$")
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
+@cache
+def _operands(form: Format, syntax: str) -> tuple[Operand, ...]:
+    """Return the operands of a syntax, which many rows share. Raises `TableError`."""
+    operands = []
+    for item in filter(None, (text.strip() for text in syntax.split(","))):
+        match = _SYNTAX.match(item)
+        if not match:
+            raise TableError(f"'{item}' is not an operand's syntax")
+        _flag, name, equals, default, inner = match.groups()
+        if inner and default is None:
+            default = "0"  # `lw a0, (a1)`
+        operands.append(_operand(form, name, named=bool(equals), default=default))
+        if inner:
+            operands.append(_operand(form, inner, inside=name))
+    return tuple(operands)
+
+
+def _operand(
+    form: Format, name: str, *, named: bool = False, default: str | None = None, inside: str = ""
+) -> Operand:
+    try:
+        where = form.by_name[name]
+    except KeyError:
+        raise TableError(f"format {form.name} has no field {name}") from None
+    if where.kind is None:
+        raise TableError(f"field {name} has no kind and cannot be an operand")
+    value = None if default is None else where.kind.parse(default)
+    if default is not None and value is None:
+        value = int(default, 0)
+    if value is None and where.kind.optional:
+        value = 0
+    return Operand(name, where, where.kind, value, named, inside)
+
+
 @dataclass(frozen=True, eq=False)
 class Instruction:
     """A row of an instruction table: its bits, its operands and its meaning in a sentence.
@@ -158,36 +192,10 @@ class Instruction:
 
     @cached_property
     def operands(self) -> tuple[Operand, ...]:
-        operands = []
-        for item in filter(None, (text.strip() for text in self.syntax.split(","))):
-            match = _SYNTAX.match(item)
-            if not match:
-                raise TableError(f"{self.mnemonic}: '{item}' is not an operand's syntax")
-            _flag, name, equals, default, inner = match.groups()
-            if inner and default is None:
-                default = "0"  # `lw a0, (a1)`
-            operands.append(self._operand(name, named=bool(equals), default=default))
-            if inner:
-                operands.append(self._operand(inner, inside=name))
-        return tuple(operands)
-
-    def _operand(
-        self, name: str, *, named: bool = False, default: str | None = None, inside: str = ""
-    ) -> Operand:
         try:
-            where = self.format.by_name[name]
-        except KeyError:
-            raise TableError(
-                f"{self.mnemonic}: format {self.format.name} has no field {name}"
-            ) from None
-        if where.kind is None:
-            raise TableError(f"{self.mnemonic}: field {name} has no kind and cannot be an operand")
-        value = None if default is None else where.kind.parse(default)
-        if default is not None and value is None:
-            value = int(default, 0)
-        if value is None and where.kind.optional:
-            value = 0
-        return Operand(name, where, where.kind, value, named, inside)
+            return _operands(self.format, self.syntax)
+        except TableError as error:
+            raise TableError(f"{self.mnemonic}: {error}") from None
 
     @cached_property
     def mask(self) -> int:
@@ -218,7 +226,6 @@ class Instruction:
 
     def check(self) -> None:
         """Raise `TableError` unless each bit is fixed, part of an operand, or reserved."""
-        self.format.check()
         names = [operand.name for operand in self.operands]
         for name in self.fixed:
             if name not in self.format.by_name:

@@ -8,9 +8,9 @@ program accesses the registers (as CSRs, memory-mapped).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.model import Member, Setting, SpecialRegister, Structure
 from macaw.isa.rows import TableError
 

@@ -7,11 +7,11 @@ the values of its fixed fields.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from macaw.isa import scalar
 from macaw.isa.kinds import Flag, Immediate, Kind, OperandError, Register, ReservedBitError
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.model import RegisterFile
 from macaw.isa.rows import Field, Format
 

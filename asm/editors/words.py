@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
@@ -12,6 +11,7 @@ from macaw.asm import reference
 from macaw.asm.program import DTYPE_SIZES, SYMBOL_KINDS
 from macaw.isa import config, registry
 from macaw.isa.kinds import Kind
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.model import Core
 
 CORE = ".core"  # the directive that says whose mnemonics follow

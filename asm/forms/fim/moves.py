@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from macaw.asm.diagnostics import did_you_mean
 from macaw.asm.statement_context import StatementContext
 from macaw.asm.syntax import (
@@ -20,6 +18,7 @@ from macaw.asm.syntax import (
 )
 from macaw.isa.fim_circuit import COLUMNS, FUNCTIONS, GIO, IOSA, OPERATIONS, ROP, RZ
 from macaw.isa.fim_moves import ALONE, BY_MOVE, MOVES
+from macaw.isa.lazy_dataclass import dataclass
 
 _REGISTERS = (ROP, RZ, GIO, IOSA)
 _BINARY = {row.symbol: n for n, row in enumerate(FUNCTIONS) if row.symbol and row.operands == 2}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from macaw.asm.core_part import CorePart
 from macaw.asm.forms.nnp import hints
 from macaw.asm.source import LogicalLine, SourceText
 from macaw.asm.statement_context import StatementContext
 from macaw.asm.syntax import Mistake, Statement
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.nnp_walk import broken
 
 _WORD = 4  # bytes of an instruction

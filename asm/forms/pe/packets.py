@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from macaw.asm.expressions import NotYet, number
 from macaw.asm.forms.pe.image import UNIT_WORD, RowImage
@@ -16,6 +16,7 @@ from macaw.asm.statement_context import StatementContext
 from macaw.asm.symbols import Definition
 from macaw.asm.syntax import AlreadyReported, Group, Indexed, Mistake, Name, Node, Statement
 from macaw.isa import codec
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.pe import COMMAND_BITS, CORE, OUT, PACKET, SEGMENT, SEGMENT_TYPES, SEQUENCE_ALIGN
 from macaw.isa.rows import Instruction
 

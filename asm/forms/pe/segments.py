@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from macaw.asm.diagnostics import did_you_mean
 from macaw.asm.expressions import number
@@ -12,6 +11,7 @@ from macaw.asm.statement_context import StatementContext
 from macaw.asm.symbols import Datum, Definition
 from macaw.asm.syntax import Group, Indexed, Mistake, Name, Node, Phrase, Slice
 from macaw.isa import codec
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.pe import (
     ACCUMULATORS,
     MODES,

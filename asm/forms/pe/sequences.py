@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from macaw.asm.diagnostics import did_you_mean
 from macaw.asm.directive import wrong_operands
@@ -27,6 +26,7 @@ from macaw.asm.syntax import (
 )
 from macaw.isa import codec
 from macaw.isa.kinds import Immediate, Kind
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.model import Structure
 from macaw.isa.pe import (
     BUFFERS,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from macaw.asm.data import Array, DataError
 from macaw.asm.data_directives import one_array
@@ -14,6 +13,7 @@ from macaw.asm.symbols import Datum
 from macaw.asm.syntax import Mistake, Named, Statement
 from macaw.isa import codec
 from macaw.isa.kinds import Immediate
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.model import Structure
 from macaw.isa.pe import ENTRY, OPERAND_DTYPES, WEIGHTS_RECORD
 

@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from macaw.asm.disassembly.labels import Labels
 from macaw.asm.program import Section
 from macaw.isa import codec, pe
+from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.model import Structure
 
 

@@ -1,0 +1,191 @@
+"""Dataclasses whose methods are made at their first use: beside those of the standard library."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import pickle
+import threading
+from collections.abc import Callable
+from dataclasses import field
+from typing import Any, ClassVar
+
+import pytest
+
+from macaw.isa import lazy_dataclass as lazy
+
+OPTIONS = [
+    {"frozen": frozen, "eq": eq, "slots": slots}
+    for frozen in (False, True)
+    for eq in (False, True)
+    for slots in (False, True)
+]
+ARGUMENTS: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
+    ((1,), {}),
+    ((1, "b", [3]), {}),
+    ((), {"a": 1, "d": 4}),
+    ((1, "b", [3], 4, 5), {}),
+    ((1, "b", [3]), {"e": 5}),
+    ((), {}),
+    ((1,), {"a": 2}),
+    ((1,), {"z": 2}),
+    ((1, 2, 3, 4, 5, 6), {}),
+]
+
+
+def made(decorate: Callable[..., Any], **options: bool) -> Any:
+    @decorate(**options)
+    class Row:
+        """A row."""
+
+        a: int
+        b: str = "text"
+        c: list[int] = field(default_factory=list)
+        d: int = field(default=7, repr=False, compare=False)
+        e: int = field(default=8, kw_only=True)
+        f: list[int] = field(default_factory=list, init=False)
+        kind: ClassVar[str] = "row"
+
+        def twice(self) -> int:
+            return 2 * self.a
+
+    return Row
+
+
+def outcome(act: Callable[[], Any]) -> Any:
+    """What a call gives, or its error."""
+    try:
+        return act()
+    except Exception as error:
+        return type(error), str(error)
+
+
+def described(cls: Any, positional: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
+    """All that an object of the class says of itself."""
+    item = outcome(lambda: cls(*positional, **copy.deepcopy(named)))
+    if isinstance(item, tuple):
+        return [item]
+    other, different = cls(*positional, **copy.deepcopy(named)), cls(99)
+    return [
+        [getattr(item, name) for name in ("a", "b", "c", "d", "e", "f", "kind")],
+        item.twice(),
+        item == other,
+        item == different,
+        item != other,
+        item == 5,
+        outcome(lambda: repr(item)),
+        outcome(lambda: hash(item) == hash(other)),
+        outcome(lambda: setattr(item, "a", 3)),
+        outcome(lambda: delattr(item, "b")),
+        hasattr(item, "__dict__"),
+        [(x.name, x.default, x.init) for x in dataclasses.fields(item)],
+        cls.__match_args__,
+        cls.__doc__,
+        dataclasses.is_dataclass(cls),
+        outcome(lambda: dataclasses.asdict(item)),
+        outcome(lambda: copy.deepcopy(item).c),
+    ]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_a_class_is_as_that_of_the_standard_library(options: dict[str, bool]) -> None:
+    for positional, named in ARGUMENTS:
+        ours, theirs = made(lazy.dataclass, **options), made(dataclasses.dataclass, **options)
+        assert described(ours, positional, named) == described(theirs, positional, named)
+
+
+def test_a_default_list_is_refused_when_the_class_is_defined() -> None:
+    with pytest.raises(ValueError, match="mutable default"):
+
+        @lazy.dataclass
+        class _Row:
+            items: list[int] = []  # noqa: RUF012
+
+
+@lazy.dataclass(frozen=True, slots=True)
+class Point:
+    """A class that pickle finds."""
+
+    x: int
+    y: int = 0
+
+
+@lazy.dataclass(frozen=True)
+class Named(Point):
+    """With another field, a method that runs behind `__init__`, and a comparison of its own."""
+
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", self.name or f"{self.x}, {self.y}")
+
+    def __hash__(self) -> int:
+        return 3
+
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
+
+
+def test_pickles_go_to_a_process_that_has_made_no_object() -> None:
+    data = pickle.dumps(Point(1, 2))
+    vars_before = Point.__dict__["__init__"]
+    assert pickle.loads(data) == Point(1, 2)
+    assert copy.copy(Point(1)) == Point(1)
+    assert Point.__dict__["__init__"] is vars_before
+
+
+def test_a_class_extends_another_and_keeps_its_own_methods() -> None:
+    assert repr(Named(1)) == "<1, 0>"
+    assert Named(1, 2, "n").name == "n"
+    assert hash(Named(1)) == 3
+    assert Named(1) == Named(1) != Named(2)
+    assert dataclasses.replace(Named(1, 2), name="other", y=5) == Named(1, 5, "other")
+
+
+@pytest.mark.parametrize(
+    ("base", "other"),
+    [(lazy.dataclass, dataclasses.dataclass), (dataclasses.dataclass, lazy.dataclass)],
+)
+def test_ours_and_the_library_s_extend_each_other(base: Any, other: Any) -> None:
+    @base(frozen=True)
+    class First:
+        """The one that is extended."""
+
+        a: int
+
+    @other(frozen=True)
+    class Second(First):
+        """The one that extends it."""
+
+        b: int = 2
+
+    assert Second(1) == Second(1, 2) != Second(1, 3)
+    assert repr(Second(1)).endswith("Second(a=1, b=2)")
+    with pytest.raises(dataclasses.FrozenInstanceError, match="cannot assign to field 'a'"):
+        Second(1).a = 2  # type: ignore[misc]
+    with pytest.raises(TypeError, match="cannot inherit non-frozen dataclass from a frozen one"):
+        other(type("Third", (First,), {}))
+
+
+def test_patterns_take_the_fields_in_their_order() -> None:
+    match Point(3, 4):
+        case Point(x, y):
+            assert (x, y) == (3, 4)
+
+
+def test_threads_that_make_the_first_objects_at_once() -> None:
+    for _ in range(50):
+        cls = made(lazy.dataclass, frozen=True)
+        start = threading.Barrier(4)
+        found: list[Any] = []
+
+        def make(cls: Any = cls, start: Any = start, found: list[Any] = found) -> None:
+            start.wait()
+            found.append(cls(1))
+
+        threads = [threading.Thread(target=make) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert [item == found[0] for item in found] == [True] * 4
