@@ -170,7 +170,7 @@ class CorePart:
         if isinstance(group, Number):
             if group.value in self.groups:
                 message = f"register group {group.value} is used twice in this part"
-                context.state.report.warning(context.line, group, message)
+                context.state.report.warning(context.line, group, message, name="register-group")
             self.groups.add(group.value)
 
     def may_write(self, _tensor: Definition) -> bool:

@@ -147,7 +147,9 @@ class CoreParts:
             worker = tensor.plan.part_section
             if tensor.home is not None and worker not in self._state.layout.plans:
                 message = f"the program has no part that works with {tensor.at}"
-                self._state.report.warning(tensor.definition.line, tensor.home, message)
+                self._state.report.warning(
+                    tensor.definition.line, tensor.home, message, name="unused-memory"
+                )
 
     def control(self) -> CorePart | None:
         """Return the part of the control core, which the device starts; None if there is none."""

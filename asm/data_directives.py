@@ -191,7 +191,7 @@ def _fill(context: StatementContext, statement: Statement) -> None:
     if value_bytes and not least <= value < 1 << 8 * value_bytes:
         message = f"of {value:#x} the low {8 * value_bytes} bits are kept, {low:#x}"
         hint = "as in GNU as; .dword takes 64 bits" if value_bytes == _MAX_FILL_VALUE else ""
-        context.warn(message, nodes[2], hint)
+        context.warn(message, nodes[2], hint, name="fill-value")
     context.emit(low.to_bytes(value_bytes, "little").ljust(size, b"\0") * repeat)
 
 

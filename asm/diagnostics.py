@@ -20,9 +20,18 @@ from macaw.isa.lazy_dataclass import dataclass
 
 _WIDEST = 160  # characters of a source line that are shown
 MOST_ERRORS = 100  # printed by default
-_MOST_COMPARED = 400_000  # names that a run of the assembler compares
+_MOST_COMPARED = 200_000  # names that a run of the assembler compares
 
-_to_compare: ContextVar[list[int] | None] = ContextVar("to_compare", default=None)
+
+class _Guesses:
+    """The names that a run may still compare, and the hints for words that occurred before."""
+
+    def __init__(self) -> None:
+        self.names_left = _MOST_COMPARED
+        self.hints: dict[tuple[str, int], str] = {}
+
+
+_guesses: ContextVar[_Guesses | None] = ContextVar("guesses", default=None)
 
 ERROR, WARNING, NOTE = "error", "warning", "note"
 
@@ -61,6 +70,7 @@ class Diagnostic:
     hint: str = ""
     chain: tuple[Link, ...] = ()
     source: str = ""  # text of the line, without its end
+    name: str = ""  # of a warning, as `-Wno-NAME` takes it
 
     def __str__(self) -> str:
         return f"{_where(self.span)}: {self.severity}: {self.message}"
@@ -158,7 +168,8 @@ def pieces(diagnostic: Diagnostic) -> Iterator[tuple[str, str]]:
     span = diagnostic.span
     yield "place", f"{_where(span)}: "
     yield diagnostic.severity, f"{diagnostic.severity}: "
-    yield "message", f"{diagnostic.message}\n"
+    name = f" [-W{diagnostic.name}]" if diagnostic.name and diagnostic.severity == WARNING else ""
+    yield "message", f"{diagnostic.message}{name}\n"
     if diagnostic.source:
         source, place = _window(diagnostic.source, span)
         yield "source", f"    {printable(source)}\n"
@@ -186,9 +197,9 @@ def _span_object(span: Span) -> dict[str, object]:
 def to_json(diagnostics: Iterable[Diagnostic], left_out: str = "") -> str:
     """Return the diagnostics as a JSON list of objects.
 
-    Their keys are severity, message, file, line, column, end_column, hint and chain. If `left_out`
-    is not empty, the list ends with an object of severity "note" that has `left_out` as its
-    message.
+    Their keys are severity, message, file, line, column, end_column, hint, name and chain. If
+    `left_out` is not empty, the list ends with an object of severity "note" that has `left_out` as
+    its message.
     """
     note = Diagnostic("note", left_out, Span("", 0, 0, 0))
     return json.dumps(
@@ -198,6 +209,7 @@ def to_json(diagnostics: Iterable[Diagnostic], left_out: str = "") -> str:
                 "message": item.message,
                 **_span_object(item.span),
                 "hint": item.hint,
+                "name": item.name,
                 "chain": [{"what": link.what, **_span_object(link.span)} for link in item.chain],
             }
             for item in [*diagnostics, *([note] if left_out else [])]
@@ -213,11 +225,11 @@ def guessing() -> Iterator[None]:
     After that it returns no hints. Without the limit, a source with thousands of wrong words would
     take minutes.
     """
-    before = _to_compare.set([_MOST_COMPARED])
+    before = _guesses.set(_Guesses())
     try:
         yield
     finally:
-        _to_compare.reset(before)
+        _guesses.reset(before)
 
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str:
@@ -225,13 +237,17 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str:
     # Comparing takes quadratic time, and long words are no typing mistakes.
     if not word or len(word) > 64:
         return ""
-    budget = _to_compare.get()
-    if budget is not None:
-        if budget[0] <= 0:
+    names = frozenset(candidates)
+    guesses = _guesses.get()
+    if guesses is None:
+        return _nearest(word, names)
+    key = word, hash(names)
+    if key not in guesses.hints:
+        if guesses.names_left <= 0:
             return ""
-        candidates = tuple(candidates)
-        budget[0] -= len(candidates)
-    return _nearest(word, frozenset(candidates))
+        guesses.names_left -= len(names)
+        guesses.hints[key] = _nearest(word, names)
+    return guesses.hints[key]
 
 
 @lru_cache(maxsize=256)  # an editor assembles the same mistake again and again

@@ -247,8 +247,8 @@ class ExpressionContext:
         offset = address - (area.base or 0) if area is not None else 0
         return self.state.pcrel_targets.get((id(area), offset))
 
-    def warn(self, message: str, node: Node, hint: str = "") -> None:
-        self.state.report.warning(self.line, node, message, hint)
+    def warn(self, message: str, node: Node, hint: str = "", *, name: str) -> None:
+        self.state.report.warning(self.line, node, message, hint, name=name)
 
     # --- parts of symbols ---
 

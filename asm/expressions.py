@@ -116,7 +116,7 @@ class Context(Protocol):
     def call(self, node: Call) -> Value:
         """Return the value of a call of `sizeof`, `load_address`, `slot` or `%pcrel_lo`."""
 
-    def warn(self, message: str, node: Node, hint: str = "") -> None:
+    def warn(self, message: str, node: Node, hint: str = "", *, name: str) -> None:
         """Report a warning at a node."""
 
 
@@ -253,7 +253,9 @@ def _apply(node: Binary, left: int, right: int, context: Context) -> int:
     if node.operator in "/%" and right == 0:
         raise Mistake("division by zero", node)
     if node.operator in ("<<", ">>") and not 0 <= right < 64:
-        context.warn(f"shift by {right} is out of range, 0 to 63; the result is 0", node)
+        context.warn(
+            f"shift by {right} is out of range, 0 to 63; the result is 0", node, name="shift"
+        )
         return 0
     return wrap(BINARY[node.operator](left, right))
 

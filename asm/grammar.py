@@ -31,6 +31,7 @@ from macaw.asm.syntax import (
     Statement,
     Text,
     Unary,
+    missing_comma,
 )
 
 # Directives that have defaults for operands that are not the last ones.
@@ -265,6 +266,12 @@ def parse(line: str) -> Statement:
     return statement
 
 
+# Tokens with which an operand begins, and what other assemblers write in its place.
+_BEGINS = ("NAME", "INTEGER", "STRING", "CHARACTER", "REAL", "LOCAL", "FUNCTION")
+_HABITS = (
+    (re.compile(r"%[a-z]+[0-9]"), "registers stand without '%'"),
+    (re.compile(r"\["), "an address is written 4(sp)"),
+)
 _BAD_NUMBER = re.compile(r"[A-Za-z0-9_.$]+")
 
 
@@ -277,7 +284,9 @@ def explain(error: UnexpectedInput, text: str, whole: str = "") -> Mistake:
         return _unreadable(error.pos_in_stream or 0, text)
     assert isinstance(error, UnexpectedToken)
     expected = error.accepts or error.expected
-    if "MINUS" in expected and "NAME" in expected:
+    if "COMMA" in expected and error.token.type in _BEGINS and not whole:
+        return missing_comma(text, *_place(error.token))
+    if "INTEGER" in expected and "NAME" in expected and "REAL" in expected:
         expectation = "an operand"
     elif "RPAR" in expected:
         expectation = "')'"
@@ -298,7 +307,10 @@ def explain(error: UnexpectedInput, text: str, whole: str = "") -> Mistake:
     if error.token.type == "$END":
         return Mistake(f"the line ends where {expectation} should be", (len(text), len(text) + 1))
     start, end = _place(error.token)
-    return Mistake(f"unexpected '{error.token}', expected {expectation}", (start, end))
+    hint = ""
+    if expectation == "an operand":
+        hint = next((hint for habit, hint in _HABITS if habit.match(text, start)), "")
+    return Mistake(f"unexpected '{error.token}', expected {expectation}", (start, end), hint)
 
 
 def _unreadable(position: int, text: str) -> Mistake:
@@ -309,7 +321,9 @@ def _unreadable(position: int, text: str) -> Mistake:
         return Mistake("a character without its end", (position, len(text)))
     number = _BAD_NUMBER.match(text, position)
     if number and (char.isdigit() or char == "."):
-        return Mistake(f"'{number[0]}' is no number", number.span())
+        is_label = text[number.end() :].lstrip().startswith(":")
+        hint = "a label begins with a letter, '_', '.' or '$'" if is_label else ""
+        return Mistake(f"'{number[0]}' is no number", number.span(), hint)
     printed = char if char.isprintable() else f"\\x{ord(char):02x}"
     hint = ""
     if char.isalpha():

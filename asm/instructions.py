@@ -80,7 +80,7 @@ def place_word(context: StatementContext, row: Instruction, bound: BoundOperands
     context.state.instructions += 1
     if context.offset % size:
         message = f"the instruction does not lie on a multiple of {size}"
-        context.state.report.warning(context.line, (-1, -1), message)
+        context.state.report.warning(context.line, (-1, -1), message, name="alignment")
     for node in bound.nodes.values():
         if isinstance(node, Call) and node.function == "%pcrel_hi":
             context.add_pcrel_target(node.arguments[0])

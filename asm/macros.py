@@ -82,7 +82,7 @@ class _Call:
         if self._given.get(name):
             message = f"the parameter '{name}' is given twice; the last value counts"
             place = text.span(start, end)
-            self._stack.state.report.warning(self._command.line, place, message)
+            self._stack.state.report.warning(self._command.line, place, message, name="macro")
         self._given[name] = value
         return end
 
@@ -153,7 +153,7 @@ class _Definition:
             if qualifier == REQUIRED:
                 message = f"the parameter '{name}' is required; its default is never used"
                 place = text.span(start, position)
-                self._stack.state.report.warning(self._command.line, place, message)
+                self._stack.state.report.warning(self._command.line, place, message, name="macro")
                 default = ""
         return Parameter(name, qualifier, default), position
 
@@ -170,7 +170,7 @@ def _macro(stack: TextStack, command: Command) -> None:
         raise Mistake("a macro needs a name", command.name, f"write {_SYNTAX}")
     if name in stack.directives:
         message = f"'{name}' is a directive; the macro is never called"
-        stack.state.report.warning(command.line, definition.place, message)
+        stack.state.report.warning(command.line, definition.place, message, name="macro")
         return
     before = stack.macros.get(name.lower())
     if before is not None:
@@ -213,7 +213,7 @@ def _purgem(stack: TextStack, command: Command) -> None:
         if not stack.purge(match[1]):
             hint = did_you_mean(match[1], [macro.name for macro in stack.macros.values()])
             message = f"there is no macro '{match[1]}'"
-            stack.state.report.warning(command.line, match.span(1), message, hint)
+            stack.state.report.warning(command.line, match.span(1), message, hint, name="macro")
         rest = text[match.end() :].lstrip()
         if not rest:
             return

@@ -90,7 +90,7 @@ class WordPlace:
     def call(self, node: Call) -> Value:
         raise NotYet(node, "")
 
-    def warn(self, message: str, node: Node, hint: str = "") -> None:
+    def warn(self, message: str, node: Node, hint: str = "", *, name: str) -> None:
         """Do nothing. A simple line has no warnings."""
 
 

@@ -8,6 +8,7 @@ from dataclasses import field, replace
 from macaw.asm.diagnostics import did_you_mean
 from macaw.asm.expressions import Address, Context, evaluate, not_placed
 from macaw.asm.syntax import (
+    Checked,
     Group,
     Indexed,
     Inside,
@@ -21,8 +22,11 @@ from macaw.asm.syntax import (
 )
 from macaw.isa import codec
 from macaw.isa.kinds import Kind, OperandError, Register
+from macaw.isa.kinds import Named as NamedNumber
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.rows import Operand, PseudoOperand, Row
+
+_MOST_LISTED = 12  # names that a hint lists
 
 AnyOperand = Operand | PseudoOperand
 
@@ -220,12 +224,22 @@ def known_word(kind: Kind, node: Node) -> int | None:
 def unknown_word(name: str, kind: Kind, node: Node) -> Mistake:
     """Return the mistake of an operand that should be a fixed word of its kind."""
     text = _word(node)
-    hint = kind.hint(text) or did_you_mean(text, kind.words())
+    # Of a number no word is meant.
+    hint = kind.hint(text) or ("" if text.isdigit() else did_you_mean(text, kind.words()))
     if not text:
         return Mistake(f"{name}: {kind.describe()} is needed here, no expression", node)
     if isinstance(kind, Register):
         return Mistake(f"'{text}' is no {kind.file}", node, hint or kind.describe())
     return Mistake(f"{name}: '{text}' is not {kind.describe()}", node, hint)
+
+
+def _unknown_name(kind: NamedNumber, node: Name) -> Mistake:
+    """Return the mistake of a name that nothing has where the kind has names of its own."""
+    words = kind.words()
+    listed = ", ".join(words if len(words) <= _MOST_LISTED else (*words[:_MOST_LISTED], "..."))
+    same_letter = [word for word in words if word[:1] == node.text[:1]]
+    hint = did_you_mean(node.text, same_letter) or f"there are {listed}; any other by its number"
+    return Mistake(f"no {kind.noun} is called '{node.text}'", node, hint)
 
 
 def check(name: str, kind: Kind, value: int, node: Node) -> int:
@@ -262,6 +276,9 @@ def value_of(operand: AnyOperand, node: Node, context: Context, row: Row | None 
     try:
         value = evaluate(node, context)
     except Mistake as mistake:
+        word_node = node.inner if isinstance(node, Checked) else node
+        if isinstance(word_node, Name) and isinstance(kind, NamedNumber) and kind.noun:
+            raise _unknown_name(kind, word_node) from None
         if isinstance(node, Name) and not mistake.hint:
             mistake.hint = did_you_mean(node.text, [*kind.words(), *_flag_words(row)])
         raise

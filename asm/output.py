@@ -110,7 +110,9 @@ def check_outputs(state: AssemblyState, parts: Sequence[CorePart]) -> None:
         if not any(part.may_write(symbol) for part in parts):
             message = f"nothing in the program writes to the output '{symbol.name}'"
             hint = f"an exe with last or shift, and out={symbol.name}, does"
-            state.report.warning(symbol.line, (symbol.start, symbol.end), message, hint)
+            state.report.warning(
+                symbol.line, (symbol.start, symbol.end), message, hint, name="unwritten-output"
+            )
 
 
 def check_starts(state: AssemblyState, parts: Iterable[CorePart]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from macaw.asm.diagnostics import did_you_mean
@@ -115,6 +116,16 @@ class ProgramSymbols:
         registers = [word for file in files for names in file.names for word in names]
         if name in registers:
             return "it is a register; a number is needed here"
+        if re.fullmatch(r"[0-9A-Fa-f]+[hH]", name):
+            return f"a hexadecimal number is written 0x{name[:-1]}"
+        letters = name.rstrip("0123456789")
+        numbers = [
+            int(x[len(letters) :])
+            for x in registers
+            if re.fullmatch(rf"{re.escape(letters)}[0-9]+", x)
+        ]
+        if letters != name and numbers:
+            return f"the registers are {letters}{min(numbers)} to {letters}{max(numbers)}"
         return did_you_mean(name, registers)
 
     # --- data ---
@@ -150,7 +161,9 @@ class ProgramSymbols:
                 dropped = label.area is not None and label.area.is_dropped
                 if not label.is_used and not label.is_bad and not dropped:
                     at = (label.start, label.end)
-                    self._report.warning(label.line, at, f"label '{label.name}' is not used")
+                    self._report.warning(
+                        label.line, at, f"label '{label.name}' is not used", name="unused-label"
+                    )
 
 
 def second_definition(name: Name, before: Definition) -> Mistake:

@@ -102,8 +102,19 @@ def unknown_instruction(head: Name, core: Core, known: Iterable[str]) -> Mistake
         # A mnemonic without its element type, such as `vadd` of `vadd.b` and `vadd.h`.
         longer = _names_by_start(tuple(core.rows)).get(head.text, ())
         there = f"there are {', '.join(longer)}" if len(longer) > 1 else ""
-        hint = there or did_you_mean(head.text, [*core.rows, *known])
+        hint = there or similar(head.text, [*core.rows, *known])
+        hint = hint or f"'macaw isa {core.name}' lists what it has"
     return Mistake(f"{core.name} has no instruction '{head.text}'", head, hint)
+
+
+def similar(word: str, known: Iterable[str]) -> str:
+    """Return a hint at the nearest mnemonic or macro, or at a directive without its point."""
+    known = list(known)
+    if f".{word}" in known:
+        return f"did you mean '.{word}'?"
+    points = word.count(".")
+    names = [name for name in known if not name.startswith(".") and name.count(".") == points]
+    return did_you_mean(word, names)
 
 
 @cache
@@ -123,7 +134,8 @@ def unknown_directive(head: Name, known: Iterable[str]) -> Mistake:
     """Return the mistake of a directive that does not exist or belongs to parts of other cores."""
     cores = registry.cores()
     owners = [core.name for core in cores if any(x.name == head.text for x in core.directives)]
-    hint = _ELSEWHERE.get(head.text) or did_you_mean(head.text, known)
+    names = [name for name in known if name.startswith(".")]
+    hint = _ELSEWHERE.get(head.text) or did_you_mean(head.text, names)
     if owners:
         hint = f"parts of {' and '.join(owners)} have it"
     return Mistake(f"unknown directive '{head.text}'", head, hint)

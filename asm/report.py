@@ -80,9 +80,18 @@ class Report:
         return bool(self._failed) and source.identity(start) in self._failed
 
     def warning(
-        self, line: LogicalLine, at: Node | tuple[int, int], message: str, hint: str = ""
+        self,
+        line: LogicalLine,
+        at: Node | tuple[int, int],
+        message: str,
+        hint: str = "",
+        *,
+        name: str,
     ) -> None:
-        """Add a warning, unless the line has an error or the same warning."""
+        """Add a warning, unless the line has an error or the same warning.
+
+        `name` is one of `macaw.asm.warnings`.
+        """
         if self.has_failed(line):
             return
         start, end = at if isinstance(at, tuple) else (at.start, at.end)
@@ -91,7 +100,7 @@ class Report:
         span = line.source.span(line.start + start, line.start + end)
         if (span, message) not in self._warned:
             self._warned.add((span, message))
-            self._add(WARNING, line, start, end, message, hint)
+            self._add(WARNING, line, start, end, message, hint, name)
 
     def note(self, line: LogicalLine, at: tuple[int, int], message: str) -> None:
         """Add a text that the source wants printed."""
@@ -103,7 +112,14 @@ class Report:
         self._items.append(Diagnostic(ERROR, message, Span(printable(file), 1, 1, 1)))
 
     def _add(
-        self, severity: str, line: LogicalLine, start: int, end: int, message: str, hint: str
+        self,
+        severity: str,
+        line: LogicalLine,
+        start: int,
+        end: int,
+        message: str,
+        hint: str,
+        name: str = "",
     ) -> None:
         source = line.source
         span = source.span(line.start + start, line.start + end)
@@ -116,7 +132,8 @@ class Report:
             if len(same.places) == _MOST_REPEATED or same.count > _MOST_COMPARED:
                 return
         text = source.line(span.line)
-        diagnostic = Diagnostic(severity, message, span, hint, _shorten_chain(source.chain), text)
+        chain = _shorten_chain(source.chain)
+        diagnostic = Diagnostic(severity, message, span, hint, chain, text, name)
         if same is not None:
             if any(self._items[place] == diagnostic for place in same.places):
                 return

@@ -16,8 +16,16 @@ from macaw.asm.source import LogicalLine
 from macaw.asm.statement_context import StatementContext
 from macaw.asm.statement_parser import parse_line
 from macaw.asm.symbols import Definition
-from macaw.asm.syntax import AlreadyReported, Mistake, Name, Statement
+from macaw.asm.syntax import (
+    AlreadyReported,
+    Mistake,
+    Name,
+    Phrase,
+    Statement,
+    missing_comma,
+)
 from macaw.asm.text_stack import HEAD, TextStack
+from macaw.isa import registry
 
 
 class Reinterpret(Exception):
@@ -29,6 +37,13 @@ class Reinterpret(Exception):
     def __init__(self, line: LogicalLine) -> None:
         super().__init__()
         self.line = line
+
+
+def _check_commas(context: StatementContext, statement: Statement) -> None:
+    """Raise `Mistake` if two words stand in one operand, as no instruction takes them."""
+    for item in statement.operands:
+        if isinstance(item, Phrase):
+            raise missing_comma(context.line.text, item.words[1].start, item.words[1].end)
 
 
 class StatementAssembler:
@@ -50,7 +65,7 @@ class StatementAssembler:
             state.record.add_statement(state.ordinal, line)
         if state.area.is_dropped and self._is_dropped(line):
             return
-        statement = parse_line(state, line)
+        statement = parse_line(state, line, self._unknown_directive)
         if self._parts.awaits_control:
             self._parts.begin_control(line)
         labels = self._labels(line, statement) if statement.labels else []
@@ -77,6 +92,18 @@ class StatementAssembler:
         if labels := labels_of(line.text[: head.start(1)]):
             self._labels(line, Statement(0, 0, labels, None, ()))
         return True
+
+    def _unknown_directive(self, line: LogicalLine) -> Mistake | None:
+        """Return the mistake of a line whose first word is no directive; None if it is one."""
+        head = HEAD.match(line.text)
+        part = self._parts.current
+        if head is None or not head[1].startswith(".") or (part and part.accepts_anything):
+            return None
+        name = Name(*head.span(1), head[1])
+        if self._directive(name) is not None or self._stack.knows(name.text):
+            return None
+        own = part.directives if part else ()
+        return recovery.unknown_directive(name, [*DIRECTIVES, *own, *self._stack.known()])
 
     def _contain(self, head: Name, labels: Sequence[Definition]) -> None:
         """Prevent a wrong statement from causing errors in other statements."""
@@ -111,11 +138,41 @@ class StatementAssembler:
             self._guess(context, statement, self._outside_of_parts(head))
             return
         rows = part.core.rows.get(head.text)
+        if rows is None and not part.accepts_anything and self._is_label(context, statement):
+            label = Statement(head.start, head.end, (head,), None, ())
+            self._labels(context.line, label)
+            place = head.end, head.end + 1
+            raise Mistake(f"expected ':' after the label '{head.text}'", place)
+        if rows is not None:
+            _check_commas(context, statement)
         if rows is None and not part.accepts_anything:
             known = [*DIRECTIVES, *part.directives, *self._stack.known()]
             self._guess(context, statement, recovery.unknown_instruction(head, part.core, known))
             return
         part.instruction(context, statement, rows or ())
+
+    def _is_label(self, context: StatementContext, statement: Statement) -> bool:
+        """Return whether the first word of a statement is probably a label without its colon.
+
+        Then an instruction or a directive follows, or the word stands alone where the line begins
+        and no other core has it.
+        """
+        head, part = statement.head, self._parts.current
+        assert head is not None
+        assert part is not None
+        if head.text.startswith("."):
+            return False
+        if not statement.operands:
+            line = context.line
+            begins = line.start == 0 or line.source.text[line.start - 1] == "\n"
+            known = [*part.core.rows, *self._stack.known()]
+            is_word = any(head.text in core.rows for core in registry.cores())
+            return begins and not is_word and not recovery.similar(head.text, known)
+        first = statement.operands[0]
+        word = first.words[0] if isinstance(first, Phrase) else first
+        if not isinstance(word, Name):
+            return False
+        return word.text in part.core.rows or self._directive(word) is not None
 
     def _run_directive(
         self, directive: Directive | PartDirective, context: StatementContext, statement: Statement
@@ -135,6 +192,9 @@ class StatementAssembler:
     def _guess(self, context: StatementContext, statement: Statement, mistake: Mistake) -> None:
         """Report an unknown word, and continue as if the hint's word were written there."""
         line = context.line
+        before = line.source.text[: line.start].rpartition("\n")[2]
+        if before.rstrip().endswith(";") and recovery.guessed_word(mistake) is None:
+            mistake.hint = "';' separates statements; a comment begins with '#'"
         self._state.report.mistake(line, mistake)
         word = recovery.guessed_word(mistake)
         if word is not None and self._stack.knows(word):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+
 from macaw.asm import recovery
 from macaw.asm.assembly_state import AssemblyState
 from macaw.asm.macro_body import ExpandedText
@@ -11,15 +14,31 @@ from macaw.asm.statement_context import StatementContext
 from macaw.asm.syntax import Mistake, Statement
 
 
-def parse_line(state: AssemblyState, line: LogicalLine) -> Statement:
+def parse_line(
+    state: AssemblyState,
+    line: LogicalLine,
+    unknown: Callable[[LogicalLine], Mistake | None] = lambda _: None,
+) -> Statement:
     """Return the statement of a line. Report a mistake of syntax, and return what can be parsed."""
     try:
         return parse(line.text)
     except Mistake as mistake:
+        if (other := unknown(line)) is not None:  # what stands behind it means nothing
+            state.report.mistake(line, other)
+            return Statement(0, 0, labels_of(line.text), None, ())
+        _hint_at_comment(mistake, line)
         if isinstance(line.source, ExpandedText):
             recovery.hint_at_parameter(mistake, line.text, line.source.names)
         state.report.mistake(line, mistake)
         return _beginning(state, line, mistake)
+
+
+def _hint_at_comment(mistake: Mistake, line: LogicalLine) -> None:
+    """Give a mistake at a line's end a hint if a comment begins there, as in `addi a0, a0, #1`."""
+    behind = line.source.text[line.start + len(line.text) :].lstrip(" \t")
+    is_number = re.match(r"#-?[0-9]", behind) is not None
+    if mistake.start >= len(line.text) and line.text.endswith(",") and is_number:
+        mistake.hint = "'#' begins a comment; numbers stand without it"
 
 
 def _beginning(state: AssemblyState, line: LogicalLine, mistake: Mistake) -> Statement:

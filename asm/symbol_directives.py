@@ -191,7 +191,7 @@ def user_error(context: StatementContext, statement: Statement) -> None:
 def user_warning(context: StatementContext, statement: Statement) -> None:
     """Carry out `.warning`: report a warning with the source's text. Raises `Mistake`."""
     message, place = _user_message(context, statement)
-    context.state.report.warning(context.line, place, message)
+    context.state.report.warning(context.line, place, message, name="user")
 
 
 def bare_error(context: StatementContext, statement: Statement) -> None:

@@ -22,6 +22,15 @@ class Mistake(Exception):
         self.start, self.end = at if isinstance(at, tuple) else (at.start, at.end)
 
 
+def missing_comma(text: str, start: int, stop: int) -> Mistake:
+    """Return the mistake that no comma stands before the word from `start` to `stop` of a line."""
+    end = len(text[:start].rstrip())
+    hint = ""
+    if text[max(0, start - 2) : start].startswith("'"):
+        hint = "a string stands in double quotes"
+    return Mistake(f"expected ',' before '{text[start:stop]}'", (end, end + 1), hint)
+
+
 class AlreadyReported(Exception):
     """A statement fails because of a mistake that is already reported."""
 

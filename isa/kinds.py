@@ -256,6 +256,7 @@ class Named(Immediate):
     """A number that may have a name (a CSR). A source writes the name or an expression."""
 
     names: tuple[tuple[str, int], ...] = field(default=())
+    noun: str = ""  # what has the names, for messages
 
     @cached_property
     def _values(self) -> dict[str, int]:

@@ -60,7 +60,7 @@ SIGNED_12 = Immediate(12, signed=True)
 UPPER_20 = Hexadecimal(20)
 SHIFT_5 = Immediate(5)
 UNSIGNED_5 = Immediate(5)
-CSR = Named(12, names=tuple((special.name, special.address) for special in SPECIALS))
+CSR = Named(12, names=tuple((special.name, special.address) for special in SPECIALS), noun="CSR")
 BRANCH = Relative(13, signed=True, step=2)
 JUMP = Relative(21, signed=True, step=2)
 # Low limits let a 32-bit number be written in either signedness, as in GNU as.

@@ -36,7 +36,7 @@ def take(context: StatementContext, statement: Statement) -> None:
     if kind.text != _KIND:
         if guess := did_you_mean(kind.text, [_KIND]):
             text = f"a hint '{kind.text}' is advice to nobody: it is ignored"
-            context.state.report.warning(context.line, kind, text, guess)
+            context.state.report.warning(context.line, kind, text, guess, name="hint")
         return
     match words, statement.operands[1:]:
         case (_, Name() as name), (Name() as memory, address, rows, cols):

@@ -184,7 +184,7 @@ class Exe:
             return None
         if buffer not in self._before.names:
             message = f"instruction buffer {buffer} is executed before a config fills it"
-            self.context.warn(message, self.bound.nodes["ib"])
+            self.context.warn(message, self.bound.nodes["ib"], name="buffer")
         return self._before.names.get(buffer)
 
     @property
@@ -220,7 +220,9 @@ class Exe:
         if target is not None and self._image.state.symbols.direction(target) == "input":
             message = f"'{target.name}' is an input; results in it are not copied back"
             self.context.warn(
-                message, self.results.name if self.results is not None else Node(-1, -1)
+                message,
+                self.results.name if self.results is not None else Node(-1, -1),
+                name="input-results",
             )
         return [definition for definition in tensors if definition is not None]
 
@@ -309,4 +311,4 @@ class Exe:
             if len(chain) == 1:
                 what = f"buffer {where[0]} triggers itself"
             message = f"the {what} without end; the array refuses that"
-            self.context.warn(message, self.bound.nodes["ib"])
+            self.context.warn(message, self.bound.nodes["ib"], name="buffer")

@@ -161,6 +161,7 @@ class Results:
                 f"PEs write over each other's results: each writes {elements}, from one PE to the"
                 f" next are {values['stride']} bytes",
                 f"such as stride={least}",
+                name="overlap",
             )
 
     def _check_extent(

@@ -142,7 +142,9 @@ class OpenSequence:
         sliding = state and state.value("state", _MEMBERS["state"].legal) == _WINDOW
         if state and sliding and "window" not in named:
             context.warn(
-                "state=sw without window=: the array refuses a window of no entries", state.node
+                "state=sw without window=: the array refuses a window of no entries",
+                state.node,
+                name="window",
             )
 
     def unfinished(self) -> Mistake:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from macaw.terminal.console import STYLES, after_results, print_error_text
@@ -54,8 +53,3 @@ def warnings_of(program: Program) -> list[Diagnostic]:
     from macaw.asm.diagnostics import Diagnostic
 
     return [item for item in program.warnings if isinstance(item, Diagnostic)]
-
-
-def as_error(warning: Diagnostic) -> Diagnostic:
-    """Return a warning as an error, for -Werror."""
-    return replace(warning, severity="error", message=f"{warning.message} [-Werror]")

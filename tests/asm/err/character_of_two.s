@@ -1,2 +1,2 @@
 # A character is one.
-        .byte   'ab'                      #! error 19-20: unexpected 'b', expected ',' or the end of the line
+        .byte   'ab'                      #! error 19-20: expected ',' before 'b' | a string stands in double quotes

@@ -34,4 +34,4 @@
           mmr   b0_low, later             #! error 25-30: value: 0x30800014 is out of range, 0x40000000 to 0x5fffffff | the address of a column of an island
 later:  end
         .core   cp
-        rop <- gio                        #! error 13-15: cp has no instruction '<-'
+        rop <- gio                        #! error 13-15: cp has no instruction '<-' | 'macaw isa cp' lists what it has

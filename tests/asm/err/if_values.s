@@ -9,7 +9,7 @@
         .endif
         .ifeq 1, 2                        #! error 9-19: .ifeq takes other operands | write .ifeq value
         .endif
-        .ifgt 1 2                         #! error 17-18: unexpected '2', expected ',' or the end of the line
+        .ifgt 1 2                         #! error 16-17: expected ',' before '2'
         .endif
         .if start                         #! error 13-18: the value must be known here: 'start' is not defined before
         .endif

@@ -9,5 +9,5 @@
         .incbin "include/six.bin", 2, 5   #! error 39-40: count: 5 is out of range, 0 to 4
         .incbin "include/six.bin", later  #! error 36-41: the value must be known here: 'later' is not defined before
         .incbin "include/six.bin", 1, 2, 3  #! error 9-43: .incbin takes other operands | write .incbin "FILE" [, skip [, count]]
-        .incbin "include/six.bin" 1       #! error 35-36: unexpected '1', expected ',' or the end of the line
+        .incbin "include/six.bin" 1       #! error 34-35: expected ',' before '1'
         .set later, 1

@@ -2,7 +2,7 @@
         .core cp
         ad      a0, a1, a2                #! error 9-11: cp has no instruction 'ad' | did you mean 'and'?
         lww     a0, 4(sp)                 #! error 9-12: cp has no instruction 'lww' | did you mean 'lw'?
-        qwertz  a0                        #! error 9-15: cp has no instruction 'qwertz'
+        qwertz  a0                        #! error 9-15: cp has no instruction 'qwertz' | 'macaw isa cp' lists what it has
         .wrod   1                         #! error 9-14: unknown directive '.wrod' | did you mean '.word'?
         .asci   "x"                       #! error 9-14: unknown directive '.asci' | did you mean '.asciz'?
         .frobnicate                       #! error 9-20: unknown directive '.frobnicate'

@@ -1,7 +1,6 @@
 # Data directives of GNU as beside the usual ones.
         .data
 start:
-        .data
         .hword  1
         .int    2
         .single 1.5
