@@ -251,7 +251,10 @@ class CoreParts:
         self._pushed.append((self._state.area, self._previous))
 
     def pop_section(self, head: Name) -> None:
-        """Go back to the section that was kept last. Raises `Mistake` if there is none."""
+        """Return to the section that `push_section` has stored last.
+
+        Raises `Mistake` if there is none.
+        """
         if not self._pushed:
             raise Mistake("'.popsection' without '.pushsection'", head)
         area, previous = self._pushed.pop()

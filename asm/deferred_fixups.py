@@ -47,7 +47,10 @@ def logical_line(source: SourceText, match: re.Match[str]) -> LogicalLine:
 
 
 class DeferredFixups:
-    """The words and numbers of simple lines whose symbols have no value yet, with their offsets."""
+    """The words and numbers of simple lines that contain a symbol without a value yet.
+
+    `items` has the offset of each one in the area, its known bits, its symbol and its line.
+    """
 
     __slots__ = ("_area", "_part", "_scope", "_source", "_state", "items")
 

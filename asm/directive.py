@@ -58,7 +58,7 @@ def name_of(node: Node, what: str = "a symbol") -> Name:
 
 
 def symbol_of(node: Node) -> Name:
-    """Return an operand that must be a symbol, whose name may stand in quotes. Raises `Mistake`."""
+    """Return an operand that must be a symbol; its name may be in quotes. Raises `Mistake`."""
     if isinstance(node, Text):
         return Name(node.start, node.end, node.value.decode("utf-8", "replace"))
     return name_of(node)

@@ -39,7 +39,7 @@ class ElfBuilder:
         self.numbers: dict[str, int] = {}
 
     def _add(self, data: bytes, align: int) -> int:
-        """Append `data` at the next offset that is a multiple of `align`; return this file offset."""
+        """Append `data` at the next multiple of `align` in the file, and return that offset."""
         place = self._start + len(self._data)
         offset = place + -place % align
         if data:  # zeros that take no room need no padding either

@@ -184,8 +184,8 @@ class Layout:
     def _place_memory(self, memory: str, position: int) -> int:
         """Place the sections of one memory from `position` on and return their end.
 
-        Sections of zeros come last, ordered by name, whatever the order of the source. The
-        disassembler needs this, because it declares all tensors at the top.
+        Sections of zeros come last, ordered by name and not by the source: disassembled sources
+        declare all tensors at the top, and so get the same addresses.
         """
         inside = [plan for plan in self.plans.values() if plan.memory == memory]
         units = (plan for plan in self.plans.values() if plan.memory == UNIT)

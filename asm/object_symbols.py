@@ -23,9 +23,9 @@ def address_of(symbol: Definition) -> int:
 
 
 def symbols(program: ProgramSymbols, layout: Layout) -> list[Symbol]:
-    """Return the symbols of the object file.
+    """Return the symbols of the object file, without those that are private.
 
-    The size of a symbol is `_NATURAL` if the source does not give one.
+    If the source does not give the size of a symbol, `_NATURAL` replaces it (see `with_size`).
     """
     result = []
     for scope in program.table.scopes:

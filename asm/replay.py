@@ -34,8 +34,8 @@ class Counts:
 class Mark:
     """The state in which an expansion starts.
 
-    `size` is in bytes of the area, `rows` of the line table; `deepest` is the greatest depth that
-    the recording around this one has reached so far.
+    `size` is the size of the area in bytes, `rows` the number of rows in the line table. `deepest`
+    is the greatest depth that the recording around this one has reached so far.
     """
 
     area: Area

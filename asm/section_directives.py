@@ -76,7 +76,7 @@ def _subsection(context: StatementContext, node: Node) -> int:
 
 
 def _name(context: StatementContext, node: Node) -> Name:
-    """Return the name of a section, which may hold a `-`, or stand in quotes. Raises `Mistake`."""
+    """Return the name of a section, which may contain a `-` or be in quotes. Raises `Mistake`."""
     if isinstance(node, Text):
         return Name(node.start, node.end, node.value.decode("utf-8", "replace"))
     if not isinstance(node, Name | Binary):

@@ -155,7 +155,10 @@ class TextStack:
 
     @property
     def takes_statements(self) -> bool:
-        """Whether the assembler takes statements: the next line is not skipped or in a body."""
+        """Whether the assembler takes the next line as a statement.
+
+        It does not if a conditional skips the line, or if the line belongs to a body.
+        """
         return not (self.collects or self.skips)
 
     @property
@@ -271,7 +274,10 @@ class TextStack:
         return Counts(self.calls, self.budget.lines, self.budget.characters, self.depth)
 
     def _spend_again(self, recording: Recording, times: int, caller: Caller) -> None:
-        """Take what reading a recorded text again would cost. Raises `LimitExceeded`."""
+        """Charge to the budget what reading a recorded text `times` more would cost.
+
+        Raises `LimitExceeded`.
+        """
         spent = recording.spent
         self.budget.spend(times * spent.lines, times * spent.characters, caller)
         self.calls += times * spent.calls

@@ -75,7 +75,7 @@ def point_cores(debuggee: Debuggee, point: Point) -> list[Core]:
 
 
 def _check_condition(debuggee: Debuggee, point: Point) -> None:
-    """Reject an event's condition that no core where the event may happen can evaluate."""
+    """Reject an event's condition if no core can evaluate it on which the event may happen."""
     device = debuggee.device
     where = places(device, point.place) if point.place else ()
     viewpoints = where or tuple(Place(core.name) for core in device.order)

@@ -144,7 +144,10 @@ class WatchTarget:
         return not same(self.cell[0], self.value())
 
     def _keep(self, value: int) -> bool:
-        """Remember the new value of a change that the condition does not count; return False."""
+        """Store `value` as the old value, after a change for which the point's condition is false.
+
+        Returns False, because the probe calls this within its test.
+        """
         self.cell[0] = value
         return False
 

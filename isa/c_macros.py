@@ -46,7 +46,8 @@ def own(core: Core) -> tuple[Instruction, ...]:
 def macros(core: Core) -> dict[str, str]:
     """Return the definitions for a core's own instructions, by the macro's name.
 
-    An operand that is a vector register or a general one has a macro for each.
+    An instruction with an operand that may be a vector register or a general register has two
+    macros. The name of the one for a general register ends with `_general`.
     """
     found = {}
     for row in own(core):
@@ -62,9 +63,11 @@ def macros(core: Core) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class _Use:
-    """How a macro uses an operand: `is_value`, a general register, or a constant.
+    """The way in which a macro uses an operand.
 
-    `general` are the operand's numbers of general registers, `constants` those of everything else.
+    If `is_value`, the operand is a general register with a value of C; else it is a constant. In
+    the operand's field, `general` are the numbers that mean general registers. `constants` is the
+    (least, greatest) of all other numbers.
     """
 
     operand: Operand
@@ -74,7 +77,7 @@ class _Use:
 
     @property
     def first_general(self) -> int:
-        """The operand's number of the first general register."""
+        """The number in the operand's field that means the first general register."""
         return self.general[0]
 
     @cached_property
@@ -91,7 +94,10 @@ class _Use:
 
     @cached_property
     def slot(self) -> str | None:
-        """The register's place that holds the operand; None: it is a number among other bits."""
+        """The register field of `.insn` (`rd`, `rs1`, `rs2`, `rs3`) in whose bits the operand is.
+
+        None if its bits are elsewhere; then it is a part of the number of `.insn`.
+        """
         places = {first: name for name, first in _SLOTS.items()}
         for piece in self.operand.field.slices:
             is_alone = self.is_value or len(self.operand.field.slices) == 1
@@ -101,7 +107,7 @@ class _Use:
 
 
 def _definition(row: Instruction, name: str, uses: Mapping[str, _Use]) -> str:
-    """Return the definition of a macro."""
+    """Return the definition of the macro `name` for an instruction, with a comment above it."""
     written, read = row.writes.split(), row.reads.split()
     result = next((word for word, use in uses.items() if use.is_value and word in written), "")
     insn, constants = _insn(row, uses)
@@ -139,7 +145,10 @@ def _definition(row: Instruction, name: str, uses: Mapping[str, _Use]) -> str:
 
 
 def _variables(word: str, registers: tuple[str, str], start: str) -> Iterator[str]:
-    """Yield the declarations of the two words of a 64-bit value, `start`."""
+    """Yield the C declarations of two register variables for the words of a 64-bit operand.
+
+    `start` is the C expression of its initial value; empty if it has none.
+    """
     low = high = ""
     if start:
         yield f"uint64_t {_local(word)} = (uint64_t)({start});"
@@ -149,12 +158,15 @@ def _variables(word: str, registers: tuple[str, str], start: str) -> Iterator[st
 
 
 def _local(name: str) -> str:
-    """Return the name of a variable of a macro: neither its parameters nor arguments have it."""
+    """Return the name of a macro's local variable, which differs from all names of the caller."""
     return f"macaw_{name}_"
 
 
 def _use(core: Core, operand: Operand) -> _Use:
-    """Return how an operand of a core is used; what may be either register is a constant."""
+    """Return how a macro uses an operand of a core.
+
+    An operand that may be a vector register or a general register is used as a constant.
+    """
     kind = operand.kind
     if isinstance(kind, Immediate):
         return _Use(operand, (), (kind.low, kind.high), False)
@@ -169,7 +181,10 @@ def _use(core: Core, operand: Operand) -> _Use:
 
 
 class _Layout(NamedTuple):
-    """A format of `.insn`: the registers that it names, and the bits that it takes as a number."""
+    """A format of `.insn`: its name, its register fields, and its number.
+
+    The number is the field of `width` bits from bit `low` on.
+    """
 
     name: str
     registers: tuple[str, ...]
@@ -183,7 +198,7 @@ _TWO = _Layout("i", ("rd", "rs1"), 20, 12)
 
 
 def _insn(row: Instruction, uses: Mapping[str, _Use]) -> tuple[str, set[str]]:
-    """Return the text of `.insn`, and the operands that stand in its number."""
+    """Return the text of `.insn` for an instruction, and the operands that are in its number."""
     code = f"{row.match & 0x7F:#x}, {row.match >> 12 & 7}"
     places = {use.slot: use for use in uses.values()}
     for word, use in uses.items():
@@ -201,7 +216,10 @@ def _insn(row: Instruction, uses: Mapping[str, _Use]) -> tuple[str, set[str]]:
 
 
 def _register(row: Instruction, places: Mapping[str | None, _Use], name: str) -> str:
-    """Return the text of a register of `.insn`."""
+    """Return the text for the register field `name` of `.insn`.
+
+    `places` has the operands by the register field that holds them.
+    """
     use = places.get(name)
     if use is None:
         return f"x{row.match >> _SLOTS[name] & 31}"
@@ -212,7 +230,7 @@ def _register(row: Instruction, places: Mapping[str | None, _Use], name: str) ->
 
 
 def _number(row: Instruction, uses: Mapping[str, _Use], layout: _Layout) -> tuple[str, set[str]]:
-    """Return the text of the number of `.insn`, and the operands in it."""
+    """Return the text for the number of `.insn`, and the names of the operands that are in it."""
     fixed, terms, names = row.match, [], set()
     for word, use in uses.items():
         for piece in use.operand.field.slices:

@@ -243,10 +243,10 @@ GROUP_SIDE = 4  # tiles of a half of a row: 4 x 4 of a matrix (Fig. 3A)
 
 
 def tile_shape(layout: str, side: str, lanes: int) -> tuple[int, int]:
-    """Return the (rows, columns) of a tile: the piece of a matrix that an arrangement uses (Fig.
+    """Return the (rows, columns) of a tile, the piece of a matrix that an arrangement uses.
 
-    3). A tile of side `a` or `b` is one column of memory. A tile of side `c` is the contents of Rz
-    after a whole tile: 16 numbers for dot, `lanes` columns for outer.
+    A tile of side `a` or `b` is one column of memory. A tile of side `c` is the contents of Rz
+    after a whole tile: 16 numbers for dot, `lanes` columns for outer (Fig. 3).
     """
     row, column, block = (1, lanes), (lanes, 1), (TENSOR_SIDE, TENSOR_SIDE)
     shapes = {

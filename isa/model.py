@@ -45,7 +45,7 @@ class Structure:
     """A record in memory: little-endian, members in order and without gaps.
 
     A member whose name starts with `reserved` must be zero. `then` says in words which data follow
-    the record; one of its members counts them.
+    the record; one of the record's members counts them.
     """
 
     name: str

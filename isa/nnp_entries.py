@@ -54,9 +54,10 @@ class Volume:
         )
 
     def stepped(self, iteration: int) -> int:
-        """Return the index of the position (y, x) at which an iteration's window begins.
+        """Return the index of the volume's position (y, x) at which an iteration's window begins.
 
-        The offset of an _inc form's operand is this index times its inc.
+        Positions are counted row by row. The address of an _inc form's operand advances by this
+        index times its inc.
         """
         y, x = divmod(iteration, self.across)
         return (y * self.width + x) * self.stride

@@ -170,10 +170,10 @@ class Interpreter:
     # Commands of points
 
     def _with_point_commands(self, answer: Answer) -> Answer:
-        """Execute the commands of a stop's points, and return the stop with their answers.
+        """Execute the commands of a stop's points, and return the answer with their answers.
 
-        If such a command has caused the stop, return it unchanged: `_run_point_commands` goes on
-        with it.
+        If such a command has caused the stop, the answer is returned unchanged, because
+        `_run_point_commands` executes the commands of the new stop's points.
         """
         if self._in_point_commands or answer.stopped is None or not answer.stopped.hits:
             return answer
@@ -185,10 +185,11 @@ class Interpreter:
             self._in_point_commands = False
 
     def _run_point_commands(self, stop: StopRecord | None) -> tuple[Answer, ...]:
-        """Return the answers of the commands of a stop's points.
+        """Execute the commands of a stop's points and return their answers.
 
-        If one of these commands leads to another stop, the commands of that stop's points are
-        executed next.
+        If one of them leads to another stop, the commands of that stop's points follow instead of
+        the rest; this is repeated for at most `MOST_STOPS` stops. An error ends the execution. Only
+        the last `MOST_ANSWERS` answers are returned.
         """
         replies: list[Answer] = []
         for _ in range(MOST_STOPS):

@@ -85,8 +85,8 @@ def assemble(
 
     `device` overrides the source's `.device`. `defines` gives values to symbols. `include_dirs` are
     folders that are searched for `.include`. The result's `warnings` are those of the assembler.
-    With a `record`, `macaw.asm.listing.text(program, record)` returns the listing. With
-    `gnu`, what stands before the first `.core` of a source is cp's.
+    With a `record`, `macaw.asm.listing.text(program, record)` returns the listing. With `gnu`,
+    statements before the first `.core` of a source are in cp's part.
 
     Raises `AssemblyError` with all errors, `InputError` for a file that cannot be read and
     `ConfigError` for an invalid device.
@@ -125,10 +125,11 @@ def assemble_object(
     record: Record | None = None,
     gnu: bool = False,
 ) -> Relocatable:
-    """Assemble an object for a linker (`macaw asm -c`), as `assemble` does an executable.
+    """Assemble an object for a linker, as `macaw asm -c` does.
 
-    Symbols that no source defines are those of other objects, and there is no default program of
-    cp. `save_object` writes it, `linker_script` and `c_header` say where everything lies.
+    Arguments and errors are those of `assemble`. A linker finds symbols that no source defines in
+    other objects. There is no default program of cp. `save_object` writes the object;
+    `linker_script` and `c_header` contain its addresses.
     """
     from macaw.asm import assembler
 
@@ -238,9 +239,10 @@ def save(
 
 @check_arguments(item=_RELOCATABLE, path=arguments.path, lines=arguments.flag)
 def save_object(item: Relocatable, path: FilePath, *, lines: bool = True) -> None:
-    """Write an object as an ELF file for a linker; `lines` as for `save`.
+    """Write an object as an ELF file for a linker; with `lines`, it contains the source lines.
 
-    Raises `InputError` for a file that cannot be written, `ElfError` for what ELF cannot hold.
+    Raises `InputError` for a file that cannot be written, `ElfError` for an object that ELF cannot
+    represent.
     """
     from macaw.asm import elf_object
 
@@ -260,9 +262,11 @@ def linker_script(item: Relocatable) -> str:
     device=arguments.optional(arguments.device),
 )
 def c_header(item: Relocatable | None = None, *, device: DeviceLike | None = None) -> str:
-    """Return macaw.h for a device: instructions as macros, addresses; and for an object's program.
+    """Return the text of macaw.h, the C header of a device.
 
-    Without `device` it is the object's own, else `DEFAULT_DEVICE`. Raises `ConfigError`.
+    It has macros for the device's instructions, its addresses, and, with an object, the addresses
+    of the object's program. The default `device` is that of the object, or else `DEFAULT_DEVICE`.
+    Raises `ConfigError`.
     """
     from macaw.asm import c_header
 

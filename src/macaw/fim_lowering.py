@@ -261,8 +261,8 @@ def _plan_and_write(
 ) -> tuple[GraphPlan, SourceFiles]:
     """Return the plan and its program.
 
-    If the steps have too many instructions for an island's memory, the plan is made again with half
-    of the limit.
+    A task may take as many instructions as an island's memory has. If all steps together exceed the
+    memory, the plan is made again with half of this limit, and so on. Raises `LowerError`.
     """
     words = int(config[INSTRUCTIONS])
     room_error: program.RoomError | None = None

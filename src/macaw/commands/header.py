@@ -1,4 +1,4 @@
-"""`macaw header`: what C has to know of a device and of a program."""
+"""The command `macaw header`: prints the C header for a device and a program."""
 
 from __future__ import annotations
 

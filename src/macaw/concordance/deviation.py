@@ -68,9 +68,10 @@ def find_deviation(
 def _record_results(
     layer: LayerTensors, target: str, text: str, data: Arrays
 ) -> dict[int, tuple[SourceInstruction, NDArray[Any]]] | None:
-    """Return by chain the result of its last operation in the software.
+    """Return the last operation of each chain in the software, by the chain's number.
 
-    The result is None if the file has an unknown form.
+    It is given as (source instruction, result). The return value is None if the file has an unknown
+    form.
     """
     calls = [
         (node, chain)

@@ -43,12 +43,15 @@ _SYMBOL_KINDS = {
 
 
 class Cancelled(Exception):
-    """The run of the assembler has ended early: the file changed, or another file comes first."""
+    """Raised if a run of the assembler was ended early.
+
+    The reason is that the file has changed, or that another file has priority.
+    """
 
 
 @dataclass(frozen=True)
 class ClientOptions:
-    """What the client chose when it initialized the server."""
+    """The options that the client chose when it initialized the server."""
 
     include_dirs: tuple[str, ...] = ()
     defines: Mapping[str, str | int] = field(default_factory=dict)
@@ -56,7 +59,7 @@ class ClientOptions:
 
 
 class OpenFile:
-    """A file as it is in the editor, at one version."""
+    """One version of a file that is open in the editor."""
 
     def __init__(self, options: ClientOptions, uri: str, version: int, text: str) -> None:
         self.uri, self.version, self.text = uri, version, text
@@ -83,7 +86,7 @@ class OpenFile:
             raise Cancelled
 
     def diagnostics(self) -> list[types.Diagnostic]:
-        """Assemble the file; its errors and warnings. Raises `Cancelled`."""
+        """Assemble the file and return its errors and warnings. Raises `Cancelled`."""
         if self.is_too_long:
             start = types.Position(0, 0)
             text = f"the file has more than {_MOST_CHARACTERS:,} characters; it is not assembled"
@@ -119,7 +122,7 @@ class OpenFile:
         )
 
     def location(self, span: Span) -> types.Location:
-        """A span as the protocol has it, in this file or another one."""
+        """Return a span, in this file or another one, in the protocol's form."""
         if span.file == self.document.name:
             return types.Location(self.uri, self.positions.range(span))
         return types.Location(Path(span.file).resolve().as_uri(), _plain_range(span))
@@ -127,7 +130,7 @@ class OpenFile:
     # --- requests ---
 
     def hover(self, position: types.Position) -> types.Hover | None:
-        """The meaning of the word at `position`; None if it has none."""
+        """Return an explanation of the word at `position`; None if there is none."""
         note = self.document.hover(*self.positions.line_and_column(position))
         if note is None:
             return None
@@ -135,21 +138,21 @@ class OpenFile:
         return types.Hover(text, self.positions.range(note.span))
 
     def complete(self, position: types.Position) -> list[types.CompletionItem]:
-        """The words that may stand at `position`, the best first."""
+        """Return the words that may be written at `position`, the most likely kinds first."""
         suggestions = self.document.suggestions(*self.positions.line_and_column(position))
         return [_completion(rank, item) for rank, item in enumerate(suggestions)]
 
     def definition(self, position: types.Position) -> types.Location | None:
-        """The place that defines the word at `position`; None if there is none."""
+        """Return where the word at `position` is defined; None if that is unknown."""
         span = self.document.definition(*self.positions.line_and_column(position))
         return None if span is None else self.location(span)
 
     def outline(self) -> list[types.DocumentSymbol]:
-        """The symbols and macros of the file."""
+        """Return the symbols and macros of the file, grouped by `.core` part."""
         return [_symbol(self.positions, entry) for entry in self.document.outline()]
 
     def formatting(self) -> list[types.TextEdit]:
-        """The edit that lays the file out as `macaw fmt` does."""
+        """Return the edit that formats the file as `macaw fmt` does."""
         if self.is_too_long:
             return []
         text = self.document.format_text()
@@ -160,7 +163,7 @@ class OpenFile:
 
 
 def path_of(uri: str) -> str | None:
-    """The path of a file: URI; None for another URI."""
+    """Return the path that a file: URI names; None for another URI."""
     try:
         parts = urlsplit(uri)
     except ValueError:
@@ -172,7 +175,7 @@ def path_of(uri: str) -> str | None:
 
 
 def resolve(name: str) -> str:
-    """The real path of a file, for comparisons; `name` itself if there is none."""
+    """Return the real path of a file, for comparisons; `name` itself if there is no real path."""
     try:
         return str(Path(name).resolve())
     except (OSError, RuntimeError, ValueError):

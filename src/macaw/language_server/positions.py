@@ -1,8 +1,8 @@
-"""Positions in an open file: those of the Language Server Protocol, and the assembler's.
+"""Converts positions in an open file between the Language Server Protocol and the assembler.
 
-The protocol counts lines and code units from 0, in UTF-16 or in an encoding that client and server
-agree on. For the protocol a lone carriage return ends a line too. The assembler counts lines and
-characters from 1, and only a line feed ends a line.
+The protocol counts lines from 0, and columns from 0 in code units of UTF-16 or of an encoding on
+which client and server agree. For the protocol a lone carriage return ends a line, too. The
+assembler counts lines and characters from 1, and only a line feed ends a line.
 """
 
 from __future__ import annotations
@@ -20,21 +20,24 @@ _UTF16, _UTF32 = types.PositionEncodingKind.Utf16, types.PositionEncodingKind.Ut
 
 
 def choose_encoding(params: types.InitializeParams) -> types.PositionEncodingKind:
-    """The unit of columns: whole characters (UTF-32) if the client offers it, else UTF-16."""
+    """Return the unit of columns: characters (UTF-32) if the client offers it, else UTF-16."""
     general = params.capabilities.general
     offered = (general.position_encodings if general is not None else None) or ()
     return _UTF32 if _UTF32 in offered else _UTF16
 
 
 class Positions:
-    """Converts positions in one text."""
+    """The converter of positions in one text."""
 
     def __init__(self, text: str, encoding: types.PositionEncodingKind) -> None:
         self.text, self._encoding = text, encoding
 
     @cached_property
     def _lines(self) -> tuple[list[int], list[int]]:
-        """Starts and ends of the protocol's lines; an end is the offset of the line break."""
+        """The offsets of the starts of the protocol's lines, and of their ends.
+
+        An end is the offset of the line break.
+        """
         spans = [match.span() for match in _LINE_END.finditer(self.text)]
         starts = [0, *(end for _start, end in spans)]
         return starts, [*(start for start, _end in spans), len(self.text)]
@@ -44,7 +47,10 @@ class Positions:
         return [0, *(match.end() for match in re.finditer("\n", self.text))]
 
     def offset(self, position: types.Position) -> int:
-        """The offset of a position in the text, at most the end of its line or of the text."""
+        """Return the offset of a position in the text.
+
+        If the position is outside, it is the offset of the end of its line or of the text.
+        """
         starts, ends = self._lines
         if position.line >= len(starts):
             return len(self.text)
@@ -56,7 +62,7 @@ class Positions:
         return start + len(units.decode("utf-16-le", "surrogatepass"))
 
     def position(self, offset: int) -> types.Position:
-        """The protocol's position of an offset."""
+        """Return the protocol's position for an offset in the text."""
         starts, ends = self._lines
         offset = max(0, min(offset, len(self.text)))
         line = bisect_right(starts, offset) - 1
@@ -66,13 +72,13 @@ class Positions:
         return types.Position(line, len(before.encode("utf-16-le", "surrogatepass")) // 2)
 
     def line_and_column(self, position: types.Position) -> tuple[int, int]:
-        """The assembler's line and column of a position."""
+        """Return the assembler's line and column for a position of the protocol."""
         offset = self.offset(position)
         line = bisect_right(self._assembler_starts, offset)
         return line, offset - self._assembler_starts[line - 1] + 1
 
     def range(self, span: Span) -> types.Range:
-        """The protocol's range of a span."""
+        """Return the protocol's range for a span."""
         starts = self._assembler_starts
         start = starts[min(span.line, len(starts)) - 1] - 1
         return types.Range(
@@ -80,7 +86,7 @@ class Positions:
         )
 
     def apply(self, change: types.TextDocumentContentChangeEvent) -> str:
-        """The text after a change that the client reports."""
+        """Return the text after a change that the client reports."""
         if isinstance(change, types.TextDocumentContentChangeWholeDocument):
             return change.text
         start = self.offset(change.range.start)

@@ -1,7 +1,7 @@
-"""Read, check and answer messages of the Language Server Protocol.
+"""Reads, checks and answers messages of the Language Server Protocol.
 
-Every request gets exactly one answer, an error if it is wrong. A wrong notification is ignored.
-`macaw.language_server.server` has the handlers.
+Every request gets exactly one answer, which is an error if the request is wrong. A wrong
+notification is ignored. `macaw.language_server.server` has the handlers.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Stream(Protocol):
 
 
 class Refusal(Exception):
-    """The answer to a message is this error."""
+    """The error with which the server answers a message."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -44,14 +44,14 @@ class Refusal(Exception):
 
 
 class MessageReader:
-    """Splits a stream of bytes into the bodies of messages."""
+    """The reader that splits a stream of bytes into the bodies of messages."""
 
     def __init__(self, stream: Stream) -> None:
         self._stream = stream
         self._bytes = bytearray()
 
     def body(self) -> bytes | None:
-        """The next body; None at the end. Raises `Refusal` for a malformed message."""
+        """Return the next body; None at the end. Raises `Refusal` for a malformed message."""
         while (end := self._bytes.find(_END)) < 0:
             if len(self._bytes) > MOST_HEADER:
                 del self._bytes[: -len(_END)]
@@ -76,7 +76,7 @@ class MessageReader:
         return body
 
     def _skip(self, length: int) -> bool:
-        """Skip a body; false if the stream ends in it."""
+        """Skip a body; return False if the stream ends in it."""
         while length > len(self._bytes):
             length -= len(self._bytes)
             self._bytes.clear()
@@ -96,7 +96,7 @@ NotificationHandler = tuple[type, Callable[[Any], None]]
 
 
 class Peer:
-    """One session: from `initialize` to `exit`, or to the end of the stream."""
+    """One session with a client: from `initialize` to `exit`, or to the end of the stream."""
 
     def __init__(
         self,
@@ -113,7 +113,7 @@ class Peer:
         self._tasks: dict[int | str, asyncio.Task[None]] = {}
 
     async def serve(self, stream: Stream) -> bool:
-        """Answer messages until the client leaves; true if it sent `shutdown` first."""
+        """Answer messages until the client leaves; return whether it sent `shutdown` first."""
         loop = asyncio.get_running_loop()
         queue: asyncio.Queue[bytes | Refusal | None] = asyncio.Queue()
         free = threading.Semaphore(_MOST_PENDING)
@@ -159,7 +159,7 @@ class Peer:
     # --- a message ---
 
     def _handle(self, item: bytes | Refusal) -> asyncio.Task[None] | None:
-        """Handle a message; return the task that answers it, if it takes one."""
+        """Handle a message; return the task that will answer it, or None if it needs none."""
         try:
             message = _message(item)
         except Refusal as refusal:
@@ -213,7 +213,10 @@ class Peer:
             raise Refusal(Codes.InvalidRequest, "the server is shut down")
 
     def _request_handler(self, method: str) -> RequestHandler:
-        """The handler of a method. Raises `Refusal` if there is none, and out of a session."""
+        """Return the handler of a method.
+
+        Raises `Refusal` if there is none, or if the method is called outside of a session.
+        """
         self._check_ready()
         handler = self._requests.get(method)
         if handler is None:
@@ -232,7 +235,10 @@ class Peer:
             self._fail(number, internal_error(error))
 
     def _finish(self, number: int | str, task: asyncio.Task[None]) -> None:
-        """Forget a request; answer it if it was cancelled, even before it started."""
+        """Forget a request whose task has ended; if it was cancelled, answer it with an error.
+
+        A task may be cancelled before it has started, so it cannot answer by itself.
+        """
         del self._tasks[number]
         if task.cancelled():
             self._fail(number, Refusal(LSPCodes.RequestCancelled, "the request is cancelled"))
@@ -255,7 +261,7 @@ class Peer:
                 internal_error(error)
 
     def _parse(self, kind: type, params: object) -> Any:
-        """The parameters as an object of `kind`. Raises `Refusal`."""
+        """Return the parameters as an object of the class `kind`. Raises `Refusal`."""
         try:
             return self._converter.structure(params, kind)
         except Exception:  # cattrs passes on whatever constructors raise
@@ -275,7 +281,7 @@ class Peer:
 
 
 def _message(item: bytes | Refusal) -> dict[str, Any]:
-    """The JSON-RPC object of a body. Raises `Refusal`."""
+    """Return the JSON-RPC object in a body. Raises `Refusal`, or `item` itself if it is one."""
     if isinstance(item, Refusal):
         raise item
     try:
@@ -288,7 +294,7 @@ def _message(item: bytes | Refusal) -> dict[str, Any]:
 
 
 def internal_error(error: Exception) -> Refusal:
-    """The answer for a defect of this server, which is also printed. The session goes on."""
+    """Print an error of this server itself, and return the answer for it. The session continues."""
     text = f"internal error: {type(error).__name__}: {error}"
     print(f"macaw lsp: {text}", file=sys.stderr)
     return Refusal(Codes.InternalError, text)

@@ -35,7 +35,7 @@ _MOST_ASSEMBLED = 4  # files whose results of the assembler stay in memory
 
 
 class LanguageServer:
-    """The open files, their planned diagnostics, and the client's options."""
+    """The server's state: the open files, their planned diagnostics, and the client's options."""
 
     def __init__(self, write: Callable[[bytes], object]) -> None:
         self.options = ClientOptions()
@@ -88,7 +88,7 @@ class LanguageServer:
         }
 
     def serve(self, stream: Stream) -> bool:
-        """Answer messages until the client leaves; true if it sent `shutdown` first."""
+        """Answer messages until the client leaves; return whether it sent `shutdown` first."""
         return asyncio.run(self._session(stream))
 
     async def _session(self, stream: Stream) -> bool:
@@ -146,7 +146,7 @@ class LanguageServer:
         self._put(OpenFile(self.options, uri, version, positions.text))
 
     def _save(self, params: types.DidSaveTextDocumentParams) -> None:
-        """Diagnose again the file that was saved, and all open files that read it."""
+        """Make new diagnostics for the file that was saved, and for all open files that read it."""
         uri = params.text_document.uri
         path = path_of(uri)
         source = resolve(path) if path else None
@@ -167,7 +167,7 @@ class LanguageServer:
         self._publish(uri, None, [])
 
     def _put(self, file: OpenFile) -> None:
-        """Replace the file's older version, and plan its diagnostics."""
+        """Replace the older version of a file, and plan its diagnostics."""
         older = self._files.pop(file.uri, None)
         if older is not None:
             older.cancel()
@@ -178,7 +178,10 @@ class LanguageServer:
         self._put(OpenFile(self.options, file.uri, file.version, file.text))
 
     def _plan(self, file: OpenFile) -> None:
-        """Diagnose a file at once, or, if that takes long, when typing pauses."""
+        """Plan the next diagnostics of a file.
+
+        They are made soon if they take little time, else when the user stops typing.
+        """
         handle = self._timers.pop(file.uri, None)
         if handle is not None:
             handle.cancel()
@@ -200,7 +203,7 @@ class LanguageServer:
             task.add_done_callback(self._tasks.discard)
 
     async def _diagnose(self, file: OpenFile) -> None:
-        """Assemble a file and publish what is wrong with it."""
+        """Assemble a file and send its errors and warnings to the client."""
 
         def diagnose() -> list[types.Diagnostic]:
             self._in_progress = file.uri
@@ -223,7 +226,10 @@ class LanguageServer:
             self._forget_older()
 
     async def _ask(self, params: Any, question: Callable[[OpenFile], T]) -> T | None:
-        """Answer `question` about an open file; None if it is closed or changes meanwhile."""
+        """Return the result of `question` for the open file that `params` names.
+
+        Return None if the file is not open, or if it changes meanwhile.
+        """
         uri = params.text_document.uri
         other = self._files.get(self._in_progress)
         if other is not None and other.uri != uri:
@@ -244,7 +250,7 @@ class LanguageServer:
         return None
 
     def _forget_older(self) -> None:
-        """Drop the results of the assembler, but for the files of the latest requests."""
+        """Drop the assembler's results for all files except those of the latest requests."""
         for older in list(self._files.values())[:-_MOST_ASSEMBLED]:
             older.document.forget()
 

@@ -89,9 +89,9 @@ def choose(
 ) -> Choice:
     """Return the plan with the least predicted cycles. Raises `LowerError` if none fits.
 
-    The preferred mapping is selected if it costs at most 2% more. `product` has to be validated.
-    `density` is the share of activations that are not zero. A `mapping` or `split` restricts the
-    search.
+    The preferred mapping is selected if it costs at most 2% more. `product` must be a result of its
+    method `validated`. `density` is the share of activations that are not zero. A `mapping` or
+    `split` restricts the search.
     """
     tensors, external = product.tensor_bytes(config), config["mem.external_bytes"]
     if tensors > external:

@@ -111,7 +111,7 @@ class Layout:
     def filled(self, layers: tuple[int, ...], block: int) -> tuple[int, ...]:
         """Return the numbers of lanes that hold weights in block `block` of the given layers.
 
-        Layers without this block are left out, and so are equal numbers.
+        Each number occurs once. Layers without this block are left out.
         """
         begin = block * self.lanes
         counts = {min(self.fan_in(layer) - begin, self.lanes) for layer in layers}

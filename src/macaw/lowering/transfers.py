@@ -25,7 +25,10 @@ GATHER = "raw sums of all rows to row 0"
 
 @dataclass(frozen=True)
 class Transfer:
-    """A transfer of the dma, given for index 0 of all loops and half 0; `what` is its comment."""
+    """A transfer of the dma, with the addresses that it has in the first iteration and in half 0.
+
+    `what` is its comment.
+    """
 
     dst: str
     src: str

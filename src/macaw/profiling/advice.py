@@ -108,8 +108,9 @@ def lateness(
 ) -> tuple[dict[str, Metric], list[Finding]]:
     """Return the metric `late` of each row, and findings for the rows that exceed `limit`.
 
-    `sooner` has for each row how many cycles shorter the run would be without the late starts. If
-    it has none, no core waited for the row, and there is no finding.
+    `sooner` says for each row by how many cycles the run would be shorter without the row's late
+    starts. There is no finding if that is nothing or only a small share of `cycles`, the length of
+    the run.
     """
     by_row: dict[str, Metric] = {}
     late_findings = []

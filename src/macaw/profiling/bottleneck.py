@@ -40,9 +40,10 @@ class _WorkGraph:
         self.after = {node: self._causes(*node) for node in self.nodes}
 
     def _causes(self, core: str, place: int) -> list[tuple[str, int]]:
-        """Return the other cores that an interval waited for, each with the cycle it waited for.
+        """Return the other cores that an interval waited for, as pairs (core, cycle).
 
-        `place` is the index of the interval in the core's work.
+        The wait ended when the core reached that cycle. `place` is the index of the interval in the
+        work of `core`.
         """
         begin = self.busy[core][place][0]
         idle = self.busy[core][place - 1][1] if place else 0
@@ -60,9 +61,10 @@ class _WorkGraph:
         return [(self.commander, begin)] if last >= 0 and there[last][1] >= idle else []
 
     def _nearest(self, core: str, time: int) -> list[tuple[str, int]]:
-        """Return the other core that works at `time`, or that worked last before.
+        """Return (core, `time`) for the core that works at `time`, or else worked last before it.
 
-        It is assumed as the cause of a wait that names no core.
+        Neither `core` itself nor the commander counts. The result is assumed as the cause of a wait
+        that names no core. The list is empty if there is no such core.
         """
         candidates = []
         for name, busy in self.busy.items():
@@ -125,9 +127,11 @@ class _WorkGraph:
         return max((span[-1][1] for span in spans.values()), default=0)
 
     def _map_time(self, core: str, spans: Sequence[tuple[int, int]], time: int) -> tuple[int, int]:
-        """Return the simulated cycle for a cycle `time` of the real run of a core.
+        """Return the cycle in the simulation that corresponds to cycle `time` of the recorded run.
 
-        The second number says by how many cycles `time` is after the core's work, at most 1.
+        `spans` has the simulated (begin, end) of the core's intervals so far. The sum of the two
+        results is the cycle: the second one is 0 in an interval, 1 after its end, and `time` before
+        the first one.
         """
         place = min(bisect_left(self.begins[core], time), len(spans)) - 1
         if place < 0:

@@ -187,7 +187,8 @@ def marker_parameters(cores: Mapping[str, int]) -> dict[str, Parameters]:
 def cycling_parameters(num: int, groups: int) -> Parameters:
     """Return the parameters that record all instructions, `num` in each record.
 
-    The register groups take turns: OVERHEAD is `groups` times STEP.
+    The `groups` register groups take turns, so a group opens again after `num` times `groups`
+    instructions.
     """
     return {
         MODE: AUTO,
@@ -202,7 +203,8 @@ def cycling_parameters(num: int, groups: int) -> Parameters:
 def segment_parameters(num: int, groups: int, shared: int, number: int) -> Parameters:
     """Return the parameters that record segment `number`: `groups` records of `num` instructions.
 
-    A segment shares `shared` groups with the segment before it (seed 001, Fig. 6).
+    The first `shared` records of a segment have the same instructions as the last ones of the
+    segment before it (seed 001, Fig. 6).
     """
     return {
         MODE: AUTO,

@@ -86,8 +86,8 @@ def check_places(program: Program, tensors: Iterable[Tensor], config: Configurat
 def check_types(program: Program, inputs: Iterable[Tensor], config: Configuration) -> None:
     """Raise `LowerError` if the program declares an input's data with another element type.
 
-    Zeros are accepted, because they are the same bits in each type. Unsigned integers of the same
-    size are accepted as the bits of the numbers.
+    Data that are all zero are accepted, because zero has the same bits in each type. Unsigned
+    integers of the same size are accepted as the bits of the numbers.
     """
     native, host = int(config["nnp.native"]), HOST_TYPES[str(config["nnp.host_format"])]
     bits = host.replace("float", "uint")

@@ -301,7 +301,7 @@ class LayerWriter:
     # --- loops ---
 
     def _loop(self, node: Node, loop: Loop, indent: int) -> None:
-        """Write the function that does one round of a loop, and the scan that calls it."""
+        """Write a function for one round of a loop, and the call of `scan` that does all rounds."""
         blank = " " * indent
         starts = [self._text(item) for item in loop.starts]
         sources = [self._sequence(loop, item) for item in loop.sources]
@@ -329,7 +329,11 @@ class LayerWriter:
         self._assign(left, "scan", [step, Group(tuple(starts)), *sources], indent)
 
     def _scan_targets(self, node: Node, loop: Loop, indent: int) -> str:
-        """Return the assignment targets of a scan: names of the last states and of the results."""
+        """Return the names to which a call of `scan` is assigned, as text.
+
+        `scan` executes a loop. It returns the states after the last round, and the results of all
+        rounds.
+        """
         bases = [f"{item.name or 'result'}_all" for item in loop.results]
         lasts = [item.name or "last" for item in loop.updates]
         needed_finals = [slot in loop.finals for slot in range(len(lasts))]

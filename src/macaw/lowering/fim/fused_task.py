@@ -56,9 +56,9 @@ class FusedTask:
 
 
 def fuse(tasks: Sequence[Task]) -> list[FusedTask]:
-    """Fuse a chain of tasks into one or two; each task takes the result of the one before.
+    """Fuse a chain of tasks into one or two fused tasks.
 
-    Raises `CannotError`.
+    Each task of the chain takes the result of the one before. Raises `CannotError`.
     """
     parts: list[FusedTask] = []
     for task in tasks:

@@ -66,7 +66,7 @@ class Job(Protocol):
 
     @property
     def rows(self) -> int:
-        """The number of rows that the job uses in each of these banks."""
+        """The number of rows that the job uses in each bank of `mask`."""
 
     @property
     def words(self) -> int:
@@ -102,7 +102,7 @@ class ProductJob:
 
     @property
     def rows(self) -> int:
-        """The number of rows that the job uses in each of these banks."""
+        """The number of rows that the job uses in each bank of `mask`."""
         return max(self.stream.rows, self.stream.buffer_rows)
 
     @property

@@ -226,7 +226,7 @@ def rough(
 
 
 def _times(config: Configuration) -> tuple[int, int, int]:
-    """Return cycles: of a column on the channel, of a copy's overhead, and to open a row."""
+    """Return the cycles of one column on the channel, of starting a copy, and of opening a row."""
     column = int(config["fim.t_ccdl"])
     copy = int(config["dma.setup"]) + int(config["mem.external_latency"]) + 10
     row = sum(int(config[f"fim.{name}"]) for name in ("wl", "burst", "t_wr", "t_rp", "t_rcdwr"))

@@ -84,7 +84,7 @@ class PointwiseJob:
 
     @cached_property
     def rows(self) -> int:
-        """The number of rows that the job uses in each of these banks."""
+        """The number of rows that the job uses in each bank of `mask`."""
         return -(-self.columns // (self.chunk * self.banks))
 
     @property

@@ -51,9 +51,10 @@ class ProducerConsumerJob:
 
     @property
     def columns(self) -> int:
-        """The number of columns in the buffer between the blocks, without those of one more push.
+        """The number of columns for the producer's results in the buffer between the two blocks.
 
-        The program makes the buffer one push larger than this.
+        The program makes the buffer larger by one more push, because the consumer pulls a tile
+        ahead.
         """
         return self.producer.items * self.producer.slices * self.producer.banks
 
@@ -68,7 +69,7 @@ class ProducerConsumerJob:
 
     @property
     def rows(self) -> int:
-        """The number of rows that the job uses in each of these banks."""
+        """The number of rows that the job uses in each bank of `mask`."""
         own = max(self.producer.rows, self.producer.buffer_rows, self.consumer.rows)
         return max(own, -(-self._size // COLUMNS))
 

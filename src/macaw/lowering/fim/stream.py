@@ -215,7 +215,7 @@ class StreamTiling:
         return self.link.pushes is not None and self.layout == TENSOR
 
     def tile_of_b(self, column: int) -> tuple[int, int, int]:
-        """Return for a column of B's tiles its round, its bank, and its position there."""
+        """Return (round, bank, position in the bank) for a column of B's tiles."""
         turn, rest = divmod(column, self.banks * self.wide)
         if self.interleaves_banks:
             place, bank = divmod(rest, self.banks)
