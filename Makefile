@@ -22,7 +22,7 @@ help:
 	@echo "make lint     ruff, mypy --strict, import-linter"
 	@echo "make check    what CI does: lint and test"
 	@echo "make bench    speed beside peers, measured in one run (BENCH=... to choose)"
-	@echo "make docs     docs/isa, docs/seeds and editors from the tables"
+	@echo "make docs     docs/isa, docs/seeds, docs/findings.md and editors from the tables"
 	@echo "make test-long  the tests that CI leaves out, and more examples of all (hours)"
 	@echo "make test-extras  VS Code's engine on the grammar (needs npm); PyTorch and TensorFlow (gigabytes)"
 	@echo "make picture  the pictures, docs/profile.md and docs/debugging-story.md, from real runs (needs chromium)"
@@ -83,6 +83,7 @@ check: lint test
 docs: $(READY)
 	@$(RUN)/python docs/build.py
 	@$(RUN)/python -m tests.seeds --write
+	@$(RUN)/python -m tests.findings --write
 
 bench: $(READY)
 	@$(INSTALL) -e '.[bench]'

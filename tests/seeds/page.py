@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from macaw.isa.markdown import wrap
 from tests.seeds.table import SEEDS, STATES, Fact, facts, paragraphs, ranges
@@ -80,7 +80,7 @@ def entry(fact: Fact) -> list[str]:
     state = f"{fact.state} ¶{ranges(fact.repeats)}" if fact.repeats else fact.state
     why = f" {_sentence(fact.why)}" if fact.why else ""
     lines = _lines(f"- **{state}**: {_sentence(fact.says)}{why}")
-    for text in _tests(fact):
+    for text in tests_by_file(fact.tests):
         lines += _lines(f"  - `{text}`")
     if fact.shows:
         lines += _lines(f"  - `{fact.shows}`" + (f" prints `{fact.prints}`" if fact.prints else ""))
@@ -95,10 +95,10 @@ def _sentence(text: str) -> str:
     return text if text.endswith((".", "?", "!")) else text + "."
 
 
-def _tests(fact: Fact) -> Iterator[str]:
-    """One piece a file: its path and the tests in it."""
+def tests_by_file(tests: Sequence[str]) -> Iterator[str]:
+    """Yield a text for each file of `tests` (`FILE::NAME`): its path and the tests in it."""
     by_file: dict[str, list[str]] = {}
-    for test in fact.tests:
+    for test in tests:
         path, _, name = test.partition("::")
         by_file.setdefault(path, []).append(name.replace("::", "."))
     for path, names in by_file.items():

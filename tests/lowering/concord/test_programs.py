@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -71,6 +72,45 @@ def test_programs_are_not_trivial(seed: int) -> None:
     found = concordance.concord(api.assemble(Source(source, "random.s"), device=config))
     one, other = (found.run(programs.tensors(rng, found)) for _ in range(2))
     assert any(not np.array_equal(one[name], other[name], equal_nan=True) for name in one)
+
+
+def test_programs_have_the_shapes_of_the_findings() -> None:
+    """F4: the generator never wrote what F1 to F3 need, so that no property test met them."""
+    shapes: Counter[str] = Counter()
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        config = programs.device(rng)
+        source = programs.program(rng, config, *programs.lengths(rng))
+        shapes.update(shapes_of(source, config["nnp.native"]))
+    assert min(shapes[name] for name in ("tile", "multicast", "dead load")) >= 10, shapes
+
+
+def shapes_of(source: str, native: int) -> set[str]:
+    """Which shapes a program has: a tile made of vectors that it wrote to Dram (F1), two writes
+    with increments to one memory in a chain of several iterations (F2), and a load after the last
+    output (F3)."""
+    shapes: set[str] = set()
+    written: set[int] = set()  # vectors of Dram that begin a write
+    scalars: dict[str, int] = {}
+    targets: list[str] = []
+    outputs = loads = 0
+    for line in re.findall(r"^ +([svm]_(?:wr|rd)(?:_inc)?) (.+)$", source, re.M):
+        mnemonic, words = line[0], line[1].split(", ")
+        if mnemonic == "s_wr":
+            scalars[words[0]] = int(words[1])
+        elif mnemonic.startswith("v_rd"):
+            targets, loads = [], loads + 1
+        elif mnemonic == "m_rd" and words[0] == "Dram":
+            rows = range(int(words[1]) * native, (int(words[1]) + 1) * native)
+            shapes |= {"tile"} if written & set(rows) else set()
+        elif mnemonic.startswith("v_wr"):
+            written |= {int(words[1])} if words[0] == "Dram" else set()
+            outputs = loads if words[0] == "NetOutQ" else outputs
+            if mnemonic == "v_wr_inc":
+                again = words[0] in targets and scalars.get("iterations", 1) > 1
+                shapes |= {"multicast"} if again else set()
+                targets.append(words[0])
+    return shapes | ({"dead load"} if loads > outputs else set())
 
 
 def test_the_command_that_tries_many(capsys: pytest.CaptureFixture[str]) -> None:
