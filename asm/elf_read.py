@@ -184,7 +184,7 @@ def check_core(section: str, core: str) -> None:
 
 
 def check_entry(entry: int | None, sections: Iterable[Section]) -> None:
-    """Raise `ElfError` unless `entry` is the address of a word in an executable section."""
+    """Raise `ElfError` unless `entry` is None or the address of a word in an executable section."""
     if entry is None:
         return
     if not any(item.flags == "ax" and item.holds(entry) for item in sections):

@@ -109,7 +109,10 @@ class LineTable(Sequence[Line]):
         return self._rows.get(section, Rows())
 
     def at(self, section: str, address: int) -> Line | None:
-        """Return the last line of the section at or before `address`; None if there is none."""
+        """Return the last line of the section at or before `address`.
+
+        Return None if there is none, or if the source line of these bytes is unknown.
+        """
         rows = self.rows(section)
         place = bisect_right(rows.addresses, address) - 1
         if place < 0 or not rows.lines[place]:

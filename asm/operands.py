@@ -243,9 +243,10 @@ def _unknown_name(kind: NamedNumber, node: Name) -> Mistake:
 
 
 def check(name: str, kind: Kind, value: int, node: Node) -> int:
-    """Return `value` as the field takes it. Raises `Mistake` with the allowed range.
+    """Return the number that the operand's field stores for `value`.
 
-    As in GNU as, a signed field also takes a 32-bit number that is written as unsigned.
+    As in GNU as, a signed field also takes a 32-bit number that is written as unsigned. Raises
+    `Mistake` with the allowed range.
     """
     try:
         kind.check(value)

@@ -234,7 +234,7 @@ class TextStack:
         self.frames = [Frame("file", self._lines(text))]
 
     def expand(self, command: Command, macro: Macro, values: Sequence[str]) -> None:
-        """Read a macro's body next, unless its bytes for these values are known.
+        """Read a macro's body next. If its bytes for these values are known, put them instead.
 
         Raises `LimitExceeded`, as all methods that add a text.
         """

@@ -207,7 +207,10 @@ class FrameBuilder:
         return Code(tuple(code_rows))
 
     def registers(self) -> tuple[Register, ...]:
-        """Return the registers of the first focused place, by their first names."""
+        """Return the registers of the first focused place that have a value, at most `REGISTERS`.
+
+        Of a register's names, the first one is used.
+        """
         session = self.interpreter.session
         place = session.focus[0]
         members = Members(session.device, place)

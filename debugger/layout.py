@@ -151,7 +151,10 @@ class Arrangement:
         self.version += 1
 
     def show(self, panel: str) -> None:
-        """Show a panel; it replaces the last panel that this method has shown."""
+        """Show a panel; it replaces the last panel that this method has shown.
+
+        If a panel fills the screen (`zoom`), the new panel fills it instead.
+        """
         if panel in self.hidden_panels:
             self.hidden_panels.remove(panel)
         if panel in self.extra_panels:

@@ -155,6 +155,7 @@ class Session:
         """Run until each focused core that runs has executed `count` more instructions.
 
         With `only`, only the first of the focused cores counts; with `every`, all cores that run.
+        If units of a core are focused, such as PEs, the instructions of these units are counted.
         """
         self._check_count(count)
         units = [place for place in self.focus if place.units]
@@ -245,7 +246,10 @@ class Session:
         return self._go_back(now, goal, done, lambda: cycle - self.device.cycle)
 
     def stepi_back(self, count: int = 1) -> StopRecord:
-        """Go back `count` instructions of the first focused core; a point on the way stops it."""
+        """Go back `count` instructions of the first focused core; a point on the way stops it.
+
+        If units of the core are focused, such as PEs, the instructions of these units are counted.
+        """
         self._check_count(count)
         now, name, retired = self.device.position, self.core.name, self.core.retired
         units = [place for place in self.focus if place.units]

@@ -308,7 +308,10 @@ class Core:
 
 
 def _check_forms(core: Core, mnemonic: str, rows: tuple[Row, ...]) -> None:
-    """Raise `TableError` if two rows of a mnemonic have the same operand shapes."""
+    """Raise `TableError` if two rows of a mnemonic have the same operand shapes.
+
+    Also raise it if the mnemonic's only row says that it overloads others.
+    """
     if len(rows) == 1 and isinstance(rows[0], Pseudo) and rows[0].overloads:
         raise TableError(f"{core.name}: {mnemonic} overloads no other row")
     shapes = set()

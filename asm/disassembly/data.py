@@ -72,7 +72,10 @@ def _rows(name: str, numbers: list[str], width: int) -> list[str]:
 
 
 def _strings(data: bytes) -> list[str]:
-    """Return the bytes as `.asciz` and `.ascii` lines; no lines if some bytes are not text."""
+    """Return the bytes as `.asciz` and `.ascii` lines, and zeros at the end as `.space`.
+
+    The result has no lines if other bytes are not text.
+    """
     lines, place = [], 0
     while (match := _STRING.match(data, place)) is not None:
         lines.append(directive(f".asciz {_quote(match[0][:-1])}"))

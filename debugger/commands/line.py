@@ -54,7 +54,10 @@ class Line:
         return self.offset, self.offset + max(1, len(self.text))
 
     def place(self, operand: str) -> tuple[int, int]:
-        """Return the place of an operand in the line, as offsets of first character and end."""
+        """Return the place of an operand in the line, as offsets of first character and end.
+
+        If the line does not have the operand, return the place of all arguments.
+        """
         one = next((one for one in self.arguments if one.what == operand), None)
         begin, end = one.at if one is not None else (0, len(self.text))
         return begin + self.offset, end + self.offset

@@ -220,7 +220,8 @@ class ImagePlan(ProductPlan):
     def start_sums(self) -> NDArray[np.generic]:
         """Return an array of shape (n tiles, rows, slots): the biases with which sums start.
 
-        Without a bias the first axis has length 1 and all numbers are zero.
+        Without a bias the first axis has length 1 and all numbers are zero. If rows compute parts
+        of the same sums, only row 0 has the biases, and the others have zeros.
         """
         bias = self.product.bias
         shape = (1 if bias is None else self.count("N"), self.partition.rows)

@@ -238,7 +238,7 @@ def results_words(plan: ImagePlan, p: int, q: int) -> str:
 def _results_by_columns(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
     """Return the transfers of outputs in the layout (channel, column, row).
 
-    There is one transfer if the tile has all columns.
+    There is one transfer if the tile has all columns, else one for each channel.
     """
     product, tile, size = plan.product, plan.tile, Types.size(plan.types.result)
     row, column, channel = (pitch * size for pitch in product.y_pitches)

@@ -335,7 +335,8 @@ class ProductPlan:
         """Return the sums with which a tile starts: the bias, or zeros.
 
         The shape is (n tiles, rows, groups, summing clusters · PEs, accumulators). Without a bias
-        the first axis has length 1.
+        the first axis has length 1. If rows compute parts of the same sums, only row 0 has the
+        bias.
         """
         tiles = 1 if self.product.bias is None else self.count("N")
         shape = (

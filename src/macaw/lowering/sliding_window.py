@@ -106,7 +106,7 @@ class SlidingWindowPlan(ImagePlan):
         return np.full((self.count("N"), 1, rows), size, np.int64)
 
     def check_buffers(self) -> None:
-        """Raise `LowerError` if kernel or strips do not fit their buffers."""
+        """Raise `LowerError` if kernel or strips do not fit their buffers, or an exe's segments."""
         if self.window > self.config["pe.input_buffer"]:
             raise LowerError(f"a kernel of {self.window} weights")
         if self.tile.groups * self.strip > self.config["pe.weight_queue"]:

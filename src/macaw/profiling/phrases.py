@@ -69,9 +69,9 @@ def finding_sentence(finding: Finding) -> str:
 
 
 def heaviest_sentence(item: Slice) -> str:
-    """Return a sentence that says where a row spends most cycles.
+    """Return a sentence with the place in the source where a row spends most cycles.
 
-    `item` is the longest slice of that place.
+    `item` is the longest slice at this place.
     """
     longest_one = f"at most {plural(item.busy, 'cycle')} at a time"
     return f"most cycles go to {slice_place(item)} ({item.core}, {longest_one})"

@@ -250,9 +250,10 @@ class Tracer:
         return ""
 
     def _pieces(self, writes: Sequence[Access], count: int, *, tiles: bool) -> Pieces:
-        """Return the hints that a write of `count` consecutive cells covers completely.
+        """Return the explicit hints that a write of `count` consecutive cells covers completely.
 
-        Each hint comes with the index of its first cell in the write.
+        Each hint comes with the index of its first cell in the write. Writes to queues, and writes
+        whose iterations do not follow each other in memory, give no hints.
         """
         pieces = []
         for access in writes:

@@ -191,7 +191,11 @@ class Graph:
         return self._task(SCATTER, inputs, rows, columns, name, places=begins, width=width)
 
     def transposed(self, a: Tensor, name: str = "") -> Tensor:
-        """Return Aᵀ: as a constant if A is one, else by a gather of single elements."""
+        """Return Aᵀ.
+
+        It is a constant if A is one, a view if A has a single row or column, else the output of a
+        gather of single elements.
+        """
         if a.data is not None:
             return self.constant(name or f"v{len(self.tensors)}", a.data.T)
         if 1 in (a.rows, a.columns):

@@ -73,7 +73,8 @@ class Router:
     def _spread(self, image: Location) -> Iterator[Copy]:
         """Yield copies of tiles, in the order of `StreamTiling.b_tiles`, into the banks.
 
-        One copy fills one row in all banks of a block.
+        One copy fills one row in all banks of a block. If a block has a single bank, one copy fills
+        the row in the banks of all blocks.
         """
         stream = self.stream
         pitch, rows = stream.memory.bank_bytes, stream.result_row
