@@ -270,8 +270,8 @@ class Pseudo:
 
     `syntax` is written as in `Instruction`; `kinds` gives the kind of each name in it. In a line of
     the expansion, `.` is the address of that line. If there are several alternatives, the first one
-    applies whose `when` accepts the value of the operand `choose`. That value must be known when
-    the line is laid out.
+    applies whose `when` accepts the value of the operand `choose`. If that value is not known yet
+    when the assembler reads the line, the last one applies.
 
     A row that `overloads` shares its mnemonic with an instruction or with other such rows (`jal f`,
     `lw a0, symbol`). The number and the shape of the written operands choose among them

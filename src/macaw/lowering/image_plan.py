@@ -1,11 +1,11 @@
 """Tiles and plans of convolutions on the array.
 
-A tile is `rows` × `columns` output positions of an image. A cluster computes `tile.n` channels of
-them from `tile.k` input channels. The PEs hold the part of the padded image that the tile needs
-(the slab), channel after channel. The weight queue rotates (rq), the base of mac moves over the
-slab, and each loopback puts one sum into the output queue (seed 000 ¶112, ¶122, ¶131). A depthwise
-convolution needs only the channels of its outputs: weights of other channels are zero and not
-stored.
+A tile is `groups` rows × `columns` columns of output positions. A cluster computes `tile.n`
+channels of them from `tile.k` input channels. The PEs hold the part of the padded image that the
+tile needs (the slab), channel after channel. Each iteration of the sequence computes one position:
+the weights stay in the queue (rq), the base of mac moves on in the slab, and at the loopback the
+sum goes to the output queue (seed 000 ¶112, ¶122, ¶131). A depthwise convolution needs only the
+channels of its outputs: weights of other channels are zero and not stored.
 """
 
 from __future__ import annotations

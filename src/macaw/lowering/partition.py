@@ -1,10 +1,10 @@
 """Split a product over rows p and clusters q of the array in nine ways (seed 000 Fig. 9, ¶149-173).
 
-A split names the dimension that p divides and the one that q divides. If both are the same, the
-dimension is divided by p + rows·q. A part has ceil(extent / parts) elements. The last part is as
-long as the others and begins earlier instead, so all clusters do the same work. If two parts
-overlap in M or N, both compute the overlap. If they overlap in K, the later part has zero weights
-there.
+A split names the dimension that the rows divide and the one that the clusters divide. If both are
+the same, cluster q of row p has part number p + rows·q. A part has ceil(extent / parts) elements.
+The last part is as long as the others and begins earlier instead, so all clusters do the same work.
+If two parts overlap in M or N, both compute the overlap. If they overlap in K, the later part has
+zero weights there.
 """
 
 from __future__ import annotations

@@ -2,9 +2,10 @@
 
 cp has a table of tasks, each with one variant for every island that can do it. Among the tasks
 whose inputs are ready, cp takes the first one, and its variant with the earliest predicted end. For
-this prediction a busy island becomes free at the predicted end of its blocks. If it is already n
-cycles late, it becomes free n cycles from now. If the best island is busy, the task waits. A block
-signals its end by setting the pointer of a buffer, which cp polls.
+this prediction, cp assumes that a busy island becomes free at the predicted end of its blocks. If
+the island is already n cycles late, cp assumes that it becomes free n cycles from now. If the best
+island is busy, the task waits. A block signals its end by setting the pointer of a buffer, which
+cp polls.
 """
 
 from __future__ import annotations

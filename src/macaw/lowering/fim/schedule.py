@@ -1,10 +1,10 @@
 """Schedule a graph: choose the option of each task and the order so that the plan ends early.
 
-First a list schedule takes, again and again, the ready task with the longest path to the end. Of
-its options it takes the one with which this path would end first. The prediction includes the time
-that the task waits for a busy island (the adaptive placement multiplexor, seed 004 ¶62). Then
+First comes a list schedule. At each step it takes the ready task with the longest path to the end,
+and of the task's options the one with which this path would end first. The prediction includes the
+time that the task waits for a busy island (the adaptive placement multiplexor, seed 004 ¶62). Then
 single changes are tried while they help: another option, another position, tasks joined or
-separated. Times are those of `clock`.
+separated. The times are those that `clock` predicts.
 """
 
 from __future__ import annotations
