@@ -106,8 +106,8 @@ class TensorSymbol:
 class Scope:
     """The symbols of one file.
 
-    `exports` are its `.global` names and their positions; `weak` are those that need no definition,
-    or give way to another file's.
+    `exports` are its `.global` names and their positions. `weak` are its `.weak` names: they need
+    no definition, and another file's definition has priority over the file's own.
     """
 
     table: SymbolTable

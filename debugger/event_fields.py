@@ -56,8 +56,8 @@ def reaches(core: Core, values: Values, where: Place) -> bool:
 def registers(device: Device, core: Core, values: Values) -> Mapping[str, frozenset[Register]]:
     """Return the registers that an announced instruction reads ("read") and writes ("write").
 
-    They come from the register masks in the announcement. An announcement without masks has an
-    address: then they come from the instruction there; both sets are empty if there is none.
+    If the announcement has register masks, they give the result. If not, the instruction at the
+    announcement's address does; both sets are empty if there is none.
     """
     if "reads" in values:
         (file,) = core.table.files

@@ -58,11 +58,12 @@ class HitCounter:
         values: dict[str, Any] | None = None,
         change: tuple[Any, Any] = (None, None),
     ) -> list[Hit]:
-        """Count a point that a run has reached; return its hit if it stops the run, else nothing.
+        """Count a point that a run has reached.
 
-        The condition is resolved as seen from `viewpoint`, a dprintf's text as seen from `place`.
-        `by` names the core or place that caused the hit. `values` are those of the announcement.
-        `change` is the old and the new value of a watch. The result is a list of one hit, or empty.
+        Return a list with its hit if it stops the run, else an empty list. The condition is
+        resolved as seen from `viewpoint`, a dprintf's text as seen from `place`. `by` names the
+        core or place that caused the hit. `values` are those of the announcement. `change` is the
+        old and the new value of a watch.
         """
         condition = self.condition(point, viewpoint)
         more = dict(values or {})

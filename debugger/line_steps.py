@@ -91,9 +91,10 @@ class LineStepper:
     # Back
 
     def back(self, over: bool) -> tuple[Position, int]:
-        """Return the position where the previous line starts, and the instructions retired there.
+        """Return the position where the previous line starts.
 
-        If there is no previous line, return the start of the run. Raises `Interruption`.
+        Also return how many instructions the core had completed there. If there is no previous
+        line, the position is the start of the run. Raises `Interruption`.
         """
         runner, name = self.runner, self.core.name
         now, retired = runner.debuggee.device.position, self.core.retired

@@ -28,9 +28,9 @@ class OperationNumber(Immediate):
 def spelt(number: int, column: str, function: int | None) -> str:
     """Return an operation as a move, with `column` in its brackets.
 
-    The result is empty if no move means the same. There is none if the function of the operation is
-    not known (`function` is None). There is none either if the function takes one operand and its
-    move means another operation.
+    The result is empty if no move means the same. This is so if the function of the operation is
+    not known (`function` is None), or if the function takes one operand and its move would mean
+    another operation.
     """
     row = OPERATIONS[number]
     names = {IOSA: f"{IOSA}[{column}]"}

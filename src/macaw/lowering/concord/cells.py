@@ -83,8 +83,8 @@ def as_tiles(
     """Return the matrix node of each tile, and the index of the tile in that matrix.
 
     `owner` and `index` have one row for each tile: its N cells. Tiles that are not whole tiles of a
-    matrix are assembled from their rows into one new matrix, which `place` makes in the source.
-    `rows` is the number of rows of tiles that the read gives.
+    matrix are assembled from their rows into one new matrix, for which `place` is the instruction
+    in the source. `rows` is the number of rows of tiles that the read gives.
     """
     count, native = owner.shape
     first = index[:, 0]

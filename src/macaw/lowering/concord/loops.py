@@ -289,8 +289,8 @@ class _LoopMaker:
     def _whole(self, node: Node) -> Node | None:
         """Return a node that replaces a stack whose operands are results of all rounds of one loop.
 
-        Each round may give several operands, the same in each round. Returns None for other stacks,
-        and if one of several operands of a round has more than one row.
+        Each round may give several operands, always the results of the same operations. Returns
+        None for other stacks, and if one of several operands of a round has more than one row.
         """
         inside = [self.inside.get(item.number) for item in node.inputs]
         if inside[0] is None or any(item is None or item[1] is not inside[0][1] for item in inside):
