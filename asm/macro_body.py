@@ -207,7 +207,10 @@ class RepeatedText(ExpandedText):
         return super()._origin(offset % self.period, end)
 
     def places(self, offsets: Sequence[int]) -> tuple[str, list[int], list[int]]:
-        """Return the positions as any expansion does, but locate each body line only once."""
+        """Return the file, lines and columns of offsets, for the line table.
+
+        Each line of the body is located only once for all rounds.
+        """
         inside = [offset % self.period for offset in offsets]
         different = list(dict.fromkeys(inside))
         name, lines, columns = super().places(different)

@@ -78,7 +78,7 @@ class Relocatable:
     def layout_symbol(self) -> str:
         """The name of a symbol that the object defines, with the number `layout` in it.
 
-        Linker scripts and headers of the same layout refer to it, so that other objects do not
-        link.
+        Linker scripts and headers of the same layout refer to it, so that linking an object of
+        another layout fails.
         """
         return f"{LAYOUT}{self.layout:08x}"

@@ -128,7 +128,7 @@ class LineStepper:
         return None
 
     def _outside(self, ends: list[InstructionEnd]) -> Iterator[int]:
-        """Yield the indices in `ends` outside of functions that were called, the last one first."""
+        """Yield the indices in `ends`, the last one first, without those in called functions."""
         depth = 0
         for at in range(len(ends) - 1, -1, -1):
             address = ends[at].address

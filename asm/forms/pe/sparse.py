@@ -35,7 +35,8 @@ _MAX_COUNT, _MAX_INDEX = _greatest(WEIGHTS_RECORD), _greatest(ENTRY)
 class Sparse:
     """The bytes of a sparse matrix, divided into rounds.
 
-    `rounds` has the (offset, length) in bytes of each round, `records` the number of its rows.
+    `rounds` has the (offset, length) in bytes of each round, `records` the number of matrix rows in
+    each round.
     """
 
     data: bytes
