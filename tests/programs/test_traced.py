@@ -68,7 +68,18 @@ def _records(read: object) -> int:
     return int(spilled + read("trace_lost"))
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+# What takes 5 to 15 seconds; digits_mlp has the same cores and kinds of work.
+LONG = ("digits_cnn", "digits_protected")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, marks=[pytest.mark.long] if path.parent.name in LONG else [])
+        for path in SOURCES
+    ],
+    ids=lambda path: f"{path.parent.name}/{path.stem}",
+)
 def test_recording_takes_no_cycle(path: Path) -> None:
     """The rule of seed 001 ¶47."""
     (with_it, some), (without, none) = ended(path, True), ended(path, False)

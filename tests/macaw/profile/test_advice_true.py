@@ -121,7 +121,10 @@ def test_stores_that_cannot_be_wider_are_no_finding() -> None:
     assert of(made, "partial") == []
 
 
-@pytest.mark.parametrize("name", ["nnp_lstm", "fim_gru", "digits_cnn"])
+@pytest.mark.parametrize(
+    "name",
+    ["nnp_lstm", "fim_gru", "digits_mlp", pytest.param("digits_cnn", marks=pytest.mark.long)],
+)
 def test_a_ratio_is_stated_and_no_more(name: str) -> None:
     """Waits for data are no bank conflicts (F28); few units at work may wait for the bus (F30).
 
