@@ -40,7 +40,7 @@ class Guarded(Agent):
         """Return the cycle in which another core's access to this core's memory `memory` is ready.
 
         The other core accesses `length` bytes at `offset` in cycle `time`. `ready` is the cycle
-        that applies to a memory without such a rule. Raises `WindowNotReady` if the other core has
+        that would apply without a rule of this core. Raises `WindowNotReady` if the other core has
         to try again later.
         """
 
@@ -58,8 +58,8 @@ class Region(NamedTuple):
 class AddressSpace:
     """The memory map of one device: all its memories and windows, which it finds by address.
 
-    `feeding[unit]` is the half (0 or 1) of an on-chip unit that feeds the array; the DMA fills the
-    other one. After reset half 1 feeds, so a program fills half 0 first.
+    `feeding[unit]` is the half (0 or 1) of an on-chip unit that feeds the array; the dma fills the
+    other half. After reset half 1 feeds, so a program fills half 0 first.
     """
 
     local: Pages
@@ -141,7 +141,7 @@ class AddressSpace:
         raise self._outside(address, length, what)
 
     def region(self, address: int) -> Region | None:
-        """Return the core's own memory or window that contains an address, or None."""
+        """Return the range of a core's own memory or window that contains an address, or None."""
         place = bisect_right(self.starts, address) - 1
         if place < 0 or address >= self.regions[place].end:
             return None
@@ -231,7 +231,7 @@ class AddressSpace:
         return self.half_address(2 * unit + self.feeding[unit])
 
     def holder(self, address: int) -> Agent | None:
-        """Return the core that runs and is fed by the half that contains `address`, or None."""
+        """Return the core that the half with this address feeds, if this core runs; else None."""
         index = address - UNITS >> HALF_SHIFT
         if not 0 <= index < len(self.halves) or self.feeding[index >> 1] != index & 1:
             return None

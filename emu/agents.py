@@ -1,6 +1,6 @@
 """Agents: the part of a core that memory, the clock and other cores may use.
 
-`macaw.emu.core.Core` is the whole core.
+`macaw.emu.core.Core`, which extends it, is the whole core.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Clock:
     def frontier(self, agent: Agent) -> int:
         """Return the first cycle in which `agent` has not had its turn yet.
 
-        A turn counts even if the agent had nothing to do in it.
+        A turn in which the agent had nothing to do counts, too.
         """
         return self.cycle + int(self.had_turn(agent))
 
@@ -44,8 +44,8 @@ class Clock:
     def position(self) -> tuple[int, int]:
         """The position of the run: a pair (cycle, turn).
 
-        All acts that come before this pair in the order of (time, core number) are done, and no
-        others.
+        An act has the pair (time, core number). All acts with a lower pair than the position are
+        done, and no others.
         """
         return self.cycle, min(self.turn, NEVER - 1) + 1
 

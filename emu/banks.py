@@ -90,7 +90,8 @@ class Banks:
     ) -> None:
         """Count `reads` and `writes` beats of `port` in an exclusive half.
 
-        Each beat is one piece. The last of them is granted in cycle `time`.
+        The banks serve each of these beats in one cycle. The last of them is granted in cycle
+        `time`.
         """
         port.reads += reads
         port.writes += writes
@@ -103,10 +104,10 @@ class Banks:
     def grant_exclusive(
         self, port: Endpoint, time: int, address: int, length: int, data: bytes | None
     ) -> tuple[bytes, int]:
-        """Grant a beat of one piece in an exclusive half at once, in cycle `time`.
+        """Grant a beat in an exclusive half at once, in cycle `time`.
 
-        `data` None reads. Returns the bytes that were read (empty for a write), and the cycle from
-        which the result may be used.
+        The banks must be able to serve it in one cycle. It writes `data`; None reads. Return the
+        bytes that were read (empty for a write), and the cycle from which the result may be used.
         """
         half, offset = self.space.locate_half(address, length)
         pages = self.space.halves[half]
@@ -120,16 +121,16 @@ class Banks:
     def revoke(self, time: int, half: int | None = None) -> None:
         """End exclusive access to one half, or to all halves if `half` is None, in cycle `time`.
 
-        The cores that had it are called back.
+        The callbacks of the cores that had it are called.
         """
         for one in list(self.exclusive) if half is None else [half]:
             if one in self.exclusive:
                 self.exclusive.pop(one)(time)
 
     def post(self, port: Endpoint, time: int, ranges: Sequence[Range], data: bytes | None) -> None:
-        """Add a request for the ranges of addresses at cycle `time`; `data` None reads.
+        """Add a request for ranges of addresses in cycle `time`, as `Port.beat` explains.
 
-        `Port.beat` explains it. Raises `Fault` if the bytes are not all in one half.
+        It writes `data`; None reads. Raises `Fault` if the bytes are not all in one half.
         """
         half = -1
         inside = []
@@ -152,10 +153,10 @@ class Banks:
         self.time = time
 
     def pieces(self, ranges: Sequence[Range]) -> tuple[int, ...]:
-        """Return one mask of banks for each piece of a request for these ranges.
+        """Return the pieces into which a request for these ranges is divided, as masks of banks.
 
-        A new piece begins where a bank is needed for a second word. Raises `ValueError` for no
-        bytes.
+        The banks serve one piece in a cycle. A new piece begins where a bank would have to serve a
+        second word. Raises `ValueError` if the ranges have no bytes.
         """
         width, count = self.width, self.count
         if len(ranges) == 1:

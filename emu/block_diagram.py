@@ -1,4 +1,4 @@
-"""Block diagrams: the numbered boxes of a core's unit, as the figures of the seeds draw them."""
+"""Block diagrams: the numbered boxes of a unit of a core, as the figures of the seeds draw them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 
 class Box(NamedTuple):
-    """A box of the figure. `look(unit)` returns the names and present values of its contents."""
+    """A box of a figure. `look(unit)` returns its present contents: values by name."""
 
     number: str
     name: str

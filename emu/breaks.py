@@ -1,6 +1,7 @@
-"""Breaks and probes: tests before and after instructions that a core makes by itself.
+"""Breaks and probes: tests that a core makes by itself before and after its instructions.
 
-They serve breakpoints and watches of the debugger, and spare it a call for each instruction.
+The debugger's breakpoints and watches use them. Without them a core would have to call the debugger
+for each instruction.
 """
 
 from __future__ import annotations
@@ -43,23 +44,23 @@ class Breakable(Inspectable):
     """A core that stops by itself before the instructions at the addresses in `breaks`.
 
     Before it tries an instruction for the first time, it calls `break_stop`. If that returns a
-    stop, `advance` returns it. When the run is resumed the core executes the instruction, so each
-    arrival at it stops only once.
+    stop, `advance` returns this stop. When the run continues the core executes the instruction, so
+    each arrival at it stops only once.
     """
 
     breaks: Mapping[int, Break] = MappingProxyType({})
     last_break: object = None  # the arrival (`moment`) of the last stop
 
     def set_breaks(self, breaks: Mapping[int, Break]) -> None:
-        """Replace all breaks by these, given by instruction address."""
+        """Replace all breaks by `breaks`, which has them by instruction address."""
         self.breaks = dict(breaks)
 
     def break_stop(self, address: int) -> Stop | None:
         """Return the stop before the instruction at `address`, or None.
 
-        There is a stop if `breaks` has the address and the break's test is true. There is none if
-        the instruction has already waited, or if this arrival has already stopped. The core calls
-        this as `if self.breaks: ...`, before any effect of the instruction.
+        There is a stop if `breaks` has the address and the break's test is true, but not if the
+        instruction has already waited, or if this arrival has already stopped. The core calls this
+        as `if self.breaks: ...`, before any effect of the instruction.
         """
         found = self.breaks.get(address)
         if found is None or self.waiting is not None or self.last_break == self.moment(address):
@@ -73,27 +74,27 @@ class Breakable(Inspectable):
 
 
 class Instrumented(Breakable):
-    """A core that tests probes by itself, and whose translated code contains the tests as text."""
+    """A core that tests probes by itself; its translated code contains their tests as text."""
 
     probes: tuple[Probe, ...] = ()
     inlines: str  # the register file whose present values are the list of that name
 
     def set_probes(self, probes: Iterable[Probe]) -> None:
-        """Replace all probes by these."""
+        """Replace all probes by `probes`."""
         self.probes = tuple(probes)
 
     @abstractmethod
     def ask(self) -> None:
         """Make `advance` return after the present act, so that the clock can test for a stop.
 
-        Other cores return after each act anyway while they have listeners.
+        Only these cores need it: while there are listeners, other cores return after each act.
         """
 
 
 def live_values(core: Agent, file: str) -> Any | None:
-    """Return the list that `core` keeps of a register file's present values, or None.
+    """Return the list in which `core` has the present values of a register file, or None.
 
-    Only an `Instrumented` core keeps one, for the file named in `inlines`.
+    Only an `Instrumented` core has such a list, and only for the file that `inlines` names.
     """
     if isinstance(core, Instrumented) and core.inlines == file:
         return getattr(core, file)

@@ -10,7 +10,8 @@ from macaw.emu.rules.transfers import channel_beats
 class Channel:
     """The one channel of external memory, which serves accesses in the order of their cycles.
 
-    It serves a strided access as a whole, before any access that another core requests meanwhile.
+    A strided access of vc is served as a whole; accesses that other cores request meanwhile come
+    after it.
     """
 
     def __init__(self, latency: int, width: int) -> None:
@@ -50,6 +51,6 @@ class NoisyChannel(Channel):
         self.jitter = self._noise = jitter
 
     def take(self, time: int, offset: int, length: int) -> tuple[int, int, int]:
-        """As `Channel.take`, but the access starts when the memory is free of noise."""
+        """Occupy the channel as `Channel.take` does, but start when the memory is free of noise."""
         self.free = self._noise.free(max(self.free, time))
         return super().take(time, offset, length)

@@ -1,10 +1,10 @@
 """Copied parts: how an address in a copy of a part leads to the program's symbols and lines.
 
-A core may execute a copy of the part that the program has for another instance of that core. Rows
-of the array do so. Each instance has its own address range for a part: a row has its unit, an
-island has its instruction memory. The ranges follow each other at a distance of a power of two. An
-address in one range gets the symbol and source line of the same offset in another range if the
-bytes there are equal.
+A core may execute a copy of the part that the program has for another core of the same kind. Rows
+of the array often do so. Each row or island has its own address range for code: a row has its unit,
+an island its instruction memory. The begins of these ranges differ by a power of two. An address in
+one range gets the symbol and source line of the same offset in another range if the bytes at both
+offsets are nearly equal.
 """
 
 from __future__ import annotations
@@ -20,18 +20,21 @@ COMPARED = 64  # bytes around an instruction that identify a copy; cp may have p
 
 
 def index_of(core: Core) -> int:
-    """Return the index of a core among the instances of its table, such as 2 for `pe[2]`."""
+    """Return the index of a core among the cores of its table, such as 2 for `pe[2]`."""
     return core.number - core.table.number
 
 
 def same_offset(core: Core, address: int, index: int, to: int) -> int:
-    """Return the address in instance `to` with the offset that `address` has in `index`."""
+    """Return the address in the code range of core number `to` with the same offset as `address`.
+
+    `address` is in the code range of core number `index` of the same table.
+    """
     memory = core.table.instruction_memory
     return address + ((to - index) << (UNIT_SHIFT if memory is None else memory.shift))
 
 
 def original(program: Program, core: Core, address: int) -> int:
-    """Return the program's own address of the code that `core` executes at `address`.
+    """Return the address, in the program, of the code that `core` executes at `address`.
 
     That is `address` itself if the program has a section there, or if no part resembles the code.
     """
@@ -46,9 +49,9 @@ def original(program: Program, core: Core, address: int) -> int:
 
 
 def candidates(program: Program, core: Core, address: int) -> Iterator[tuple[Section, int]]:
-    """Yield the sections of other instances that may contain the original of the code at `address`.
+    """Yield the sections of other cores that may contain the original of the code at `address`.
 
-    Each comes with the address in it that has the same offset as `address`.
+    Each is a pair: the section, and the address in it that has the same offset as `address`.
     """
     for section in program.parts(core.table.name):
         if section.index is not None:

@@ -147,15 +147,15 @@ class Core(Requester, Waiter, Traced, Inspectable):
         """
 
     def granted(self, port: Endpoint, data: bytes, time: int, ready: int) -> None:
-        """See `Requester.granted`."""
+        """Take the answer to a beat of on-chip memory, as `Requester.granted` explains."""
         raise NotImplementedError(f"{self.name} takes no answer from memory")
 
     def read_register(self, name: str, time: int) -> int:
-        """See `Agent.read_register`."""
+        """Return the value of a memory-mapped register: the field of the state with its name."""
         return int(getattr(self.state, name))
 
     def write_register(self, name: str, value: int, time: int) -> None:
-        """See `Agent.write_register`."""
+        """Set a memory-mapped register: the field of the state with its name. Raises `Fault`."""
         setattr(self.state, name, value)
 
     def counters(self) -> dict[str, int]:
@@ -163,9 +163,9 @@ class Core(Requester, Waiter, Traced, Inspectable):
         return {}
 
     def remember(self, number: Callable[[], int]) -> Origins:
-        """Record from now on which step made each value (`macaw.emu.origins`); return the record.
+        """Record from now on which step made each value (`macaw.emu.origins`). Return the record.
 
-        Only the reference engine does so. `number()` is the number of the present announcement.
+        Only reference engines do so. `number()` returns the number of announcements so far.
         """
         self.origins = Origins(number)
         return self.origins
@@ -179,7 +179,7 @@ class Core(Requester, Waiter, Traced, Inspectable):
         self.trace_changed()
 
     def write_trace(self, name: str, value: int) -> None:
-        """See `Agent.write_trace`."""
+        """Set a parameter of the trace block. Raises `Fault` for a wrong name or value."""
         self.sync()
         self.trace.executed = self.start_count
         self.trace.write(name, value)
@@ -187,7 +187,7 @@ class Core(Requester, Waiter, Traced, Inspectable):
             core.areas_changed()
 
     def announce(self, kind: str, **values: int | str) -> None:
-        """See `Agent.announce`."""
+        """Send an event of this kind to all listeners."""
         event = Event(kind, self, min(self.time, self.device.cycle), values)
         for listener in tuple(self.listeners):
             listener(event)
@@ -200,7 +200,7 @@ class Core(Requester, Waiter, Traced, Inspectable):
         self.reload()
 
     def sync(self) -> None:
-        """Write the engine's attributes into `self.state`; see `Agent.sync`."""
+        """Bring `self.state` up to date: write the engine's attributes into it."""
         state = self.state
         state.time = self.time
         state.running = self.running

@@ -96,7 +96,7 @@ _EXACT: dict[str, Callable[[Decimal], Decimal]] = {
 def _decide(name: str, x: float, rounded: Callable[[Fraction], Any]) -> Any:
     """Return `rounded(y)`, where y is the true value of the curve `name` at `x`, which is not 0.
 
-    The function raises the precision until both ends of the error range round to the same number.
+    The precision is raised until both ends of the error range round to the same number.
     """
     digits = _DIGITS
     while True:
@@ -110,7 +110,10 @@ def _decide(name: str, x: float, rounded: Callable[[Fraction], Any]) -> Any:
 
 
 def _curve(name: str, values: Host) -> Host:
-    """Return the curve `name` at each element; in decimals where binary64 is not precise enough."""
+    """Return the curve `name` at each element, correctly rounded.
+
+    Elements for which binary64 is not precise enough are computed in decimals.
+    """
     with np.errstate(invalid="ignore"):
         exact = _FAST[name](np.asarray(values).astype(np.float64))
     dtype = values.dtype
@@ -153,7 +156,7 @@ def _on_grid(exact: Doubles, dtype: DTypeLike) -> NDArray[np.int64]:
 
 
 def _grid_of(value: Fraction, dtype: np.dtype[Any]) -> int:
-    """Return one fraction as `_on_grid` does for arrays."""
+    """Return a fraction from 0 to 1 as an integer in units of 2**-40, rounded as in `_on_grid`."""
     scaled = value * (1 << _GRID)
     if dtype == np.float32 and scaled < 1 << 24:
         return round(scaled)

@@ -181,14 +181,13 @@ class Device(System):
     # The clock
 
     def run(self, max_cycles: int | None = None, until: int | None = None, turn: int = 0) -> Stop:
-        """Run until something stops the device, at the latest at one of two limits.
+        """Run until something stops the device.
 
-        These are `max_cycles` more cycles, and the cycle `until`.
-
-        A limit stops the run when all acts before that cycle are done. With a `turn`, the cores
-        with lower numbers also act in cycle `until` (see `position`). A run stops at an exit, a
-        fault, a deadlock, the limit, a breakpoint, an interrupt or an event. After an exit or fault
-        `run` returns the same stop until a reset, load or restore.
+        The run stops at an exit, a fault, a deadlock, a breakpoint, an interrupt or an event. It
+        stops at the latest after `max_cycles` more cycles, and at the cycle `until`: when all acts
+        before that cycle are done. With a `turn`, the cores with lower numbers also act in cycle
+        `until` (see `position`). After an exit or fault `run` returns the same stop until a reset,
+        load or restore.
         """
         limit = self._end(max_cycles)
         if until is not None and until <= limit:
@@ -200,8 +199,8 @@ class Device(System):
     ) -> Stop:
         """Run until the core `name` has finished one more instruction, or until another stop.
 
-        The result's reason is "step" in the first case. The other cores act, too, where their acts
-        come first in time. The limits are those of `run`.
+        In the first case the reason of the result is "step". The other cores do all acts that come
+        earlier in time. The limits are those of `run`.
         """
         limit = self._end(max_cycles)
         if until is not None and until <= limit:
@@ -220,7 +219,7 @@ class Device(System):
         return self.cycle + int(max_cycles)
 
     def interrupt(self, stop: Stop | None = None) -> None:
-        """Request that the run stops, with `stop` or with an interrupt.
+        """Request that the run stops, and returns `stop` (None: the stop of an interrupt).
 
         Called from another thread, it stops the run soon. Called from a listener, it stops the run
         right after the present act.
@@ -288,13 +287,19 @@ class Device(System):
         return self._request
 
     def _step_stop(self, core: Core) -> Stop:
-        """Return the stop of a finished step, or the stop that a listener has requested instead."""
+        """Return the stop after a finished step of `core`.
+
+        If a listener has requested another stop, return that one.
+        """
         stop = Stop("step", self.cycle, core=core.name, address=core.next_address)
         self._close_cycle()
         return self._request or stop
 
     def _close_cycle(self) -> None:
-        """Begin the next cycle if the arbiter, which acts last, has acted in this one."""
+        """Begin the next cycle if the arbiter has acted in this one.
+
+        The arbiter acts after all cores.
+        """
         if self.turn == NEVER:
             self.cycle, self.turn = self.cycle + 1, -1
 
@@ -315,7 +320,7 @@ class Device(System):
     def _end_traces(self, stop: Stop) -> Stop:
         """End all trace records, and return `stop`.
 
-        If a record cannot be written to memory, return the stop of that fault instead.
+        If a record cannot be written to memory, return the stop of this fault instead.
         """
         for core in self.order:
             try:
@@ -355,7 +360,7 @@ class Device(System):
         return text + (f" ({', '.join(states)})" if states else "")
 
     def _where(self, core: Core) -> str:
-        """Return a text such as ` at 0x00010010 (layer.s:12)` with the core's next instruction.
+        """Return a text with the next instruction of a core: ` at 0x00010010 (layer.s:12)`.
 
         It is empty if the core has no next instruction.
         """
@@ -446,9 +451,9 @@ class Device(System):
         self.turn = snapshot.turn - 1
 
     def diff(self, earlier: Snapshot) -> list[tuple[str, Change]]:
-        """Return the changes since `earlier` as pairs: the owner's name, and the change.
+        """Return the changes since `earlier` as pairs: the name of the part, and the change.
 
-        The owner is a core, `device` or `memory`.
+        The part is a core, `device` or `memory`.
         """
         self.sync()
         before = {"device": earlier.device, "memory": earlier.memory, **earlier.cores}

@@ -26,7 +26,10 @@ class Requester(Agent):
 
 
 class Endpoint:
-    """A core's end of the memory system: its place in the arbiter's line and its traffic counts."""
+    """A core's end of the memory system: its place in the arbiter's line and its traffic counts.
+
+    The arbiter's line decides which of several requests is served first.
+    """
 
     __slots__ = ("core", "instruction", "place", *COUNTS)
 

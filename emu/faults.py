@@ -17,11 +17,11 @@ Place = tuple[str, int, int]  # file, line, column
 class Fault(Exception):
     """An error of the simulated program that the machine detects.
 
-    `kind` is a fault of the table of the core whose act it ends. `message` says in words which
-    values caused it; `values` has them for programs. The core that raises it gives these three. The
-    device sets `core`, `address` (of the instruction), `cycle` and `place` where they are None. The
-    core must leave the faulting instruction unfinished: its time and next address are still those
-    of the instruction.
+    `kind` is the name of a fault in the table of the core whose act fails. `message` says in words
+    which values caused it; `values` has these values for programs. The core that raises the fault
+    gives these three. The device sets `core`, `address` (of the instruction), `cycle` and `place`
+    where they are None. The core must leave the faulting instruction unfinished: its time and next
+    address are still those of the instruction.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Questions of the debugger and the profiler to a core, for example who could wake it."""
+"""Questions that the debugger and the profiler ask a core, for example who could wake it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from macaw.isa.model import Queue
 class Stall(NamedTuple):
     """What a core or one of its parts does or waits for.
 
-    A part has waits of its own: a block of an island, a bus, an instruction sequence.
+    A part here is something with waits of its own: a block of an island, a bus, an instruction
+    sequence.
     """
 
     part: str = ""  # its name in the core; empty: the core as a whole
@@ -34,7 +35,7 @@ class Stall(NamedTuple):
 
 
 class Inspectable(Agent):
-    """A core that answers questions of the debugger; these call `sync` before each question."""
+    """A core that answers questions of the debugger. The debugger calls `sync` before it asks."""
 
     device: System
     shows_begun = False  # whether `current` tells an instruction one cycle after it began
@@ -42,9 +43,9 @@ class Inspectable(Agent):
     def current(self) -> tuple[str, int | None]:
         """Return what the core executes: a text, and the address of the instruction.
 
-        The text is empty if the instruction alone says all. The profiler stops a run before the
-        cycle in which a recorded instruction begins, and calls this; the answer must be that
-        instruction. With `shows_begun` it stops one cycle later.
+        The text is empty if the instruction says all. The profiler stops a run before the cycle in
+        which a recorded instruction begins (with `shows_begun`, one cycle later), and calls this;
+        the answer must be that instruction.
         """
         return "", self.next_address
 
@@ -61,7 +62,7 @@ class Inspectable(Agent):
     def stalls(self) -> Sequence[Stall]:
         """Return one record for each part of the core: what it does or waits for, and who wakes it.
 
-        A core that waits at its own window waits for any other core.
+        For a core that waits at its own window, any other core may do so.
         """
         if not self.running:
             return (Stall(ended=True),)
@@ -80,19 +81,24 @@ class Inspectable(Agent):
     def unit(self, units: tuple[int, ...]) -> Stall:
         """Return what one unit of the core does.
 
-        `units` has its index at each level of the core's table. An idle unit has `ended` set.
+        `units` has an index for each level of the core's table, such as cluster and PE. An idle
+        unit has `ended` set.
         """
         return self.stalls()[0]
 
     @property
     def boxes(self) -> Sequence[Box]:
-        """The boxes of the block diagram of one unit of the deepest level, if it has a diagram."""
+        """The boxes of the block diagram of one unit; none if the core has no diagram.
+
+        The unit is one of the deepest level in the core's table, such as a PE.
+        """
         return ()
 
     def entries(self, queue: Queue, units: tuple[int, ...]) -> Sequence[Any] | None:
         """Return the entries of a queue of a unit, the oldest first.
 
-        None means that the declared state already has them in this order.
+        `units` has an index for each level of the core's table. None means that the declared state
+        already has the entries in this order.
         """
         return None
 
@@ -102,8 +108,9 @@ class Inspectable(Agent):
         return {}
 
     def not_numbers(self) -> Mapping[str, NDArray[np.bool_]]:
-        """Return masks of the NaNs in registers whose own type cannot represent NaN.
+        """Return masks of the NaNs in registers whose declared type has no NaN.
 
-        The keys are names for users. The first axes of each mask are the levels of the core.
+        The keys are the names that users see. The first axes of each mask are the levels of the
+        core's table, such as cluster and PE.
         """
         return {}

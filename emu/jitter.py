@@ -4,7 +4,7 @@ A DRAM is busy with two things. A refresh comes every jitter.refresh_interval cy
 decides its phase. Other users of the memory come once in each jitter.others_interval cycles, for at
 most jitter.others cycles; the seed decides when and for how long. A request that comes while the
 DRAM is busy starts afterwards; a request that has started is not interrupted. So the busy cycles
-depend on the seed alone, however a run is simulated, stopped or restored. [ours]
+depend on the seed alone, and not on how a run is simulated, stopped or restored. [ours]
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Jitter:
         return max((end for begin, end in taken if begin <= time < end), default=time)
 
     def _refreshes(self, time: int) -> list[tuple[int, int]]:
-        """Return begin and end of the first refresh that ends after cycle `time`.
+        """Return [(begin, end)] of the first refresh that ends after cycle `time`.
 
         The list is empty if the device has no refresh.
         """
@@ -74,9 +74,9 @@ class Jitter:
         return [(begin, begin + self.refresh)]
 
     def _others(self, slot: int) -> tuple[int, int]:
-        """Return begin and end of the time for which other users occupy the DRAM in an interval.
+        """Return begin and end of the time in which other users occupy the DRAM in interval `slot`.
 
-        `slot` numbers the intervals of jitter.others_interval cycles.
+        Intervals have jitter.others_interval cycles and are numbered from 0.
         """
         known, begin, end = self._known
         if known != slot:

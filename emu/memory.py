@@ -124,7 +124,7 @@ class Memory(MemorySystem):
     # Access without time: the loader, the host program, the debugger
 
     def address(self, field: str, offset: int) -> int:
-        """Return the address of the byte at `offset` in the memory `field` of `state`."""
+        """Return the address of the byte at `offset` in the memory that `state` has as `field`."""
         return self.address_in(getattr(self.state, field), offset)
 
     def peek(self, address: int, length: int) -> bytes:

@@ -22,8 +22,8 @@ class Place(NamedTuple):
     def items(self, size: int, whole: int) -> Iterator[tuple[int, tuple[int, int]]]:
         """Yield the items of `size` bytes that overlap this piece.
 
-        Each is given as its number in the field, and the range (first byte relative to the piece,
-        length). The whole field has `whole` bytes.
+        Each result is the number of the item in the field, and a range: the item's first byte
+        relative to the piece, and its length. The whole field has `whole` bytes.
         """
         end = self.first + (self.size or whole)
         for number in range(self.first // size, -(-end // size)):
@@ -95,7 +95,7 @@ class Origins:
         return 0
 
     def observe(self, kind: str, time: int, values: dict[str, Any]) -> None:
-        """Record an announcement of the core while it is made; its number is `number()`."""
+        """Record an announcement of the core, which is being made and has the number `number()`."""
 
     def writers(self, number: int, address: int, size: int) -> Iterator[Origin]:
         """Yield the steps that made the `size` bytes which the core wrote to `address`.

@@ -24,11 +24,11 @@ _ZEROS = bytes(PAGE)
 
 
 class AddressBudget:
-    """The allocator of all device memories; it limits the address space that dead devices occupy.
+    """Allocates the memories of all devices, and limits the address space of unused devices.
 
-    Cores, ports and memory of a device refer to each other. So Python frees a dead device only when
-    it searches for reference cycles. It starts that search by the number of objects, not by their
-    bytes. This class starts it by bytes.
+    Cores, ports and memory of a device refer to each other. So Python frees a device that is no
+    longer used only when it searches for reference cycles. Python starts this search by the number
+    of objects, not by their bytes. This class starts it by bytes.
     """
 
     MOST = 2 << 30  # bytes of memories, living or dead, before a search for dead ones
@@ -40,9 +40,9 @@ class AddressBudget:
     def allocate(self, size: int) -> NDArray[np.uint8]:
         """Return an array of `size` zero bytes; pages that are never touched take no memory.
 
-        Raises `DeviceError` without address space. `np.zeros` would not do: after some large blocks
-        were freed, the C library takes new ones from its heap and clears them. Then a tenth device
-        would really occupy all of its memories.
+        Raises `DeviceError` if there is not enough address space. `np.zeros` is not used: after
+        some large blocks were freed, the C library takes new ones from its heap and clears them.
+        Then the memories of a tenth device would really occupy all their bytes.
         """
         if self.bytes + size > self._limit:
             self._search()
@@ -65,7 +65,7 @@ class AddressBudget:
         self.bytes -= size
 
     def _search(self) -> None:
-        """Free dead devices, and start the next search when the bytes in use have doubled."""
+        """Free unused devices, and set the next search to when the bytes in use have doubled."""
         gc.collect()
         self._limit = max(self.MOST, 2 * self.bytes)
 
@@ -90,9 +90,10 @@ class Pages:
     """The bytes of one memory, zero at first; pages that are never touched take no memory.
 
     `bytes`, `halves` and `words` are views of the same little-endian memory, for the hot paths of
-    an engine. A writer through a view must execute `if marks[page] != WRITTEN: touch(page)` for
-    each page that it wrote. It may omit this if the mark is SHARED and `watched` is 0 for each
-    4-byte word that it wrote. No method here checks an offset: `Memory.locate` and the ports do.
+    an engine. Code that writes through a view must execute `if marks[page] != WRITTEN: touch(page)`
+    for each page that it wrote. It may omit this if the mark is SHARED and `watched` is 0 for each
+    4-byte word that it wrote. The methods here do not check offsets; `Memory.locate` and the ports
+    do.
     """
 
     def __init__(self, size: int) -> None:
@@ -154,7 +155,10 @@ class Pages:
             page += 1
 
     def _note(self, page: int, start: int, end: int) -> None:
-        """Record a write to bytes `start` to `end` of a page; call watchers of watched bytes."""
+        """Record a write to bytes `start` to `end` - 1 of a page.
+
+        If some of these bytes are watched, call the watchers.
+        """
         first, last = page << _WORDS, page + 1 << _WORDS
         if page in self._watched_pages and not any(
             self.watched[max(first, start >> 2) : min(last, end + 3 >> 2)]
@@ -186,7 +190,10 @@ class Pages:
         self._watchers.append(forget)
 
     def watch(self, offset: int, length: int) -> None:
-        """Watch bytes of one page, from which the caller has decoded instructions, for example."""
+        """Watch bytes of one page: a write to them calls the functions of `on_change`.
+
+        The caller may, for example, have decoded instructions from them.
+        """
         page = offset >> SHIFT
         self._watched_pages.add(page)
         first, end = offset >> 2, offset + length + 3 >> 2
@@ -194,7 +201,10 @@ class Pages:
         self.marks[page] = SHARED if page in self._written else 0
 
     def is_watched(self, offset: int = 0, end: int | None = None) -> bool:
-        """Return whether any page from byte `offset` to byte `end` has watched words."""
+        """Return whether any page that has bytes from `offset` to `end` - 1 has watched words.
+
+        Without `end` these are all bytes from `offset` on.
+        """
         first, last = offset >> SHIFT, (self.size if end is None else end) - 1 >> SHIFT
         return any(first <= page <= last for page in self._watched_pages)
 

@@ -1,8 +1,8 @@
-"""Plain values: those that `object` fields of a state may have. They can be copied and packed.
+"""Plain values: the values that `object` fields of a state may have. They can be copied and packed.
 
 None, bool, int, float, str, bytes, and NumPy arrays and scalars of numbers are plain. So are
 tuples, lists and dicts (with keys that are str or int) of plain values. Equal values give equal
-bytes; the order of a dict's keys matters.
+bytes if the keys of their dicts have the same order.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ class Port(Endpoint):
 
     @property
     def busy(self) -> bool:
-        """Whether a beat that this port requested waits for its grant."""
+        """Whether this port has requested a beat that is not granted yet."""
         return self.memory.banks.pending(self)
 
     # For cores that work on single values (cp, vc)
@@ -214,7 +214,7 @@ class Port(Endpoint):
     def _ready_inside(self, pages: Pages, time: int, offset: int, length: int, writes: bool) -> int:
         """Return the cycle in which an access to local memory or a core's own memory is ready.
 
-        Raises `WindowNotReady`.
+        `pages` and `offset` say where the access is. Raises `WindowNotReady`.
         """
         ready = time + (1 if writes else self.memory.onchip_latency)
         guard = self.memory.guards.get(pages)

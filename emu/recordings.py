@@ -1,4 +1,4 @@
-"""The data of a trace block: its declared state, its counters, and the records under way."""
+"""The data of a trace block: its declared state, its counters, and the records not yet complete."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Place = tuple[int, int, int]
 
 
 def _place(occurrence: str) -> Place:
-    """Return which registers of a group an occurrence uses: its count, first begin and last end.
+    """Return the numbers of a group's registers for an occurrence: count, first begin, last end.
 
     A number is -1 if the group has no such register.
     """
@@ -52,7 +52,7 @@ def fields(config: Mapping[str, Any]) -> tuple[StateField, ...]:
 
 @dataclass(slots=True)
 class Recording:
-    """The run of instructions that a register group records at present."""
+    """The run of instructions that a register group is recording."""
 
     group: int
     counters: list[int]  # of the group
@@ -79,7 +79,7 @@ class Recording:
 def register_values(counters: Sequence[int]) -> Sequence[int]:
     """Return the counters of a group as its 32-bit registers show them.
 
-    A count that is too large becomes the greatest number; a time keeps its low 32 bits.
+    A count that needs more bits is shown as the greatest number; a time as its low 32 bits.
     """
     if max(counters) <= ALL:
         return counters
@@ -90,9 +90,10 @@ def register_values(counters: Sequence[int]) -> Sequence[int]:
 
 
 def add(counters: list[int], taken: Place, begin: int, end: int, count: int) -> None:
-    """Add `count` occurrences from `begin` to `end` to the counters of a group.
+    """Add `count` occurrences, from `begin` to `end`, to the counters of a group.
 
-    `taken` says which counters (`TAKEN`). Times are cycles since the timer's start.
+    `taken`, an item of `TAKEN`, says which of the `counters` they change. Times are cycles since
+    the timer's start.
     """
     counted, first, last = taken
     if first >= 0:

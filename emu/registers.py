@@ -1,4 +1,4 @@
-"""Memory-mapped registers: those of every core, of its trace block and of its own table."""
+"""The memory-mapped registers of all cores: of their trace blocks, and those in their tables."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class MappedRegisters:
         core.write_register(row.name, value, time)
 
     def _own(self, what: str, address: int) -> SpecialRegister:
-        """Return the row of the register at `address` in the table of its core. Raises `Fault`."""
+        """Return the entry of the register at `address` in its core's table. Raises `Fault`."""
         core = self.agents[address - REGISTERS >> CORE_SHIFT]
         offset = address & (1 << CORE_SHIFT) - 1
         for row in core.table.registers:

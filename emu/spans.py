@@ -1,4 +1,4 @@
-"""Sets of cycles: stretches may be added in any order, and each cycle counts once."""
+"""Sets of cycles as stretches, which may be added in any order; each cycle counts once."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Spans:
     def forget(self, before: int) -> None:
         """Remove the stretches that end before cycle `before`.
 
-        The caller promises that no later stretch begins earlier.
+        The caller promises that no stretch that is added later begins before this cycle.
         """
         past = bisect_left(self.ends, before)
         del self.begins[:past], self.ends[:past]

@@ -17,8 +17,8 @@ _PACK = Struct(f"<{len(RECORD.members)}I").pack  # all members are u32
 class Spill:
     """A spill area, to which records are written one after the other while there is room.
 
-    `state` has the rows of `macaw.emu.recordings.fields`; `write` writes bytes to memory without
-    time.
+    `state` has the fields of `macaw.emu.recordings.fields`. `write` is a function that writes bytes
+    to memory without a cost in time.
     """
 
     def __init__(self, state: State, write: Write) -> None:

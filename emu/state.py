@@ -1,4 +1,7 @@
-"""Declared state: fields as rows, from which snapshot, restore, diff, hash and save follow."""
+"""Declared state: fields as rows of a table.
+
+Snapshot, restore, diff, hash and save follow from it.
+"""
 
 from __future__ import annotations
 
@@ -302,7 +305,7 @@ def _bits(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def _same(copy: np.ndarray[Any, Any], value: np.ndarray[Any, Any]) -> bool:
-    """Return whether two contiguous arrays of the same type and shape have the same bits."""
+    """Return whether two contiguous arrays, of the same type and shape, have the same bits."""
     kind = np.uint64 if copy.nbytes % 8 == 0 else np.uint8
     return bool((copy.reshape(-1).view(kind) == value.reshape(-1).view(kind)).all())
 

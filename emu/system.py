@@ -46,9 +46,9 @@ class Operable(Agent):
     def operate(self, memory: str, offset: int, number: int, mask: int, time: int) -> int:
         """Execute an operation that was sent in cycle `time`; return the cycle of its command.
 
-        `number` is the operation, sent to the byte at `offset` of this core's `memory`. `mask` says
-        which units execute it; 0 means the unit to which the byte belongs. Raises `Fault`,
-        `WindowNotReady`.
+        `number` is the operation, which was sent to the byte at `offset` of this core's memory
+        `memory`. `mask` says which units execute it; 0 means the unit to which the byte belongs.
+        Raises `Fault`, and `WindowNotReady` if the sender must try again later.
         """
 
 
@@ -114,9 +114,9 @@ class System(Clock):
     # to wait for; then nothing was done.
 
     def swap(self, mask: int) -> int:
-        """Exchange ping and pong of the units in `mask`, unless a core runs on one of them.
+        """Exchange ping and pong of the units in `mask`, unless one of their cores runs.
 
-        Returns the mask of those running cores, for which the caller has to wait; 0 if the swap was
+        Return the mask of those running cores, for which the caller has to wait; 0 if the swap was
         done. Raises `Fault` (bad mask).
         """
         users = self._users(mask, "mem.swap")
@@ -158,8 +158,8 @@ class System(Clock):
     def start(self, number: int, entry: int, time: int) -> int:
         """Start the core `number` at the address `entry`, unless it runs.
 
-        Returns its mask if it runs, so that the caller waits for it; 0 if it was started. Raises
-        `Fault`.
+        Return the core's mask if it runs, so that the caller waits for it; 0 if it was started.
+        Raises `Fault`.
         """
         core = self.by_number.get(number)
         if core is None:
@@ -214,7 +214,10 @@ class System(Clock):
                 other.time = other.aligned(time + 1)
 
     def _users(self, mask: int, what: str) -> dict[int, Agent]:
-        """Return the cores of the units in a mask, by unit number. Raises `Fault` (bad mask)."""
+        """Return the cores that the units in a mask feed, by unit number.
+
+        Raises `Fault` (bad mask).
+        """
         users = self.memory.users
         if mask >> len(users):
             raise Fault(

@@ -1,7 +1,7 @@
-"""Tallies: counts that a core with one instruction at a time collects for its trace block.
+"""Tallies: counts that a core collects for its trace block, one instruction after the other.
 
-Between two instructions at which a register group opens or closes, all open groups count the same.
-So the core may count by itself and give the sum to its trace block at the end
+Between two borders, instructions at which a register group opens or closes, all open groups count
+the same. So the core may count by itself, and give the sum to its trace block at the border
 (`macaw.emu.trace.TraceBlock.absorb`).
 """
 
@@ -33,7 +33,7 @@ class Tally:
         self.values = [0] * COUNTERS
 
     def begin_instruction(self, time: int) -> None:
-        """Count the begin of an instruction at cycle `time`; callers do this in order."""
+        """Count an instruction that begins at cycle `time`. Callers pass ascending times."""
         if self.begin < 0:
             self.begin = time
 
@@ -57,9 +57,9 @@ class Tally:
         values[counted] += count
 
     def counters(self, origin: int) -> list[int]:
-        """Return the counters that a new group has after this tally is added.
+        """Return the counters of a group that contains only the instructions of this tally.
 
-        At least one instruction must have begun. Times in the result are relative to `origin`.
+        There must be at least one. Times in the result are relative to `origin`.
         """
         if origin:
             found = [0] * COUNTERS

@@ -52,8 +52,9 @@ BEFORE = -1  # of a begin: it was reported before
 class TraceBlock(Groups):
     """The trace block of one core: its register groups, parameters and trigger circuit.
 
-    A core that executes one instruction after the other may report only at the instructions
-    `open_at` and `close_at`. There it calls `absorb` with its tally, then `close` and `open`.
+    A core that executes one instruction after the other need not report each of them. It may report
+    only at the instructions `open_at` and `close_at`: there it calls `absorb` with its tally, then
+    `close` and `open`.
     """
 
     # The timer
@@ -80,7 +81,7 @@ class TraceBlock(Groups):
     def begin(self, time: int, number: int | None = None) -> int:
         """Report that an instruction begins at cycle `time`; return its number.
 
-        A core that has not reported all earlier instructions passes the `number` itself.
+        A core that has not yet reported all earlier instructions passes the `number` itself.
         """
         if number is None:
             number = self.executed
@@ -108,8 +109,8 @@ class TraceBlock(Groups):
         """Report the uses of an instruction, and possibly its begin and end.
 
         Each use has the first four arguments of `count_occurrence`. `begin` is the cycle in which
-        the instruction begins, or `BEFORE` if that was reported. `until` is the first cycle after
-        it, or 0 if it has not ended.
+        the instruction begins, or `BEFORE` if its begin was reported earlier. `until` is the first
+        cycle after it, or 0 if it has not ended.
         """
         origin = self.state.trace_origin
         if begin != BEFORE:
@@ -169,9 +170,10 @@ class TraceBlock(Groups):
         return any(x.first <= number < x.stop for x in self._active)
 
     def count_work(self, begins: Sequence[int], ends: Sequence[int], number: int) -> None:
-        """Count the cycles in which the array works for instruction `number`, given as stretches.
+        """Count the cycles in which the array works for instruction `number`.
 
-        This is for cores whose instructions overlap: a group counts each cycle only once.
+        They are stretches from an item of `begins` to before the same item of `ends`. This is for
+        cores whose instructions overlap: a group counts each cycle only once.
         """
         for recording in self._active:
             if recording.first <= number < recording.stop:
@@ -182,7 +184,7 @@ class TraceBlock(Groups):
     def forget(self, before: int) -> None:
         """Drop stretches of work that end before cycle `before`.
 
-        The caller promises that no later stretch begins earlier.
+        The caller promises that no stretch that is counted later begins before this cycle.
         """
         for recording in self._active:
             if recording.work is not None:
@@ -192,8 +194,8 @@ class TraceBlock(Groups):
         """Execute a marker of group `group`, from cycle `time` to `until`.
 
         `begins` distinguishes `trace_begin` from `trace_end`. `numbered` says whether the marker is
-        an instruction. In auto mode a marker only counts as an instruction. Raises `Fault` (bad
-        mask).
+        an instruction. In auto mode a marker starts or ends no record; it is only counted if it is
+        an instruction. Raises `Fault` (bad mask).
         """
         self.check(group)
         self._open_lazy()
@@ -216,7 +218,10 @@ class TraceBlock(Groups):
     # Reports of a core that executes one instruction after the other
 
     def pass_border(self, tally: Tally, number: int) -> None:
-        """Add the tally, then close and open the groups that have a border before `number`."""
+        """Add the tally to all open groups, then close and open the groups with a border here.
+
+        `number` is the number of the next instruction.
+        """
         self.absorb(tally, number)
         if number >= self.close_at:
             self.close(number)

@@ -1,8 +1,8 @@
 """The register groups of a trace block: which of them record, and which instructions.
 
 A core may report a run of instructions as a whole, from one border to the next. Then the block
-writes the record at once: `open` only notes the groups. The block makes a `Recording` of noted
-groups only if a report comes in another way.
+writes the record at once, and `open` only notes which groups open. The block makes a `Recording` of
+a noted group only if the core reports in another way.
 """
 
 from __future__ import annotations
@@ -21,12 +21,10 @@ from macaw.isa.trace import AUTO
 class Groups(Registers):
     """The part of a trace block that opens and closes register groups at instruction numbers.
 
-    `state` is the declared state (rows: `fields`), the block's own or its core's. During a run the
-    block has counters and recordings in attributes: `sync` writes them into the state, `reload`
-    reads them from there. `on` says whether the core has to report anything.
-
-    The next group opens at instruction `open_at` or later. The next one closes when all
-    instructions before `close_at` have ended.
+    `state` has the fields of `macaw.emu.recordings.fields`. During a run the block has counters and
+    recordings in attributes: `sync` writes them into the state, `reload` reads them from there.
+    `on` says whether the core has to report anything. The next group opens at instruction `open_at`
+    or later. The next group closes when all instructions before `close_at` have ended.
     """
 
     executed: int  # instructions that have begun, as far as the core has reported
@@ -40,10 +38,11 @@ class Groups(Registers):
         state: State | None = None,
         changed: Callable[[], None] = lambda: None,
     ) -> None:
-        """Make the groups of the core with this number and name.
+        """Make the groups of the core with the number `core` and the name `name`.
 
-        `write` writes bytes to memory without time. `state` is the core's state, which has the rows
-        `fields(config)`; None makes a state of its own. `changed` is called when `on` has changed.
+        `write` writes bytes to memory without a cost in time. `state` is the core's state, which
+        has the fields of `macaw.emu.recordings.fields`; None makes a state for the groups alone.
+        `changed` is called when `on` has changed.
         """
         self.core = core
         self.name = name
@@ -60,7 +59,10 @@ class Groups(Registers):
         self.reload()
 
     def _settle_rest(self) -> None:
-        """Compute the next border after the trigger has fired."""
+        """Set `open_at` after the trigger has fired.
+
+        If nothing is left to record, also set `on`.
+        """
         self.open_at = self._trigger.next
         if self.open_at == ENDLESS and not self.active:
             self._settle()
@@ -70,7 +72,7 @@ class Groups(Registers):
         return bool(self._active) or self._lazy is not None
 
     def _update(self) -> None:
-        """Set the trigger again after parameters or the timer have changed."""
+        """Set the trigger from the parameters and the timer, which have changed."""
         state = self.state
         waits = self.recording and state.trace_counting
         if waits and state.trace_mode == AUTO and state.trace_num:
@@ -80,7 +82,7 @@ class Groups(Registers):
         self._settle()
 
     def _settle(self) -> None:
-        """Compute the next borders and `on`."""
+        """Set the next borders (`open_at`, `close_at`) and `on`."""
         self._active = [recording for recording in self.recordings if recording is not None]
         self.open_at = self._trigger.next
         self.close_at = min((recording.stop for recording in self._active), default=ENDLESS)
@@ -117,7 +119,7 @@ class Groups(Registers):
     # Opening and closing
 
     def open(self, number: int) -> None:
-        """Open the groups whose run begins with the next instruction, which has this number."""
+        """Open the groups whose run of instructions begins with the next one, number `number`."""
         if self._active or self._lazy is not None:
             self._open_lazy()
             self._fire(number)
@@ -141,13 +143,16 @@ class Groups(Registers):
                 self._open(group, loop, number, number + self.state.trace_num)
 
     def close(self, number: int) -> None:
-        """End the records whose instructions have lower numbers than this and have all ended."""
+        """End the records of which all instructions have numbers below `number`.
+
+        All these instructions have ended.
+        """
         for recording in self._active:
             if recording.stop <= number:
                 self._finish(recording)
 
     def _fire(self, number: int) -> None:
-        """Open each group whose run begins with instruction `number` (auto mode)."""
+        """Open each free group whose run begins with instruction `number` (auto mode)."""
         trigger = self._trigger
         if trigger.next < number:
             trigger.aim(number)
@@ -159,7 +164,10 @@ class Groups(Registers):
         self._settle_rest()
 
     def _record(self, found: list[int]) -> None:
-        """Write a record with these counters for each noted group."""
+        """Write a record for each group that `open` has noted.
+
+        `found` are the counters, which are the same for all of them.
+        """
         if self._lazy is not None:
             (number, fired), self._lazy = self._lazy, None
             self.close_at = ENDLESS
@@ -181,7 +189,7 @@ class Groups(Registers):
             self._settle()
 
     def _cut(self) -> None:
-        """Stop all groups from recording instructions that have not started yet."""
+        """Let all groups that record stop before the next instruction that starts."""
         for recording in self._active:
             recording.stop = min(recording.stop, self.executed)
             self._close(recording)
@@ -205,12 +213,12 @@ class Groups(Registers):
     # Registers
 
     def read(self, name: str) -> int:
-        """See `Registers.read`."""
+        """Return the 32-bit value of a register of the groups. Raises `Fault`."""
         self._open_lazy()
         return super().read(name)
 
     def set(self, name: str, value: int) -> None:
-        """See `Registers.set`."""
+        """Set a parameter to a value that was checked, and let the trigger follow it."""
         self._open_lazy()
         state = self.state
         if name == "trace_mode" and value != state.trace_mode:

@@ -33,7 +33,7 @@ class Registers(ABC):
 
     @abstractmethod
     def set(self, name: str, value: int) -> None:
-        """Set a parameter to a value that was checked."""
+        """Set a parameter to a value that the caller has checked."""
 
     def check(self, group: int) -> None:
         """Raise `Fault` (bad mask) unless the block has the register group `group`."""
@@ -47,8 +47,8 @@ class Registers(ABC):
     def read(self, name: str) -> int:
         """Return the 32-bit value of a register, by its name in `macaw.isa.trace`.
 
-        A time is its low 32 bits; a count saturates. Raises `Fault` (out-of-range access) for a
-        group that this block does not have.
+        A time is shown as its low 32 bits; a count that needs more bits as the greatest number.
+        Raises `Fault` (out-of-range access) for a group that this block does not have.
         """
         if name in _PARAMETERS:
             active = RECORDING if name == "trace_status" and self.active else 0

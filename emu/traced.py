@@ -1,9 +1,9 @@
 """Traced cores: how a core reports to its trace block, and how programs reach its registers.
 
-Every core has a trace block, `trace`, which is part of its state. Its registers are described in
-docs/isa/trace.md. While `tracing` is set, the core reports its instructions (`begin`, `end`) and
-their occurrences. At other times it reports nothing, and the block does not count instructions;
-`start_count` gives their number. Ports report the accesses that they see. These belong to the
+Every core has a trace block, `trace`, which is part of its state. docs/isa/trace.md describes the
+registers of the block. While `tracing` is set, the core reports its instructions (`begin`, `end`)
+and their occurrences. At other times it reports nothing, and the block does not count instructions;
+`start_count` gives their number. Ports report the accesses that they see. An access belongs to the
 instruction `port.instruction`, or to the one that began last. A core may report late, but not later
 than its `sync`. Fast engines do so, and the dma, which adds up the uses of a transfer.
 """
@@ -40,13 +40,13 @@ class Traced(Agent):
         """
 
     def units(self) -> Units:
-        """Return the sizes of the units whose uses are the occurrences "unit" and "array"."""
+        """Return the sizes of the compute units, whose uses are counted as "unit" and "array"."""
         return Units(1, 4, store=4)
 
     def count_occurrence(
         self, what: str, time: int, until: int, count: int = 1, number: int | None = None
     ) -> None:
-        """See `Agent.count_occurrence`."""
+        """Count an occurrence for the trace, as `TraceBlock.count_occurrence` explains."""
         self.trace.count_occurrence(what, time, until, count, number)
 
     def trace_changed(self) -> None:
@@ -56,8 +56,8 @@ class Traced(Agent):
     def mark(self, begins: bool, group: int, time: int, until: int) -> None:
         """Execute a marker of register group `group`, from cycle `time` to `until`.
 
-        `begins` distinguishes `trace_begin` from `trace_end`. `start_count` must not count the
-        marker yet. Raises `Fault` (bad mask).
+        `begins` distinguishes `trace_begin` from `trace_end`. The core calls this before
+        `start_count` counts the marker. Raises `Fault` (bad mask).
         """
         self.trace.executed = self.start_count
         self.trace.mark(begins, group, time, until, self.numbers_markers)

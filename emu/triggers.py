@@ -8,9 +8,10 @@ ENDLESS = 1 << 62  # a number that no instruction has
 
 
 class Trigger:
-    """The number of the instruction with which each group starts to record next, or `ENDLESS`.
+    """Decides with which instruction each group starts to record next, or `ENDLESS` for none.
 
-    `next` is the least of these numbers. `state` has the rows of `macaw.emu.recordings.fields`.
+    `next` is the least number of such an instruction. `state` has the fields of
+    `macaw.emu.recordings.fields`.
     """
 
     def __init__(self, state: State, groups: int) -> None:
@@ -25,7 +26,7 @@ class Trigger:
         self.next = ENDLESS
 
     def aim(self, number: int) -> None:
-        """Compute from the parameters where each group starts, at instruction `number` or later."""
+        """Compute from the parameters where each group starts: at instruction `number` or later."""
         state = self._state
         overhead, loops = state.trace_overhead, state.trace_loops
         for group in range(len(self._starts)):
@@ -38,7 +39,10 @@ class Trigger:
         self.next = min(self._starts)
 
     def fire(self) -> tuple[int, int]:
-        """Return a group that starts at instruction `next`, and its loop; set its next start."""
+        """Return a group that starts with instruction `next`, and the number of its loop.
+
+        Also set with which instruction this group starts again.
+        """
         state, starts, number = self._state, self._starts, self.next
         group = starts.index(number)
         loop = self._loops[group]

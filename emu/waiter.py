@@ -2,10 +2,10 @@
 
 An instruction that cannot finish because another core is busy calls `wait(on, cores)` and leaves
 `next_address` unchanged. When one of `cores` calls `changed` of the device at cycle t, the waiting
-core's time becomes t + 1. It tries the same instruction again, which may wait again. When the try
-succeeds the core calls `proceed`. So a core that finishes at t lets its waiters continue at t + 1,
-whatever their numbers are. A core that waits for its own port or window calls `wait(on)` and sets
-its time itself when the answer or the bytes arrive.
+core's time becomes t + 1. It tries the same instruction again, and may have to wait again. When the
+try succeeds the core calls `proceed`. So a core that finishes at t lets the waiting cores continue
+at t + 1, independent of their numbers. A core that waits for its own port or window calls
+`wait(on)`. It sets its time itself when the answer or the bytes arrive.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Waiter(Agent):
         self.on_wait: Callable[[Waiting, int], object] | None = None  # of each wait, at its end
 
     def wait(self, on: str, cores: int = 0) -> None:
-        """Wait until one of `cores` (a mask) changes, or without cores until the own port answers.
+        """Wait until one of `cores` (a mask) changes; for 0, until the core's own port answers.
 
         `on` says in words what would end the wait.
         """

@@ -14,7 +14,7 @@ from macaw.isa.model import Window as Row
 
 
 class WindowNotReady(Exception):
-    """A window that cannot take or give bytes yet, or a memory that cannot be accessed yet.
+    """Raised if a window cannot take or give bytes yet, or if a memory cannot be accessed yet.
 
     The requester tries again when one of `cores` (a mask) has changed, or at the latest in cycle
     `time` (NEVER: no such cycle is known). `Waiter.postpone` does so. If `ordered` is set, no later
@@ -38,10 +38,10 @@ class Windowed(Agent):
 
     @abstractmethod
     def window_room(self, window: str, time: int, wanted: int) -> tuple[int, int]:
-        """Return how many bytes may pass at cycle `time`, and the cycle for `wanted` bytes.
+        """Return how many bytes may pass at cycle `time`, and when `wanted` bytes may.
 
         The second number matters only if the first is less than `wanted`. It is a later cycle, or
-        NEVER if that depends on a change which the core will announce.
+        NEVER if it depends on a change which the core will announce.
         """
 
     @abstractmethod
@@ -66,7 +66,8 @@ class Window:
     def room(self, time: int, address: int, what: str) -> int:
         """Return how many bytes may pass the window at cycle `time`: 1 or more.
 
-        Raises `WindowNotReady` if none may pass, and `Fault` if `what` is in the wrong direction.
+        `what` is "read" or "write". Raises `WindowNotReady` if none may pass, and `Fault` if the
+        window has the other direction.
         """
         self._check(address, what)
         count, again = self.core.window_room(self.row.name, time, 1)
@@ -78,7 +79,7 @@ class Window:
     def whole(self, time: int, address: int, size: int, what: str) -> None:
         """Raise `WindowNotReady` unless `size` bytes may pass the window at cycle `time`.
 
-        Raises `Fault` if `what` is in the wrong direction.
+        `what` is the access; raises `Fault` if the window has the other direction.
         """
         self._check(address, what)
         count, again = self.core.window_room(self.row.name, time, size)
@@ -93,7 +94,7 @@ class Window:
         return f"{self.row.name} of {self.core.name}"
 
     def _check(self, address: int, what: str) -> None:
-        """Raise `Fault` if the window does not take or give bytes as the access `what` wants."""
+        """Raise `Fault` unless the window has the direction of the access `what`."""
         direction = "in" if what in ("store", "write") else "out"
         if direction != self.row.direction:
             does = "takes bytes" if self.row.direction == "in" else "gives bytes"

@@ -1,7 +1,8 @@
 """Executes the instructions of Xcp (`macaw.isa.cp.XCP`), in functions with the mnemonic's name.
 
-Each calls a service of the device. An instruction that cannot finish yet calls the core's `wait`,
-and is tried again when one of the cores in the mask of `wait` has changed.
+Each function calls a service of the device. If the instruction cannot finish yet, the function
+calls the core's `wait` with a mask of cores. The core tries the instruction again when one of these
+cores has changed.
 """
 
 from __future__ import annotations

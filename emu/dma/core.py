@@ -1,13 +1,13 @@
 """The dma without an engine: a queue of transfers, which it moves one after the other by beats.
 
-A transfer starts in the cycle of its `dma.copy`, or in the cycle after the end of the transfer
-before it. Its beats start dma.setup cycles later. In each cycle the dma starts at most one write
-and then one read. The write is that of the oldest beat that was read, once its data are ready.
-Reads are up to dma.buffer beats ahead of writes. On the same side the next beat follows when the
-channel of external memory has taken the last one, or when its banks were granted. A transfer to
-on-chip memory ends in the cycle in which the last write is granted. Any other transfer ends in the
-last cycle before the last write's data can be read. A core that waits for the transfer continues in
-the cycle after its end.
+A transfer starts in the cycle of its `dma.copy`, or in the cycle after the end of the previous
+transfer. Its first beat comes dma.setup cycles later. In each cycle the dma starts at most one
+write and then one read. The write is that of the oldest beat that was read, once its data are
+ready. Reads are up to dma.buffer beats ahead of writes. The next beat on the same side follows when
+the channel of external memory has taken the beat before, or when the banks of that beat were
+granted. A transfer to on-chip memory ends in the cycle in which its last write is granted. Any
+other transfer ends in the last cycle before the data of its last write can be read. A core that
+waits for the transfer continues in the cycle after its end.
 
 A window (`macaw.isa.model.Window`) may take or give less than a beat, or nothing yet. If a transfer
 can do nothing but wait for a window, the dma pauses it. In the next cycle it runs the first other
@@ -40,8 +40,8 @@ from macaw.isa.memory_map import EXTERNAL
 class DmaCore(Core):
     """The dma without an engine; its instructions are transfers.
 
-    An engine adds `advance`, which calls `act` for each cycle or does the same for many cycles at
-    once. It may extend `load_transfer` and `request_beat`.
+    An engine adds `advance`, which calls `act` for each cycle, or has the same effects for many
+    cycles at once. It may extend `load_transfer` and `request_beat`.
     """
 
     state: DmaState
@@ -63,7 +63,11 @@ class DmaCore(Core):
     # What cp requests
 
     def submit(self, time: int, address: int, by: Agent) -> int | None:
-        """See `Copier.submit`. To read the description takes no time beside dma.setup."""
+        """Queue the transfer described at `address` for the core `by`, in cycle `time`.
+
+        Return its ticket, or None if the queue is full. Reading the description takes no time
+        beside dma.setup. Raises `Fault`.
+        """
         state = self.state
         if len(state.transfers) >= self.queue:
             return None
@@ -93,7 +97,10 @@ class DmaCore(Core):
         return transfer.ticket
 
     def finished(self, ticket: int) -> bool:
-        """See `Copier.finished`. Raises `Fault` (bad mask) for a ticket that was never issued."""
+        """Return whether the transfer with this ticket is done; for ticket 0, whether all are done.
+
+        Raises `Fault` (bad mask) for a ticket that was never issued.
+        """
         if ticket == 0:
             return not self.state.transfers
         issued = self.state.issued
@@ -106,11 +113,15 @@ class DmaCore(Core):
 
     @property
     def next_address(self) -> int | None:
-        """See `Core.next_address`. It is None, because the dma executes no program."""
+        """None, because the dma executes no program."""
         return None
 
     def current(self) -> tuple[str, int | None]:
-        """See `Inspectable.current`: the running transfer and the instruction that requested it."""
+        """Return a text for the running transfer, and the address of the instruction that made it.
+
+        That is the instruction that requested the transfer. Without a transfer the result is "" and
+        None.
+        """
         if not self.state.transfers:
             return "", None
         transfer = Transfer(*self.state.transfers[0])
@@ -118,7 +129,7 @@ class DmaCore(Core):
         return text, None if transfer.address < 0 else transfer.address
 
     def _begin(self, time: int) -> None:
-        """Start or resume the first transfer of the queue in cycle `time`."""
+        """Start the first transfer of the queue in cycle `time`, or resume it if it was paused."""
         state = self.state
         self.running = True
         self.load_transfer()
@@ -139,7 +150,7 @@ class DmaCore(Core):
             self.announce("begin", **self.transfer.values())
 
     def load_transfer(self) -> None:
-        """Set the attributes that the beats of the first transfer of the queue need."""
+        """Set the attributes that describe the first transfer of the queue, for its beats."""
         if self.state.transfers:
             self.transfer = Transfer(*self.state.transfers[0])
             self.rows = self.transfer.rows if self.transfer.size else 0
@@ -226,11 +237,17 @@ class DmaCore(Core):
     def request_beat(
         self, port: Port, time: int, address: int, length: int, data: bytes | None = None
     ) -> None:
-        """Request a read of on-chip memory, or a write of `data`; `granted` takes the answer."""
+        """Request a read of on-chip memory, or a write of `data` to it.
+
+        The answer comes to `granted`.
+        """
         port.beat(time, ((address, length),), data)
 
     def _free(self, time: int, address: int) -> int:
-        """Return the cycle of the next beat after one at `time`, outside of on-chip memory."""
+        """Return the first cycle for a beat after the one at `time`, on the side of `address`.
+
+        This side is not on-chip memory.
+        """
         if address < EXTERNAL:
             return time + 1
         return max(time + 1, self.device.memory.channel.free)
@@ -242,7 +259,10 @@ class DmaCore(Core):
         state.ready = max(state.ready, ready)
 
     def granted(self, port: Endpoint, data: bytes, time: int, ready: int) -> None:
-        """See `Requester.granted`: take the answer to a beat of on-chip memory."""
+        """Take the answer to a beat of on-chip memory, and set the cycle of the next act.
+
+        `time` is the cycle of the grant, `ready` the cycle from which the data can be used.
+        """
         state = self.state
         if port is self.reader:
             state.buffer.append((ready, state.reading, data))
@@ -253,9 +273,10 @@ class DmaCore(Core):
         self.plan(time, time + 1)
 
     def plan(self, time: int, earliest: int, later: Sequence[WindowNotReady] = ()) -> None:
-        """Set the cycle of the next act, after the acts of cycle `time`; it is `earliest` or later.
+        """Set the cycle of the next act, `earliest` or later. The acts of cycle `time` are done.
 
-        `later` are the windows that refused a read or write in cycle `time`.
+        `later` are the windows that refused a read or write in cycle `time`. If all beats are done,
+        end the transfer.
         """
         state = self.state
         buffer, writing = state.buffer, state.writing
@@ -277,7 +298,10 @@ class DmaCore(Core):
             self.time = min(self.time, self.aligned(earliest))  # the window is tried again then
 
     def _wait_or_switch(self, time: int, later: Sequence[WindowNotReady]) -> None:
-        """Wait for windows, or switch to another transfer if this one can do nothing else."""
+        """Wait for the windows of `later`, or switch to another transfer.
+
+        The dma switches if the running transfer can do nothing but wait, and another one can act.
+        """
         state = self.state
         if self.time < NEVER or state.writing or state.reading >= 0:
             self._wait_for(time, later, self.time)
@@ -299,7 +323,7 @@ class DmaCore(Core):
             self._wait_for(time, [*later, *runnable], NEVER)
 
     def _wait_for(self, time: int, later: Sequence[WindowNotReady], until: int) -> None:
-        """Wait for windows, but not longer than until cycle `until`."""
+        """Wait for the windows of `later`, but at the longest until cycle `until`."""
         cores = 0
         for item in later:
             cores |= item.cores
@@ -316,8 +340,9 @@ class DmaCore(Core):
     def _find_runnable(self, time: int, skip: int = 0) -> int | list[WindowNotReady]:
         """Return the index in the queue of the oldest transfer that can do something at `time`.
 
-        The first `skip` transfers of the queue are left out. If no transfer can do anything, the
-        result is the list of the windows for which they wait.
+        The first `skip` transfers of the queue are left out, and those that would overtake an older
+        transfer through the same window. If no transfer can do anything, return the list of the
+        windows for which they wait.
         """
         memory = self.device.memory
         taken = list(self.transfer.windows(memory)) if skip else []
@@ -363,7 +388,7 @@ class DmaCore(Core):
         self.device.changed(self, time)
 
     def _check_holder(self, what: str, address: int) -> None:
-        """Raise `Fault` if a running core is fed by the half that contains `address`."""
+        """Raise `Fault` if `address` is in the half that feeds a core which runs."""
         holder = self.device.memory.holder(address)
         if holder is not None:
             raise Fault(
@@ -385,11 +410,11 @@ class DmaCore(Core):
     def count_occurrence(
         self, what: str, time: int, until: int, count: int = 1, number: int | None = None
     ) -> None:
-        """See `Traced.count_occurrence`. The trace block gets the counts only at `_flush_uses`."""
+        """Add occurrences to the uses of the running transfer, which `_flush_uses` reports."""
         self.uses.add(what, time, until, count)
 
     def _flush_uses(self, until: int = 0) -> None:
-        """Report to the trace block what the transfer has used.
+        """Report to the trace block what the transfer has used, if the block records.
 
         `until` is the first cycle after the transfer, or 0 if it has not ended.
         """
@@ -397,27 +422,27 @@ class DmaCore(Core):
             self.uses.flush(self.trace, self.state.number, until)
 
     def trace_changed(self) -> None:
-        """See `Traced.trace_changed`."""
+        """Drop the uses collected so far, because the trace has started or stopped recording."""
         self.uses.clear()
 
     @property
     def start_count(self) -> int:
-        """See `Traced.start_count`: the number of transfers that have started."""
+        """The number of transfers that have started."""
         return self.retired + len(self.state.held) + int(self.running)
 
     def units(self) -> Units:
-        """See `Traced.units`: the dma has no compute units."""
+        """Return that the dma has no compute units, and stores beats of its width."""
         return Units(0, 0, store=self.width)
 
     # State
 
     def sync(self) -> None:
-        """See `Core.sync`."""
+        """Report uses that were collected, and bring the declared state up to date."""
         self._flush_uses()
         super().sync()
 
     def counters(self) -> dict[str, int]:
-        """See `Core.counters`."""
+        """Return the counters of the dma by name: transfers, beats, bytes, busy cycles."""
         state = self.state
         return {
             "transfers": self.retired,
@@ -427,7 +452,7 @@ class DmaCore(Core):
         }
 
     def reload(self) -> None:
-        """See `Core.reload`."""
+        """Continue from the declared state; drop the uses collected so far."""
         super().reload()
         self.uses.clear()
         self.load_transfer()

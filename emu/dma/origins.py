@@ -1,4 +1,4 @@
-"""Origins of bytes that the dma wrote: from which bytes a transfer copied them."""
+"""Records from which bytes the dma copied the bytes that it wrote."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from macaw.emu.origins import Origin, Origins, Source
 
 
 class TransferOrigins(Origins):
-    """A record of the transfer behind each write of the dma."""
+    """The record of the transfer to which each write of the dma belongs."""
 
     def __init__(self, dma: DmaCore, number: Callable[[], int]) -> None:
         super().__init__(number)
@@ -56,7 +56,10 @@ class TransferOrigins(Origins):
     def _sources(
         self, transfer: Transfer, number: int, address: int, size: int
     ) -> Iterator[Source]:
-        """Yield the bytes from which the destination bytes at `address` were copied, row by row."""
+        """Yield the source bytes of `size` destination bytes at `address`, row by row.
+
+        `number` is the number of the announcement of the write.
+        """
         if number in self._pushes:
             first, begin = self._pushes[number]
             first += address - begin

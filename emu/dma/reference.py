@@ -19,6 +19,9 @@ class ReferenceDma(DmaCore):
         return None
 
     def remember(self, number: Callable[[], int]) -> Origins:
-        """See `Core.remember`."""
+        """Start to record which transfer wrote each byte. Return the record.
+
+        `number` returns the number of announcements so far.
+        """
         self.origins = TransferOrigins(self, number)
         return self.origins

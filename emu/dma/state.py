@@ -1,4 +1,4 @@
-"""The declared state of the dma, as rows and as a class for the type checker."""
+"""The declared state of the dma: its fields, and a class with their types."""
 
 from __future__ import annotations
 

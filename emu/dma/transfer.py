@@ -17,10 +17,10 @@ DESCRIPTION = TRANSFER.size  # bytes
 class Transfer(NamedTuple):
     """A copy of `rows` rows of `row_bytes` bytes.
 
-    Row r is copied from src + r * src_stride to dst + r * dst_stride. Rows are moved in order. Each
-    one is moved as by memmove: its destination gets what its source contained when the row started,
-    even if they overlap. A later row reads what an earlier row wrote. A stride may be 0 or
-    negative. A transfer of no bytes is legal.
+    Row r is copied from src + r * src_stride to dst + r * dst_stride. Rows are moved one after the
+    other. Each row is moved as by memmove: its destination gets what its source contained when the
+    row started, even if both overlap. A later row reads what an earlier row wrote. A stride may be
+    0 or negative. A transfer of no bytes is legal.
     """
 
     ticket: int
@@ -60,7 +60,7 @@ class Transfer(NamedTuple):
         return self.dst, self.dst_stride
 
     def text(self) -> str:
-        """Return all fields as a text for the message of a fault."""
+        """Return all fields as a text for a fault's message."""
         return (
             f"transfer {self.ticket} of {self.by}: dst={self.dst:#010x}, src={self.src:#010x},"
             f" row_bytes={self.row_bytes}, rows={self.rows},"
@@ -72,7 +72,7 @@ class Transfer(NamedTuple):
         return self._asdict()
 
     def check(self, memory: Memory) -> None:
-        """Raise `Fault` unless each row is inside one memory, on both sides."""
+        """Raise `Fault` unless each row is inside one memory, in the source and the destination."""
         if self.size:
             self._check_side(memory, "source", self.src, self.src_stride)
             self._check_side(memory, "destination", self.dst, self.dst_stride)
@@ -97,8 +97,8 @@ class Transfer(NamedTuple):
     def windows(self, memory: Memory) -> dict[Window, tuple[Window, str, int]]:
         """Return the windows through which the bytes pass.
 
-        Each window is mapped to a tuple: the window, "read" or "write", and the address of the
-        access.
+        The result maps each window to a tuple: the window, "read" or "write", and the address of
+        the access.
         """
         windows = {}
         for what, address in (("read", self.src), ("write", self.dst)) if self.size else ():
@@ -110,10 +110,9 @@ class Transfer(NamedTuple):
     def beat(self, row: int, position: int, width: int) -> tuple[int, int, int, int]:
         """Return the next beat of a row of which `position` bytes have moved.
 
-        The result is (source address, destination address, bytes, position after it). A row is
-        divided where its destination is a multiple of `width`, or its source if only the source is
-        external memory. Beats have ascending addresses, or descending ones if the row's destination
-        starts inside its source.
+        The result is (source address, destination address, bytes, position after it). A beat ends
+        where the address on the anchor side (`anchor`) is a multiple of `width`. Beats have
+        ascending addresses, or descending ones if the row's destination starts inside its source.
         """
         src = self.src + row * self.src_stride
         dst = self.dst + row * self.dst_stride

@@ -1,4 +1,4 @@
-"""Uses of the running transfer, collected until the trace block gets them."""
+"""Collects the uses of the running transfer until they are reported to the trace block."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class TransferUses:
         self._uses[what] = what, time, until, count
 
     def flush(self, trace: TraceBlock, number: int, until: int) -> None:
-        """Report everything to the trace block, for transfer `number`, and forget it.
+        """Report all uses to the trace block, for transfer number `number`, and clear them.
 
         `until` is the first cycle after the transfer, or 0 if it has not ended.
         """

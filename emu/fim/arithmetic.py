@@ -1,8 +1,9 @@
 """The ALU of a circuit: it computes the results of operations for many circuits at once.
 
-Operands are columns: arrays of bytes of shape (..., 32). Results are numbers in the lanes' format,
-of shape (..., n). Each sum and product is rounded to that format: half to even by IEEE 754, and
-each NaN has the same bits. Products are summed in a tree of adjacent pairs.
+Operands are columns: arrays of bytes of shape (..., 32). Results are arrays of shape (..., n),
+numbers in the format that the mode selects, one for each of n lanes. Each sum and product is
+rounded to that format, half to even by IEEE 754. Each NaN has the same bits. Products are summed in
+a tree of adjacent pairs.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class Mode:
         return bool(self.accumulate) and self.op == MUL
 
     def place(self, slot: int) -> tuple[int, int]:
-        """Return where the results are in Rz: first byte, and number of bytes.
+        """Return where the results of an operation are in Rz: the first byte, and their bytes.
 
         `slot` is the value of the register RZ_SLOT.
         """
@@ -87,7 +88,11 @@ def accumulate(old: Host, new: Host) -> Host:
 
 
 def _tensor(x: Host, y: Host, transpose: str) -> Host:
-    """Return C, where C[i, j] is the sum over k of A[i, k] * B[k, j], added as a tree."""
+    """Return the products C of 4 x 4 tiles A (`x`) and B (`y`), of shape (..., 16).
+
+    C[i, j] is the sum over k of A[i, k] * B[k, j], added as a tree. `transpose` is "a" or "b" if
+    that operand is transposed first.
+    """
     side = TENSOR_SIDE
     a = x.reshape(*x.shape[:-1], side, side)
     b = y.reshape(*y.shape[:-1], side, side)

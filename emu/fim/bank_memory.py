@@ -20,8 +20,9 @@ _MEMORY = CORE.memories[1]
 class BankMemory:
     """The bytes of all banks of an island.
 
-    A pointer is a column number, counted from the first column of island 0. While `journal` is a
-    list, each write appends its offset and the bytes that it replaces.
+    A pointer is the number of a column; columns of all islands are counted from the first column of
+    island 0. While `journal` is a list, each write appends its offset and the bytes that it
+    replaces.
     """
 
     def __init__(self, island: int, geometry: Geometry, memory: AddressSpace) -> None:

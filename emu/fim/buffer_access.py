@@ -16,7 +16,10 @@ _LOW, _HIGH = (BUFFER_PARTS.index(part) for part in ("low", "high"))
 
 
 def check_lock(island: Island, block: Block, number: int, what: str) -> None:
-    """Raise `Fault` if another block has the lock of a buffer. The message starts with `what`."""
+    """Raise `Fault` if another block has the lock of buffer `number`.
+
+    The message starts with `what`.
+    """
     owner = island.buffers[number].owner
     if owner not in (NOBODY, block.index):
         raise Fault(
@@ -27,7 +30,11 @@ def check_lock(island: Island, block: Block, number: int, what: str) -> None:
 
 
 def check_producer(island: Island, block: Block, number: int, what: str) -> None:
-    """Raise `Fault` if another block has the lock of a buffer, or produces it without a lock."""
+    """Raise `Fault` if `block` may not write buffer `number` or move its pointers.
+
+    That is the case if another block has the lock of the buffer, or if no block has it and another
+    block is the producer. The message starts with `what`.
+    """
     check_lock(island, block, number, what)
     buffer = island.buffers[number]
     if buffer.owner == NOBODY and buffer.producer not in (NOBODY, block.index):
@@ -61,10 +68,10 @@ def check_column(island: Island, block: Block, column: int, into: int = NOBODY) 
 
 
 def buffer_banks(island: Island) -> frozenset[int]:
-    """Return the banks in which a buffer may be while the present blocks run; the result is cached.
+    """Return the banks in which any buffer may be while the present blocks run.
 
-    A buffer may extend between its present ends, or between any ends that an `mmr` of the blocks
-    sets.
+    A buffer may extend from the least to the greatest end that it has now or that an `mmr` of the
+    blocks sets. The result is cached.
     """
     if island.buffer_banks is None:
         island.buffer_banks = _find_buffer_banks(island)

@@ -1,8 +1,8 @@
 """The words that use buffers: pointers, push, pull and locks (seed 004 ¶48-51).
 
-A push advances the end pointer for all its columns at once. Consumers and the host see another
-value of the end pointer: it passes a column only when the column's data are stored. A pull of
-columns that this value has not passed waits.
+A push advances the end pointer for all its columns at once. The consumers and the host see a
+visible end pointer instead, which passes a column only when the data of that column are stored. A
+pull of columns waits until the visible end pointer has passed them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ def visible_end(buffer: Buffer, time: int) -> int:
 
 
 def pointer(register: int) -> tuple[int, str] | None:
-    """Return the buffer and the pointer's name for a register number; None if it is no pointer."""
+    """Return the buffer's number and the pointer's name for the number of a register.
+
+    Return None if the register is no pointer.
+    """
     if register < BUFFER_REGISTERS:
         return None
     buffer, part = divmod(register - BUFFER_REGISTERS, len(BUFFER_PARTS))
@@ -39,7 +42,7 @@ def pointer(register: int) -> tuple[int, str] | None:
 
 
 def pointer_ready(island: Island, block: Block, values: Values) -> int:
-    """Return the first cycle in which an `mmr` may be done."""
+    """Return the first cycle in which an `mmr` with the operands `values` may execute."""
     target = pointer(values["register"])
     if target is None:
         return 0
@@ -88,7 +91,10 @@ def move_pointer(island: Island, block: Block, number: int, part: str, value: in
 
 
 def _check_low(buffer: Buffer, number: int, what: str) -> None:
-    """Raise `Fault` if no word has set the low end of a buffer."""
+    """Raise `Fault` if no word has set the low end of a buffer.
+
+    The message starts with `what`.
+    """
     if buffer.low == NOWHERE:
         raise Fault(
             "out-of-range access",
@@ -101,7 +107,10 @@ def _check_low(buffer: Buffer, number: int, what: str) -> None:
 
 
 def push(island: Island, block: Block, values: Values, limit: int) -> bool:
-    """Append one column for each bank of a block to a buffer: the contents of a register."""
+    """Append columns to a buffer: for each bank of a block the contents of a register.
+
+    Return whether other cores must act next. Raises `Fault`.
+    """
     number = values["buffer"]
     buffer, count = island.buffers[number], len(block.banks)
     _check_push(island, block, number)
@@ -139,7 +148,10 @@ def push(island: Island, block: Block, values: Values, limit: int) -> bool:
 
 
 def _check_push(island: Island, block: Block, number: int) -> None:
-    """Raise `Fault` if a block may not push one column for each of its banks, or has no room."""
+    """Raise `Fault` unless a block may push one column for each of its banks to a buffer.
+
+    It may not if another block writes the buffer, or if the buffer has no room.
+    """
     buffer, count = island.buffers[number], len(block.banks)
     check_producer(island, block, number, "push")
     _check_low(buffer, number, "push")
@@ -165,7 +177,10 @@ def register_ready(island: Island, block: Block, values: Values) -> int:
 
 
 def _refresh(island: Island, bank: int, row: int, column: int, data: NDArray[np.uint8]) -> None:
-    """Copy a written column into the sense amplifiers of a bank if a block has that row open."""
+    """Copy a column that was written into the sense amplifiers of its bank.
+
+    This is done if a block has the row open in this bank.
+    """
     for other in island.blocks:
         if other.running and other.row == row and bank in other.banks:
             island.state.iosa[bank, column] = data
@@ -175,7 +190,11 @@ def _refresh(island: Island, bank: int, row: int, column: int, data: NDArray[np.
 
 
 def pull(island: Island, block: Block, values: Values, limit: int) -> bool:
-    """Take columns from the start of a buffer, once the visible end pointer has passed them."""
+    """Read columns from the start of a buffer into a register of each bank of a block.
+
+    The block waits until the visible end pointer has passed these columns. Return whether other
+    cores must act next.
+    """
     number = values["buffer"]
     buffer = island.buffers[number]
     count = 1 if values["all"] else len(block.banks)
@@ -209,7 +228,10 @@ def pull(island: Island, block: Block, values: Values, limit: int) -> bool:
 
 
 def lock(island: Island, block: Block, values: Values, limit: int) -> bool:
-    """Take the lock of a buffer; wait until its owner gives it back."""
+    """Take the lock of a buffer; wait until the block that has it gives it back.
+
+    Return whether other cores must act next. Raises `Fault` if the block has it already.
+    """
     number = values["buffer"]
     buffer = island.buffers[number]
     if buffer.owner == block.index:

@@ -1,8 +1,8 @@
 """An island as a core: it executes the words of its blocks, each with its own program counter.
 
-docs/timing-fim.md has the rules. The block with the least (time, number) does its next word. How
-long a word waits for memory or the ALU is known at once. So the word has its effects in the cycle
-in which it is requested, and the block continues after the word's last command.
+docs/timing-fim.md has the rules. The block with the least (time, number) executes its next word.
+How long a word waits for memory or the ALU is known at once. So a word has its effects in the cycle
+in which the block requests it, and the block continues after the word's last command.
 """
 
 from __future__ import annotations
@@ -51,7 +51,11 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
     def reached(
         self, memory: str, time: int, offset: int, length: int, writes: bool, ready: int
     ) -> int:
-        """See `Guarded.reached`: columns are accessed one by one, in banks that no block uses."""
+        """Return the cycle in which another core's access to this island is ready.
+
+        An access to the banks takes one command for each column. Raises `WindowNotReady` while a
+        block uses one of these banks. `ready` is the result for other memories of the island.
+        """
         if memory != _BANKS or not length:
             return ready
         first, last = offset // COLUMN_BYTES, (offset + length - 1) // COLUMN_BYTES
@@ -70,7 +74,10 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
         return ready
 
     def read_register(self, name: str, time: int) -> int:
-        """See `Core.read_register`: a circuits' register, or a buffer's pointer as an address."""
+        """Return a register of the circuits, or a pointer of a buffer as an address.
+
+        A pointer that no word has set is 0.
+        """
         if name in CIRCUIT_REGISTERS:
             return host_operations.read_register(self, name)
         number, _, part = name.removeprefix("b").partition("_")
@@ -79,11 +86,16 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
         return 0 if column == NOWHERE else self.memory.address(column)
 
     def write_register(self, name: str, value: int, time: int) -> None:
-        """See `Core.write_register`: a register of the circuits."""
+        """Set a register in the circuits of all banks that no block uses. Raises `Fault`."""
         host_operations.write_register(self, name, value, time)
 
     def operate(self, memory: str, offset: int, number: int, mask: int, time: int) -> int:
-        """See `Operable.operate`: `number` is one of the ten operations of the circuits."""
+        """Execute one of the ten operations of the circuits, which the host sent in cycle `time`.
+
+        Return the cycle of its command. `offset` in the banks gives the column, `mask` the banks; 0
+        means the bank of the column. Raises `Fault`, and `WindowNotReady` while a block uses one of
+        the banks.
+        """
         if memory != _BANKS:
             text = f"operation {number} sent to {memory} of {self.name}, which takes none"
             raise Fault("bad mask", text, {"number": number})
@@ -97,12 +109,18 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
         return None if block is None else block.pc
 
     def _next_block(self) -> Block | None:
-        """Return the block that acts next; if all wait, any of them; None if no block runs."""
+        """Return the running block with the least (time, number), or None if no block runs.
+
+        This block acts next, unless all blocks wait.
+        """
         running = [block for block in self.blocks if block.running]
         return min(running, key=lambda block: (block.time, block.index), default=None)
 
     def start(self, entry: int, time: int) -> None:
-        """See `Startable.start`. All blocks of the program at `entry` start together."""
+        """Start all blocks of the program at `entry` together.
+
+        They start in the island's first cycle from `time` on. Raises `Fault`.
+        """
         if entry % WORD:
             raise Fault(
                 "misaligned access", f"{self.name} starts at {entry:#010x}", {"entry": entry}
@@ -146,7 +164,10 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
         return None
 
     def _end_host_operations(self) -> None:
-        """Wake the cores that wait, because the last operation that the host sent is done."""
+        """End the host's operations, all of which are done now.
+
+        This wakes the cores that wait for them.
+        """
         self.time, self.host_until = self.host_until, NEVER
         last = self.time
         self.settle()
@@ -166,7 +187,10 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
                 yield block
 
     def _check_breaks(self) -> Stop | None:
-        """Return the stop before the words that start in this cycle; test each word only once."""
+        """Return the stop before one of the words that start in this cycle, or None.
+
+        The break of each word is tested only once for each execution of the word.
+        """
         stop = None
         for block in self._starting_blocks():
             moment = self._start_count, block.moment
@@ -176,7 +200,10 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
         return stop
 
     def not_numbers(self) -> Mapping[str, NDArray[np.bool_]]:
-        """See `Inspectable.not_numbers`: registers of banks in use, in their block's format."""
+        """Return, for each register of the circuits by name, a mask of the banks with a NaN in it.
+
+        A register is read in the format of the block that uses its bank. Other banks are left out.
+        """
         masks = {}
         for name in (ROP, GIO, RZ):
             data = getattr(self.state, name)
@@ -189,11 +216,15 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
 
     @property
     def formats(self) -> Mapping[str, MemoryFormat]:
-        """See `Inspectable.formats`: the tiles of tensor products."""
+        """The formats in which the debugger can show memory: tiles of tensor products, by name."""
         return TILE_FORMATS
 
     def _do_word(self, block: Block, limit: int) -> bool:
-        """Do the next word of a block; return whether other cores have to act next."""
+        """Do the next word of a block, if all that it needs is ready.
+
+        Else advance the block's time to the cycle in which it is. Return whether other cores must
+        act next. Raises `Fault`.
+        """
         word = self.program.word(block.pc)
         ready_at = words.READY_AT.get(word.row.mnemonic)
         if ready_at is not None:
@@ -216,14 +247,14 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
     # State and questions
 
     def trace_changed(self) -> None:
-        """See `Traced.trace_changed`. Words under way at the end of the last record are dropped."""
+        """When the trace stops recording, drop what was collected for the words under way."""
         if not self.tracing:
             self.tally_block = None
             for block in self.blocks:
                 block.number = UNKNOWN
 
     def units(self) -> Units:
-        """See `Traced.units`: a unit is a lane of a circuit's ALU; it takes a number in a cycle."""
+        """Return the lanes of a circuit's ALU as compute units, each with one number in a cycle."""
         width = max(row.size for row in FORMATS if row.name in self.abilities.formats)
         # Columns of a bank follow one another after t_ccdl; one is requested in each cycle.
         spacing = -(-self.dram.timings.t_ccdl // self.divider) * self.divider - self.divider

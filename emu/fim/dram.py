@@ -29,7 +29,7 @@ ACTIVATE, PRECHARGE, READ, WRITE = "activate", "precharge", "read", "write"
 
 
 class Dram:
-    """The timing state of one island's banks and of its channel."""
+    """The state of one island's banks and of its channel that timing rules need."""
 
     def __init__(
         self, geometry: Geometry, config: Mapping[str, Any], jitter: Jitter | None = None
@@ -75,7 +75,10 @@ class Dram:
     # Commands
 
     def _bounds(self, command: str, banks: Sequence[int]) -> tuple[Bound, ...]:
-        """Return the bounds, without the channel's, of a command to all these banks at once."""
+        """Return the bounds of a command to all these banks at once, without those of the channel.
+
+        A bound is a cycle, and the name of the constraint: no earlier cycle is allowed.
+        """
         if command == PRECHARGE:
             return precharge_bounds(
                 self.timings,
@@ -90,7 +93,10 @@ class Dram:
         return column_bounds(self.timings, command == WRITE, activated, column)
 
     def _channel_bounds(self, command: str, bank: int) -> tuple[Bound, ...]:
-        """Return the bounds that the channel sets for a column command of a bank."""
+        """Return the bounds that the channel sets for a column command of a bank.
+
+        They are pairs as in `_bounds`.
+        """
         size = self.geometry.group_banks
         columns = [
             max(self.on_channel[first : first + size])
@@ -131,9 +137,9 @@ class Dram:
     ) -> int:
         """Issue a command to several banks in lock-step; return its cycle.
 
-        That is the first of `time`, `time` + `step`, ... that all constraints allow. `channel` says
-        that the command's data use the channel; then there must be only one bank. `bus` says that
-        the host, a push or a pull sends the command.
+        That is the first of `time`, `time` + `step`, ... that all constraints allow. `row` is the
+        row of an activation. `channel` says that the command's data use the channel; then there
+        must be only one bank. `bus` says that the host, a push or a pull sends the command.
         """
         bounds = self._bounds(command, banks)
         if channel:
@@ -156,7 +162,10 @@ class Dram:
         return at
 
     def command(self, time: int, step: int, banks: int = 1) -> int:
-        """Take the command bus of a DIMM in its first free cycle from `time` on; return it."""
+        """Occupy the command bus of a DIMM with one command to `banks` banks; return the cycle.
+
+        It is the first of `time`, `time` + `step`, ... in which the bus is free.
+        """
         at = time
         while at in self.commands:
             at += step
@@ -168,7 +177,10 @@ class Dram:
         return at
 
     def columns_at(self, command: str, banks: Sequence[int], time: int) -> None:
-        """Record a column command to several banks in cycle `time`, without the channel."""
+        """Record a column command to several banks in cycle `time`.
+
+        Its data do not use the channel.
+        """
         columns = self.columns
         for bank in banks:
             columns[bank] = time
@@ -194,7 +206,7 @@ class Dram:
         return self.do(PRECHARGE, others, time, step=step) if others else time
 
     def begin(self, time: int) -> None:
-        """Forget commands on the command bus before cycle `time`.
+        """Drop the record of commands on the command bus before cycle `time`.
 
         The caller promises that no later request is for an earlier cycle.
         """

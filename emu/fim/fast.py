@@ -18,8 +18,8 @@ _MAX_BATCH = 1 << 11
 class FastIsland(IslandCore):
     """An island that does many repeats of an operation at once.
 
-    One block may be ahead of another block when the other one faults. Then the engine undoes
-    everything since the call of `advance`, and does it again one repeat at a time.
+    When a block faults, another block may have done acts that come later in time. Then the engine
+    undoes everything since the call of `advance`, and does it again one repeat at a time.
     """
 
     def __init__(self, device: System, number: int, geometry: Geometry) -> None:
@@ -45,7 +45,10 @@ class FastIsland(IslandCore):
             self.max_batch = _MAX_BATCH
 
     def _save(self) -> dict[str, Any]:
-        """Return a copy of the state without the banks, whose writes the journal records."""
+        """Return a copy of the island's state.
+
+        The bytes of the banks are not copied, because the journal records writes to them.
+        """
         tracing.flush_tally(self)
         self.trace.sync()
         arrays = (row for row in self.state.fields if row.shape)

@@ -1,9 +1,9 @@
 """Host operations: operations that another core sends by number, without a program (seed 004 ¶46).
 
 The number is in spare bits of a column command. The address gives island, row and column; a mask
-gives the banks. The circuits' registers say what operations 6 to 8 compute. The host has stored
-these registers, or a block has left its values there. Circuits with equal registers act in
-lock-step.
+gives the banks. The circuits' registers say what operations 6 to 8 compute. The host has set these
+registers by stores, or they have the values that the last block left. Circuits with equal registers
+act in lock-step.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _FIM = next(row for row in CORE.instructions if row.mnemonic == "fim")
 
 
 def send(island: Island, number: int, place: Place, mask: int, time: int) -> int:
-    """Do operation `number` in the banks of `mask`; return the cycle of its command.
+    """Do operation `number` at `place` in the banks of `mask`; return the cycle of its command.
 
-    Mask 0 means the bank of `place`. Raises `Fault`, and `WindowNotReady` while a block uses one of
-    the banks.
+    Mask 0 means the bank of `place`. If the banks need several commands, it is the last cycle.
+    Raises `Fault`, and `WindowNotReady` while a block uses one of the banks.
     """
     if number >= len(OPERATIONS):
         raise Fault(
@@ -79,7 +79,7 @@ def _equal_circuits(island: Island, banks: Sequence[int]) -> Iterator[list[int]]
 
 
 def _block(island: Island, banks: list[int], time: int) -> Block:
-    """Return a block of these banks that serves to do one host operation."""
+    """Return a temporary block of these banks, which executes one host operation."""
     circuits = [island.circuits[bank] for bank in banks]
     begin = island.aligned(max(time, *(circuit.time for circuit in circuits)))
     return Block(
@@ -94,7 +94,10 @@ def _block(island: Island, banks: list[int], time: int) -> Block:
 
 
 def _open(island: Island, block: Block, row: int) -> None:
-    """Open a row in those banks where it is not open; close the rows that are open there first."""
+    """Open a row in all banks of a block in which it is not open yet.
+
+    Other rows that are open in these banks are closed first.
+    """
     others = [bank for bank in block.banks if island.dram.rows[bank] != row]
     if others:
         at = island.dram.open(others, row, block.time, island.divider, bus=True)
@@ -114,7 +117,7 @@ def _do(island: Island, block: Block, word: Decoded) -> None:
 
 
 def _update_circuits(island: Island, block: Block) -> None:
-    """Copy times and registers from the block of a host operation back to its circuits."""
+    """Copy times and registers from the temporary block of a host operation to its circuits."""
     for bank in block.banks:
         circuit = island.circuits[bank]
         circuit.time, circuit.registers = block.time, list(block.registers)
@@ -156,7 +159,7 @@ def write_register(island: Island, name: str, value: int, time: int) -> None:
 
 
 def release_circuits(island: Island, block: Block) -> None:
-    """Copy the registers of a block that ends to its circuits, which the host may now use."""
+    """Copy the registers of a block that ends to its circuits, which the host may use now."""
     for bank in block.banks:
         circuit = island.circuits[bank]
         circuit.time = circuit.rz_ready = circuit.alu_free = 0

@@ -55,7 +55,10 @@ class Island(Core):
         self.tally_block: Block | None = None  # its fim in the tally has repeats left
 
     def settle(self) -> None:
-        """Set the time of the next act and the present wait, from blocks and host operations."""
+        """Set the island's time and wait from those of its blocks and of the host operations.
+
+        The island waits only if all running blocks wait without a known end.
+        """
         running = [block for block in self.blocks if block.running]
         self.time = min(self.host_until, *(block.time for block in running), NEVER)
         self.running = bool(running) or self.host_until != NEVER
@@ -65,7 +68,10 @@ class Island(Core):
             self.waiting = Waiting(on, min(block.since for block in running), 0)
 
     def remember(self, number: Callable[[], int]) -> IslandOrigins:
-        """See `Core.remember`."""
+        """Start to record where values in the circuits come from. Return the record.
+
+        `number` returns the number of announcements so far.
+        """
         origins = IslandOrigins(self.state, self.memory, self.dram, number)
         self.origins = self.island_origins = origins
         return origins

@@ -1,4 +1,8 @@
-"""The word `fim`: the ten operations of circuits, one repeat or a batch of repeats at a time."""
+"""The word `fim`: one of the ten operations of the circuits, done once or several times.
+
+A word with a repeat count does its operation that often. Engines do one repeat or a batch of
+repeats at a time.
+"""
 
 from __future__ import annotations
 
@@ -38,9 +42,10 @@ STEP = CIRCUIT_REGISTERS.index("rz_step")
 
 
 def operate(island: Island, block: Block, values: Mapping[str, int], limit: int) -> bool:
-    """Do the next repeat of a `fim`, in a batch with the repeats that are requested before `limit`.
+    """Do the next repeat of a `fim`, and those after it that can be done in the same batch.
 
-    Returns False, because no other core has to act before the block continues. Raises `Fault`.
+    These are repeats that are requested before cycle `limit`. Return False, because no other core
+    has to act before the block continues. Raises `Fault`.
     """
     operation, step = OPERATIONS[values["n"]], island.divider
     mode = block.mode
@@ -107,9 +112,9 @@ def _uses_slice(operation: Operation, mode: Mode) -> bool:
 
 
 def _slots(island: Island, block: Block, operation: Operation, mode: Mode, count: int) -> list[int]:
-    """Return the values of RZ_SLOT in the next `count` repeats. Raises `Fault`.
+    """Return the values of RZ_SLOT in the next `count` repeats.
 
-    The list ends before a repeat that will fault.
+    The list ends before a repeat that will fault. Raises `Fault` if that is the first one.
     """
     slot = block.registers[SLOT]
     if not _uses_slice(operation, mode):
@@ -144,12 +149,16 @@ def _advance_slot(block: Block, operation: Operation, mode: Mode, count: int) ->
 
 
 def step_slot(block: Block, count: int = 1) -> None:
-    """Advance RZ_SLOT after `count` operations that used a slice."""
+    """Advance the register RZ_SLOT for `count` operations that used a slice of Rz."""
     block.registers[SLOT] = (block.registers[SLOT] + count * block.registers[STEP]) % SLOTS
 
 
 def _column(island: Island, block: Block, operation: Operation, begin: int) -> int:
-    """Issue a column command to the block's banks; return its cycle. Raises `Fault`."""
+    """Issue the column command of an operation to all banks of a block; return its cycle.
+
+    If the block's row is not open any more in some banks, open it again first. Raises `Fault` if
+    the block has no open row.
+    """
     if block.row == CLOSED:
         bank = block.banks[0]
         raise Fault(
@@ -167,12 +176,12 @@ def _column(island: Island, block: Block, operation: Operation, begin: int) -> i
 
 
 def load_rows(island: Island, banks: list[int], row: int) -> None:
-    """Copy a row of banks into their sense amplifiers."""
+    """Copy row `row` of each of `banks` into the sense amplifiers of the bank."""
     island.state.iosa[banks] = island.memory.cells[banks, row]
 
 
 def _check_columns(island: Island, block: Block, column: int) -> None:
-    """Raise `Fault` if this column of the block's open row belongs to a buffer of another block."""
+    """Raise `Fault` if column `column` of the block's open row is in another block's buffer."""
     for bank in block.banks:
         check_column(island, block, island.memory.column_at(bank, block.row, column))
 
@@ -180,10 +189,11 @@ def _check_columns(island: Island, block: Block, column: int) -> None:
 def _batch(
     island: Island, block: Block, operation: Operation, busy: int, at: int, most: int, limit: int
 ) -> tuple[int, int, int]:
-    """Add to the repeat at cycle `at` the repeats that are requested before `limit`.
+    """Add to the repeat at cycle `at` the later repeats that are requested before `limit`.
 
-    The batch has at most `most` repeats. Returns their number, the cycles from one to the next, and
-    how many of these cycles each repeat but the first waits for the memory.
+    `busy` is how long the ALU needs for a repeat, in the island's cycles. The batch has at most
+    `most` repeats. Return the number of repeats, the cycles from one repeat to the next, and how
+    many of these cycles each repeat but the first waits for memory.
     """
     dram, step = island.dram, island.divider
     alu, period = repeat_period(operation, busy, dram.timings.t_ccdl, step)
@@ -228,14 +238,17 @@ def _move(
 
 
 def slice_of(rz: NDArray[np.uint8], places: NDArray[np.intp], slot: int) -> NDArray[np.uint8]:
-    """Return a slice of Rz of several banks as an array of shape (banks, 32)."""
+    """Return slice `slot` of Rz of several banks, of shape (banks, 32).
+
+    `places` are the indices of the banks in `rz`.
+    """
     return rz[places, slot * COLUMN_BYTES : (slot + 1) * COLUMN_BYTES]
 
 
 def write_column(island: Island, block: Block, column: int, data: NDArray[np.uint8]) -> None:
-    """Write a column of the open row in each bank of a block, to sense amplifiers and memory.
+    """Write column `column` of the open row in each bank of a block.
 
-    `data` has shape (banks, 32).
+    The bytes go to the sense amplifiers and to memory. `data` has shape (banks, 32).
     """
     island.state.iosa[block.places, column] = data
     for bank, row in zip(block.banks, data, strict=True):
@@ -279,9 +292,10 @@ def _compute(
 def _fill_slots(
     rz: Host, places: NDArray[np.intp], slots: list[int], new: Host, mode: Mode
 ) -> None:
-    """Write numbers of shape (banks, repeats) to slots of Rz, in the order of the repeats.
+    """Write numbers `new` of shape (banks, repeats) to slots of Rz, in the order of the repeats.
 
-    A slot may occur again after SLOTS repeats, so this many are written at once.
+    `slots` has the slot of each repeat. A slot may occur again after SLOTS repeats, so at most
+    SLOTS repeats are written by one assignment.
     """
     for start in range(0, len(slots), SLOTS):
         where = places[:, None], np.array(slots[start : start + SLOTS])[None, :]

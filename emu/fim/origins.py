@@ -1,4 +1,4 @@
-"""Origins of the values in an island's circuits: the operations that made them.
+"""Records which operations made the values in an island's circuits, to find their origins.
 
 The reference engine records each repeat: which registers or columns it filled, and the operands
 from which it computed.
@@ -48,7 +48,7 @@ Setters = Mapping[str, Origin]
 
 @dataclass
 class Record:
-    """A word that a block has done, or one repeat of a `fim`, with its operands and results."""
+    """One push, pull or repeat of a `fim` that a block has done, with its operands and results."""
 
     number: int  # announcements before it
     time: int
@@ -76,7 +76,7 @@ BankRecord = tuple[Record, int]  # and the place of the bank in its block
 
 
 class IslandOrigins(Origins):
-    """A record of what the circuits of one island did, which finds the origins of their values."""
+    """The record of what the circuits of one island did, in which origins of values are found."""
 
     fields = frozenset((ROP, GIO, RZ, IOSA))
 
@@ -98,7 +98,10 @@ class IslandOrigins(Origins):
     # What the island reports
 
     def start_program(self) -> None:
-        """Record that another program starts, for which the registers of all circuits are 0."""
+        """Record that another program starts, for which the registers of all circuits are 0.
+
+        These are the registers that `mmr` sets.
+        """
         self._setters = {}
 
     def set_register(self, block: Block, name: str, value: int) -> None:
@@ -120,7 +123,10 @@ class IslandOrigins(Origins):
         )  # fmt: skip
 
     def begin_operation(self, block: Block, operation: Operation, column: int, slot: int) -> None:
-        """Record the operands of a repeat that is about to be done."""
+        """Record the operands of a repeat that is about to be done.
+
+        `column` is the column of the open row that it uses, `slot` the value of RZ_SLOT.
+        """
         record = self._record(block, "fim")
         record.operation, record.column, record.slot = operation, column, slot
         self._present = [record]
@@ -171,22 +177,27 @@ class IslandOrigins(Origins):
         return self.memory.address(self.memory.column_at(bank, row, column))
 
     def begin_push(self, block: Block, name: str, slot: int) -> None:
-        """Record which register a push stores that is about to be done."""
+        """Record which register the push that is about to be done will store.
+
+        `slot` is the slice, if the register is Rz.
+        """
         record = self._record(block, "push")
         record.file, record.slot = name, slot
         self._present = [record]
 
     def record_store(self, place: int, offset: int) -> None:
-        """Record that the push has stored the register of one bank of the block.
+        """Record that the present push has stored the register of one bank of the block.
 
-        `place` is the index of the bank in the block, `offset` that of the column in the memory.
+        `place` is the index of the bank in the block, `offset` the byte offset of the written
+        column in the island's banks.
         """
         self._add_store((self._present[0], place), self.memory.start + offset)
 
     def record_pull(self, block: Block, name: str, offsets: list[int]) -> None:
         """Record that a pull has filled a register from columns.
 
-        `offsets` has one column for all banks of the block, or one column for each bank.
+        `offsets` are the byte offsets of these columns in the island's banks: one for all banks of
+        the block, or one for each bank.
         """
         record = self._record(block, "pull")
         each = offsets * len(record.banks) if len(offsets) == 1 else offsets
@@ -218,9 +229,10 @@ class IslandOrigins(Origins):
     def _register_origins(
         self, name: str, bank: int, low: int, high: int, before: int
     ) -> Iterator[Origin]:
-        """Yield the origins of bytes `low` to before `high` of a register of a bank.
+        """Yield the origins of bytes `low` to `high` - 1 of a register of a bank.
 
-        The parts of these origins count bytes from the start of the register.
+        Only steps before announcement number `before` count. The parts of these origins count bytes
+        from the start of the register.
         """
         if name == IOSA:
             row = self.dram.rows[bank]
@@ -244,7 +256,11 @@ class IslandOrigins(Origins):
             yield origin
 
     def _fill_origin(self, record: Record, place: int, low: int, high: int) -> Origin:
-        """Return the origin of bytes that one record filled, from byte `low` of the register on."""
+        """Return the origin of bytes from `low` on of a register that the step of a record filled.
+
+        For a computed number the origin covers that number, else all bytes before `high`. `place`
+        is the index of the bank in the block.
+        """
         if record.operation is not None and record.operation.computes:
             return self._number_origin(record, place, low)
         if record.operation is None:
@@ -257,7 +273,10 @@ class IslandOrigins(Origins):
         return origin
 
     def _register(self, record: Record, name: str, bank: int, begin: int, size: int) -> Source:
-        """Return bytes of a register as a source; for IOSA, bytes of a column of the open row."""
+        """Return `size` bytes, from byte `begin` on, of a register that a step read, as a source.
+
+        If `name` is IOSA, they are bytes of the column of the open row that the step used.
+        """
         if name == IOSA:
             return Source(
                 name,
@@ -273,7 +292,7 @@ class IslandOrigins(Origins):
         return Origin(record.number, record.time, record.what, record.address, "", value, sources)
 
     def _copy_origin(self, record: Record, source: Source) -> Origin:
-        """Return the origin of bytes that the step of a record copied from a source."""
+        """Return the origin of bytes that the step of a record copied from `source`."""
 
         def sources() -> Iterator[Source]:
             if source.what == RZ:
@@ -285,7 +304,7 @@ class IslandOrigins(Origins):
     # Numbers that the ALU computed
 
     def _number_origin(self, record: Record, place: int, low: int) -> Origin:
-        """Return the origin of the computed number in Rz that contains byte `low`."""
+        """Return the origin of the computed number in Rz that contains byte `low` of Rz."""
         assert record.result is not None
         item = record.mode.dtype.itemsize
         number = (low - record.first) // item
@@ -316,7 +335,10 @@ class IslandOrigins(Origins):
             yield Source("product", record.number, None, None, origin, value)
 
     def _lane(self, record: Record, place: int, side: str, lane: int) -> Source:
-        """Return one lane of an operand as a source; its value is a NumPy number."""
+        """Return one lane of an operand as a source, whose value is a NumPy number.
+
+        `side` is "left" or "right", `place` the index of the bank in the block.
+        """
         assert record.operation is not None
         data = record.left if side == "left" else record.right
         assert data is not None
@@ -353,7 +375,10 @@ def _plain(*sources: Source) -> list[Source]:
 
 
 def _covers(record: Record, name: str, byte: int, before: int) -> bool:
-    """Return whether a record, if it is older than `before`, has filled a byte of a register."""
+    """Return whether a record has filled byte `byte` of the register `name`.
+
+    Records from announcement number `before` on do not count.
+    """
     if record.number >= before:
         return False
     if name != RZ or record.operation is None:

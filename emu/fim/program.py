@@ -51,7 +51,7 @@ class ProgramMemory:
         return word
 
     def block_words(self, address: int) -> Iterator[tuple[int, Decoded]]:
-        """Yield address and word of each instruction in the block that contains `address`."""
+        """Yield address and word for each instruction of the block that contains `address`."""
         while self.word(address - WORD).row.mnemonic != "block":
             address -= WORD
         while True:

@@ -1,4 +1,4 @@
-"""The end of a word: functions that finish the word of a block or let it wait for another block."""
+"""Ends the present word of a block, or lets the block wait for another block."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ Act = Callable[[Island, Block, Values, int], bool]  # see `macaw.emu.fim.words`
 
 
 def finish(island: Island, block: Block, time: int) -> bool:
-    """Finish the word of a block; the next word follows in cycle `time` or later. Return False."""
+    """End the present word of a block; its next word follows in cycle `time` or later.
+
+    Return False: no other core has to act next.
+    """
     block.time = island.aligned(time)
     block.pc += 4
     island.retired += 1
@@ -23,7 +26,8 @@ def finish(island: Island, block: Block, time: int) -> bool:
 def wait(block: Block, key: str, what: str, until: int = NEVER) -> bool:
     """Let a block try its word again at `until`, or when another block changes what `key` names.
 
-    `what` says in words what would end the wait. Returns False.
+    `key` is the buffer or the lock, such as "buffer 0". `what` says in words what would end the
+    wait. Return False: no other core has to act next.
     """
     if not block.waiting:
         block.since = block.time
@@ -42,9 +46,9 @@ def end_wait(block: Block) -> int:
 
 
 def wake(island: Island, by: Block, key: str, sooner: bool = False) -> None:
-    """Let blocks that wait for `key` try again in the next cycle: block `by` has changed it.
+    """Let blocks that wait for `key` try again in the next cycle, because `by` has changed it.
 
-    Blocks that already know the cycle in which their wait ends are left alone, unless `sooner` is
+    A block that knows already in which cycle its wait ends keeps that cycle, unless `sooner` is
     set.
     """
     again = island.aligned(by.time + 1)

@@ -1,4 +1,4 @@
-"""Repeats of a `fim` with their times: those done at once, and those not yet in the trace."""
+"""Records of repeats of a `fim`: batches that were done at once, and repeats to be reported."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class Batch:
 
 @dataclass(slots=True)
 class PendingRepeats:
-    """Repeats of a `fim` that were done but not yet reported to the trace.
+    """Repeats of a `fim` that are done but not yet reported to the trace.
 
     The first was requested for cycle `requested` and done in cycle `at`. The others follow at a
-    distance of `period` cycles; each is requested `step` cycles after the repeat before it was
-    done. All repeats have the same numbers of reads, writes, products and passes of the ALUs.
-    Results are ready `result` cycles later.
+    distance of `period` cycles. Each of them is requested `step` cycles after the previous repeat
+    was done. All repeats have the same numbers of reads, writes, products and passes of the ALUs.
+    The result of a repeat is ready `result` cycles after the repeat was done.
     """
 
     requested: int
@@ -79,7 +79,7 @@ class PendingRepeats:
         return first, rest
 
     def uses(self) -> list[Use]:
-        """Return the uses of all these repeats, for the trace."""
+        """Return the uses that all these repeats report to the trace."""
         count, last = self.count, self.at + (self.count - 1) * self.period
         return repeat_uses(
             "writes" if self.writes else "reads",
@@ -94,10 +94,11 @@ class PendingRepeats:
 def repeat_uses(
     kind: str, times: tuple[int, ...], accesses: int, products: int, passes: int, waits: int
 ) -> list[Use]:
-    """Return the uses of repeats of a `fim`, for the trace.
+    """Return what repeats of a `fim` use, for the trace, as tuples (name, begin, end, count).
 
-    `times` has four cycles: the first repeat was requested, the first was done, the last was done,
-    the result of the last is ready.
+    `kind` is "reads" or "writes". `times` has four cycles: the first repeat was requested, the
+    first was done, the last was done, the result of the last is ready. The other arguments are
+    counts for all repeats together.
     """
     requested, at, last, until = times
     uses = [(kind, at, last, accesses)] if accesses else []

@@ -10,7 +10,10 @@ from macaw.emu.inspection import Stall
 
 
 def stalls(island: Island) -> Iterator[Stall]:
-    """Yield one record for each block; for a waiting block it names the blocks that can wake it."""
+    """Yield one record for each block: what it does or waits for.
+
+    For a waiting block the record names the blocks that can end its wait.
+    """
     for block in island.blocks:
         name = _name(block)
         if not block.running:
@@ -22,7 +25,10 @@ def stalls(island: Island) -> Iterator[Stall]:
 
 
 def unit(island: Island, bank: int) -> Stall:
-    """Return the record of the block that uses a bank; `ended` is set if no block uses it."""
+    """Return what the block that uses bank `bank` does or waits for.
+
+    If no block uses the bank, `ended` is set in the record.
+    """
     for block, item in zip(island.blocks, stalls(island), strict=True):
         if bank in block.banks:
             return item

@@ -67,9 +67,9 @@ class IslandState(State):
 class Buffer:
     """A buffer: a range of columns with pointers, which count columns as `BankMemory` does.
 
-    `owner` and `producer` are block numbers. The last columns before `end` may not be stored yet.
-    `arrivals` has the cycles in which these are stored, the earliest first. Other blocks see an end
-    pointer that is before such columns (seed 004 ¶50).
+    `owner` (of the lock) and `producer` are block numbers. The last columns before `end` may not be
+    stored yet. `arrivals` has the cycles in which these are stored, the earliest first. Other
+    blocks see an end pointer before such columns (seed 004 ¶50).
     """
 
     low: int = NOWHERE
@@ -94,7 +94,10 @@ class Buffer:
 
 @dataclass
 class Circuit:
-    """The circuit of a bank while no block uses it: its times, and registers as `mmr` sets them."""
+    """The circuit of a bank while no block uses the bank: its times, and its registers.
+
+    The registers are those that `mmr` and the host set.
+    """
 
     time: int = 0  # earliest cycle of the next operation
     rz_ready: int = 0
@@ -142,19 +145,20 @@ class Block:
         self.registers_changed()
 
     def registers_changed(self) -> None:
-        """Compute the mode of operations from the circuits' registers."""
+        """Set `mode`, the mode of operations, from the circuits' registers, which have changed."""
         self.mode = Mode(*(self.registers[place] for place in _MODE))
 
     @property
     def moment(self) -> object:
         """A value that identifies this execution of the present word.
 
-        It consists of the block's number, the word's address, and the passes left of its loops.
+        It consists of the block's number, the word's address, and the remaining passes of its
+        loops.
         """
         return (self.index, self.pc, *(left for _, left in self.loops))
 
     def pull_ready(self, registers: Iterable[str]) -> int:
-        """Return the first cycle in which all pulled columns have arrived in these registers."""
+        """Return the first cycle in which all columns pulled into `registers` have arrived."""
         ready = {ROP: self.rop_ready, GIO: self.gio_ready}
         return max((ready.get(name, 0) for name in registers), default=0)
 

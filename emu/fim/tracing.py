@@ -1,9 +1,9 @@
 """The reports of an island to its trace block and to listeners (docs/timing-fim.md).
 
-For the trace, an instruction is a word of any block, and words are numbered in the order in which
-they start. What a word has used is the difference of the island's counters before and after it. The
-fast engine may do repeats of a `fim` before earlier words of other blocks. It reports such repeats
-when the other blocks have caught up.
+For the trace, an instruction is a word of any block. Words are numbered in the order in which they
+start. What a word has used is the difference of the island's counters before and after it. The fast
+engine may do repeats of a `fim` before words of other blocks that come earlier in time. It reports
+these repeats only when the other blocks have done those words.
 """
 
 from __future__ import annotations
@@ -33,7 +33,10 @@ _READS, _WRITES, _READS_BLOCKED, _WRITES_BLOCKED, _PULLED, _PUSHED = (
 
 
 def do_word(island: Island, block: Block, word: Decoded, act: Act, limit: int) -> bool:
-    """Do a word of a block, or repeats of a `fim`; report what it uses. Returns as `act` does."""
+    """Do a word of a block with `act`, and report what it uses. Return what `act` returns.
+
+    `act` does the repeats of a `fim` that are requested before cycle `limit`.
+    """
     marks = word.row.writes == "trace"
     starts = not block.repeat
     if (
@@ -104,7 +107,10 @@ def do_word(island: Island, block: Block, word: Decoded, act: Act, limit: int) -
 
 
 def _do_single(island: Island, block: Block, values: Values, act: Act, limit: int) -> bool:
-    """Do a word as `do_word` does, but collect what it uses until the next border of the trace."""
+    """Do a word as `do_word` does, while only one block runs.
+
+    What the word uses is added to a tally, which is reported at the next border of the trace.
+    """
     trace, tally, counts, dram = island.trace, island.tally, island.counts, island.dram
     time, starts = block.time, not block.repeat
     bank_waits, pushed, pulled = dram.bank_waits, counts["pushed"], counts["pulled"]
@@ -156,7 +162,7 @@ def _do_single(island: Island, block: Block, values: Values, act: Act, limit: in
 
 
 def flush_tally(island: Island) -> None:
-    """Report the collected tally to the trace block."""
+    """Report the tally to the trace block, if it contains any instruction."""
     if island.tally_end != UNKNOWN:
         executed, island.tally_end = island.tally_end, UNKNOWN
         island.trace.absorb(island.tally, executed, int(island.tally_block is not None))
@@ -168,7 +174,11 @@ def flush_tally(island: Island) -> None:
 def _batch_uses(
     island: Island, block: Block, operation: Operation, time: int, bank_waits: int
 ) -> list[Use]:
-    """Return the uses, for the trace, of the repeats that a block has just done."""
+    """Return what the repeats that a block has just done use, for the trace.
+
+    They were requested from cycle `time` on. `bank_waits` are the cycles of their waits, times
+    banks.
+    """
     batch, banks = island.batch, len(block.banks)
     assert batch is not None
     each, last = batch.count * banks, batch.at + (batch.count - 1) * batch.period
@@ -186,7 +196,11 @@ def _batch_uses(
 def _pending_repeats(
     island: Island, block: Block, operation: Operation, time: int, bank_waits: int
 ) -> PendingRepeats:
-    """Return a record of the repeats that a block has just done, to be reported later."""
+    """Return a record of the repeats that a block has just done, to be reported later.
+
+    They were requested from cycle `time` on. `bank_waits` are the cycles of their waits, times
+    banks.
+    """
     batch, banks = island.batch, len(block.banks)
     assert batch is not None
     waits, latency = batch.waits * banks, batch.latency
@@ -211,8 +225,8 @@ def _pending_repeats(
 def report_until(island: Island, time: int, index: int = 0, exactly: bool = True) -> None:
     """Report pending repeats that were requested before cycle `time`.
 
-    For blocks with numbers below `index`, also report those requested in cycle `time`. Unless
-    `exactly` is set, leave out blocks of which some repeats would remain pending.
+    For blocks with numbers below `index`, also report those requested in cycle `time`. Without
+    `exactly`, report only blocks whose pending repeats can all be reported.
     """
     waiting = [block for block in island.blocks if block.pending is not None]
     if not waiting:
@@ -241,9 +255,10 @@ def _report(
     address: int = 0,
     begun: int = BEFORE,
 ) -> None:
-    """Report what the present word of a block uses.
+    """Report the uses of a block's present word to the trace and to listeners.
 
-    `until` is the cycle in which the word is done, or 0 if it is not done yet.
+    `until` is the cycle in which the word is done, or 0 if it is not done yet. `begun` is the cycle
+    in which it began, if that was not reported before.
     """
     if island.tracing:
         island.trace.report(block.number, uses, until, begun)

@@ -1,6 +1,6 @@
-"""The words of a block: what each of them does, by mnemonic.
+"""The words of a block: what each of them does, in functions that are found by mnemonic.
 
-Each function does one word of a block. For `fim` it does the repeats that are requested before
+Each function does one word of a block; for `fim` it does the repeats that are requested before
 `limit`. It returns whether other cores have to act before the island continues.
 """
 

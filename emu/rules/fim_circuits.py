@@ -18,8 +18,8 @@ class Latency(NamedTuple):
     """The latency of an operation, in cycles of the island's clock.
 
     `busy` is the time until the next operation may start, `result` the time until the result is
-    ready. The operation computes `products` products, for which the ALU's lanes need `passes`
-    cycles.
+    ready. The operation computes `products` products, for which the ALU needs `passes` cycles,
+    because each of its lanes computes one in a cycle.
     """
 
     busy: int
@@ -43,7 +43,10 @@ class AluTimings:
         return cls(functions, int(config["fim.alu.tree"]), able.lanes)
 
     def latency(self, function: int, arrangement: int, form: int, accumulates: bool) -> Latency:
-        """Return the latency of an operation, given by fields of the instruction `mmr`."""
+        """Return the latency of an operation, given by its settings.
+
+        These are numbers as `mmr` writes them: function, arrangement and format.
+        """
         work = ARRANGEMENTS[arrangement].work(FORMATS[form].lanes)
         passes = -(-work.products // self.lanes)
         last_sum = self.functions[FUNCTION_NAMES.index("add")] if accumulates else 0
@@ -64,10 +67,11 @@ def operation_start(operation: Operation, time: int, alu_free: int, rz_ready: in
 
 
 def repeat_period(operation: Operation, busy: int, t_ccdl: int, step: int) -> tuple[int, int]:
-    """Return the cycles between two repeats of an operation: for the circuit alone, and in all.
+    """Return the cycles from one repeat of an operation to the next, as two numbers.
 
-    `busy` is the time for which the ALU is busy, in cycles of the island's clock; the results are
-    device cycles.
+    The first is what the circuit alone needs. The second also allows for the column commands of the
+    bank. `busy` is the time for which the ALU is busy, in cycles of the island's clock; the results
+    are device cycles.
     """
     circuit = step * busy if operation.computes else step
     return circuit, max(circuit, align_up(t_ccdl, step)) if operation.has_column else circuit
@@ -93,9 +97,10 @@ def all_stored(arrivals: Sequence[int]) -> int:
 def pointer_start(part: str, arrivals: Sequence[int], write_ends: Iterable[int]) -> int:
     """Return the first cycle in which an `mmr` may move a pointer of a buffer (seed 004 ¶48-50).
 
-    `low` and `end` may move once all pushed columns are stored. To move `end` declares that the
-    columns before it are stored. So `end` also waits until the block's own writes have ended
-    (`write_ends`).
+    The pointers `low` and `end` may move once all pushed columns are stored (`arrivals`). A block
+    that moves `end` thereby declares that the columns before it are stored. So `end` also waits
+    until the block's own writes have ended (`write_ends`). Other pointers may move at once: the
+    result is 0.
     """
     if part not in ("low", "end"):
         return 0
@@ -103,8 +108,9 @@ def pointer_start(part: str, arrivals: Sequence[int], write_ends: Iterable[int])
 
 
 def block_end(rz_ready: int, push_end: int, pull_end: int, write_ends: Iterable[int]) -> int:
-    """Return the first cycle in which all results and columns of a block are stored.
+    """Return the first cycle in which a block may end: all its results and columns have arrived.
 
-    Only then may the block end.
+    Its pushed columns are stored at `push_end`, its pulled ones have arrived at `pull_end`, its
+    writes have ended at `write_ends`.
     """
     return max(rz_ready, push_end, pull_end, *write_ends)

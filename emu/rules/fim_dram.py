@@ -1,8 +1,9 @@
 """Timing rules of a DRAM bank and its channel: the earliest cycle of a command (seed 004 ¶45-47).
 
 Times are device cycles (of tCK). Each function takes the times of earlier commands and returns
-bounds; the command must satisfy all of them, so the latest one counts. For several banks in
-lock-step a caller passes the latest time of any of them. A time before reset is `PAST`.
+bounds: pairs of a cycle and the name of a constraint. The command may be issued when all of them
+have passed. For several banks in lock-step a caller passes the latest time of any of them. A time
+before reset is `PAST`.
 """
 
 from __future__ import annotations
@@ -89,9 +90,9 @@ def channel_bounds(
 ) -> tuple[Bound, ...]:
     """Return the bounds that the channel sets for a column command of a bank.
 
-    `columns` has the time of the last column command of each bank group. `data` is the first cycle
-    after the last data on the channel, and the rank of these data. If ranks share one command bus
-    (DIMM), tCCD applies only within a rank, because ranks are different chips.
+    `columns` has, for each bank group, the time of its last column command. `data` is the first
+    cycle after the last data on the channel, and the rank of these data. If ranks share one command
+    bus (DIMM), tCCD applies only within a rank, because ranks are different chips.
     """
     group, rank = bank // geometry.group_banks, geometry.rank(bank)
     others = [*columns[:group], *columns[group + 1 :]]

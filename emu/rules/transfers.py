@@ -6,8 +6,9 @@ from __future__ import annotations
 def beat_length(anchor: int, position: int, row_bytes: int, width: int) -> int:
     """Return the bytes of the next beat of a row of which `position` bytes have moved.
 
-    A beat ends at the next multiple of `width`, counted in addresses from `anchor`. The anchor is
-    the address of the row in its destination or source.
+    `anchor` is the row's address in the destination or the source, whichever decides the alignment
+    (`Transfer.anchor`). A beat ends where the address on that side is a multiple of `width`, or
+    with the row.
     """
     return min(row_bytes - position, width - (anchor + position) % width)
 
@@ -15,7 +16,7 @@ def beat_length(anchor: int, position: int, row_bytes: int, width: int) -> int:
 def channel_beats(offset: int, length: int, width: int) -> int:
     """Return for how many cycles an access of `length` bytes occupies the external channel.
 
-    It is one cycle for each aligned run of `width` bytes that the access touches.
+    The access takes one cycle for each aligned run of `width` bytes that it touches.
     """
     return (offset + length - 1) // width - offset // width + 1 if length else 0
 
@@ -23,6 +24,7 @@ def channel_beats(offset: int, length: int, width: int) -> int:
 def transfer_end(last_write: int, data_there: int) -> int:
     """Return the first cycle after a transfer.
 
-    `last_write` is the cycle of its last write; its last data are readable at `data_there`.
+    `last_write` is the cycle of its last write. `data_there` is the cycle from which all written
+    data can be read.
     """
     return max(last_write, data_there - 1) + 1

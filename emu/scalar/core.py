@@ -1,9 +1,9 @@
 """The base class of scalar cores: registers, the decoder, the end of an instruction, its trace.
 
 The interpreters (`macaw.emu.scalar.hart`, `macaw.emu.vector.interpreter`) and the engines extend
-it. While the trace records, each instruction adds to a tally of what happened since the last
-border. The trace block takes the tally at the next border. A border is the instruction with which a
-register group opens, or after which one closes.
+it. While the trace records, each instruction adds what it does to a tally. The trace block takes
+the tally at the next border. A border is an instruction before which a register group opens or
+closes.
 """
 
 from __future__ import annotations
@@ -105,19 +105,17 @@ class ScalarCore(Core, Startable, Instrumented):
         self.executing = None
 
     def set_probes(self, probes: Iterable[Probe]) -> None:
-        """Set the probes; see `Instrumented.set_probes`."""
+        """Replace all probes, which the core tests after certain instructions."""
         super().set_probes(probes)
         self.probe_set = Probes(self.table, self.probes)
         self.executing = None
 
     def ask(self) -> None:
-        """Make `advance` return after this act, because another core may have to act earlier
-        now.
-        """
+        """Make `advance` return after this act, because another core may have to act now."""
         self.shared = True
 
     def _wake(self, sleeper: Sleeper) -> None:
-        """Wake a core that still has to write what this core fetches."""
+        """Wake a sleeping core that has yet to write the memory from which this core fetches."""
         sleeper.interrupt(self.time)
         self.ask()
 
@@ -204,9 +202,10 @@ class ScalarCore(Core, Startable, Instrumented):
         return self.retired + (self.pending is not None)
 
     def mark(self, begins: bool, group: int, time: int, until: int) -> None:
-        """Start or end a recorded stretch of code; see `Traced.mark`.
+        """Execute a marker of register group `group`, from cycle `time` to `until`.
 
-        In auto mode a marker is recorded like any other instruction.
+        `begins` distinguishes `trace_begin` from `trace_end`. In auto mode a marker is recorded
+        like any other instruction. Raises `Fault`.
         """
         self.trace.check(group)
         if self.trace.state.trace_mode == MARK:
@@ -231,9 +230,10 @@ class ScalarCore(Core, Startable, Instrumented):
             self.announce("done", begin=self.time, until=until)
 
     def record_try(self, address: int) -> None:
-        """Begin an instruction with an access in the trace, unless a window may refuse the access.
+        """Report to the trace that an instruction with an access to `address` begins.
 
-        An instruction that has to be tried again begins with the attempt that succeeds.
+        If a window may refuse the access, do nothing: such an instruction begins with the attempt
+        that succeeds.
         """
         if self.tracing and (address >= EXTERNAL or address >> REGION_SHIFT in (ONCHIP, MAPPED)):
             self.tally.begin_instruction(self.time)
@@ -241,7 +241,7 @@ class ScalarCore(Core, Startable, Instrumented):
     def count_occurrence(
         self, what: str, time: int, until: int, count: int = 1, number: int | None = None
     ) -> None:
-        """Add occurrences to the tally; see `Traced.count_occurrence`."""
+        """Add `count` occurrences of `what`, from cycle `time` to before `until`, to the tally."""
         self.tally.count_occurrence(INDEX[what], time, until, count)
 
     def trace_changed(self) -> None:
@@ -249,20 +249,20 @@ class ScalarCore(Core, Startable, Instrumented):
         self.ask()
 
     def flush_tally(self) -> None:
-        """Move the tally to the trace block."""
+        """Add the tally to the open groups of the trace block, and clear it."""
         if self.tracing:
             self.trace.absorb(self.tally, self.start_count, int(self.pending is not None))
 
     def open_groups(self) -> None:
-        """Open the register groups that begin with the next instruction."""
+        """Open the register groups whose run of instructions begins with the next instruction."""
         if self.tally.begin >= 0:
             self.flush_tally()
         self.trace.open(self.retired)
 
     def close_groups(self) -> None:
-        """Close the register groups that end with the last executed instruction.
+        """Close the register groups whose run of instructions ends with the last instruction.
 
-        Raises `Fault` if a record does not fit into the spill area.
+        Raises `Fault` if a record cannot be written to the spill area.
         """
         self.flush_tally()
         self.trace.close(self.retired)

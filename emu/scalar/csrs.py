@@ -49,7 +49,7 @@ def write(core: ScalarCore, address: int, value: int) -> None:
 def _read_trace(core: ScalarCore, name: str, address: int) -> int:
     """Return a register of the trace block.
 
-    The present instruction has started and is counted.
+    The instruction that reads it counts as started.
     """
     if core.tracing:
         core.tally.begin_instruction(core.time)

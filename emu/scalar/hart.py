@@ -27,9 +27,9 @@ from macaw.isa.model import Core as Table
 
 
 class Hart(ScalarCore):
-    """A scalar core that interprets.
+    """A scalar core that interprets its instructions.
 
-    `modules` have the functions of instructions beyond the scalar base.
+    `modules` have the functions of those instructions that are not in the scalar base.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Hart(ScalarCore):
         self._services = services.bind(rows, modules)
 
     def granted(self, port: Endpoint, data: bytes, time: int, ready: int) -> None:
-        """Write the loaded register, and end the access that waited for the grant."""
+        """Write the loaded register, and end the access to on-chip memory that was granted."""
         assert self.pending is not None
         place, size, is_signed = self.pending
         if place is not None:
@@ -142,6 +142,9 @@ class Hart(ScalarCore):
         return stop
 
     def remember(self, number: Callable[[], int]) -> Origins:
-        """Start to record provenance; see `Core.remember`."""
+        """Start to record where values come from. Return the record.
+
+        `number` returns the number of announcements so far.
+        """
         self.origins = RegisterOrigins(self, number)
         return self.origins

@@ -1,4 +1,7 @@
-"""Finds the origins of registers and stored words of a scalar core, by the rows of its table."""
+"""Finds the origins of registers and stored words of a scalar core.
+
+The core's instruction table says which registers an instruction reads and writes.
+"""
 
 from __future__ import annotations
 
@@ -115,7 +118,7 @@ class RegisterOrigins(Origins):
                 yield Source(operand.name, item.number, None, None, made, value, setting=True)
 
     def operands(self, found: Decoded, names: str) -> Iterator[tuple[str, Named]]:
-        """Yield the operands of these names that are registers, as (operand, (file, number))."""
+        """Yield the operands named in `names` that are registers, as (operand, (file, number))."""
         for operand in found.row.operands:
             if operand.name in names.split() and isinstance(operand.kind, Register):
                 file = self._files.get(operand.kind.names)

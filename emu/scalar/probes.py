@@ -11,7 +11,7 @@ from macaw.isa.touching import Place, touched
 
 
 class Probes:
-    """A set of probes. It says which of them to test after an instruction."""
+    """A set of probes, which says for each instruction which probes must be tested after it."""
 
     def __init__(self, table: Table, probes: Iterable[Probe] = ()) -> None:
         self.table = table
@@ -35,9 +35,9 @@ class Probes:
         return known[1]
 
     def report_write(self, register: Place, address: int) -> None:
-        """Test the probes of a register that another core writes when it starts this core.
+        """Test the probes of a register that the start of this core writes.
 
-        `address` is the address of the next instruction.
+        `address` is the address of the core's next instruction.
         """
         for probe in self.all:
             if (

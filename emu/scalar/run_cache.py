@@ -1,6 +1,6 @@
 """Caches the runs of a core by address until code on their page changes.
 
-A run is a sequence of instructions bound to the registers (`macaw.emu.scalar.runs`).
+A run is a sequence of instructions that are bound to registers (`macaw.emu.scalar.runs`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LONGEST = 64  # instructions of a run at most
 
 
 class PageWatch:
-    """Calls `forget(address)` when the code of a page changes on which something was added."""
+    """Calls `forget(address)` for each watched address on a page when code on that page changes."""
 
     def __init__(self, forget: Callable[[int], None]) -> None:
         self._forget = forget
@@ -28,7 +28,7 @@ class PageWatch:
         self._bases: set[int] = set()
 
     def add(self, address: int, pages: Pages, offset: int, length: int) -> None:
-        """Watch the `length` bytes at `address`; `offset` is their place in the memory `pages`."""
+        """Watch the `length` bytes of code at `address`; `offset` is where they are in `pages`."""
         base = address - offset
         if base not in self._bases:
             self._bases.add(base)
@@ -46,7 +46,7 @@ class PageWatch:
 class RunCache:
     """The cached runs of a core, by address.
 
-    `runs` has the longest run from an address, `steps` the run of the one instruction there.
+    `runs` has for an address the longest run from there on, `steps` a run of one instruction.
     """
 
     def __init__(self, core: ScalarCore) -> None:
@@ -93,9 +93,9 @@ class RunCache:
             }
 
     def _forget(self, address: int) -> None:
-        """Put aside runs whose page has changed.
+        """Set aside the runs at `address`, because their page has changed.
 
-        Their code is compared before they are used again.
+        Before they are used again, their code is compared with memory.
         """
         for cache, longest in ((self.runs, LONGEST), (self.steps, 1)):
             run = cache.pop(address, None)
@@ -109,7 +109,7 @@ def decode_from(
     """Yield up to `longest` instructions from `address` on, within one page.
 
     They end before a word that is no instruction and, if `longest` is more than 1, before a break.
-    With `inlines` they may contain breaks whose test is text, which blocks contain.
+    With `inlines`, breaks whose test is text do not end them, because blocks contain such tests.
     """
     breaks = core.breaks if longest > 1 else {}
     for place in range(min(longest, (PAGE - (offset & PAGE - 1)) >> 2)):

@@ -52,9 +52,9 @@ def bind_run(
 ) -> Run:
     """Bind instructions from `address` on to a run, up to the first that cannot be part of it.
 
-    `code` returns a number of bytes at `address`. An instruction that waits, calls a service or,
-    unless `single`, has probes is not part of a run. If the first instruction is of this kind, the
-    run is empty and raises `Leave` at once.
+    `code` returns the given number of bytes from `address` on. An instruction that waits or calls a
+    service is not part of a run, nor is one with probes, unless `single` is set. If the first
+    instruction is of this kind, the run is empty: its execution raises `Leave` at once.
     """
     acts: list[Act] = []
     costs = [0]
@@ -114,7 +114,10 @@ def misaligned_target(core: ScalarCore, found: Decoded) -> Fault:
 
 
 def _act(core: ScalarCore, found: Decoded, address: int, place: int) -> Act:
-    """Return the act of an instruction that neither branches nor jumps."""
+    """Return the act of an instruction that neither branches nor jumps.
+
+    `place` is its number in the run.
+    """
     more: dict[str, object] = {}
     if found.row.family in ("load", "store"):
         more = {"local": core.device.memory.local, "place": place}
@@ -126,7 +129,11 @@ def _act(core: ScalarCore, found: Decoded, address: int, place: int) -> Act:
 
 
 def _decision(core: ScalarCore, found: Decoded, address: int, place: int, before: int) -> Decision:
-    """Return the act of a branch or jump. The run costs `before` cycles up to it."""
+    """Return the act of a branch or jump, which ends a run.
+
+    `before` is the cost, in cycles, of the instructions of the run before it; `place` is their
+    number.
+    """
     make: Callable[..., Decision] = semantics.meaning(semantics, found.row.mnemonic)
     values = arguments(found)
     timing = core.timing
@@ -142,7 +149,7 @@ def _decision(core: ScalarCore, found: Decoded, address: int, place: int, before
 
 
 def _jump(syntax: str, target: int) -> Mapping[str, int]:
-    """Return the argument `target` for a jump whose syntax has one, else nothing."""
+    """Return the argument `target` for the function of a jump that has it, else no argument."""
     return {"target": target} if "target" in syntax else {}
 
 
@@ -155,7 +162,7 @@ def _leave_at_once() -> Exit:
 
 
 def _guard(decide: Decision, taken: Exit, place: int) -> Decision:
-    """Return a branch to a misaligned target, which raises `Leave` when it is taken."""
+    """Return the act of a branch to a misaligned target: if taken, it raises `Leave`."""
 
     def act() -> Exit:
         chosen = decide()

@@ -50,7 +50,7 @@ class Leave(Exception):
 
 
 def meaning(module: ModuleType, mnemonic: str) -> Any:
-    """Return the function of a row, for example `and_` for `and`, `fence_tso` for `fence.tso`."""
+    """Return the function of an instruction: `and_` for `and`, `fence_tso` for `fence.tso`."""
     name = mnemonic.replace(".", "_")
     return getattr(module, f"{name}_" if keyword.iskeyword(name) else name)
 

@@ -20,9 +20,9 @@ from macaw.isa.rows import Instruction
 def bind(
     rows: Iterable[Instruction], modules: Iterable[ModuleType] = ()
 ) -> dict[str, Callable[..., Stop | None]]:
-    """Return the function of each row by mnemonic.
+    """Return, by mnemonic, the functions of the instructions `rows`.
 
-    It is taken from this module, or from the first of `modules` that has it.
+    A function is taken from this module, or else from the first of `modules` that has it.
     """
     found = {}
     for row in rows:

@@ -1,6 +1,4 @@
-"""Declares the state of a scalar core in addition to that of every core, and extends loaded
-numbers.
-"""
+"""Declares the state that a scalar core has in addition to that of every core."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""The cost of instructions of the scalar base in device cycles, by the family of the row.
+"""The cost of instructions of the scalar base in device cycles, by instruction family.
 
-Instructions do not overlap. `of_family` has the cost of a branch that is not taken (`taken`: of one
-that is) and of accesses to local memory. For other memory the memory system decides the cost.
+Instructions do not overlap. For branches, `of_family` has the cost of one that is not taken;
+`taken` is the cost of one that is. For accesses, `of_family` has the cost in local memory; for
+other memory the memory system decides it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from macaw.isa.rows import Instruction
 class Timing:
     """The costs of the instructions of core `name`, from the settings `name.alu_cycles` and so on.
 
-    For a family that only this core has, the row's `cycles` begin with the name of the setting.
+    The cost of a family that only this core has is the setting that the row's `cycles` begin with.
     """
 
     def __init__(self, config: Mapping[str, Any], name: str) -> None:
@@ -49,7 +50,8 @@ class Timing:
 
 
 def _setting(row: Instruction) -> str:
-    """Return the setting that a row's `cycles` name: `alu_cycles` for `alu_cycles, and the
-    wait`.
+    """Return the name of the setting at the begin of a row's `cycles`.
+
+    For "alu_cycles, and the wait" it is `alu_cycles`.
     """
     return row.cycles.partition(",")[0]

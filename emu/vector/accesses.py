@@ -16,16 +16,16 @@ from macaw.isa.vector_layouts import ELEMENTS, VECTOR_BYTES
 
 
 class Accesses:
-    """Executes the accesses of one core.
+    """Executes the loads and stores of one core.
 
-    Each access ends or waits by calling a method of the core.
+    Each of them ends, or begins to wait for memory, by a call of a method of the core.
     """
 
     def __init__(self, core: VectorCore) -> None:
         self.core = core
 
     def execute(self, found: Decoded) -> None:
-        """Execute an access.
+        """Execute a load or store.
 
         Raises `Fault` or `WindowNotReady`, in both cases before any change.
         """
@@ -83,7 +83,7 @@ class Accesses:
             core.retire_store(core.time + port.external_blocked - before, ready)
 
     def _strided(self, found: Decoded, register: int, is_load: bool, size: int) -> None:
-        """Access the lanes by a stride.
+        """Load or store the lanes of a vector register at addresses that differ by a stride.
 
         On-chip memory takes all lanes in one request, other memory one lane in each cycle.
         """
@@ -119,7 +119,7 @@ class Accesses:
             core.retire_store(taken, ready)
 
     def _are_onchip(self, addresses: list[int], size: int, what: str) -> bool:
-        """Return whether the lanes are in on-chip memory.
+        """Return whether all these addresses of lanes are in on-chip memory.
 
         Raises `Fault` if a lane cannot be accessed, or if the lanes are in several memories.
         """

@@ -1,5 +1,6 @@
-"""Binds decoded instructions of Xvc to the registers of a core, which makes them functions
-(acts).
+"""Binds decoded instructions of Xvc to the registers of a core.
+
+The result is an act: a function that executes the instruction on these registers.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def _general(core: VectorCore, number: int, paired: bool) -> Callable[[], int]:
 
 
 def _lanes(core: VectorCore, found: Decoded) -> Act:
-    """Return the act of an operation of `macaw.emu.vector.semantics`."""
+    """Return the act of an instruction whose operation `macaw.emu.vector.semantics` defines."""
     operation, values = OPERATIONS[found.row.mnemonic], found.values
     dtype = semantics.dtype_of(ELEMENTS[operation.element])
     function = semantics.function(operation.name)

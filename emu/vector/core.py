@@ -64,10 +64,7 @@ class VectorCore(ScalarCore):
         return None
 
     def units(self) -> Units:
-        """Return the compute units: one lane for each byte of the vector unit.
-
-        See `Traced.units`.
-        """
+        """Return the compute units of vc: one lane for each byte of the vector unit."""
         return Units(VECTOR_BYTES, 1, store=VECTOR_BYTES)
 
     def uses(self, row: Instruction) -> int:
@@ -76,9 +73,9 @@ class VectorCore(ScalarCore):
     # The end of an access
 
     def retire_access(self, time: int, ready: int) -> None:
-        """End an access that memory accepted in cycle `time`; the next instruction follows.
+        """End an access that memory accepted in cycle `time`; the next instruction may issue then.
 
-        The access itself lasts until cycle `ready`.
+        For the trace the access lasts until cycle `ready`.
         """
         following = self.aligned(time + 1)
         self.cycles_memory += (following - self.time) // self.divider - 1
@@ -106,9 +103,10 @@ class VectorCore(ScalarCore):
     def await_banks(
         self, what: str, place: int | None, size: int = 0, signed: bool = False
     ) -> None:
-        """Wait for the banks of on-chip memory.
+        """Wait until the banks of on-chip memory are granted to an access, which `what` describes.
 
-        `place` is the scoreboard's number of the register to be loaded, or None for a store.
+        `place` is the scoreboard's number of the register to be loaded, or None for a store. `size`
+        is the bytes of a loaded number, `signed` whether it is signed.
         """
         self.pending = (place, size, signed)
         self.await_answer(what)

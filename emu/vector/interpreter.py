@@ -65,7 +65,7 @@ class VectorInterpreter(VectorCore):
         self._types = {}
 
     def granted(self, port: Endpoint, data: bytes, time: int, ready: int) -> None:
-        """Write the loaded register, and end the access that waited for the grant."""
+        """Write the loaded register, and end the access to on-chip memory that was granted."""
         assert self.pending is not None
         assert self.waiting is not None
         self.time = self.waiting.since
@@ -81,7 +81,10 @@ class VectorInterpreter(VectorCore):
             self.retire_load(place, time, ready)
 
     def remember(self, number: Callable[[], int]) -> Origins:
-        """Start to record provenance; see `Core.remember`."""
+        """Start to record where values come from. Return the record.
+
+        `number` returns the number of announcements so far.
+        """
         self.origins = VectorOrigins(self, number)
         return self.origins
 
@@ -127,18 +130,18 @@ class VectorInterpreter(VectorCore):
         return None
 
     def _note_type(self, found: Decoded) -> None:
-        """Record the floating-point type that an instruction writes to a vector register.
+        """Record which floating-point type an instruction writes to a vector register, if any.
 
-        `not_numbers` uses it.
+        `not_numbers` needs it.
         """
         for place in writes(found):
             if place >= FIRST_VECTOR:
                 self._types[place - FIRST_VECTOR] = real_type(found.row)
 
     def not_numbers(self) -> Mapping[str, NDArray[np.bool_]]:
-        """Return a mask of the vector registers that contain a NaN; see `Inspectable.not_numbers`.
+        """Return a mask of the vector registers that contain a NaN.
 
-        The instruction that wrote a register says how to read its bytes.
+        The bytes of a register are read in the type of the instruction that wrote it last.
         """
         found = np.zeros(len(self.vr), np.bool_)
         for number, dtype in self._types.items():

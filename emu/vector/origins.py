@@ -1,4 +1,7 @@
-"""Finds the origins of registers and stored words of vc, where operands may be pairs and orders."""
+"""Finds the origins of registers and stored words of vc.
+
+It extends those of scalar cores: an operand may be a pair of registers or a permutation.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,9 @@ class VectorOrigins(RegisterOrigins):
     """Records the instructions of vc and finds origins in the record."""
 
     def operands(self, found: Decoded, names: str) -> Iterator[tuple[str, Named]]:
-        """Yield the operands of these names that are registers; see `RegisterOrigins.operands`.
+        """Yield the operands named in `names` that are registers, as (operand, (file, number)).
 
-        Without `acc` a product does not read its old result.
+        A product without `acc` does not read its destination, so that operand is left out.
         """
         wanted = names.split()
         if found.values.get("acc") == 0 and names == found.row.reads:

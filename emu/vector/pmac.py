@@ -25,7 +25,10 @@ _NAN = np.float32(np.nan)
 
 
 def bad_index(place: int, index: int, lanes: int) -> Fault:
-    """Return the fault of an order's entry that names no lane."""
+    """Return the fault for entry `place` of an order (a permutation of lanes) that names no lane.
+
+    `index` is the entry.
+    """
     return Fault(
         "bad order index",
         f"entry {place} of the order is {index}, the lanes are 0 to {lanes - 1}",
@@ -34,7 +37,10 @@ def bad_index(place: int, index: int, lanes: int) -> Fault:
 
 
 def permute(lanes: NDArray[Any], order: Order) -> NDArray[Any]:
-    """Return the lanes in the sequence that `order` gives. Raises `Fault` (bad order index)."""
+    """Return the lanes permuted by `order`: lane i of the result is lane `order[i]`.
+
+    Raises `Fault` (bad order index).
+    """
     try:
         return np.asarray(lanes[np.asarray(order)])
     except IndexError:
@@ -42,7 +48,7 @@ def permute(lanes: NDArray[Any], order: Order) -> NDArray[Any]:
 
 
 def _bad_entry(order: Order, lanes: int) -> Fault:
-    """Return the fault of the first entry of an order that names no lane."""
+    """Return the fault for the first entry of an order that names no lane."""
     place, index = next(x for x in enumerate(order) if x[1] >= lanes)
     return bad_index(place, int(index), lanes)
 
@@ -86,7 +92,8 @@ def _integers(form: PmacFormat, source: str) -> Function:
 def _floating(form: PmacFormat, source: str) -> Function:
     """Return the pmac function for a format of floats.
 
-    It computes `old + (((m0 + m1) + m2) + m3)`, each step rounded to binary32.
+    It computes `old + (((m0 + m1) + m2) + m3)`, where the m are the products of a group. Each step
+    is rounded to binary32.
     """
 
     def pmac(first: Bytes, second: Bytes, order: Order, old: Bytes | None) -> NDArray[np.uint8]:
@@ -115,7 +122,8 @@ FUNCTIONS = {name: _function(name, form) for name, form in PMAC_FORMATS.items()}
 def general(first: int, second: int, order: int, old: int, signed: bool) -> int:
     """Return the result of pmac.gr, 32 bits.
 
-    It multiplies four bytes of each source; the low 8 bits of `order` are the order.
+    It multiplies four bytes of each source and adds the products to `old`. The low 8 bits of
+    `order` are the permutation, two for each byte.
     """
     sign = 0x80 if signed else 0
     total = old

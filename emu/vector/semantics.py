@@ -125,7 +125,7 @@ def vmaxu(a: Lanes, b: Lanes) -> Lanes:
 
 
 def _numbers(a: Lanes, b: Lanes, chosen: Lanes) -> Lanes:
-    """Return `chosen`, but where one of two lanes is a NaN, the other lane.
+    """Return `chosen`, but where one of `a` and `b` is a NaN, the other of the two.
 
     NumPy's fmin and fmax are not used, because they treat signalling NaNs differently.
     """
@@ -236,7 +236,10 @@ def vsel(a: Lanes, b: Lanes, mask: Lanes) -> Lanes:
 
 
 def vcvt_f32(a: Lanes, half: int | None = None) -> Lanes:
-    """Convert lanes to binary32: all four integers, or one half of the lanes of binary16."""
+    """Convert lanes to binary32: all four lanes of integers, or four of the eight of binary16.
+
+    `half` selects the low or the high four.
+    """
     return _canonical((a if half is None else _half(a, half)).astype(np.float32))
 
 

@@ -15,7 +15,7 @@ Position = tuple[int, int]  # row of the transfer, byte of the row
 
 
 class _RowBeats(NamedTuple):
-    """The division of a row into beats."""
+    """The division of one row into beats: their number, and the bytes of the first and last one."""
 
     skew: int  # bytes from the last multiple of the width to the row's first byte
     beats: int
@@ -26,10 +26,10 @@ class _RowBeats(NamedTuple):
 class BeatMap:
     """The beats of a transfer whose rows are moved upwards, numbered from 0 in the order of moving.
 
-    The side whose alignment divides a row into beats is the anchor (`Transfer.anchor`). A beat ends
-    where the address on that side is a multiple of `width`. `anchor` is that side's address of the
-    first row; each following row is `stride` bytes further. So the division repeats after `period`
-    rows, and only that many rows are computed.
+    A beat ends where the address on the anchor side is a multiple of `width`. The anchor side is
+    the source or the destination, whichever decides the alignment (`Transfer.anchor`); `anchor` is
+    the address of its first row. Each following row is `stride` bytes further. So the division into
+    beats repeats after `period` rows, and only that many rows are computed.
     """
 
     def __init__(self, anchor: int, stride: int, row_bytes: int, width: int) -> None:
@@ -46,7 +46,7 @@ class BeatMap:
         return _RowBeats(skew, beats, first, first if beats == 1 else (end - 1) % self.width + 1)
 
     def number(self, row: int, byte: int) -> int:
-        """Return the number of the beat that starts at a byte of a row."""
+        """Return the number of the beat that starts at byte `byte` of row `row`."""
         turn, row = divmod(row, self.period)
         first = turn * self.before[-1] + self.before[row]  # beat of the row
         return first + (self.rows[row].skew + byte) // self.width if byte else first

@@ -13,8 +13,8 @@ class Burst:
     """The beats that the dma does from now on if no other core interferes.
 
     There are `reads` reads, in the cycles `read`, `read` + `step`, and so on. There are `writes`
-    writes, in the cycles `write`, `write` + `step`, and so on. They write all beats that are in the
-    buffer or yet to be read.
+    writes, in the cycles `write`, `write` + `step`, and so on: one for each beat in the buffer and
+    each beat that is still to be read.
     """
 
     dma: DmaCore
@@ -38,7 +38,10 @@ class Burst:
         return min(self.last_write, self.limit)
 
     def run(self, until: int) -> bool:
-        """Do all beats before cycle `until` except the last write; return whether any were done."""
+        """Do all beats before cycle `until`, but not the transfer's last write.
+
+        Return whether any beat was done.
+        """
         until = min(until, self.limit)
         reads = self._count(until, self.read, self.reads)
         writes = self._count(until, self.write, self.writes - 1)
@@ -57,7 +60,10 @@ class Burst:
         return max(0, min(count, -(-(until - first) // self.step)))
 
     def _do_writes(self, first: int, count: int) -> None:
-        """Do the first `count` writes; `first` is the number of the next beat to be read."""
+        """Do the first `count` writes.
+
+        `first` is the number of the next beat that is not read yet.
+        """
         if not count:
             return
         dma, route, state = self.dma, self.route, self.dma.state
@@ -90,7 +96,10 @@ class Burst:
         state.bytes += beats.bytes_before(end) - beats.bytes_before(begin)
 
     def _do_reads(self, first: int, count: int, writes: int) -> None:
-        """Do the first `count` reads, after `_do_writes` has done the first `writes` writes."""
+        """Do the first `count` reads, from beat number `first` on.
+
+        `_do_writes` has done the first `writes` writes before.
+        """
         dma, route, state = self.dma, self.route, self.dma.state
         src, beats, port = route.src, route.beats, dma.reader
         skip = max(0, writes - len(state.buffer))  # beats that are read and written in this burst
@@ -114,7 +123,7 @@ class Burst:
 
 
 def plan_burst(dma: DmaCore, route: Route, now: int) -> Burst | None:
-    """Return the burst that starts in cycle `now`, or None if its beats would have a gap."""
+    """Return the burst that starts in cycle `now`, or None if its beats would not follow evenly."""
     state, step = dma.state, dma.divider
     memory = route.src.memory
     channel = memory.channel

@@ -5,8 +5,8 @@ cores can notice only the last write. So the dma sleeps until that write. A core
 memories earlier calls `interrupt` or `note_use`; the device calls `sync`. Then the dma first does
 the cycles that it has skipped: in bursts, or one by one where beats have to wait.
 
-A transfer within local and external memory is moved beat by beat, but without a return to the clock
-until another core acts.
+A transfer between local and external memory, or within one of them, needs no arbiter. The dma moves
+its beats one by one, and returns to the clock only when another core must act.
 """
 
 from __future__ import annotations
@@ -38,7 +38,10 @@ class FastDma(DmaCore):
     # The contract
 
     def advance(self, limit: int) -> Stop | None:
-        """Sleep if others can notice nothing before the last write; else do one or more cycles."""
+        """Sleep if others can notice nothing before the last write; else do one cycle.
+
+        A transfer without on-chip memory does all its cycles before cycle `limit`. Raises `Fault`.
+        """
         if self._asleep:
             self._wake(self.time)
             if self.time >= limit:
@@ -57,7 +60,10 @@ class FastDma(DmaCore):
         return None
 
     def sync(self) -> None:
-        """See `Core.sync`. The dma does the cycles that it has skipped, and is awake afterwards."""
+        """Do the cycles that were skipped, and bring the declared state up to date.
+
+        Afterwards the dma is awake.
+        """
         if self._asleep:
             device = self.device
             present = device.frontier(self)
@@ -68,17 +74,17 @@ class FastDma(DmaCore):
         super().sync()
 
     def counters(self) -> dict[str, int]:
-        """See `Core.counters`."""
+        """Return the counters by name, after the cycles that were skipped."""
         self.sync()
         return super().counters()
 
     def reload(self) -> None:
-        """See `Core.reload`."""
+        """Continue from the declared state, awake."""
         self._stop_sleeping()
         super().reload()
 
     def load_transfer(self) -> None:
-        """See `DmaCore.load_transfer`. It also decides whether bursts can move the transfer."""
+        """Set the attributes for the queue's first transfer; decide whether bursts can move it."""
         super().load_transfer()
         self.route = None
         self._retry = 0
@@ -103,7 +109,10 @@ class FastDma(DmaCore):
         return True
 
     def _overlaps_records(self, route: Route) -> bool:
-        """Return whether a core may write trace records to external memory of the transfer."""
+        """Return whether a core may write trace records to addresses that the transfer uses.
+
+        Only external memory is tested.
+        """
         side = route.src if route.src.external else route.dst
         for core in self.device.order if side.external else ():
             begin, end = core.state.trace_spill, core.state.trace_spill_end
@@ -112,14 +121,14 @@ class FastDma(DmaCore):
         return False
 
     def areas_changed(self) -> None:
-        """See `Agent.areas_changed`. The dma decides again whether bursts can move the transfer."""
+        """React to a change of a spill area: decide again whether bursts can move the transfer."""
         self.sync()
         self.load_transfer()
 
     # Other cores while it sleeps
 
     def interrupt(self, time: int) -> None:
-        """See `Sleeper.interrupt`. The dma wakes: another core needs the transfer's memories."""
+        """Do the skipped cycles before `time` and wake, because another core needs the memories."""
         if not self._asleep:
             return
         self._retry = _RETRY
@@ -129,9 +138,10 @@ class FastDma(DmaCore):
             self._wake(time)
 
     def note_use(self, time: int) -> None:
-        """See `Sleeper.note_use`. Another core reads what the transfer writes, or uses the channel.
+        """Do the skipped cycles before `time`, because another core uses the same memory then.
 
-        The dma continues to sleep: other uses of the channel delay its end and never advance it.
+        That core reads what the transfer writes, or uses the channel. The dma continues to sleep:
+        other uses of the channel may delay its last write, but cannot advance it.
         """
         if self.device.had_turn(self):
             self.interrupt(time)
@@ -143,7 +153,7 @@ class FastDma(DmaCore):
     def _sleep(self) -> bool:
         """Sleep until the last write if others can notice nothing before it.
 
-        Returns whether the dma sleeps.
+        Return whether the dma sleeps.
         """
         route, state, time = self.route, self.state, self.time
         if route is None or self.listeners or state.reading >= 0 or state.writing:
@@ -167,7 +177,7 @@ class FastDma(DmaCore):
         return True
 
     def _is_alone(self, route: Route) -> bool:
-        """Return whether any use of the transfer's memories by another core would wake the dma."""
+        """Return whether every use of the transfer's memories by others would wake the dma."""
         memory = self.device.memory
         banks = memory.banks
         for half in route.halves:
@@ -217,7 +227,7 @@ class FastDma(DmaCore):
         self._next, self.time = self.time, end
 
     def _act_and_grant(self) -> None:
-        """Do one cycle, and grant its on-chip beats at its end without the arbiter."""
+        """Do one cycle of the sleeping dma, and grant its on-chip beats without the arbiter."""
         time, memory = self.time, self.device.memory
         sleeper, memory.channel.sleeper = memory.channel.sleeper, None
         self.act()
@@ -230,7 +240,10 @@ class FastDma(DmaCore):
     def request_beat(
         self, port: Port, time: int, address: int, length: int, data: bytes | None = None
     ) -> None:
-        """See `DmaCore.request_beat`. While the dma sleeps, `_act_and_grant` answers requests."""
+        """Request a beat of on-chip memory.
+
+        While the dma sleeps, keep the request for `_act_and_grant`, which grants it.
+        """
         if self._asleep:
             self._requests.append((port, address, length, data))
         else:

@@ -18,9 +18,9 @@ _FEW = 8  # fewer rows are moved one by one
 class Side:
     """The source or the destination of a transfer.
 
-    `external` and `onchip` say whether all of its bytes are in that memory. `pages` is the one
-    memory that contains all of its bytes, None if there are several. `halves` are the on-chip
-    halves that contain them.
+    `external` and `onchip` say whether all of its bytes are in that memory. `pages` is the memory
+    that contains all of its bytes, or None if they are in several memories. `halves` are the
+    indices of the on-chip halves that contain them.
     """
 
     def __init__(self, memory: Memory, first: int, stride: int, transfer: Transfer) -> None:
@@ -44,7 +44,7 @@ class Side:
                 self.halves = tuple({half_of(address) for address in rows})
 
     def address(self, position: Position) -> int:
-        """Return the address of a position, which is a row and a byte of the row."""
+        """Return the address of a position: a row, and a byte of this row."""
         return self.first + position[0] * self.stride + position[1]
 
     def locate(self, address: int) -> tuple[Pages, int]:
@@ -59,7 +59,10 @@ class Side:
 
 
 class Route:
-    """A transfer in which each beat takes one cycle on both sides if no other core interferes."""
+    """The memories of a transfer that takes one cycle for each beat on both sides.
+
+    It does so if no other core interferes.
+    """
 
     def __init__(self, transfer: Transfer, beats: BeatMap, src: Side, dst: Side) -> None:
         self.transfer, self.beats, self.src, self.dst = transfer, beats, src, dst
@@ -73,7 +76,7 @@ class Route:
         return self.count - self.beats.number(row, byte)
 
     def overwrites_code(self) -> bool:
-        """Return whether a core has decoded instructions from the destination."""
+        """Return whether the destination contains bytes that a core has decoded as instructions."""
         dst = self.dst
         if dst.pages is None:
             return any(pages.is_watched() for pages in self.written)
@@ -109,7 +112,10 @@ class Route:
         dst.write(to, src.bytes[offset : offset + end - begin])
 
     def _move_rows(self, first: int, end: int) -> None:
-        """Copy whole rows; in one NumPy assignment if their destinations do not overlap."""
+        """Copy rows `first` to `end` - 1, by one NumPy assignment if possible.
+
+        It is possible if each side is in one memory and rows of the destination do not overlap.
+        """
         src, dst, size = self.src, self.dst, self.transfer.row_bytes
         if end - first < _FEW or not (src.pages and dst.pages and abs(dst.stride) >= size):
             for row in range(first, end):
@@ -126,7 +132,7 @@ class Route:
     def grant(
         self, side: Side, port: Endpoint, first: int, count: int, time: int, step: int
     ) -> None:
-        """Count `count` beats, from number `first` on, as granted by on-chip memory to `port`.
+        """Count `count` beats, from number `first` on, as granted to `port` by on-chip memory.
 
         The first is granted in cycle `time`; the others follow at a distance of `step` cycles.
         """

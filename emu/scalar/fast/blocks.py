@@ -20,7 +20,7 @@ FEW = 8  # instructions for which entering a block is not worth it
 
 
 class Block(NamedTuple):
-    """The translated code from an address on, as a Python function."""
+    """The translated code that begins at an address, as a Python function."""
 
     # Of core and limit, and of room if it counts; True: the interpreter executes `pc`.
     function: Callable[..., bool]
@@ -38,8 +38,9 @@ Translate = Callable[[int, Sequence[Decoded], int, bytes], Block]
 class BlockCache:
     """The blocks of a core by address.
 
-    New blocks are of the edition `edition`. `accepts` says whether a block may contain an
-    instruction.
+    `edition` is the kind of text that new blocks get: without counts for the trace, with counts, or
+    with counts across borders. `translate` makes a block. `accepts` says whether a block may
+    contain an instruction.
     """
 
     def __init__(
@@ -95,9 +96,10 @@ class BlockCache:
         self.blocks[address] = block
 
     def _make(self, address: int, pages: Pages, offset: int, edition: int) -> Block | None:
-        """Return a block at an address, translated as `edition`, or None if it would be empty.
+        """Return the block at an address, translated as `edition`, or None if it would be empty.
 
-        Raises `OSError` if the sources are not installed.
+        `pages` and `offset` are its place in memory. Raises `OSError` if the sources of Macaw, from
+        which the text is made, are not installed.
         """
         instructions = self._collect(address, pages, offset)
         if not instructions:
@@ -106,7 +108,10 @@ class BlockCache:
         return self._translator(address, instructions, edition, code)
 
     def _collect(self, address: int, pages: Pages, offset: int) -> list[Decoded]:
-        """Return the instructions from `address` to a jump, or to one that no block can contain."""
+        """Return the instructions of a block at `address`.
+
+        They end with a jump, or before the first instruction that no block can contain.
+        """
         instructions: list[Decoded] = []
         for found in decode_from(self.core, address, pages, offset, LONGEST, inlines=True):
             if not self._accepts(found) or found.values.get("target", 0) & 3:
@@ -119,10 +124,10 @@ class BlockCache:
         return instructions
 
     def crossing(self, address: int) -> Block | None:
-        """Return the block at `address` if it can cross a border of the trace, else None.
+        """Return an edition of the block at `address` that crosses borders, or None.
 
-        A border is now inside the block. After `CUT_HOT` such calls the block is translated again,
-        as one that crosses borders.
+        The caller calls this when a border is inside the block. After `CUT_HOT` calls the block is
+        translated again, as one that crosses borders. Until then the result is None.
         """
         block = self.blocks[address]
         if block.crosses:
@@ -155,9 +160,7 @@ class BlockCache:
             cache.clear()
 
     def rebind(self, addresses: Iterable[int]) -> None:
-        """Drop the blocks that contain these addresses, because breaks were set or removed
-        there.
-        """
+        """Drop the blocks that contain these addresses, at which breaks were set or removed."""
         for at in addresses:
             drop_at(self.blocks, at)
             drop_at(self._stale, at)
@@ -165,9 +168,9 @@ class BlockCache:
             self._failures.clear()
 
     def _forget(self, address: int) -> None:
-        """Put aside a block whose page has changed.
+        """Set aside the block at `address`, because its page has changed.
 
-        Its code is compared before it is used again.
+        Before the block is used again, its code is compared with memory.
         """
         block = self.blocks.pop(address, None)
         if block is not None:

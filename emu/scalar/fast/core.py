@@ -1,4 +1,4 @@
-"""What the fast engines of scalar cores share: the caches of blocks, and the trace of blocks."""
+"""What the fast engines of scalar cores share: caches of translated blocks, and their trace."""
 
 from __future__ import annotations
 
@@ -31,14 +31,17 @@ class TranslatingCore(ScalarCore):
     def translate(
         self, address: int, instructions: Sequence[Decoded], edition: int, code: bytes
     ) -> Block:
-        """Return the block of some instructions at `address`, whose words are `code`."""
+        """Return the block of the instructions from `address` on, whose words are `code`.
+
+        `edition` is the kind of text (see `BlockCache`).
+        """
 
     @abstractmethod
     def accepts(self, found: Decoded) -> bool:
         """Return whether a translated block may contain an instruction."""
 
     def set_breaks(self, breaks: Mapping[int, Break]) -> None:
-        """Set the breaks, and drop translated code at changed ones; see `Breakable.set_breaks`."""
+        """Replace all breaks, and drop translated code that contains a changed break."""
         old = self.breaks
         super().set_breaks(breaks)
         both = old.keys() & breaks.keys()
@@ -47,10 +50,7 @@ class TranslatingCore(ScalarCore):
             cache.rebind(changed)
 
     def set_probes(self, probes: Iterable[Probe]) -> None:
-        """Set the probes, and drop translated code if they changed.
-
-        See `Instrumented.set_probes`.
-        """
+        """Replace all probes, and drop all translated code if they have changed."""
         old = self.probes
         super().set_probes(probes)
         if self.probes != old:
@@ -58,9 +58,10 @@ class TranslatingCore(ScalarCore):
                 cache.clear()
 
     def add_block(self, begin: int, until: int, uses: int, first: int, last: int) -> None:
-        """Add a block to the tally: its first cycle, its end, and its uses of compute units.
+        """Add to the tally a block's time and its uses of compute units.
 
-        `first` and `last` are the first cycle of these uses and the cycle after them.
+        `begin` and `until` are the first cycle of the block and the cycle after it, `first` and
+        `last` those of its `uses`.
         """
         tally = self.tally
         if tally.begin < 0:
@@ -90,10 +91,12 @@ class TranslatingCore(ScalarCore):
         return border - number
 
     def run_counting_block(self, block: Block, limit: int, room: int) -> bool:
-        """Execute a block. The next border of the trace comes after `room` instructions.
+        """Execute a block that counts for the trace.
 
-        A block that crosses no borders ends before it. Return whether the interpreter executes the
-        next instruction. Raises `Fault`.
+        `room` instructions are left to the next border.
+
+        A block that crosses no borders ends before the border. Return whether the interpreter must
+        execute the next instruction. Raises `Fault`.
         """
         pc, before = self.pc, self.retired
         leaves = block.function(self, limit, room - block.length)

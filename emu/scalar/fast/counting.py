@@ -1,11 +1,12 @@
 """Writes the lines of a block's text that count for the trace, up to and across borders.
 
 A counting block adds to the core's tally (`macaw.emu.tallies`). It begins another pass while at
-most `room` instructions are done, so that it ends before the next border of the trace. A block that
-borders have cut often gets an edition that crosses them. Its function has the block twice: as it
-is, and with a test for the border before each instruction (`cut` is the border's place in the
-pass). At a border the function gives its counts to the core (`add_block`), gets the distance to the
-next border (`next_border`), and starts to count from there.
+most `room` instructions are done, so that it ends before the next border of the trace. If borders
+have often been inside a block, it gets an edition that crosses them. The function of this edition
+contains the block twice: once as in other editions, and once with a test for the border before each
+instruction (`cut` is the border's place in the pass). At a border the function gives its counts to
+the core (`add_block`), gets the distance to the next border (`next_border`), and starts to count
+from there.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from macaw.isa.codec import Decoded
 
 
 class Round(NamedTuple):
-    """One pass through a block that branches back to its begin at one place only."""
+    """One pass through a block that branches back to its begin from exactly one place."""
 
     length: int  # instructions
     uses: int  # of compute units
@@ -28,9 +29,9 @@ class Round(NamedTuple):
 
 
 class Counting:
-    """The instructions of a block at `start`, and the lines of its text that count.
+    """The instructions of a block that begins at `start`, and the lines of its text that count.
 
-    `macaw.emu.scalar.fast.translation.Translator` writes the whole text.
+    `macaw.emu.scalar.fast.translation.Translator` writes the other lines.
     """
 
     counters: tuple[str, ...] = ()  # what is counted beside instructions
@@ -69,19 +70,20 @@ class Counting:
 
     @property
     def tallied(self) -> tuple[str, ...]:
-        """The names of what is counted for the tally in addition to instructions."""
+        """The names of the counts for the tally, besides the number of instructions."""
         return ("uses",) if self.counting else ()
 
     def tally_enter(self) -> Iterable[str]:
-        """Return the lines at the begin of a function that counts."""
+        """Return the lines that a counting function has at its begin."""
         owed = ("owed = 0",) if self.round is not None and self.crosses else ()
         return ("begun = t", f"first = t + {self.first_use}", "used = 0", *owed)
 
     def head(self, leave: list[str], cutting: list[str] | None) -> list[str]:
         """Return the lines before each pass, which test for the limit and the next border.
 
-        At a border in the pass, a function that crosses no borders leaves, as at the limit. If the
-        block branches back at one place only, neither limit nor border can come before a time
+        `leave` are the lines that end the function at the limit. `cutting` are the lines of a pass
+        that contains a border; None means that the function ends before such a pass, too. If the
+        block branches back from one place only, neither limit nor border can come before a time
         `bound`; until then neither is tested.
         """
         lines = [f"if t + {self.rest[0]} >= limit:", *indent_lines(leave)]
@@ -95,7 +97,7 @@ class Counting:
 
     @property
     def lasting(self) -> Iterable[str]:
-        """The names of what is counted, but not for the tally."""
+        """The names of the counts that are not for the tally."""
         return ()
 
     @property
@@ -108,10 +110,10 @@ class Counting:
         yield "add_block(begun, t, uses, first, used)"
 
     def crossing(self) -> Iterable[str]:
-        """Yield the lines that tally what precedes this instruction, and restart the counts.
+        """Yield the lines that tally what comes before this instruction, and restart the counts.
 
-        The end of a pass counts the whole pass, so what precedes this instruction is subtracted
-        here.
+        At its end a pass counts all its instructions. So those before this instruction, which are
+        tallied here, are subtracted from the new counts.
         """
         uses = self.counts.get("uses", 0)
         yield from self.ends()
@@ -142,7 +144,7 @@ class Counting:
         yield f"    cut += {self.place}"
 
     def ends(self) -> Iterable[str]:
-        """Return the lines for the tally where a pass ends."""
+        """Return the lines at the end of a pass that set the counts of uses."""
         used = self.counts.get("uses", 0)
         if self.round is None:
             return (f"used = t + {self.last_use}",) if used else ()
@@ -152,8 +154,9 @@ class Counting:
         return (f"uses = {whole} + {used}", f"used = t + {last}")
 
     def _back(self) -> int | None:
-        """Return the place of the only branch to the block's begin, or None if there is not exactly
-        one.
+        """Return the place of the only branch to the block's begin.
+
+        Return None if there is no such branch or more than one.
         """
         backs = [
             place
@@ -163,9 +166,9 @@ class Counting:
         return backs[0] if len(backs) == 1 else None
 
     def _round(self) -> Round | None:
-        """Return the passes through the block, or None.
+        """Return the description of a pass, if all passes through the block are equal.
 
-        None means that the passes differ, or that they use no compute unit.
+        None means that they differ, or that they use no compute unit.
         """
         if "uses" not in self.tallied:
             return None
@@ -179,7 +182,7 @@ class Counting:
         return Round(len(used) + 1, sum(used), self.begins[last + 1] - cost)
 
     def use(self, found: Decoded) -> None:
-        """Count the compute units that an instruction uses."""
+        """Count the compute units that the present instruction uses."""
         used = self.core.uses(found.row)
         if used:
             if self.cutting:

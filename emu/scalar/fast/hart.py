@@ -1,9 +1,8 @@
-"""The fast engine of cp: it executes runs and translated code, and interprets the rest.
+"""The fast engine of cp: it executes runs and translated blocks, and interprets the rest.
 
-Instructions that access only registers and plain local memory execute in runs, or in Python
-functions where they are hot. The interpreter executes all other instructions; while there are
-listeners, it executes every instruction. All three use the same acts, so each instruction is
-defined once.
+Instructions that access only registers and plain local memory execute in runs; where they are hot,
+in blocks. The interpreter executes all other instructions; while there are listeners, it executes
+every instruction. All three use the same acts, so each instruction is defined once.
 """
 
 from __future__ import annotations
@@ -42,11 +41,11 @@ class FastHart(Hart, TranslatingCore):
     def translate(
         self, address: int, instructions: Sequence[Decoded], edition: int, code: bytes
     ) -> Block:
-        """See `TranslatingCore.translate`."""
+        """Return the block of the instructions from `address` on, whose words are `code`."""
         return Translator(self, address, instructions, edition).block(code)
 
     def accepts(self, found: Decoded) -> bool:
-        """See `TranslatingCore.accepts`."""
+        """Return whether a translated block may contain an instruction."""
         return found.row.family in ACTS | ENDS
 
     def advance(self, limit: int) -> Stop | None:
@@ -146,9 +145,10 @@ class FastHart(Hart, TranslatingCore):
         return None
 
     def _execute_run(self, pc: int, room: int, limit: int) -> bool:
-        """Execute at most `room` instructions of a run, those that begin before cycle `limit`.
+        """Execute a part of the run at `pc`.
 
-        Return whether the interpreter executes the next instruction.
+        It has at most `room` instructions, which all begin before cycle `limit`. Return whether the
+        interpreter must execute the next instruction.
         """
         code: RunCache = self.code
         run = code.runs.get(pc)

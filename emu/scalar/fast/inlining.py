@@ -26,8 +26,9 @@ _MARK = re.compile(rf"_({_REGISTER}|{_VALUE})_(\w+?)__(?!\w)")
 
 
 class Inlined(NamedTuple):
-    """The statements of an act, and its result: the condition of a branch, the address of a
-    jump.
+    """The text of an act: its statements and its result.
+
+    The result is the condition of a branch or the address of a jump.
     """
 
     lines: list[str]
@@ -50,7 +51,7 @@ def _bodies(module: ModuleType) -> dict[str, list[ast.stmt]]:
 
 
 class _Template(NamedTuple):
-    """The text of all acts of one function. Marks (`_MARK`) are where the acts differ."""
+    """The text of all acts that one function makes. Marks (`_MARK`) stand where the acts differ."""
 
     lines: tuple[str, ...]
     result: str
@@ -60,9 +61,10 @@ class _Template(NamedTuple):
 def inline(
     module: ModuleType, make: Callable[..., Any], act: Any, names: dict[str, Any]
 ) -> Inlined:
-    """Return the text of `act`, which `make` of the module made, and add the names that it uses.
+    """Return the text of `act`, which the function `make` of `module` has made.
 
-    The names are added to `names`. Raises `OSError` if the module has no source.
+    The names that the text uses are added to `names` with their values. Raises `OSError` if the
+    module has no source.
     """
     assert isinstance(act, FunctionType)
     code = act.__code__
@@ -87,9 +89,9 @@ def inline(
 
 @cache
 def _template(module: ModuleType, name: str, values: frozenset[str]) -> _Template:
-    """Return the template of the acts of a function.
+    """Return the template of the acts that the function `name` of a module makes.
 
-    `values` are the names that are free in them.
+    `values` are the names in the acts whose values come from the closure.
     """
     change = _Change(values)
     lines: list[str] = []

@@ -53,11 +53,11 @@ class Translator(Counting):
         return ()
 
     def count_branch(self, cost: int) -> Iterable[str]:
-        """Return the lines that count a branch or jump of this cost."""
+        """Return the lines that count a branch or jump that takes `cost` cycles."""
         return ()
 
     def call(self, found: Decoded) -> Iterable[str] | None:
-        """Return the lines of an instruction that is called, or None if its act becomes text."""
+        """Return the lines that call an instruction, or None if its act becomes text."""
         return None
 
     def finish(self) -> Iterable[str]:
@@ -149,16 +149,20 @@ class Translator(Counting):
         return "\n".join([f"def block(core, limit{room}):", *indent_lines(lines), ""])
 
     def exit(self, following: str, cost: int = 0) -> list[str]:
-        """Return the lines that end the function; `following` is the next address, as text."""
+        """Return the lines that end the function, `cost` cycles after this instruction begins.
+
+        `following` is the address of the next instruction, as text.
+        """
         return [f"pc = {following}", *self._count_pass(cost), "break"]
 
     def leave(self) -> list[str]:
-        """Return the lines that end the function before this instruction."""
+        """Return the lines that end the function before this instruction, which is interpreted."""
         return ["plain = True", *self.exit(f"{self.address:#x}")]
 
     def _break_test(self) -> list[str]:
-        """Return the lines that leave before this instruction if the condition of its break
-        holds.
+        """Return the lines that end the function before this instruction if it has a break.
+
+        If the break has a test, they do so only if the test is true.
         """
         break_ = self.core.breaks.get(self.address)
         if break_ is None:
@@ -170,8 +174,9 @@ class Translator(Counting):
         return [f"core.device.cycle = t + {self.offset}", *lines] if break_.names else lines
 
     def _probe_tests(self, place: int, probes: Iterable[Probe]) -> list[str]:
-        """Return the lines that end the function after an instruction if one of its probes
-        holds.
+        """Return the lines that end the function after instruction `place` if a probe is met.
+
+        `probes` are those that must be tested after it.
         """
         address = self.address
         self.place, self.offset = place + 1, self.begins[place + 1]
@@ -186,9 +191,10 @@ class Translator(Counting):
         return [*lines, "if asked:", *indent_lines(leaves)]
 
     def _count_pass(self, cost: int = 0, again: bool = False) -> list[str]:
-        """Return the lines where a pass ends, `cost` cycles after this instruction begins.
+        """Return the lines that count a pass at its end.
 
-        `again` says that another pass follows.
+        The pass ends `cost` cycles after this instruction begins. `again` says that another pass
+        follows.
         """
         skipped = "uses" if self.round is not None else ""  # of all passes together, at the end
         return [

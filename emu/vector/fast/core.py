@@ -1,4 +1,4 @@
-"""The fast engine of vc: it executes translated blocks, and interprets what is between them."""
+"""The fast engine of vc: it executes hot code as translated blocks, and interprets the rest."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class FastVectorCore(VectorInterpreter, TranslatingVectorCore):
     def translate(
         self, address: int, instructions: Sequence[Decoded], edition: int, code: bytes
     ) -> Block:
-        """See `TranslatingCore.translate`."""
+        """Return the block of the instructions from `address` on, whose words are `code`."""
         return VectorTranslator(self, address, instructions, edition).block(code)
 
     def accepts(self, found: Decoded) -> bool:

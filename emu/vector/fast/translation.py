@@ -1,9 +1,10 @@
 """The translator of vc: it writes blocks whose text includes the scoreboard and external memory.
 
-The text computes only the places of the scoreboard that may be in the future. No instruction waits
-for a result that is ready in the next cycle, or twice for a place that was not written in between.
-Places with later results are variables (`r40`); all others must be ready when the function begins.
-Instructions on lanes are called as acts.
+The scoreboard has for each of its places the cycle from which the result can be used. The text
+computes only places that may get a cycle in the future; they are variables (`r40`). All other
+places must be ready when the function begins. An instruction does not test a place that is ready by
+then or that an earlier instruction of the pass has waited for. Instructions on lanes are called as
+acts.
 """
 
 from __future__ import annotations
@@ -242,7 +243,7 @@ class VectorTranslator(Translator):
         return None
 
     def _act(self, found: Decoded) -> list[str]:
-        """Return the lines that call an act.
+        """Return the lines that call the act of an instruction on lanes.
 
         General registers are copied from variables to `core.x` before the call, and back after it.
         """
@@ -256,7 +257,7 @@ class VectorTranslator(Translator):
         return lines
 
     def _test_address(self, found: Decoded, size: int) -> list[str]:
-        """Return the lines that end the function before an access to other than external memory."""
+        """Return the lines that end the function before an access to memory other than external."""
         values, external = found.values, self.core.device.memory.external
         base = f"x{values['rs1']}" if values["rs1"] else "0"
         is_load = "memory" in found.row.reads.split()
@@ -336,7 +337,10 @@ class VectorTranslator(Translator):
             yield f"r{place} = {after}"
 
     def _test_limit(self) -> Iterable[str]:
-        """Yield the lines that end the function if the next instructions may reach the limit."""
+        """Yield the lines that end the function if the next instructions may reach the limit.
+
+        The limit is a cycle, an argument of the function.
+        """
         following = self.offset + self.core.divider
         yield f"if t + {following + self.rest[self.place + 1]} >= limit:"
         yield "    plain = True"
