@@ -254,7 +254,10 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
                 block.number = UNKNOWN
 
     def units(self) -> Units:
-        """Return the lanes of a circuit's ALU as compute units, each with one number in a cycle."""
+        """Return the lanes of a circuit's ALU as compute units.
+
+        Each takes one number in a cycle.
+        """
         width = max(row.size for row in FORMATS if row.name in self.abilities.formats)
         # Columns of a bank follow one another after t_ccdl; one is requested in each cycle.
         spacing = -(-self.dram.timings.t_ccdl // self.divider) * self.divider - self.divider

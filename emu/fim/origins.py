@@ -76,7 +76,7 @@ BankRecord = tuple[Record, int]  # and the place of the bank in its block
 
 
 class IslandOrigins(Origins):
-    """The record of what the circuits of one island did, in which origins of values are found."""
+    """Records what the circuits of one island did, and answers where their values come from."""
 
     fields = frozenset((ROP, GIO, RZ, IOSA))
 

@@ -200,7 +200,7 @@ class Elements:
         return self._row(self.initial.get(tile) or self._read_tile(tile), 0, row)
 
     def save_initial(self, tile: int) -> None:
-        """Keep a copy of a tile, which is about to be written for the first time."""
+        """Keep a copy of a tile before the first write to it since recording began."""
         self.initial[tile] = self._read_tile(tile)
 
     def _read_tile(self, tile: int) -> Quantised:
