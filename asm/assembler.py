@@ -186,6 +186,7 @@ class Assembly:
             if source is not None:
                 self.read_source(source, is_default=True)
                 self._default = self._parts.control()
+        self.state.device.check(self.state.report)
         if self.state.commons:
             place_commons(self.state, self._parts.zeros())
         self.state.is_read = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from macaw.asm import files
 from macaw.asm.diagnostics import printable_name
@@ -12,7 +13,7 @@ from macaw.asm.report import Report
 from macaw.asm.source import LogicalLine, Source, SourceText
 from macaw.asm.syntax import Mistake, Name, Text
 from macaw.isa import reading, registry
-from macaw.isa.config import ConfigError, Configuration, load, settings
+from macaw.isa.config import ConfigError, Configuration, check_field, load, settings
 
 DEFAULT_DEVICE = "base"
 _OF_MACAW = re.compile(r"(?:^|[;:])[ \t]*\.(?:core|device)\b", re.MULTILINE)
@@ -37,6 +38,9 @@ class DeviceChoice:
         self._config = load(device) if isinstance(device, str) else device
         self._fixed = device is not None
         self._used = False
+        self.is_replaced = False  # a `.setting` does not count, which is said once
+        self._values: dict[str, Any] = {}  # of `.setting`
+        self._disagreement: tuple[LogicalLine, Mistake] | None = None
 
     @property
     def config(self) -> Configuration:
@@ -81,6 +85,44 @@ class DeviceChoice:
         if self._config is not None:
             raise Mistake(f"the device is {self._config.name} already", node)
         self._config = config
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether the caller chose the device, so that the source's is not taken."""
+        return self._fixed
+
+    def change(self, line: LogicalLine, field: Name, value: Any) -> None:
+        """Carry out a `.setting` line: give a field of the device another value.
+
+        The field `name` is the device's name. Values that agree with one another only once further
+        lines have changed others are errors at the end, see `check`. Raises `Mistake`.
+        """
+        if self._fixed:
+            return
+        if self._used:
+            hint = "it stands behind .device, before what depends on the device"
+            raise Mistake(".setting comes too late", field, hint)
+        base = self._config or load(DEFAULT_DEVICE)
+        self._config = base
+        try:
+            if field.text == "name":
+                self._config = Configuration(value, dict(base))
+                return
+            check_field(field.text, value)
+        except ConfigError as error:
+            message, _, near = str(error).partition("; did you mean")
+            raise Mistake(message, field, f"did you mean{near}" if near else "") from None
+        self._values[field.text] = value
+        try:
+            self._config = base.changed(self._values)
+            self._values, self._disagreement = {}, None
+        except ConfigError as error:
+            self._disagreement = line, Mistake(str(error), field)
+
+    def check(self, report: Report) -> None:
+        """Report values of `.setting` that do not agree with one another."""
+        if self._disagreement is not None:
+            report.mistake(*self._disagreement)
 
 
 class SourceFolders:

@@ -14,6 +14,7 @@ from macaw.asm.forms import shared_directives
 from macaw.asm.part_directives import (
     align_bytes,
     align_power,
+    change_setting,
     choose_device,
     enter_core,
     take_hint,
@@ -74,6 +75,7 @@ D, P = Directive, PartDirective
 COMMON: Sequence[Directive | PartDirective] = (
     P(".core",    f".core NAME{_CORE_OPTIONS}",                         "The part of a core begins; it goes on where that part ended before.",                                                                               enter_core,              example=_CORE_EXAMPLE),
     D(".device",  ".device NAME",                                     "The device to assemble for, a preset or \"file.toml\"; before everything that depends on it.",                                                      choose_device,           example=".device tiny"),
+    D(".setting", ".setting FIELD, VALUE",                            "Give a field of the device another value, after .device; `macaw device` lists the fields.",                                                         change_setting,          example=".if 0\n.setting pe.rows, 1\n.endif"),
     P(".input",   ".input NAME, dtype, dimension, ... [, at=PLACE]",  "A tensor that the caller gives, in external memory or a core's own: element type and dimensions. Its name is the symbol of its address.",           declare_tensor,    True, example=".input x, int8, 4, 64"),
     P(".output",  ".output NAME, dtype, dimension, ... [, at=PLACE]", "A tensor that the caller gets, from external memory or a core's own: element type and dimensions. Its name is the symbol of its address.",          declare_tensor,    True, example=".output y, int32, 8"),
     P(".hint",    ".hint ...",                                        "Advice to tools; no effect on bytes.",                                                                                                              take_hint,               example=".hint unroll=4"),

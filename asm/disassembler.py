@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from macaw.asm.disassembly import code, data
-from macaw.asm.disassembly.forms import printer_of
+from macaw.asm.disassembly.forms import Naming, printer_of
 from macaw.asm.disassembly.labels import Labels, Names, directive, numbers
 from macaw.asm.disassembly.raw import dump
 from macaw.asm.program import TENSORS, Program, Section, Tensor
-from macaw.isa import config, registry
+from macaw.isa import config, memory_map, registry
 from macaw.isa.errors import MacawError
 from macaw.isa.model import Core
 
@@ -36,6 +36,8 @@ def disassemble(program: Program, core: str | None = None, *, raw: bool = False)
         raise DisassemblyError(
             f"the program has no part of a core '{core}', there are {', '.join(cores) or 'none'}"
         )
+    if not program.note_version and _is_fixed(program):
+        sections.sort(key=lambda item: item.address)
     names = Names(program.symbols)
     labels = {section.name: Labels(section, program, names) for section in program.sections}
     tables = {item.core: registry.core(item.core) for item in sections if item.core is not None}
@@ -44,6 +46,8 @@ def disassemble(program: Program, core: str | None = None, *, raw: bool = False)
     for section in sections:
         if section.flags == "ax" and section.core is not None:
             code.make_targets(section, tables[section.core], labels[section.name])
+        if not program.note_version and program.entry is not None and section.holds(program.entry):
+            labels[section.name].make(program.entry)
 
     def exact(address: int) -> str | None:
         section = program.section_at(address)
@@ -68,7 +72,13 @@ def disassemble(program: Program, core: str | None = None, *, raw: bool = False)
         if section.name in homes:
             continue
         table = tables.get(section.core) if section.core is not None else None
-        lines += ["", *_about(section), *_opening(section, table, part)]
+        lines += ["", *_about(section)]
+        place = _fixed_place(program, section)
+        lines += _opening(section, table, part) if place is None else _at(place, part)
+        if place is not None:
+            part = registry.cores()[0].name, None
+            lines += _fixed_contents(program, section, labels[section.name], exact, near)
+            continue
         if table is not None and part != (section.core, section.index):
             lines += _hints(program, table)
         if section.core is not None:
@@ -83,6 +93,7 @@ def disassemble(program: Program, core: str | None = None, *, raw: bool = False)
             lines += _contents(program, section, table, own)
     if core is None:
         lines += _empty_control(program)
+        lines += _entry(program, exact)
     return "\n".join(lines).strip("\n") + "\n"
 
 
@@ -93,14 +104,63 @@ def _origin(program: Program) -> list[str]:
     what = (
         "Linked with objects of other tools" if program.is_linked else "Another tool's executable"
     )
+    if not program.note_version and _is_fixed(program):
+        return [f"# {what}. Everything stays where it is.", ""]
     return [f"# {what}. This is for reading: it would be laid out anew.", ""]
+
+
+def _is_fixed(program: Program) -> bool:
+    """Return whether a program of another tool lies in local and external memory alone."""
+    return all(
+        memory_map.TEXT <= item.address < item.end <= memory_map.UNITS
+        or item.address >= memory_map.EXTERNAL
+        for item in program.sections
+    )
+
+
+def _fixed_place(program: Program, section: Section) -> tuple[str, int] | None:
+    """Return the section of cp and the offset in it at which a section of another tool stays.
+
+    Return None for sections that are laid out anew.
+    """
+    if program.note_version or not _is_fixed(program):
+        return None
+    if section.address >= memory_map.EXTERNAL:
+        return ".data", section.address - memory_map.EXTERNAL
+    return ".text", section.address - memory_map.TEXT
+
+
+def _at(place: tuple[str, int], part: tuple[str, int | None] | None) -> list[str]:
+    """Return the lines that go to a place in cp's memory."""
+    name, offset = place
+    lines = [f".core {registry.cores()[0].name}"] if part is None else []
+    return [directive(line) for line in (*lines, f".section {name}", f".org {offset:#x}")]
+
+
+def _fixed_contents(
+    program: Program, section: Section, labels: Labels, exact: Naming, near: Naming
+) -> list[str]:
+    """Return the lines of a section of another tool, at its own address."""
+    if section.flags != "ax" or section.nobits:
+        return data.section_lines(section, labels)
+    table = registry.cores()[0]
+    printer = printer_of(table.name)
+    printer.open(program, section)
+    return code.section_lines(section, table, labels, exact, near, printer)
+
+
+def _entry(program: Program, exact: Naming) -> list[str]:
+    """Return the line that names the entry of another tool's program, if it has another name."""
+    if program.note_version or not _is_fixed(program) or program.entry is None:
+        return []
+    name = exact(program.entry)
+    return [] if name in (None, "_start") else ["", directive(f".set _start, {name}")]
 
 
 def _device(program: Program) -> list[str]:
     """Return the `.device` line of the program.
 
-    If its configuration differs from the device of that name, return the configuration as a
-    comment.
+    If its configuration differs from the device of that name, `.setting` lines follow.
     """
     if not program.device:
         return []
@@ -110,10 +170,25 @@ def _device(program: Program) -> list[str]:
         same = False
     if same:
         return [directive(f".device {program.device}")]
-    return [
-        f"# made for a device of its own, {program.device}; assemble with --device and a file of:",
-        *(f"#   {line}".rstrip() for line in program.config_toml.splitlines()),
-    ]
+    return _own_device(config.parse(program.config_toml, program.device))
+
+
+def _own_device(own: config.Configuration) -> list[str]:
+    """Return the lines for a device of a program's own: its preset, and what differs from it.
+
+    The preset is the one of its name, else the one with the fewest differences.
+    """
+    candidates = [own.name] if own.name in config.presets() else config.presets()
+
+    def differences(name: str) -> list[str]:
+        preset = config.load(name)
+        changed = [] if name == own.name else [f"name, {config.shown(own.name)}"]
+        changed += [f"{x}, {config.shown(own[x])}" for x in own if own[x] != preset[x]]
+        return changed
+
+    preset = min(candidates, key=lambda name: len(differences(name)))
+    lines = [f".device {preset}", *(f".setting {item}" for item in differences(preset))]
+    return [directive(line) for line in lines]
 
 
 def _empty_control(program: Program) -> list[str]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from macaw.asm.core_parts import CoreParts
-from macaw.asm.directive import check_count
+from macaw.asm.directive import check_count, name_of
 from macaw.asm.statement_context import StatementContext
-from macaw.asm.syntax import Mistake, Name, Omitted, Statement, Text
+from macaw.asm.syntax import Mistake, Name, Node, Omitted, Real, Statement, Text, Unary
 
+_TRUTH = {"true": True, "false": False}
 MAX_ALIGN = 16  # .align 16 is 64 KiB
 
 
@@ -22,6 +23,35 @@ def choose_device(context: StatementContext, statement: Statement) -> None:
     if not isinstance(node, Name | Text):
         raise Mistake("the name of a device is needed here", node)
     context.state.device.choose(context.line, node, context.state.folders)
+
+
+def change_setting(context: StatementContext, statement: Statement) -> None:
+    """Carry out `.setting FIELD, VALUE`. Raises `Mistake`."""
+    check_count(statement, 2, 2, ".setting FIELD, VALUE")
+    field, node = name_of(statement.operands[0], "a field of the device"), statement.operands[1]
+    device = context.state.device
+    if device.is_fixed:
+        if not device.is_replaced:
+            context.warn(
+                "the device is that of --device; .device and .setting do not count",
+                statement,
+                name="device",
+            )
+        device.is_replaced = True
+        return
+    device.change(context.line, field, _setting_value(context, node))
+
+
+def _setting_value(context: StatementContext, node: Node) -> bool | int | float | str:
+    """Return the value that a node gives to a setting: a word, a string or a number."""
+    if isinstance(node, Text):
+        return node.value.decode("utf-8", "replace")
+    if isinstance(node, Name) and context.scope.find(node.text) is None:
+        return _TRUTH.get(node.text, node.text)
+    text = context.line.text[node.start : node.end]
+    if isinstance(node, Real) or (isinstance(node, Unary) and isinstance(node.operand, Real)):
+        return float(text)
+    return context.number(node)
 
 
 def take_hint(parts: CoreParts, context: StatementContext, statement: Statement) -> None:

@@ -11,6 +11,7 @@ from macaw.isa.errors import MacawError
 WARNINGS = {
     "alignment":        "an instruction at an address that no instruction can have",
     "buffer":           "an instruction buffer that is empty, or triggers itself without end",
+    "device":           "settings of a source that --device replaces",
     "fill-value":       "a value of .fill of which bits are lost",
     "hint":             "a hint that no tool knows",
     "input-results":    "results that go to an input and are lost",

@@ -148,6 +148,14 @@ def describe(setting: Setting) -> str:
 
 
 @cache
+def check_field(field: str, value: Value) -> None:
+    """Raise `ConfigError` unless a device has this field and it may have this value."""
+    rows = settings()
+    if field not in rows:
+        raise ConfigError(f"{_shown(field)}: no such field{_near(field, rows)}")
+    _check(rows[field], value)
+
+
 def presets() -> tuple[str, ...]:
     """Return the names of the devices that come with Macaw."""
     names = (file.name for file in (files("macaw.isa") / "presets").iterdir())

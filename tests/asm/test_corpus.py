@@ -122,6 +122,7 @@ TELLING = ((Report, "warning"), (Report, "at_file"), (StatementContext, "warn"))
 # Messages that no source of the corpus can hold, and the test that has them instead; "" if the
 # place passes on what another one says.
 ELSEWHERE = {
+    "'the device is that of --device; .device and .setting do not count'": "test_settings.py::test_the_caller_s_device_replaces_both",
     "why": "",  # of a value that must be known now: what NotYet says
     "self.files[0] if self.files else ''": "test_assembler.py::test_memories_that_are_too_small",
     "f'-D {name}={value}: the value is no number'": "test_assembler.py::test_symbols_from_outside",

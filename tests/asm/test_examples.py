@@ -158,6 +158,7 @@ def test_an_example_of_a_directive_or_function(name: str, frame: str, example: s
 GNU_KNOWS_NOT = (
     ".core",
     ".device",
+    ".setting",
     ".input",
     ".output",
     ".hint",

@@ -37,10 +37,10 @@ syntax keyword macawDirective contained .lcomm .line .list .ln .loc .loc_mark_la
 syntax keyword macawDirective contained .loop .macro .nolist .npy .octa .option .org .output
 syntax keyword macawDirective contained .p2align .popsection .previous .print .protected .psize
 syntax keyword macawDirective contained .purgem .pushsection .quad .rep .rept .sbttl .section .seq
-syntax keyword macawDirective contained .set .short .single .size .skip .sleb128 .space .sparse
-syntax keyword macawDirective contained .stabd .stabn .stabs .step .stride .string .subsection
-syntax keyword macawDirective contained .symver .text .then .tiles .title .type .uleb128 .variant_cc
-syntax keyword macawDirective contained .version .warning .weak .word .zero
+syntax keyword macawDirective contained .set .setting .short .single .size .skip .sleb128 .space
+syntax keyword macawDirective contained .sparse .stabd .stabn .stabs .step .stride .string
+syntax keyword macawDirective contained .subsection .symver .text .then .tiles .title .type .uleb128
+syntax keyword macawDirective contained .variant_cc .version .warning .weak .word .zero
 syntax keyword macawMnemonic contained add addi and andi auipc beq beqz bge bgeu bgez bgt bgtu bgtz
 syntax keyword macawMnemonic contained ble bleu blez blt bltu bltz bne bnez call core.start
 syntax keyword macawMnemonic contained core.wait csrc csrci csrr csrrc csrrci csrrs csrrsi csrrw

@@ -1,0 +1,136 @@
+"""A device of the source's own: `.setting`, its disassembly, and executables of other tools."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import macaw
+from macaw.asm import elf
+from macaw.asm.assembler import assemble
+from macaw.asm.diagnostics import AssemblyError, Diagnostic
+from macaw.asm.disassembler import disassemble
+from macaw.asm.program import Program
+from macaw.asm.source import Source
+from macaw.isa import config
+from macaw.isa.model import Setting
+from tests.c_programs import c_compilers
+
+ROOT = Path(__file__).parents[2]
+CODE = "        .core   cp\n        li      a0, 3\n        li      a7, 93\n        ecall\n"
+
+
+def other_value(setting: Setting) -> config.Value | None:
+    """A legal value that is not the default; None if there is none."""
+    if isinstance(setting.default, bool):
+        return not setting.default
+    if setting.choices:
+        return next((word for word in setting.choices if word != setting.default), None)
+    for value in (setting.low, setting.high):
+        if value is not None and value != setting.default:
+            return type(setting.default)(value)
+    return None
+
+
+def back(program: Program) -> Program:
+    return assemble(Source(disassemble(program), "back.s"))
+
+
+@pytest.mark.parametrize(
+    "preset",
+    [
+        name if name == "tiny" else pytest.param(name, marks=pytest.mark.long)
+        for name in config.presets()
+    ],
+)
+def test_each_field_comes_back(preset: str) -> None:
+    """A device that differs in one field: what is printed makes the same device again."""
+    base, tried = config.load(preset), 0
+    for field, setting in config.settings().items():
+        value = other_value(setting)
+        try:
+            changed = base.changed({field: value} if value is not None else {})
+            program = assemble(Source(CODE, "a.s"), device=changed)
+        except (config.ConfigError, AssemblyError):
+            continue
+        again = back(program)
+        assert again.config_toml == program.config_toml, field
+        assert again.device == preset
+        tried += changed != base
+    assert tried >= len(config.settings()) // 2
+
+
+def test_the_name_of_a_device_comes_back() -> None:
+    text = f"        .device tiny\n        .setting name, mine\n        .setting pe.rows, 1\n{CODE}"
+    program = assemble(Source(text, "a.s"))
+    assert program.device == "mine"
+    again = back(program)
+    assert (again.device, again.config_toml) == ("mine", program.config_toml)
+    assert elf.write(again, lines=False) == elf.write(program, lines=False)
+    assert ".setting pe.rows, 1\n" in disassemble(program)
+
+
+def test_values_that_agree_together_alone() -> None:
+    """In between they disagree; so it counts what stands there at the end."""
+    fields = ("nnp.native", "nnp.matrix_rf")
+    large = {field: config.settings()[field].high for field in fields}
+    lines = [f"        .setting {field}, {value}\n" for field, value in large.items()]
+    text = "        .device tiny\n" + "".join(lines)
+    with pytest.raises(AssemblyError, match="can be simulated") as wrong:
+        assemble(Source(f"{text}{CODE}", "a.s"))
+    assert [item.span.line for item in wrong.value.errors] == [3]
+    program = assemble(Source(f"{text}        .setting nnp.matrix_rf, 16\n{CODE}", "a.s"))
+    found = config.parse(program.config_toml)
+    assert (found["nnp.native"], found["nnp.matrix_rf"]) == (large["nnp.native"], 16)
+
+
+def test_the_caller_s_device_replaces_both() -> None:
+    text = f"        .device tiny\n        .setting pe.rows, 1\n        .setting cp.mul_cycles, 9\n{CODE}"
+    program = assemble(Source(text, "a.s"), device="base")
+    assert program.device == "base"
+    (warning,) = [item for item in program.warnings if isinstance(item, Diagnostic)]
+    assert (warning.name, warning.span.line) == ("device", 2)
+    assert "--device" in warning.message
+
+
+def test_a_setting_before_its_device() -> None:
+    with pytest.raises(AssemblyError, match="the device is base already"):
+        assemble(Source(f"        .setting pe.rows, 1\n        .device tiny\n{CODE}", "a.s"))
+
+
+def memory(program: Program) -> dict[int, int]:
+    """The bytes by address that are not zero."""
+    return {
+        section.address + place: byte
+        for section in program.sections
+        for place, byte in enumerate(section.data)
+        if byte
+    }
+
+
+def same_again(data: bytes) -> None:
+    program = elf.read(data)
+    again = back(program)
+    assert memory(again) == memory(program)
+    assert again.entry == program.entry
+    ours, other = macaw.run(again), macaw.run(program)
+    assert (ours.stdout, ours.exit_code) == (other.stdout, other.exit_code)
+
+
+def test_an_executable_of_another_tool_comes_back() -> None:
+    same_again((ROOT / "tests" / "emu" / "c" / "tour.elf").read_bytes())
+
+
+@pytest.mark.once
+@pytest.mark.skipif(c_compilers.is_missing("gcc"), reason="no gcc for RISC-V here")
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name == "globals" else pytest.param(name, marks=pytest.mark.long)
+        for name in c_compilers.PROGRAMS
+    ],
+)
+def test_c_programs_come_back(tmp_path: Path, name: str) -> None:
+    c_compilers.linked(tmp_path / "a.elf", "-O2", name)
+    same_again((tmp_path / "a.elf").read_bytes())
