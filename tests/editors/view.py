@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from macaw.asm.assembly_inputs import is_gnu_source
 from macaw.asm.directives import DIRECTIVES
 from macaw.asm.operands import without_brackets
 from macaw.asm.parser import parse
@@ -51,7 +52,7 @@ def samples() -> list[Path]:
 def kinds(text: str) -> Kinds:
     """The kind of each word and number by its span."""
     found: Kinds = {}
-    core: Core | None = None
+    core: Core | None = registry.cores()[0] if is_gnu_source(text) else None
     for line in logical_lines(SourceText(text, "x.s"), lambda _offset: None):
         try:
             statement = parse(line.text)
@@ -61,6 +62,10 @@ def kinds(text: str) -> Kinds:
             (name,) = [x for x in statement.operands[:1] if isinstance(x, Name)]
             core = registry.core(name.text)
         for start, end, kind in _statement(statement, core):
+            word = line.text[start:end]
+            # Names in quotes look like strings, joined strings like several; `@function` is no name.
+            if word[:1] in "@%" or (word[:1] == '"' and (kind != "string" or '" "' in word)):
+                continue
             found[line.start + start, line.start + end] = kind
     return found
 
@@ -71,7 +76,7 @@ def _statement(statement: Statement, core: Core | None) -> Iterator[tuple[int, i
     head = statement.head
     if head is None:
         return
-    if head.text == "=":
+    if head.text in ("=", "=="):
         first, *rest = statement.operands
         yield first.start, first.end, "symbol"
         for node in rest:

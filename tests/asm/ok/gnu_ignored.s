@@ -1,4 +1,5 @@
 # Directives of compilers, debuggers and linkers: accepted with any operands, without effect.
+        .core   cp
         .cfi_adjust_cfa_offset anything, @at all "1" )
         .cfi_b_key_frame anything, @at all "1" )
         .cfi_def_cfa anything, @at all "1" )

@@ -1,4 +1,5 @@
 # Sections as compilers name them; what no program loads is left out.
+        .core   cp
         .section .rodata.str1.4,"aMS",@progbits,1
         .byte   0x10
         .section .text.startup,"ax",@progbits

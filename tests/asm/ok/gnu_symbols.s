@@ -1,4 +1,5 @@
 # Symbols as compilers share them: weak, common, local, in quotes, and formulas.
+        .core   cp
         .text
         .weak   missing, chosen
         .local  own
@@ -10,7 +11,8 @@
         lui     a0, %hi(missing)
         call    chosen@plt
 chosen: ret
-"a name": nop
+"a name":
+        nop
         .globl  "a name"
         "a number" = 7
         .word   "a name", "a number"
