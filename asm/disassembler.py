@@ -25,12 +25,21 @@ class DisassemblyError(MacawError, ValueError):
     """The program has no part of the requested core."""
 
 
-def disassemble(program: Program, core: str | None = None, *, raw: bool = False) -> str:
-    """Return the source text of a program, or only of the parts of `core`.
+def disassemble(
+    program: Program, core: str | None = None, *, only: str | None = None, raw: bool = False
+) -> str:
+    """Return the source text of a program, or only of the parts of `core`, or of one section.
 
     With `raw`, return a dump of the bytes instead. Raises `DisassemblyError`.
     """
     sections = [item for item in program.sections if core is None or item.core == core]
+    if only is not None:
+        names_found = ", ".join(item.name for item in sections)
+        sections = [item for item in sections if item.name == only]
+        if not sections:
+            raise DisassemblyError(
+                f"no section is called '{only}', there are {names_found or 'none'}"
+            )
     if core is not None and not sections:
         cores = dict.fromkeys(item.core for item in program.sections if item.core)
         raise DisassemblyError(
@@ -91,7 +100,7 @@ def disassemble(program: Program, core: str | None = None, *, raw: bool = False)
             lines += code.section_lines(section, table, own, exact, near, printer)
         else:
             lines += _contents(program, section, table, own)
-    if core is None:
+    if core is None and only is None:
         lines += _empty_control(program)
         lines += _entry(program, exact)
     return "\n".join(lines).strip("\n") + "\n"

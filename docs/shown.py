@@ -1,5 +1,7 @@
 """Write what pages show: their commands, run now in a copy of their programs.
 
+The pages are some of docs and the READMEs of the samples that `macaw new` copies.
+
 A command is an indented line that begins with `$ `, and the next lines while it ends with a
 backslash; what it prints is below it, up to the next command or the end of the block. After
 `$ macaw debug ...` lines that begin with `(macaw) ` are lines of that session, up to the next
@@ -14,7 +16,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -44,13 +47,29 @@ def _c_layer(place: Path) -> None:
             shutil.copy(file, place)
 
 
+SAMPLES = ROOT / "src" / "macaw" / "samples"
+
+
+def _sample(core: str, place: Path) -> None:
+    shutil.copytree(SAMPLES / core, place, dirs_exist_ok=True)
+
+
 # What fills a page's folder.
-PAGES = {"profile": _profiled, "debugging-story": _wrong_shift, "c": _c_layer}
+PAGES: dict[str, Callable[[Path], None]] = {
+    "profile": _profiled,
+    "debugging-story": _wrong_shift,
+    "c": _c_layer,
+    **{
+        f"samples/{path.parent.name}": partial(_sample, path.parent.name)
+        for path in sorted(SAMPLES.glob("*/README.md"))
+    },
+}
 
 
 def page(name: str) -> Path:
-    """The file of a page."""
-    return ROOT / "docs" / f"{name}.md"
+    """The file of a page: in docs, or the README of a sample of `macaw new`."""
+    kind, _, core = name.rpartition("/")
+    return SAMPLES / core / "README.md" if kind else ROOT / "docs" / f"{name}.md"
 
 
 def made(text: str, name: str = "profile") -> str:

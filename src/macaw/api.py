@@ -282,17 +282,26 @@ def _configuration_of(item: Relocatable) -> Configuration:
 
 
 @check_arguments(
-    program=arguments.program_or_path, core=arguments.optional(arguments.word), raw=arguments.flag
+    program=arguments.program_or_path,
+    core=arguments.optional(arguments.word),
+    section=arguments.optional(arguments.word),
+    raw=arguments.flag,
 )
-def disassemble(program: Program | FilePath, *, core: str | None = None, raw: bool = False) -> str:
+def disassemble(
+    program: Program | FilePath,
+    *,
+    core: str | None = None,
+    section: str | None = None,
+    raw: bool = False,
+) -> str:
     """Return the source text of a program, which assembles to the same bytes.
 
-    With `core`, the text has only this core's parts. With `raw`, the text is not a source, but
-    lists addresses and bytes, each with its meaning. Raises `DisassemblyError`, and for a path what
-    `load_object` raises.
+    With `core`, the text has only this core's parts, with `section` only the section of that name.
+    With `raw`, the text is not a source, but lists addresses and bytes, each with its meaning.
+    Raises `DisassemblyError`, and for a path what `load_object` raises.
     """
     from macaw.asm import disassembler
 
     if not isinstance(program, Program):
         program = load_object(Path(program))
-    return disassembler.disassemble(program, core, raw=raw)
+    return disassembler.disassemble(program, core, only=section, raw=raw)

@@ -17,6 +17,7 @@ from macaw.isa.errors import MacawError
 
 # Each is `command` in src/macaw/commands/<name>.py. Importing one must stay cheap.
 COMMANDS = (
+    "new",
     "asm",
     "dis",
     "header",
@@ -31,6 +32,8 @@ COMMANDS = (
     "concord",
     "protect",
     "lsp",
+    "completion",
+    "help",
 )
 
 EPILOG = "Exit status: 0 done, 1 the program faulted or a comparison differed, 2 wrong input."

@@ -33,6 +33,8 @@ def modules() -> dict[str, Path]:
             inner = path.relative_to(ROOT / folder)
             if package == "macaw" and (ROOT / folder / inner.parts[0]).is_symlink():
                 continue
+            if not (path.parent / "__init__.py").exists():
+                continue  # a file of a sample that `macaw new` copies
             parts = [package, *inner.with_suffix("").parts]
             names[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return names

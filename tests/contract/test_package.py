@@ -131,6 +131,19 @@ def test_modules_of_a_user_s_folder_are_left_alone(installed: Path, clashing: Pa
 
 
 @pytest.mark.once
+@pytest.mark.parametrize("core", ["pe", "vc", "nnp", "fim", "c"])
+def test_a_new_folder_runs_tests_and_debugs_at_once(
+    installed: Path, tmp_path: Path, core: str
+) -> None:
+    done = python(installed, tmp_path, "-m", "macaw", "new", "x", "--core", core)
+    assert (done.returncode, done.stderr) == (0, "")
+    for words in (["run", "."], ["test", "."], ["debug", ".", "--batch", "-e", "run"]):
+        done = python(installed, tmp_path / "x", "-m", "macaw", *words)
+        assert (done.returncode, done.stderr) == (0, ""), words
+    assert "exit with code 0" in done.stdout
+
+
+@pytest.mark.once
 def test_a_consumer_sees_types(installed: Path, clashing: Path) -> None:
     (clashing / "consumer.py").write_text(CONSUMER)
     for name in OLD:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -83,23 +84,36 @@ def test_the_device_file(macaw: Macaw, tmp_path: Path) -> None:
     assert {field: device[field] for field in device if device[field] != base[field]} == shown
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_completion_lines(tmp_path: Path, shell: str) -> None:
+# What each shell does with the script; bash and fish complete `macaw device ti`.
+ASKS = {
+    "bash": "{}; COMP_WORDS=(macaw device ti); COMP_CWORD=2; _macaw_completion macaw 2>/dev/null; echo $COMPREPLY",
+    "zsh": "compdef() {{ echo $1 $2; }}; {}",
+    "fish": "{}; complete -C 'macaw device ti'",
+}
+
+
+@pytest.mark.parametrize(
+    ("shell", "answer"),
+    [("bash", "tiny"), ("zsh", "_macaw_completion macaw"), ("fish", "tiny")],
+)
+def test_the_completion_lines(tmp_path: Path, shell: str, answer: str) -> None:
     (line,) = (
-        line for line in blocks("Completion in the shell")[0].splitlines() if f"{shell}_" in line
+        line for line in blocks("completion")[0].splitlines() if f"completion {shell}" in line
     )
     command = tmp_path / "macaw"
     command.write_text(f"#!/bin/sh\nexec '{sys.executable}' -m macaw \"$@\"\n")
     command.chmod(0o755)
     paths = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": paths, "PYTHONPATH": str(ROOT)}
-    # Only bash is to be had everywhere; of the others, what they would read.
-    asked = re.search(r"_MACAW_COMPLETE=\w+ macaw", line)
-    assert asked
-    words = ["bash", "-c", line if shell == "bash" else asked.group()]
+    environment = {**os.environ, "PATH": paths, "PYTHONPATH": str(ROOT / "src")}
+    text = line.split("  # ")[0].split(" # ")[0].strip()
+    # Only bash is to be had everywhere; of the others, then, what they would read.
+    if shutil.which(shell):
+        words = [shell, "-c", ASKS[shell].format(text)]
+    else:
+        words, answer = ["sh", "-c", f"macaw completion {shell}"], "_MACAW_COMPLETE"
     done = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-    assert ("complete" in done.stdout) == (shell != "bash")
+    assert answer in done.stdout
 
 
 def test_the_python_lines(layer: Path, monkeypatch: pytest.MonkeyPatch) -> None:

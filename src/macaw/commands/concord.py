@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from macaw.commands import suggestions
 from macaw.commands.options import LazyChoice
 from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
 
@@ -42,7 +43,12 @@ def _entries(
     default="numpy",
     help="The library that the software uses; default numpy.",
 )
-@click.option("--device", metavar="NAME|FILE", help="Translate for this device, not the program's.")
+@click.option(
+    "--device",
+    metavar="NAME|FILE",
+    help="Translate for this device, not the program's.",
+    shell_complete=suggestions.devices,
+)
 @click.option(
     "--entry",
     "entries",

@@ -71,7 +71,7 @@ def command(
     plain: bool,
     allow_shell: bool,
 ) -> int:
-    """Debug FILEs, assembly sources or one ELF executable; `help` lists the commands.
+    """Debug FILEs: assembly sources, one ELF executable or a folder. `help` lists the commands.
 
     A terminal shows a screen of panels.
 

@@ -4,23 +4,37 @@ from __future__ import annotations
 
 import click
 
+from macaw.commands import suggestions
+
 
 @click.command("dis", short_help="Disassemble an executable into source.")
 @click.argument("file", type=click.Path(), metavar="FILE")
-@click.option("--core", metavar="C", help="Print only the parts of this core.")
+@click.option(
+    "--core",
+    metavar="C",
+    help="Print only the parts of this core.",
+    shell_complete=suggestions.cores,
+)
+@click.option(
+    "-j",
+    "--section",
+    metavar="S",
+    help="Print only this section, such as .text.cp.",
+    shell_complete=suggestions.sections,
+)
 @click.option(
     "--raw", is_flag=True, help="Print addresses and bytes with their meaning, not source."
 )
-def command(file: str, core: str | None, raw: bool) -> int:
+def command(file: str, core: str | None, section: str | None, raw: bool) -> int:
     """Print source that assembles to the same bytes as FILE, an ELF executable.
 
-    With --core, print only the parts of that core; this is not the whole program. If another
+    With --core or --section, print only these parts; they are not the whole program. If another
     toolchain made FILE, the text is for reading only.
     """
     from macaw import api
     from macaw.terminal.source_output import print_source
 
-    text = api.disassemble(file, core=core, raw=raw)
+    text = api.disassemble(file, core=core, section=section, raw=raw)
     if raw:
         click.echo(text, nl=False)
     else:

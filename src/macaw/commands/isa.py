@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from macaw.commands import suggestions
 from macaw.errors import EXIT_SUCCESS, InputError
 
 if TYPE_CHECKING:
@@ -24,16 +25,10 @@ def _complete(_ctx: click.Context, _option: click.Parameter, start: str) -> list
     return sorted({item.name for item in pages if item.name.startswith(start)})
 
 
-def _complete_core(_ctx: click.Context, _option: click.Parameter, start: str) -> list[str]:
-    from macaw.isa import registry
-
-    return [name for name in registry.names() if name.startswith(start)]
-
-
 @click.command("isa", short_help="Describe instructions, from the tables.")
 @click.argument("words", nargs=-1, metavar="[NAME]", shell_complete=_complete)
 @click.option(
-    "--core", "core", metavar="C", help="Search only this core.", shell_complete=_complete_core
+    "--core", "core", metavar="C", help="Search only this core.", shell_complete=suggestions.cores
 )
 def command(words: tuple[str, ...], core: str | None) -> int:
     """Show an instruction: bits, operands, meaning, cycles, example.

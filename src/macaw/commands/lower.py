@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
+from macaw.commands import suggestions
 from macaw.commands.options import DIGITS, LazyChoice
 from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
 
@@ -92,7 +93,13 @@ def _mappings() -> Sequence[str]:
     metavar="N",
     help="Requantise: divide by 2**N, saturate to the element type.",
 )
-@click.option("--device", default="base", show_default=True, metavar="NAME|FILE")
+@click.option(
+    "--device",
+    default="base",
+    show_default=True,
+    metavar="NAME|FILE",
+    shell_complete=suggestions.devices,
+)
 @click.option(
     "--mapping",
     type=LazyChoice(_mappings),

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
+
+from macaw.commands import suggestions
 
 if TYPE_CHECKING:
     from macaw.asm.program import Program
@@ -146,6 +149,7 @@ def assembly_options(command: Command) -> Command:
                 "--device",
                 metavar="NAME|FILE",
                 help="Assemble for this device, not the one of .device.",
+                shell_complete=suggestions.devices,
             ),
         )
     ):
@@ -156,9 +160,25 @@ def assembly_options(command: Command) -> Command:
 def program_options(
     inputs_help: str = "Bind an input to a .npy file.",
 ) -> Callable[[Command], Command]:
-    """Return a decorator that adds FILEs, -i and --device to a command that runs a program."""
+    """Return a decorator that adds FILEs, -i and --device to a command that runs a program.
 
-    def decorate(command: Command) -> Command:
+    FILE may be a folder. The command gets the files, inputs and settings of its program
+    (`program_folder`); those that the command line names replace them.
+    """
+
+    def decorate(function: Command) -> Command:
+        @wraps(function)
+        def command(**values: Any) -> Any:
+            from macaw.program_folder import find_program
+
+            found = find_program(values["sources"])
+            values["sources"] = found.sources
+            values["inputs"] = {**found.inputs, **values["inputs"]}
+            for name in ("device", "max_cycles", "jitter"):
+                if name in values and values[name] is None:
+                    values[name] = getattr(found, name)
+            return function(**values)
+
         for option in reversed(
             (
                 sources_argument,
@@ -169,21 +189,27 @@ def program_options(
                     callback=name_file_pairs,
                     metavar="NAME=FILE",
                     help=inputs_help,
+                    shell_complete=suggestions.arrays,
                 ),
                 click.option(
-                    "--device", metavar="NAME|FILE", help="Run on this device, not the program's."
+                    "--device",
+                    metavar="NAME|FILE",
+                    help="Run on this device, not the program's.",
+                    shell_complete=suggestions.devices,
                 ),
             )
         ):
             command = option(command)
-        return command
+        return cast(Command, command)
 
     return decorate
 
 
 def engine_option(text: str) -> Callable[[Command], Command]:
     """Return an option --engine with the help `text`; its value is the name of an engine."""
-    return click.option("--engine", callback=_engine, metavar="NAME", help=text)
+    return click.option(
+        "--engine", callback=_engine, metavar="NAME", help=text, shell_complete=suggestions.engines
+    )
 
 
 def jitter_option(text: str) -> Callable[[Command], Command]:

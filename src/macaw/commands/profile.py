@@ -148,7 +148,7 @@ def command(
     html_file: str | None,
     max_cycles: int | None,
 ) -> int:
-    """Run FILEs, assembly sources or one ELF executable, while trace blocks record them.
+    """Run FILEs, assembly sources, an ELF executable or a folder, while trace blocks record them.
 
     Prints the timeline of the six kinds of cores, the bottleneck, and the metrics that miss their
     thresholds. Exit status 1: a goal was missed, the program does not end by itself, or it reaches

@@ -49,7 +49,7 @@ def command(
     stats: bool,
     as_json: bool,
 ) -> int:
-    """Run FILEs, assembly sources or one ELF executable, to the end.
+    """Run FILEs, assembly sources, one ELF executable or a folder, to the end.
 
     Exit status 1: the program faulted, reached the cycle limit, or exited with another code than 0.
     """

@@ -1,0 +1,73 @@
+"""Suggest values of arguments for the shell's completion: devices, cores, sections, pairs.
+
+Each function is the `shell_complete` of an argument or option: it takes what click gives it, and
+returns what can stand in place of the last argument, the word that is not complete.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from click.shell_completion import CompletionItem
+
+
+def devices(_ctx: click.Context, _parameter: click.Parameter, start: str) -> list[CompletionItem]:
+    """Return the presets that begin with `start`; if there are none, the shell completes files.
+
+    Both at once would be files alone in bash.
+    """
+    from macaw.isa import config
+
+    names = [CompletionItem(name) for name in config.presets() if name.startswith(start)]
+    return names or [CompletionItem(start, type="file")]
+
+
+def cores(_ctx: click.Context, _parameter: click.Parameter, start: str) -> list[CompletionItem]:
+    """Return the names of cores that begin with `start`."""
+    from macaw.isa import registry
+
+    return [CompletionItem(name) for name in registry.names() if name.startswith(start)]
+
+
+def engines(_ctx: click.Context, _parameter: click.Parameter, start: str) -> list[CompletionItem]:
+    """Return the names of engines that begin with `start`."""
+    from macaw.emu.engines import ENGINES
+
+    return [CompletionItem(name) for name in ENGINES if name.startswith(start)]
+
+
+def sections(ctx: click.Context, _parameter: click.Parameter, start: str) -> list[CompletionItem]:
+    """Return the sections of the ELF file FILE of the command line that begin with `start`."""
+    from macaw import api
+    from macaw.isa.errors import MacawError
+
+    file = ctx.params.get("file") or next(iter(ctx.args), "")  # not yet a parameter, or is one
+    if not file:
+        return []
+    try:
+        program = api.load_object(file)
+    except MacawError:
+        return []
+    return [CompletionItem(x.name) for x in program.sections if x.name.startswith(start)]
+
+
+def arrays(_ctx: click.Context, _parameter: click.Parameter, start: str) -> list[CompletionItem]:
+    """Return NAME=FILE for the .npy files and folders that FILE, after `=`, may become.
+
+    bash takes `=` as the end of a word; there the shell itself completes the file.
+    """
+    name, equals, path = start.partition("=")
+    if not equals:
+        return []
+    folder, slash, begin = path.rpartition("/")
+    home = f"{folder}{slash}"
+    try:
+        found = sorted(Path(home or ".").iterdir())
+    except OSError:
+        return []
+    return [
+        CompletionItem(f"{name}={home}{item.name}{'/' if item.is_dir() else ''}")
+        for item in found
+        if item.name.startswith(begin) and (item.is_dir() or item.suffix == ".npy")
+    ]

@@ -1,0 +1,46 @@
+"""Copy a sample program into a new folder, for `macaw new`; the folders here are the samples."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from macaw.errors import InputError
+
+# By the word of `--core`: what the program is.
+SAMPLES = {
+    "pe": "a sparse layer for the PE array",
+    "vc": "a dot product for the SIMD core",
+    "nnp": "a dense layer for the matrix-vector processor",
+    "fim": "products inside of the memory of a function-in-memory island",
+    "c": "C for the command processor, which starts a sparse layer",
+}
+HOME = Path(__file__).parent
+NAME = "@NAME@"  # in a README: the new folder's name
+README = "README.md"
+_NOT_COPIED = shutil.ignore_patterns("__pycache__", "*.pyc")
+
+
+def create(folder: Path, core: str) -> list[Path]:
+    """Copy the sample of a core, a key of `SAMPLES`, to `folder`; return the files, below it.
+
+    The folder must be new or empty; folders above it are made. Raises `InputError`.
+    """
+    try:
+        exists = os.path.lexists(folder)
+        is_empty = not exists or (folder.is_dir() and not any(folder.iterdir()))
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot make {folder}: {error}") from None
+    if not is_empty:
+        what = "and is not empty" if folder.is_dir() else "and is no folder"
+        raise InputError(f"{folder} exists, {what}", "choose another name")
+    try:
+        shutil.copytree(HOME / core, folder, ignore=_NOT_COPIED, dirs_exist_ok=True)
+        readme = folder / README
+        text = readme.read_text("utf-8").replace(NAME, folder.resolve().name)
+        readme.write_text(text, "utf-8")
+    except (OSError, shutil.Error, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"cannot make {folder}: {reason}") from None
+    return sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
