@@ -75,7 +75,7 @@ class DeferredFixups:
         """Write the final words and numbers into the area, after the layout."""
         area, report = self._area, self._state.report
         following, base = self._scope.following, area.base or 0
-        watch = self._state.watch
+        watch, links = self._state.watch, self._state.linkage is not None
         for offset, known_bits, encoder_or_size, modifier, name, line_start in self.items:
             watch()
             if report.has_failed_at(self._source, line_start):
@@ -83,7 +83,7 @@ class DeferredFixups:
             near = self._scope.numbered_near
             symbol = following(name) if isinstance(name, str) else near(*name)
             data = None
-            if symbol is not None and not symbol.is_bad:
+            if symbol is not None and not symbol.is_bad and not (links and symbol.is_weak):
                 value = symbol.value
                 if isinstance(value, Address) and isinstance(value.area, Area):
                     address = (value.area.base or 0) + value.offset

@@ -41,21 +41,27 @@ def write(item: Relocatable, *, lines: bool = True) -> bytes:
         elf.symbol_entry(x, numbers, x.value - starts.get(x.section or "", 0))
         for x in program.symbols
     ]
-    own.append(
-        NamedSymbol(
-            item.layout_symbol, item.layout, 0, form.STT_NOTYPE, form.SHN_ABS, form.STB_GLOBAL
-        )
-    )
-    undefined = {name: len(symbols) + len(own) + i for i, name in enumerate(item.undefined, 1)}
-    symbols += own
-    symbols += [
+    layout, absolute = item.layout_symbol, form.SHN_ABS
+    own.append(NamedSymbol(layout, item.layout, 0, form.STT_NOTYPE, absolute, form.STB_GLOBAL))
+    own += [
         NamedSymbol(name, 0, 0, form.STT_NOTYPE, form.SHN_UNDEF, form.STB_GLOBAL)
-        for name in undefined
+        for name in item.undefined
+    ]
+    named = {
+        symbol.name: place
+        for place, symbol in enumerate(own, 1 + len(symbols))
+        if symbol.binding != form.STB_LOCAL
+    }
+    symbols += [
+        symbol._replace(binding=form.STB_WEAK)
+        if symbol.name in item.weak and symbol.binding == form.STB_GLOBAL
+        else symbol
+        for symbol in own
     ]
     by_section: dict[str, list[bytes]] = {}
     for relocation in item.relocations:
         symbol = relocation.symbol
-        place = undefined[symbol] if isinstance(symbol, str) else high_parts[symbol]
+        place = named[symbol] if isinstance(symbol, str) else high_parts[symbol]
         by_section.setdefault(relocation.section, []).append(_own(relocation, place, starts))
     for name, contents in debug.items():
         for reference in contents.references:

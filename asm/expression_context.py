@@ -134,12 +134,17 @@ class ExpressionContext:
             raise NotYet(node, f"'{node.text}' is not defined before")
         return symbol
 
-    def _is_unknown(self, node: Name) -> bool:
-        return self.scope.following(node.text) is None
+    def is_external(self, node: Name) -> bool:
+        """Return whether a name is left to a linker: it has no definition here, or a weak one."""
+        linkage = self.state.linkage
+        if linkage is None or not self.state.is_read or isinstance(node, FixedName):
+            return False
+        symbol = self.scope.following(node.text)
+        return symbol is None or (symbol.is_weak and linkage.is_relocating)
 
     def name(self, node: Name) -> Value:
-        linkage, is_fixed = self.state.linkage, isinstance(node, FixedName)
-        if linkage is not None and self.state.is_read and not is_fixed and self._is_unknown(node):
+        linkage = self.state.linkage
+        if linkage is not None and self.is_external(node):
             return Address(linkage.external(node.text), 0)
         if linkage is None and isinstance(node, QuotedName):
             self._check_quoted(node)

@@ -59,6 +59,7 @@ def relocatable(state: AssemblyState, linkage: Linkage, program: Program) -> Rel
         replace(program, symbols=symbols, entry=None),
         tuple(relocations),
         state.tensor_slots.addresses(item.definition for item in state.symbols.tensors),
+        frozenset().union(*(scope.weak for scope in state.symbols.table.scopes)),
     )
 
 

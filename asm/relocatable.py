@@ -36,10 +36,15 @@ class Relocation:
 
 @dataclass(eq=False)
 class Linkage:
-    """The symbols and relocations that a run has left to the linker so far."""
+    """The symbols and relocations that a run has left to the linker so far.
+
+    While it `is_relocating`, weak symbols count as those of other objects, too: elsewhere, as in
+    `. - symbol`, their own definition is meant.
+    """
 
     externals: dict[str, External] = field(default_factory=dict)
     relocations: dict[int, Relocation] = field(default_factory=dict)  # by address
+    is_relocating: bool = False
 
     def external(self, name: str) -> External:
         """Return the area of the symbol of that name in another object."""
@@ -50,18 +55,21 @@ class Linkage:
 class Relocatable:
     """A program, and the relocations that a linker has to do in it.
 
-    `slots` has the addresses of tensors in the units of rows, by (tensor's name, row).
+    `slots` has the addresses of tensors in the units of rows, by (tensor's name, row). `weak` are
+    the symbols that another object's definition replaces, or that need none.
     """
 
     program: Program
     relocations: tuple[Relocation, ...]
     slots: Mapping[tuple[str, int], int]
+    weak: frozenset[str] = frozenset()
 
     @property
     def undefined(self) -> tuple[str, ...]:
         """The symbols of other objects."""
-        names = (item.symbol for item in self.relocations if isinstance(item.symbol, str))
-        return tuple(sorted(set(names)))
+        names = {item.symbol for item in self.relocations if isinstance(item.symbol, str)}
+        defined = {symbol.name for symbol in self.program.symbols if symbol.is_global}
+        return tuple(sorted(names - defined))
 
     @property
     def layout(self) -> int:

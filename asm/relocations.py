@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from macaw.asm.elf_format import R_RISCV_32, R_RISCV_CALL_PLT
-from macaw.asm.expressions import Address, External, evaluate, number
+from macaw.asm.expressions import Address, External, NotYet, evaluate, number
 from macaw.asm.operands import known_word
 from macaw.asm.relocatable import Linkage, Relocation
 from macaw.asm.statement_context import StatementContext
-from macaw.asm.syntax import Call, Checked, FixedName, Here, Name, Node, walk
+from macaw.asm.syntax import Call, Checked, Here, Name, Node, walk
 from macaw.isa.rows import Instruction, Operand
 
 _HIGH, _LOW = "%pcrel_hi", "%pcrel_lo"
@@ -19,16 +22,12 @@ def relocate_number(context: StatementContext, node: Node) -> bool:
     """Leave the 32-bit number at the context's place to the linker, if it needs another object.
 
     It must be a symbol of another object, perhaps with an offset. Returns False if it is something
-    else. The caller asks after the layout. Raises as `evaluate`.
+    else. The caller asks after the layout. Raises `Mistake`.
     """
-    if not _names_external(context, node):
+    if context.state.linkage is None:
         return False
-    value = evaluate(node, context)
-    if not isinstance(value, Address) or _is_relative(node):
-        return False
-    assert isinstance(value.area, External)
-    _add(context, R_RISCV_32, value.area.name, value.offset)
-    return True
+    with _relocating(context.state.linkage):
+        return _relocate_number(context, node)
 
 
 def relocate_operand(
@@ -43,27 +42,64 @@ def relocate_operand(
         return False
     if known_word(operand.kind, node) is not None:
         return False
+    with _relocating(context.state.linkage):
+        return _relocate_operand(context, row, operand, node)
+
+
+@contextmanager
+def _relocating(linkage: Linkage) -> Iterator[None]:
+    """Let weak symbols be the linker's; what has no value at all is told elsewhere."""
+    linkage.is_relocating = True
+    try:
+        yield
+    finally:
+        linkage.is_relocating = False
+
+
+def _external_value(context: StatementContext, node: Node) -> tuple[str, int] | None:
+    """Return the symbol of the linker that an expression names, and what it adds.
+
+    None if it is no such sum.
+    """
+    if not _names_external(context, node):
+        return None
+    try:
+        value = evaluate(node, context)
+    except NotYet:
+        return None
+    if not isinstance(value, Address):
+        return None
+    assert isinstance(value.area, External)
+    return value.area.name, value.offset
+
+
+def _relocate_number(context: StatementContext, node: Node) -> bool:
+    value = _external_value(context, node)
+    if value is None or _is_relative(node):
+        return False
+    _add(context, R_RISCV_32, *value)
+    return True
+
+
+def _relocate_operand(
+    context: StatementContext, row: Instruction, operand: Operand, node: Node
+) -> bool:
     operator, inner = _parts(node)
     kinds = dict(operand.field.relocations)
     if operator == _LOW:
         return _LOW in kinds and _low_part_at_label(context, kinds[_LOW], inner)
-    if not _names_external(context, inner):
+    value = _external_value(context, inner)
+    if value is None:
         return False
-    value = evaluate(inner, context)
-    if not isinstance(value, Address):
-        return False
-    assert isinstance(value.area, External)
+    symbol, addend = value
     if _is_relative(inner):
         operator = _RELATIVE.get(operator, "")
-        if operator not in kinds:
-            return False
-        if operator == _LOW:
-            return _low_part(context, row, kinds[_LOW], value)
-        value = Address(value.area, value.offset + _address(context))
-    elif operator not in kinds:
+        addend += _address(context)
+    if operator not in kinds:
         return False
-    assert isinstance(value.area, External)
-    _add(context, kinds[operator], value.area.name, value.offset)
+    if operator == _LOW:
+        return _low_part(context, row, kinds[_LOW], symbol, value[1])
+    _add(context, kinds[operator], symbol, addend)
     return True
 
 
@@ -94,12 +130,9 @@ def _parts(node: Node) -> tuple[str, Node]:
 
 
 def _names_external(context: StatementContext, node: Node) -> bool:
-    """Return whether an expression names a symbol that no source defines."""
+    """Return whether an expression names a symbol that is left to the linker."""
     return context.state.linkage is not None and any(
-        isinstance(item, Name)
-        and not isinstance(item, FixedName)
-        and context.scope.following(item.text) is None
-        for item in walk(node)
+        isinstance(item, Name) and context.is_external(item) for item in walk(node)
     )
 
 
@@ -107,19 +140,20 @@ def _is_relative(node: Node) -> bool:
     return any(isinstance(item, Here) for item in walk(node))
 
 
-def _low_part(context: StatementContext, row: Instruction, kind: int, distance: Address) -> bool:
+def _low_part(
+    context: StatementContext, row: Instruction, kind: int, symbol: str, distance: int
+) -> bool:
     """Add the relocation for `%lo(symbol - . + 4)`, the second word of a pseudo-instruction.
 
-    The first word has the high part; returns False if it has none of the same symbol. For a jump,
-    one relocation replaces both.
+    `distance` is what it adds to the symbol's address. Returns False if the first word has no high
+    part of the same symbol. For a jump, one relocation replaces both.
     """
     relocations, first = _linkage(context).relocations, _address(context) - WORD
     high = relocations.get(first)
-    assert isinstance(distance.area, External)
-    if high is None or high.symbol != distance.area.name or high.addend - first != distance.offset:
+    if high is None or high.symbol != symbol or high.addend - first != distance:
         return False
     if row.flow:
-        jump = Relocation(high.section, first, R_RISCV_CALL_PLT, high.symbol, high.addend)
+        jump = Relocation(high.section, first, R_RISCV_CALL_PLT, symbol, high.addend)
         relocations[first] = jump
     else:
         _add(context, kind, first)

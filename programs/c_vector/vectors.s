@@ -7,4 +7,4 @@
         .data
         .global weights
         .balign 16
-weights: .npy   "w.npy"
+weights: .npy    "w.npy"

@@ -164,6 +164,28 @@ def test_without_c_they_are_undefined() -> None:
     }
 
 
+def test_weak_symbols_are_the_linkers(tmp_path: Path) -> None:
+    """Another object's definition replaces ours; without any the value is 0."""
+    text = (
+        "        .weak   chosen, none\n        .core   cp\n        .global _start\n"
+        "_start: call    chosen\n        la      a1, chosen\n        lui     a2, %hi(none)\n"
+        "        li      a7, 93\n        ecall\n"
+        "chosen: li      a0, 1\n        ret\n"
+    )
+    write(tmp_path, assembled(text))
+    symbols = output("nm", str(tmp_path / "net.o"))
+    assert " W chosen\n" in symbols
+    assert " w none\n" in symbols
+    for source, code in (("", 1), ("        .globl chosen\nchosen: li a0, 7\n        ret\n", 7)):
+        gnu_object(tmp_path, source)
+        assert link(tmp_path, "ld", "net.o", "other.o") == ""
+        program = elf.read((tmp_path / "app.elf").read_bytes())
+        machine = Device(config.load("base"))
+        machine.load(program)
+        stop = machine.run(max_cycles=1000)
+        assert (stop.reason, stop.exit_code) == ("exit", code)
+
+
 # --- the object -------------------------------------------------------------------------
 
 LAYER = """        .device tiny

@@ -61,11 +61,30 @@ def check(start: Path, folder: Path, compiler: str, linker: str, level: str, nam
         compile_to(folder / f"{source.stem}.o", compiler, level, "-g", *names, "-c", source)
     objects = (f"{name}.o", "support.o", str(start / "start.o"))
     assert link(folder, linker, *objects, script=str(start / "start.ld")) == ""
+    assert outcome(folder / "app.elf") == expected(name)
+
+
+def outcome(executable: Path) -> str:
+    """What a program writes, and its exit status."""
     try:
-        run = macaw.run(folder / "app.elf")
+        run = macaw.run(executable)
     except macaw.RunError as error:
-        pytest.fail(f"{name}: {error}")
-    assert f"{run.stdout}exit {run.exit_code}\n" == expected(name)
+        pytest.fail(str(error))
+    written = run.stdout.encode().decode("latin-1")  # as the outcomes are kept
+    return f"{written}exit {run.exit_code}\n"
+
+
+def check_assembled(folder: Path, compiler: str, level: str, name: str) -> None:
+    """The program as the compiler's `-S`, assembled by `asm -c`, with the support in C."""
+    if is_missing(compiler):
+        pytest.skip(f"{compiler} is not installed")
+    compile_to(folder / f"{name}.s", compiler, level, "-g", "-S", SUPPORT.with_name(f"{name}.c"))
+    compile_to(folder / "support.o", compiler, level, "-c", SUPPORT)
+    item = macaw.assemble_object(folder / f"{name}.s")
+    macaw.save_object(item, folder / f"{name}.o")
+    (folder / f"{name}.ld").write_text(macaw.linker_script(item))
+    assert link(folder, "ld", f"{name}.o", "support.o", script=f"{name}.ld") == ""
+    assert outcome(folder / "app.elf") == expected(name)
 
 
 @pytest.mark.may_skip_in_ci  # clang and lld are large; where they are they are asked
@@ -82,3 +101,17 @@ def test_all(
     start: Path, tmp_path: Path, compiler: str, linker: str, level: str, name: str
 ) -> None:
     check(start, tmp_path, compiler, linker, level, name)
+
+
+@pytest.mark.may_skip_in_ci  # as above
+@pytest.mark.parametrize(("compiler", "name"), [("gcc", "crc"), ("clang", "big_integers")])
+def test_a_sample_that_asm_has_assembled(tmp_path: Path, compiler: str, name: str) -> None:
+    check_assembled(tmp_path, compiler, "-O2", name)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_all_that_asm_has_assembled(tmp_path: Path, compiler: str, level: str, name: str) -> None:
+    check_assembled(tmp_path, compiler, level, name)
