@@ -24,13 +24,20 @@ settings.load_profile("macaw")
 LONGER = 10
 FEWER = 0.5
 FEWEST = 15  # examples: no test takes fewer than these, or than it names
-# Tables, pages and the tree itself are the same on each Python: their tests are marked `once`.
-ONCE = ("contract", "docs", "editors", "isa", "seeds")
+# Tables, pages and the tree itself are the same on each Python, and so are lowered networks and
+# the results of sample programs (whose golden tests run on each): their tests are marked `once`.
+ONCE = ("contract", "docs", "editors", "isa", "lowering", "programs", "seeds")
 IN_CI = os.environ.get("CI", "").lower() in {"1", "true", "yes"}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--long", action="store_true", help="the long tests too, and more examples")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """`-m "not once"` takes no test of some folders, so they are not imported."""
+    whole = collection_path.parent == Path(__file__).parent and collection_path.name in ONCE
+    return True if whole and config.getoption("markexpr") == "not once" else None
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest looks at `-m`

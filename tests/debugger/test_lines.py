@@ -11,6 +11,8 @@ from tests.debugger.programs import of_source
 from tests.debugger.running import place_of
 from tests.debugger.sources import CALLS, line_of_calls
 
+pytestmark = pytest.mark.once
+
 
 def on(core):
     """The program for cp, or for a vc that cp has started."""

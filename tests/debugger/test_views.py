@@ -19,6 +19,8 @@ from tests.debugger.programs import of_source, session
 from tests.debugger.screens import GOLDENS, SCREEN_SIZES, SCREEN_STORIES, Screen
 from tests.debugger.sources import LONG_LOOP
 
+pytestmark = pytest.mark.once
+
 AROUND = 3  # rows for status, input and keys
 
 

@@ -17,6 +17,8 @@ from macaw.debugging import DebuggerFiles
 from tests.debugger.asked import only
 from tests.debugger.programs import PROGRAMS, of_source, session
 
+pytestmark = pytest.mark.once
+
 SCALAR = """
         .core cp
 _start: la   a0, numbers

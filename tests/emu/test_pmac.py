@@ -15,6 +15,8 @@ from macaw.isa.vector_layouts import GENERAL
 from tests.emu.exact_floats import EDGES, HALF, SINGLE
 from tests.emu.vc_machine import Bench
 
+pytestmark = pytest.mark.once
+
 # Written from vector.md: format, lanes, bits of a lane, signed.
 FORMATS = {
     "u8": (16, 8, False), "s8": (16, 8, True), "u16": (8, 16, False), "s16": (8, 16, True),

@@ -16,6 +16,8 @@ from tests.emu.cp_machine import TEXT, machine, processor
 from tests.emu.random_code import COMPUTE, DATA_BYTES, EDGES, ROWS, constant, random_program
 from tests.emu.toys import EXTERNAL, UNIT
 
+pytestmark = pytest.mark.once
+
 PROGRAMS = 600
 LEAST = 100_000  # instructions to be compared at least, over all parts of the test
 

@@ -16,6 +16,8 @@ from macaw.isa.rows import Instruction
 from macaw.isa.vector_layouts import GENERAL
 from tests.emu.vc_machine import Bench
 
+pytestmark = pytest.mark.once
+
 DATA = EXTERNAL + 0x4000
 GENERALS, VECTORS = range(1, 32), range(16)
 Snapshot = tuple[list[int], bytes, bytes]

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.once
+
 CONFTEST = Path(__file__).parents[1] / "conftest.py"
 
 TESTS = """

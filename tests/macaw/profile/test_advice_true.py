@@ -16,6 +16,8 @@ from macaw.profiling.profiler import Options, profile
 from tests.macaw.profile.programs import six_profile
 from tests.programs.profiled import LAYER, make_layer
 
+pytestmark = pytest.mark.once
+
 PROGRAMS = Path(__file__).parents[3] / "programs"
 ADVICE = (": ", "headroom", "choose", "let ", "move ", "pad ", "give each", "keep on chip")
 

@@ -20,6 +20,8 @@ from macaw.profiling.model import Profile
 from macaw.profiling.profiler import Options, profile
 from tests.macaw.profile.programs import copies, six_profile
 
+pytestmark = pytest.mark.once
+
 PROGRAMS = Path(__file__).parents[3] / "programs"
 SAMPLES = (
     "hello",
