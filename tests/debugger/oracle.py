@@ -308,8 +308,12 @@ class Oracle:
     def back(self, goal):
         """Going back: the last stop of a point not before the goal, or the goal."""
         found: dict[Any, Any] = {}
+        last = len(self.trace.acts) - 1
         for at, act in enumerate(self.trace.acts):
-            for position, met in ((act.before, self.before), (act.after, self.after)):
+            places = [(act.before, self.before)]
+            if at < last:  # after the last act the program has ended: no stop before the end
+                places.append((act.after, self.after))
+            for position, met in places:
                 if goal <= position < self.position:
                     numbers = met(at, counts=False)
                     if numbers:

@@ -118,6 +118,16 @@ def test_steps_back_stop_at_points_and_count_nothing(engine, act):
     assert hits(debug) == counted
 
 
+def test_from_the_end_back_the_last_instruction_is_no_stop_of_a_watch(engine):
+    """What it changed is the state of the end, where the debugger is already."""
+    debug = of_source(CALLS, engine)
+    assert debug.run().reason == "exit"
+    retired = debug.evaluate("cp.retired")
+    debug.points.add("watch", "cp.retired")
+    assert debug.proceed_back().reason == "watch"
+    assert debug.evaluate("cp.retired") == retired - 1
+
+
 def test_next_back_stops_in_what_was_called(engine):
     debug = of_source(CALLS, engine)
     debug.advance(str(line_of_calls("mv   s0")))
