@@ -128,5 +128,6 @@ def _outputs(outputs: Iterable[Output], start: int) -> Iterator[str]:
     """Yield the lines of output sections one after the other from `start` on."""
     yield f"  . = {start:#010x};"
     for name, segment, patterns in outputs:
-        where = f"ALIGN({_ALIGN}) : AT(ADDR({name}))"
+        # Without an address of its own, or ld.lld would not align the section to its contents.
+        where = f": AT(ADDR({name}))"
         yield f"  {name} {where} {{ *({' '.join(patterns)}) }} :{segment}"

@@ -218,7 +218,7 @@ shared: .word   main, shared, y
 MAIN = """extern int shared[3];
 extern int y[8];
 int zeros[100];
-int ones[3] = {1, 1, 1};
+int ones[3] __attribute__((aligned(256))) = {1, 1, 1};
 __attribute__((section(".text.vc"))) int twice(int a) { return 2 * a; }
 int main(void) {
   for (int i = 0; i < 8; i++)
