@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.macaw.command_runs import ROOT, run_apart, run_here
+from tests.macaw.command_runs import run_apart, run_here
 
+ROOT = Path(__file__).parents[2]
 LAYER = ROOT / "programs" / "layer"
 HELLO = ROOT / "programs" / "hello" / "hello.s"
 
