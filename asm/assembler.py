@@ -104,13 +104,14 @@ def analyse(
     budget: Budget | None = None,
     watch: Callable[[], None] = lambda: None,
     gnu: bool = False,
+    text_of: Callable[[Path], str | None] = lambda path: None,
 ) -> Assembly:
     """Assemble the sources and return the finished run. Mistakes are in its report, not raised.
 
     `budget` limits the lines and characters of expansions. The run calls `watch` repeatedly; an
-    exception that `watch` raises ends the run.
+    exception that `watch` raises ends the run. `text_of` is as in `SourceFolders`.
     """
-    folders = SourceFolders([Path(folder) for folder in include_dirs])
+    folders = SourceFolders([Path(folder) for folder in include_dirs], text_of)
     state = AssemblyState(DeviceChoice(device), folders, record, watch, linkage)
     run = Assembly(state, defines, budget or Budget(), gnu)
     with collecting_seldom(), guessing():

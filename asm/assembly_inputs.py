@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -126,11 +126,19 @@ class DeviceChoice:
 
 
 class SourceFolders:
-    """The folders of `-I`, in which a run looks for files, and the names of the files read."""
+    """The folders of `-I`, in which a run looks for files, and the names of the files read.
 
-    def __init__(self, included: Sequence[Path]) -> None:
-        self._included = included
+    `text_of` returns the text of a file that is open in an editor, which counts instead of the
+    file's bytes, and None for any other file. `included` has each text that `.include` has read,
+    once for each source of the run.
+    """
+
+    def __init__(
+        self, folders: Sequence[Path], text_of: Callable[[Path], str | None] = lambda path: None
+    ) -> None:
+        self._folders, self._text_of = folders, text_of
         self.read: list[str] = []
+        self.included: dict[tuple[str, int], SourceText] = {}
 
     def load(self, source: str | Path | Source, report: Report) -> SourceText | None:
         """Return the text of a source. Report an unreadable file and return None."""
@@ -154,10 +162,18 @@ class SourceFolders:
         Raises `FileError`.
         """
         own = line.source.folder
-        folders = [*([own] if own is not None else []), *self._included]
+        folders = [*([own] if own is not None else []), *self._folders]
         try:
             result = files.find_named(name.value.decode("utf-8"), folders)
         except UnicodeDecodeError:
             raise files.FileError("the name of a file is UTF-8 text") from None
         self.read.append(str(result[0]))
         return result
+
+    def text(self, path: Path, limit: int) -> str:
+        """Return the text of an included file of at most `limit` bytes.
+
+        Raises `FileError` and `UnicodeDecodeError`.
+        """
+        edited = self._text_of(path)
+        return files.read(path, limit).decode("utf-8-sig") if edited is None else edited

@@ -45,6 +45,11 @@ def _in_a_file(line: LogicalLine, start: int, end: int) -> Span:
     return line.source.span(line.start + start, line.start + end)
 
 
+def is_expanded(symbol: Definition) -> bool:
+    """Return whether a macro or repetition defines the symbol."""
+    return isinstance(symbol.line.source, ExpandedText)
+
+
 def is_written(symbol: Definition) -> bool:
     """Return whether the symbol's name is in its source line. A symbol of `-D` has no such line."""
     return symbol.line.text[symbol.start : symbol.end] == symbol.name

@@ -15,10 +15,10 @@ def _include(stack: TextStack, command: Command) -> None:
     statement = statement_of(stack, command)
     if len(statement.operands) != 1 or not isinstance(statement.operands[0], Text):
         raise wrong_operands(statement, '.include "FILE"')
-    node = statement.operands[0]
+    node, folders = statement.operands[0], stack.state.folders
     try:
-        path, name = stack.state.folders.find(command.line, node)
-        text = files.read(path, MAX_CHARACTERS).decode("utf-8-sig")
+        path, name = folders.find(command.line, node)
+        text = folders.text(path, MAX_CHARACTERS)
     except files.FileError as error:
         raise Mistake(str(error), node) from None
     except UnicodeDecodeError as error:
@@ -26,9 +26,9 @@ def _include(stack: TextStack, command: Command) -> None:
         raise Mistake(message, node) from None
     caller = command.caller("included from here")
     # Its own includes are found from the folder of the run's file, as in GNU as.
-    stack.include(
-        SourceText(text, printable_name(name), command.line.source.folder, caller), caller
-    )
+    source = SourceText(text, printable_name(name), command.line.source.folder, caller)
+    folders.included.setdefault((source.name, len(stack.state.symbols.table.scopes) - 1), source)
+    stack.include(source, caller)
 
 
 # fmt: off

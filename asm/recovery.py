@@ -16,7 +16,7 @@ from macaw.isa.model import Core
 _ASSIGNMENT = re.compile(r"(?:\s*[\w.$]+\s*:)*\s*([A-Za-z_.$][\w.$]*)\s*=(?!=)", re.ASCII)
 _DANGLING = re.compile(r"""[^\w.$):\]"']*$""", re.ASCII)
 _PARAMETER = re.compile(r"\\[\w.$]+", re.ASCII)
-_GUESS = re.compile(r"did you mean '(.+)'\?")
+_GUESS = re.compile(r"did you mean '([^']+)'\?")
 _MOST_CUTS = 20  # tries to find the statement before a mistake,
 _MOST_TEXT = 4000  # and characters that all tries together may read
 
@@ -62,6 +62,12 @@ def parsable_start(text: str, end: int) -> Statement:
 def guessed_word(mistake: Mistake) -> str | None:
     """Return the word that a mistake's hint suggests; None if it suggests none."""
     match = _GUESS.fullmatch(mistake.hint)
+    return None if match is None else match[1]
+
+
+def suggested_word(hint: str) -> str | None:
+    """Return the word that a diagnostic's hint suggests; None if it suggests none."""
+    match = _GUESS.match(hint)
     return None if match is None else match[1]
 
 

@@ -59,24 +59,25 @@ class SourceText:
         return tuple(links)
 
     @cached_property
-    def _starts(self) -> list[int]:
+    def line_starts(self) -> list[int]:
+        """The offset of each line."""
         return [0, *(match.end() for match in re.finditer("\n", self.text))]
 
     def locate(self, offset: int) -> tuple[int, int]:
         """Return the line and the column of an offset, both from 1."""
-        line = bisect_right(self._starts, offset)
-        return line, offset - self._starts[line - 1] + 1
+        line = bisect_right(self.line_starts, offset)
+        return line, offset - self.line_starts[line - 1] + 1
 
     def locate_all(self, offsets: Sequence[int]) -> tuple[list[int], list[int]]:
         """Return the lines and the columns of many offsets; this is fast if most are ascending."""
-        lines, columns, starts = [], [], [*self._starts, len(self.text) + 1]
+        lines, columns, starts = [], [], [*self.line_starts, len(self.text) + 1]
         line, start, end = 0, 1, 0  # often the last line holds the next offset
         for offset in offsets:
             if not start <= offset < end:
                 if end <= offset and line + 1 < len(starts) and offset < starts[line + 1]:
                     line += 1
                 else:
-                    line = bisect_right(self._starts, offset)
+                    line = bisect_right(self.line_starts, offset)
                 start, end = starts[line - 1], starts[line]
             lines.append(line)
             columns.append(offset - start + 1)
@@ -84,7 +85,7 @@ class SourceText:
 
     def line(self, number: int) -> str:
         """Return the text of a line, counted from 1, without its line end."""
-        start = self._starts[number - 1]
+        start = self.line_starts[number - 1]
         end = self.text.find("\n", start)
         return self.text[start : len(self.text) if end < 0 else end].rstrip("\r")
 

@@ -239,6 +239,7 @@ class Directive:
     meaning: str
     example: str = ""  # lines that assemble in such a part
     end: str = ""  # the directive that ends its body of instructions, if it has one
+    structure: str = ""  # the structure whose members its operands `name=` set, if there is one
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,6 +277,8 @@ class Core:
     index: str = ""  # name of the part's index: "row", "island"
     row: int = 1 << 16  # orders the rows of a timeline (seed 001 Fig. 5: COP0 to COP5)
     levels: tuple[str, ...] = ()  # the units inside of a core, outer first: "cluster", "pe"
+    # Words in the values of what instructions carry, by its form: `data=` takes `weights`, ...
+    carried: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     called: bool = False  # instructions may be written as calls: `SetIterations(4)`
     unit: str = ""  # what counts as a compute unit, and as a use of it (`macaw.isa.trace`)
     base: str = ""  # the module of `isa` whose rows it extends; it may have forms too

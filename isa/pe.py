@@ -284,6 +284,7 @@ DIRECTIVES = (
         f" It holds {SEQUENCE_LENGTH} instructions at most.",
         ".seq layer, state=sq, activation=relu, shift=4\n  ld activations\n  ld weights\n  mac base=0, acc=0\n  spu nonsf\n  st\n.endseq",
         end=".endseq",
+        structure=SEQUENCE.name,
     ),
     Directive(
         ".loop",
@@ -457,6 +458,11 @@ CORE = checked(
         agreements=(too_large,),
         index="row",
         levels=("cluster", "pe"),
+        carried={
+            "data=": (*PAYLOADS["exe"].types, *MODES, "compress"),
+            "out=": ("stride=", "step=", "count=", "pes=", "type="),
+            "to=": ("all",),
+        },
         order=("command", "sequence"),
     )
 )

@@ -90,7 +90,7 @@ class MacawLexer(Lexer):
 
     def get_tokens_unprocessed(self, text: str) -> Iterator[Token]:
         """Yield (offset, type, text) for each token; the token texts together are `text`."""
-        return _Scan(text, self.core).tokens()
+        return Scan(text, self.core).tokens()
 
     @staticmethod
     def analyse_text(text: str) -> float:
@@ -99,8 +99,11 @@ class MacawLexer(Lexer):
         return 0.9 if re.search(rf"^\s*\.core\s+({cores})\b", text, re.MULTILINE) else 0.0
 
 
-class _Scan:
-    """One pass over a text that yields its tokens."""
+class Scan:
+    """One pass over a text that yields its tokens.
+
+    While the caller takes a token, `core`, `head` and `named` describe the token's surroundings.
+    """
 
     def __init__(self, text: str, core: str | None) -> None:
         self.text, self.core = text, core

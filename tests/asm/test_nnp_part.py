@@ -15,7 +15,7 @@ from macaw.asm import elf, elf_note
 from macaw.asm.assembler import assemble
 from macaw.asm.diagnostics import AssemblyError
 from macaw.asm.disassembler import disassemble
-from macaw.asm.editing import Document
+from macaw.asm.editing.document import Document
 from macaw.asm.elf_format import ElfError
 from macaw.asm.formatter import format_text
 from macaw.asm.program import Hint, Program
@@ -211,10 +211,10 @@ def test_a_broken_hint_is_refused(change: dict[str, object], match: str) -> None
 
 def test_a_chain_is_explained_and_completed_in_an_editor() -> None:
     text = f"{HEAD}        v_rd    \n"
-    found = {item.word for item in Document(text, "t.s").suggestions(3, 17)}
+    found = {item.word for item in Document(text, "t.s").completions(3, 17).items}
     assert {"NetInQ", "InitialVrf", "Dram"} <= found
     assert "NetOutQ" not in found
-    called = Document(f"{HEAD}        v_rd(\n", "t.s").suggestions(3, 14)
+    called = Document(f"{HEAD}        v_rd(\n", "t.s").completions(3, 14).items
     assert {item.word for item in called if item.kind == "word"} == set(
         CORE.rows["v_rd"][0].operands[0].kind.words()
     )

@@ -15,10 +15,14 @@ from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
 from macaw.asm.formatter import format_text
-from macaw.language_server.open_file import Cancelled, ClientOptions, OpenFile
+from macaw.language_server.answers import Answers
+from macaw.language_server.client_options import ClientOptions
+from macaw.language_server.open_file import OpenFile
 from macaw.language_server.positions import Positions
 from macaw.language_server.server import LanguageServer
+from macaw.language_server.workspace import Cancelled, Workspace
 
+UTF16 = types.PositionEncodingKind.Utf16
 GOOD = ".core cp\nloop: addi a0, a0, -1\n bnez a0, loop\n ebreak\n"
 
 
@@ -346,12 +350,16 @@ def test_a_bomb_does_not_stop_the_server() -> None:
 
 def test_a_change_ends_the_assembling_of_the_older_text() -> None:
     """What the assembler does for a text that is no more is given up at the next line."""
-    file = OpenFile(ClientOptions(), "file:///a.s", 1, ".core cp\nnop\n")
-    assert file.diagnostics() == []
-    again = OpenFile(ClientOptions(), "file:///a.s", 2, ".core cp\nnop\n")
-    again.cancel()
+    workspace = Workspace()
+    file = OpenFile(UTF16, "file:///a.s", 1, ".core cp\nnop\n")
+    workspace.put(file)
+    program = workspace.load(file, workspace.files)
+    assert Answers(file, program, ClientOptions()).diagnostics() == {file.uri: []}
+    program.forget()
+    workspace.running = program
+    workspace.put(OpenFile(UTF16, "file:///a.s", 2, ".core cp\nnop\nnop\n"))
     with pytest.raises(Cancelled):
-        again.diagnostics()
+        program.assemble()
 
 
 def test_a_cancelled_request_is_answered() -> None:
@@ -416,8 +424,8 @@ def test_a_saved_file_is_read_anew_by_all_that_include_it(tmp_path: Path) -> Non
     script.when(lambda: len(script.published()) == 14, {"id": 2, "method": "shutdown"})
     assert server.serve(script)
     assert sorted(script.published()) == sorted(2 * names)
-    kept = ["assembly" in file.document.__dict__ for file in server._files.values()]
-    assert sum(kept) <= 4
+    programs = [server.workspace.program_of(uri) for uri in uris]
+    assert sum(program is not None and program.is_assembled for program in programs) <= 4
 
 
 def test_a_cancelled_request_takes_no_answer_from_another_one() -> None:
@@ -440,8 +448,13 @@ def test_a_cancelled_request_takes_no_answer_from_another_one() -> None:
 @pytest.mark.parametrize("text", [" nop\r nop\r nop\r", " nop\r\n nop", "nop\n\n\n"])
 def test_formatting_replaces_the_whole_text(text: str) -> None:
     """Lines end at a lone carriage return, too, as the protocol counts them."""
-    file = OpenFile(ClientOptions(), "file:///a.s", 1, text)
-    (edit,) = file.formatting()
+    file = OpenFile(UTF16, "file:///a.s", 1, text)
+    workspace = Workspace()
+    answers = Answers(file, workspace.load(file, {file.uri: file}), ClientOptions())
+    params = types.DocumentFormattingParams(
+        types.TextDocumentIdentifier(file.uri), types.FormattingOptions(8, insert_spaces=True)
+    )
+    (edit,) = answers.formatting(params)
     change = types.TextDocumentContentChangePartial(edit.range, edit.new_text)
     assert file.positions.apply(change) == format_text(text)
 

@@ -1,24 +1,28 @@
-"""The language server: answers the Language Server Protocol with `macaw.asm.editing`.
+"""The language server: the files, the programs and the answers to the messages of an editor.
 
-One thread assembles files while another one takes messages. A change of a file cancels the run of
-the assembler over its older text. A request about one file postpones the diagnostics of another.
+One thread assembles programs while another one takes messages. A change of a file cancels the run
+of the assembler over its older text. A request about one program postpones the diagnostics of
+another.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 from lsprotocol import types
 
 from macaw import __version__
-from macaw.language_server.open_file import Cancelled, ClientOptions, OpenFile, path_of, resolve
-from macaw.language_server.positions import Positions, choose_encoding
+from macaw.language_server import translations
+from macaw.language_server.answers import Answers
+from macaw.language_server.client_options import read_options
+from macaw.language_server.open_file import OpenFile
+from macaw.language_server.positions import Positions
 from macaw.language_server.protocol import (
     NotificationHandler,
     Peer,
@@ -26,20 +30,76 @@ from macaw.language_server.protocol import (
     Stream,
     internal_error,
 )
+from macaw.language_server.published import Published
+from macaw.language_server.uris import path_of, resolve
+from macaw.language_server.workspace import Cancelled, Key, Workspace
+from macaw.language_server.workspace_symbols import SymbolIndex
 
 T = TypeVar("T")
 
-_SLOW = 0.2  # seconds; a source that takes longer is assembled when typing pauses
+_SLOW = 0.2  # seconds; a program that takes longer is assembled when typing pauses
 _LONGEST_PAUSE = 0.4  # seconds that the server waits for more typing
-_MOST_ASSEMBLED = 4  # files whose results of the assembler stay in memory
+
+# The requests about a file, with the types of their parameters.
+_REQUESTS: dict[str, tuple[type, Callable[[Answers, Any], Any]]] = {
+    types.TEXT_DOCUMENT_HOVER: (types.HoverParams, Answers.hover),
+    types.TEXT_DOCUMENT_COMPLETION: (types.CompletionParams, Answers.complete),
+    types.TEXT_DOCUMENT_SIGNATURE_HELP: (types.SignatureHelpParams, Answers.signature_help),
+    types.TEXT_DOCUMENT_DEFINITION: (types.DefinitionParams, Answers.definition),
+    types.TEXT_DOCUMENT_REFERENCES: (types.ReferenceParams, Answers.references),
+    types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT: (types.DocumentHighlightParams, Answers.highlights),
+    types.TEXT_DOCUMENT_PREPARE_RENAME: (types.PrepareRenameParams, Answers.prepare_rename),
+    types.TEXT_DOCUMENT_RENAME: (types.RenameParams, Answers.rename),
+    types.TEXT_DOCUMENT_DOCUMENT_SYMBOL: (types.DocumentSymbolParams, Answers.outline),
+    types.TEXT_DOCUMENT_FORMATTING: (types.DocumentFormattingParams, Answers.formatting),
+    types.TEXT_DOCUMENT_FOLDING_RANGE: (types.FoldingRangeParams, Answers.folds),
+    types.TEXT_DOCUMENT_DOCUMENT_LINK: (types.DocumentLinkParams, Answers.links),
+    types.TEXT_DOCUMENT_CODE_ACTION: (types.CodeActionParams, Answers.code_actions),
+    types.TEXT_DOCUMENT_INLAY_HINT: (types.InlayHintParams, Answers.notes),
+    types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL: (types.SemanticTokensParams, Answers.colours),
+    types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE: (
+        types.SemanticTokensRangeParams,
+        Answers.colours_in,
+    ),
+}
+
+
+def _capabilities(encoding: types.PositionEncodingKind) -> types.ServerCapabilities:
+    """Return what the server can do, for the answer to `initialize`."""
+    sync = types.TextDocumentSyncOptions(
+        open_close=True, change=types.TextDocumentSyncKind.Incremental, save=True
+    )
+    return types.ServerCapabilities(
+        position_encoding=encoding,
+        text_document_sync=sync,
+        hover_provider=True,
+        completion_provider=types.CompletionOptions(
+            trigger_characters=[".", "%", "\\", '"', "/", "=", "("]
+        ),
+        signature_help_provider=types.SignatureHelpOptions([" ", ",", "=", "("], [","]),
+        definition_provider=True,
+        references_provider=True,
+        document_highlight_provider=True,
+        document_symbol_provider=True,
+        workspace_symbol_provider=True,
+        code_action_provider=types.CodeActionOptions([types.CodeActionKind.QuickFix]),
+        document_link_provider=types.DocumentLinkOptions(),
+        document_formatting_provider=True,
+        rename_provider=types.RenameOptions(prepare_provider=True),
+        folding_range_provider=True,
+        semantic_tokens_provider=types.SemanticTokensOptions(
+            translations.LEGEND, range=True, full=True
+        ),
+        inlay_hint_provider=True,
+    )
 
 
 class LanguageServer:
-    """The server's state: the open files, their planned diagnostics, and the client's options."""
+    """The workspace, the planned diagnostics, and those that the client shows."""
 
     def __init__(self, write: Callable[[bytes], object]) -> None:
-        self.options = ClientOptions()
-        self._files: dict[str, OpenFile] = {}  # by URI, in the order of their latest requests
+        self.workspace = Workspace()
+        self._symbols = SymbolIndex()
         self._timers: dict[str, asyncio.TimerHandle] = {}  # by URI, of planned diagnostics
         self._seconds: dict[str, float] = {}  # by URI, that the last run of the assembler took
         self._in_progress = ""  # URI of the file whose diagnostics are computed now
@@ -47,36 +107,15 @@ class LanguageServer:
         self._is_over = False  # the session: nothing new starts
         self._worker = ThreadPoolExecutor(1)
         self._peer = Peer(self._initialize, self._requests(), self._notifications(), write)
+        self._published = Published(self._send_diagnostics)
 
     def _requests(self) -> dict[str, RequestHandler]:
-        def at_position(question: Callable[[OpenFile, types.Position], T]) -> Any:
-            async def answer(params: Any) -> T | None:
-                position = params.position
-                return await self._ask(params, lambda file: question(file, position))
-
-            return answer
-
-        def of_file(question: Callable[[OpenFile], T]) -> Callable[[Any], Awaitable[T | None]]:
+        def about_file(question: Callable[[Answers, Any], Any]) -> Any:
             return lambda params: self._ask(params, question)
 
         return {
-            types.TEXT_DOCUMENT_HOVER: (types.HoverParams, at_position(OpenFile.hover)),
-            types.TEXT_DOCUMENT_COMPLETION: (
-                types.CompletionParams,
-                at_position(OpenFile.complete),
-            ),
-            types.TEXT_DOCUMENT_DEFINITION: (
-                types.DefinitionParams,
-                at_position(OpenFile.definition),
-            ),
-            types.TEXT_DOCUMENT_DOCUMENT_SYMBOL: (
-                types.DocumentSymbolParams,
-                of_file(OpenFile.outline),
-            ),
-            types.TEXT_DOCUMENT_FORMATTING: (
-                types.DocumentFormattingParams,
-                of_file(OpenFile.formatting),
-            ),
+            types.WORKSPACE_SYMBOL: (types.WorkspaceSymbolParams, self._find_symbols),
+            **{name: (kind, about_file(handle)) for name, (kind, handle) in _REQUESTS.items()},
         }
 
     def _notifications(self) -> dict[str, NotificationHandler]:
@@ -85,10 +124,14 @@ class LanguageServer:
             types.TEXT_DOCUMENT_DID_CHANGE: (types.DidChangeTextDocumentParams, self._change),
             types.TEXT_DOCUMENT_DID_SAVE: (types.DidSaveTextDocumentParams, self._save),
             types.TEXT_DOCUMENT_DID_CLOSE: (types.DidCloseTextDocumentParams, self._close),
+            types.WORKSPACE_DID_CHANGE_WATCHED_FILES: (
+                types.DidChangeWatchedFilesParams,
+                self._watched_files_changed,
+            ),
         }
 
     def serve(self, stream: Stream) -> bool:
-        """Answer messages until the client leaves; return whether it sent `shutdown` first."""
+        """Answer messages until the client leaves. Return whether it sent `shutdown` first."""
         return asyncio.run(self._session(stream))
 
     async def _session(self, stream: Stream) -> bool:
@@ -100,165 +143,183 @@ class LanguageServer:
                 handle.cancel()
             for task in self._tasks:
                 task.cancel()
-            for file in self._files.values():
-                file.cancel()
+            self._cancel_running()
             self._worker.shutdown(cancel_futures=True)  # before the loop that gets its results ends
 
     def _initialize(self, params: types.InitializeParams) -> types.InitializeResult:
-        options = params.initialization_options
-        options = options if isinstance(options, dict) else {}
-        folders, defines = options.get("includeDirs"), options.get("defines")
-        if isinstance(folders, list):
-            paths = tuple(x for x in folders if isinstance(x, str) and "\0" not in x)
-            self.options = replace(self.options, include_dirs=paths)
-        if isinstance(defines, dict):
-            symbols = {k: v for k, v in defines.items() if isinstance(v, str | int)}
-            self.options = replace(self.options, defines=symbols)
-        self.options = replace(self.options, encoding=choose_encoding(params))
-        sync = types.TextDocumentSyncOptions(
-            open_close=True, change=types.TextDocumentSyncKind.Incremental, save=True
-        )
-        capabilities = types.ServerCapabilities(
-            position_encoding=self.options.encoding,
-            text_document_sync=sync,
-            hover_provider=True,
-            completion_provider=types.CompletionOptions(trigger_characters=[".", "%", "\\"]),
-            definition_provider=True,
-            document_symbol_provider=True,
-            document_formatting_provider=True,
-        )
+        options = read_options(params)
+        self.workspace.configure(options)
+        capabilities = _capabilities(options.encoding)
         return types.InitializeResult(capabilities, types.ServerInfo("macaw", __version__))
 
     # --- notifications about files ---
 
     def _open(self, params: types.DidOpenTextDocumentParams) -> None:
         item = params.text_document
-        self._put(OpenFile(self.options, item.uri, item.version, item.text))
+        self._put(OpenFile(self._encoding, item.uri, item.version, item.text))
+
+    @property
+    def _encoding(self) -> types.PositionEncodingKind:
+        return self.workspace.options.encoding
 
     def _change(self, params: types.DidChangeTextDocumentParams) -> None:
         uri, version = params.text_document.uri, params.text_document.version
-        file = self._files.get(uri)
+        file = self.workspace.files.get(uri)
         if file is None:
             return
         positions = file.positions
         for change in params.content_changes:
-            positions = Positions(positions.apply(change), self.options.encoding)
-        self._put(OpenFile(self.options, uri, version, positions.text))
+            positions = Positions(positions.apply(change), self._encoding)
+        self._put(OpenFile(self._encoding, uri, version, positions.text))
 
     def _save(self, params: types.DidSaveTextDocumentParams) -> None:
-        """Make new diagnostics for the file that was saved, and for all open files that read it."""
+        """Diagnose the programs that read the file that was saved."""
         uri = params.text_document.uri
         path = path_of(uri)
-        source = resolve(path) if path else None
-        for file in list(self._files.values()):
-            if file.uri == uri or file.sources is None or source in file.sources:
-                self._put_again(file)
+        self._diagnose_readers(uri, resolve(path) if path else None)
+
+    def _watched_files_changed(self, params: types.DidChangeWatchedFilesParams) -> None:
+        for change in params.changes:
+            path = path_of(change.uri)
+            if path is not None:
+                self._diagnose_readers("", resolve(path))
+
+    def _diagnose_readers(self, uri: str, path: Path | None) -> None:
+        """Diagnose the file of a URI again, and all open files whose programs read `path`."""
+        workspace = self.workspace
+        workspace.changed_on_disk(path)
+        for file in list(workspace.files.values()):
+            program = workspace.program_of(file.uri)
+            if file.uri == uri or program is None or program.reads(path):
+                self._plan(file.uri)
 
     def _close(self, params: types.DidCloseTextDocumentParams) -> None:
         uri = params.text_document.uri
-        file = self._files.pop(uri, None)
+        file = self.workspace.close(uri)
         if file is None:
             return
-        file.cancel()
         handle = self._timers.pop(uri, None)
         if handle is not None:
             handle.cancel()
         self._seconds.pop(uri, None)
-        self._publish(uri, None, [])
+        self._published.close(uri)
+        self._plan_readers(file)
 
     def _put(self, file: OpenFile) -> None:
-        """Replace the older version of a file, and plan its diagnostics."""
-        older = self._files.pop(file.uri, None)
-        if older is not None:
-            older.cancel()
-        self._files[file.uri] = file
-        self._plan(file)
+        """Replace the file's older version, and plan the diagnostics of its programs."""
+        self.workspace.put(file)
+        self._plan(file.uri)
+        self._plan_readers(file)
 
-    def _put_again(self, file: OpenFile) -> None:
-        self._put(OpenFile(self.options, file.uri, file.version, file.text))
+    def _plan_readers(self, file: OpenFile) -> None:
+        """Plan the diagnostics of the open files whose programs read a file that has changed."""
+        for other in list(self.workspace.files.values()):
+            program = self.workspace.program_of(other.uri)
+            is_reader = program is not None and file.path is not None and program.reads(file.path)
+            if other.uri != file.uri and is_reader:
+                self._plan(other.uri)
 
-    def _plan(self, file: OpenFile) -> None:
-        """Plan the next diagnostics of a file.
-
-        They are made soon if they take little time, else when the user stops typing.
-        """
-        handle = self._timers.pop(file.uri, None)
+    def _plan(self, uri: str) -> None:
+        """Diagnose a file at once, or, if that takes long, when typing pauses."""
+        handle = self._timers.pop(uri, None)
         if handle is not None:
             handle.cancel()
         if self._is_over:
             return
-        seconds = self._seconds.get(file.uri, 0.0)
+        seconds = self._seconds.get(uri, 0.0)
         delay = 0.0 if seconds < _SLOW else min(seconds, _LONGEST_PAUSE)
         loop = asyncio.get_running_loop()
-        self._timers[file.uri] = loop.call_later(delay, self._start, file.uri)
+        self._timers[uri] = loop.call_later(delay, self._start, uri)
 
     # --- diagnostics and requests ---
 
     def _start(self, uri: str) -> None:
         self._timers.pop(uri, None)
-        file = self._files.get(uri)
+        file = self.workspace.files.get(uri)
         if file is not None:
             task = asyncio.ensure_future(self._diagnose(file))
             self._tasks.add(task)  # asyncio holds only a weak reference
             task.add_done_callback(self._tasks.discard)
 
     async def _diagnose(self, file: OpenFile) -> None:
-        """Assemble a file and send its errors and warnings to the client."""
+        """Assemble the program of a file and publish what is wrong with it."""
+        files = dict(self.workspace.files)
 
-        def diagnose() -> list[types.Diagnostic]:
+        def diagnose() -> tuple[Key, dict[str, list[types.Diagnostic]]]:
             self._in_progress = file.uri
             start = time.perf_counter()
             try:
-                return file.diagnostics()
+                program = self.workspace.load(file, files)
+                answers = Answers(file, program, self.workspace.options)
+                return program.key, answers.diagnostics()
             finally:
                 self._seconds[file.uri] = time.perf_counter() - start
                 self._in_progress = ""
 
         try:
-            diagnostics = await self._run(diagnose)
+            key, diagnostics = await self._run(diagnose)
         except Cancelled:
+            if self.workspace.files.get(file.uri) is file:
+                self._plan(file.uri)  # another file of the program has changed
             return
         except Exception as error:
             internal_error(error)
             return
-        if self._files.get(file.uri) is file:
-            self._publish(file.uri, file.version, diagnostics)
-            self._forget_older()
+        if self.workspace.files.get(file.uri) is file:
+            self._published.put(file.uri, key, diagnostics)
 
-    async def _ask(self, params: Any, question: Callable[[OpenFile], T]) -> T | None:
-        """Return the result of `question` for the open file that `params` names.
-
-        Return None if the file is not open, or if it changes meanwhile.
-        """
-        uri = params.text_document.uri
-        other = self._files.get(self._in_progress)
-        if other is not None and other.uri != uri:
-            self._put_again(other)  # plan its diagnostics again, after this request
-        while (file := self._files.pop(uri, None)) is not None:
-            self._files[uri] = file
-            self._forget_older()
-            try:
-                return await self._run(partial(question, file))
-            except Cancelled:
-                newer = self._files.get(uri)
-                if newer is None or newer is file or newer.text != file.text:
-                    return None
-            except asyncio.CancelledError:
-                if self._files.get(uri) is file:
-                    self._put_again(file)
-                raise
-        return None
-
-    def _forget_older(self) -> None:
-        """Drop the assembler's results for all files except those of the latest requests."""
-        for older in list(self._files.values())[:-_MOST_ASSEMBLED]:
-            older.document.forget()
-
-    async def _run(self, work: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._worker, work)
-
-    def _publish(self, uri: str, version: int | None, diagnostics: list[types.Diagnostic]) -> None:
+    def _send_diagnostics(self, uri: str, diagnostics: list[types.Diagnostic]) -> None:
+        file = self.workspace.files.get(uri)
+        version = None if file is None else file.version
         self._peer.notify(
             types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS,
             types.PublishDiagnosticsParams(uri=uri, diagnostics=diagnostics, version=version),
         )
+
+    async def _ask(self, params: Any, question: Callable[[Answers, Any], T]) -> T | None:
+        """Answer `question` about an open file; None if it is closed or changes meanwhile."""
+        uri = params.text_document.uri
+        own, running = self.workspace.program_of(uri), self.workspace.running
+        if self._in_progress not in ("", uri) and (
+            not own or not running or own.key != running.key
+        ):
+            self._cancel_running()  # `_diagnose` plans its diagnostics again, after this request
+        files = self.workspace.files
+        while (file := files.pop(uri, None)) is not None:
+            files[uri] = file
+            try:
+                return await self._run(partial(self._answer, file, dict(files), question, params))
+            except Cancelled:
+                newer = files.get(uri)
+                if newer is None or newer.text != file.text:
+                    return None
+            except asyncio.CancelledError:
+                if files.get(uri) is file:
+                    self._cancel_running()
+                    self._plan(uri)
+                raise
+        return None
+
+    def _answer(
+        self,
+        file: OpenFile,
+        files: dict[str, OpenFile],
+        question: Callable[[Answers, Any], T],
+        params: Any,
+    ) -> T:
+        program = self.workspace.load(file, files)
+        return question(Answers(file, program, self.workspace.options), params)
+
+    def _cancel_running(self) -> None:
+        running = self.workspace.running
+        if running is not None:
+            running.cancel()
+
+    async def _find_symbols(
+        self, params: types.WorkspaceSymbolParams
+    ) -> list[types.WorkspaceSymbol]:
+        folders, files = self.workspace.options.folders, dict(self.workspace.files)
+        return await self._run(partial(self._symbols.find, params.query, folders, files))
+
+    async def _run(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._worker, work)

@@ -1,0 +1,359 @@
+"""The words that may be written at a position of a source."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from macaw.asm import explanations
+from macaw.asm.directive import Directive
+from macaw.asm.directives import DIRECTIVES, PartDirective
+from macaw.asm.editing import blocks, cursor, occurrences
+from macaw.asm.editing.cursor import Cursor
+from macaw.asm.editing.file_view import FileView
+from macaw.asm.editing.source_tokens import DIRECTIVE, MACRO
+from macaw.asm.editors import words
+from macaw.asm.expressions import MODIFIERS
+from macaw.asm.expressions import ROWS as FUNCTION_ROWS
+from macaw.asm.forms import part_class
+from macaw.asm.layout import Area
+from macaw.asm.symbols import Definition
+from macaw.asm.text_directive import TextDirective
+from macaw.asm.text_directives import TEXT_DIRECTIVES
+from macaw.isa import config, manual, registry
+from macaw.isa.kinds import Immediate, Kind, Register
+from macaw.isa.model import Core
+from macaw.isa.model import Directive as CoreDirective
+from macaw.isa.rows import Operand, PseudoOperand, Row
+
+AnyDirective = Directive | PartDirective | TextDirective | CoreDirective
+
+_FILE = re.compile(r'"(?:FILE|file)(\.\w+)?"')
+_NAMED = re.compile(r"(\w+)=")
+_DEVICE, _SECTION, _AT = ".device", ".section", "at="
+_MOST_FILES = 500  # files and folders that are suggested
+_ADDRESS_BITS = 32  # an immediate of so many bits can have any address,
+_PART_BITS = 12  # and one of so many bits a part of an address (%lo)
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A completion: a word that may be written at the cursor.
+
+    `kind` is one of instruction, directive, macro, register, word, operand, function, symbol,
+    constant, core, device, section, file and folder.
+    """
+
+    word: str
+    kind: str
+    detail: str = ""
+    text: str = ""  # an explanation, Markdown
+
+
+@dataclass(frozen=True, slots=True)
+class Completions:
+    """The suggestions at a position, the most likely kinds first.
+
+    They replace the text from offset `start` up to `end`.
+    """
+
+    items: Sequence[Suggestion]
+    start: int
+    end: int
+
+
+def directives(core: Core | None) -> Mapping[str, AnyDirective]:
+    """Return the directives that parts of `core` accept, by name; None: those of every part."""
+    own = {row.name: row for row in core.directives} if core is not None else {}
+    common = {name: row for name, row in DIRECTIVES.items() if name != "="}
+    return {**common, **TEXT_DIRECTIVES, **own}
+
+
+def completions(view: FileView, line: int, column: int) -> Completions:
+    """Return what may be written at a position."""
+    offset = view.offset(line, column)
+    place = cursor.at(view.file.tokens, offset)
+    items = list({item.word: item for item in _suggestions(view, place, offset)}.values())
+    return Completions(items, place.start, offset)
+
+
+def _suggestions(view: FileView, place: Cursor, offset: int) -> Iterator[Suggestion]:
+    if place.is_comment:
+        return
+    if place.start and view.file.text[place.start - 1] == "\\":
+        bodies = blocks.around(view.file.tokens, offset, (blocks.MACRO, blocks.REPETITION))
+        names = [name for body in bodies for name in occurrences.parameters(body)]
+        yield from (Suggestion(name, "word", "a parameter") for name in names)
+        return
+    core = view.core_at(offset)
+    if not place.head:
+        yield from _statements(view, core)
+    elif place.quoted is not None:
+        yield from _files(view, place)
+    elif place.word.startswith("%"):
+        yield from _modifiers()
+    elif place.role == DIRECTIVE:
+        yield from _of_directive(view, core, place)
+    elif place.role == MACRO:
+        yield from _of_macro(view, core, place)
+    elif core is not None:
+        yield from _of_instruction(view, core, place)
+
+
+def _statements(view: FileView, core: Core | None) -> Iterator[Suggestion]:
+    if core is not None:
+        for name, rows in core.rows.items():
+            page = explanations.code(manual.page(core, name), "text")
+            yield Suggestion(name, "instruction", rows[0].meaning, page)
+    for macro in view.program.macros.values():
+        yield Suggestion(macro.name, "macro", macro.syntax, explanations.macro_text(macro))
+    for name, row in directives(core).items():
+        yield Suggestion(name, "directive", row.syntax, row.meaning)
+
+
+# --- symbols ---
+
+
+def _visible(view: FileView) -> Iterator[tuple[str, Definition]]:
+    """Yield the symbols that a user can mean, but not those that macros made up (`\\@`)."""
+    table = view.program.assembly.symbols.table
+    for name, symbol in {**table.shared, **view.scopes[0].symbols}.items():
+        if not explanations.is_expanded(symbol) or _is_in_text(view, name):
+            yield name, symbol
+
+
+def _is_in_text(view: FileView, name: str) -> bool:
+    return any(name in file.text for file in view.program.files.values())
+
+
+def _symbols(
+    view: FileView, *, labels: bool = True, constants: bool = True
+) -> Iterator[Suggestion]:
+    """Yield the symbols of the program: labels, constants, or both."""
+    for name, symbol in _visible(view):
+        if labels if symbol.is_label else constants:
+            kind = "symbol" if symbol.is_label else "constant"
+            yield Suggestion(name, kind, explanations.value(symbol, view.program.assembly.symbols))
+
+
+def _jump_targets(view: FileView) -> Iterator[Suggestion]:
+    """Yield the labels of instructions, and the uses of local labels such as `1b`."""
+    state = view.program.assembly
+    for name, symbol in _visible(view):
+        area = symbol.area
+        if symbol.is_label and isinstance(area, Area):
+            plan = state.layout.plans.get(area.section)
+            if plan is not None and "x" in plan.flags and state.symbols.datum(symbol) is None:
+                yield Suggestion(name, "symbol", explanations.value(symbol, state.symbols))
+    for number in sorted(view.scopes[0].numbered):
+        yield Suggestion(f"{number}b", "symbol", f"the label {number}: before this line")
+        yield Suggestion(f"{number}f", "symbol", f"the label {number}: after this line")
+
+
+def _modifiers() -> Iterator[Suggestion]:
+    for row in FUNCTION_ROWS:
+        if row.name in MODIFIERS:
+            yield Suggestion(row.name, "function", row.syntax, row.meaning)
+
+
+def _functions() -> Iterator[Suggestion]:
+    for row in FUNCTION_ROWS:
+        if row.name not in MODIFIERS:
+            yield Suggestion(row.name, "function", row.syntax, row.meaning)
+
+
+# --- operands of instructions ---
+
+
+def _of_instruction(view: FileView, core: Core, place: Cursor) -> Iterator[Suggestion]:
+    rows = core.rows.get(place.head, ())
+    if place.named in core.carried:
+        named = [form for form in core.carried[place.named] if form.endswith("=")]
+        yield from _words(x for x in core.carried[place.named] if x not in named)
+        yield from (Suggestion(form, "operand") for form in named if place.depth)
+        yield from _symbols(view, constants=False)
+        return
+    depth = place.depth - (1 if core.called and place.depth else 0)
+    index = place.inner if core.called and place.depth else place.operand
+    seen: set[str] = set()
+    for operand in _fitting(rows, place, index, depth):
+        if operand.name not in seen:
+            seen.add(operand.name)
+            yield from _of_kind(view, operand)
+    if not place.named and depth == 0:
+        yield from _named(rows, place)
+
+
+def _fitting(
+    rows: Iterable[Row], place: Cursor, index: int, depth: int
+) -> Iterator[Operand | PseudoOperand]:
+    """Yield the operands of the rows that can be at the cursor."""
+    for row in rows:
+        for operand in row.operands:
+            if place.named and operand.name == place.named.rstrip("="):
+                yield operand
+        positional = [x for x in row.operands if not x.inside and not _is_free(x)]
+        if place.named or index >= len(positional):
+            continue
+        outer = positional[index]
+        if depth:
+            yield from (x for x in row.operands if x.inside == outer.name)
+        else:
+            yield outer
+
+
+def _is_free(operand: Operand | PseudoOperand) -> bool:
+    """Return whether an operand is written by its name or its word, wherever it is."""
+    return bool(getattr(operand, "named", False)) or operand.kind.optional
+
+
+def _named(rows: Iterable[Row], place: Cursor) -> Iterator[Suggestion]:
+    """Yield the operands `name=` and the flags that are not written yet."""
+    for row in rows:
+        free = [x for x in row.operands if _is_free(x)]
+        if place.operand < sum(not x.inside and not _is_free(x) for x in row.operands):
+            continue
+        for operand in free:
+            if operand.kind.optional:
+                for word in operand.kind.words():
+                    if word not in place.written:
+                        yield Suggestion(word, "word", operand.kind.about(word) or operand.name)
+            elif operand.name not in place.written:
+                yield Suggestion(f"{operand.name}=", "operand", operand.kind.describe())
+        for form, meaning in getattr(row, "carries", ()):
+            if form.endswith("=") and form[:-1] not in place.written:
+                yield Suggestion(form, "operand", meaning)
+
+
+def _of_kind(view: FileView, operand: Operand | PseudoOperand) -> Iterator[Suggestion]:
+    """Yield what an operand can be."""
+    kind = operand.kind
+    register = isinstance(kind, Register)
+    for word in kind.words():
+        about = kind.about(word) or operand.name
+        yield Suggestion(word, "register" if register else "word", about)
+    if kind.by_name:
+        return
+    if kind.relative:
+        yield from _jump_targets(view)
+        return
+    bits = kind.bits if isinstance(kind, Immediate) else _ADDRESS_BITS
+    yield from _symbols(view, labels=bits >= _ADDRESS_BITS)
+    if bits >= _PART_BITS:
+        yield from _modifiers()
+    yield from _functions()
+
+
+def _words(names: Iterable[str], detail: str = "") -> Iterator[Suggestion]:
+    return (Suggestion(name, "word", detail) for name in names)
+
+
+# --- operands of directives and macros ---
+
+
+def _of_directive(view: FileView, core: Core | None, place: Cursor) -> Iterator[Suggestion]:
+    head, row = place.head, directives(core).get(place.head)
+    if head == words.CORE:
+        yield from _of_core(place)
+    elif head == _DEVICE:
+        yield from (Suggestion(name, "device") for name in config.presets())
+    elif head == _SECTION and place.operand == 0:
+        yield from _sections(view, core)
+    elif place.named:
+        yield from _of_option(view, core, row, place)
+    elif row is not None:
+        first = place.operand == 0
+        if first and head in occurrences.defining():
+            return  # a new name
+        if place.operand == 1 or not getattr(row, "defines", False):
+            yield from _words(sorted(words.of_directive().get(head, ())))
+        for name in _NAMED.findall(row.syntax):
+            if name not in place.written:
+                yield Suggestion(f"{name}=", "operand", row.syntax)
+        if row.syntax != row.name:
+            yield from _symbols(view)
+            yield from _functions()
+
+
+def _of_core(place: Cursor) -> Iterator[Suggestion]:
+    cores = [core for core in registry.cores() if core.section]
+    if place.operand == 0:
+        yield from (Suggestion(core.name, "core", core.title) for core in cores)
+    elif not place.named:
+        names = dict.fromkeys(core.index for core in cores if core.index)
+        yield from (Suggestion(f"{name}=", "operand", "which of them") for name in names)
+
+
+def _sections(view: FileView, core: Core | None) -> Iterator[Suggestion]:
+    state = view.program.assembly
+    names: list[str] = list(state.layout.plans)
+    if core is not None:
+        names = [".text", *names]
+    yield from (Suggestion(name, "section") for name in dict.fromkeys([*names, ".data", ".bss"]))
+
+
+def _of_option(
+    view: FileView, core: Core | None, row: AnyDirective | None, place: Cursor
+) -> Iterator[Suggestion]:
+    """Yield the values of an operand `name=` of a directive."""
+    if place.named == _AT:
+        device = view.program.assembly.config
+        for other in registry.cores():
+            for name in part_class(other.name).tensor_plans(other, device):
+                yield Suggestion(name, "section", other.title)
+        return
+    kind: Kind | None = None
+    if isinstance(row, CoreDirective) and row.structure and core is not None:
+        members = core.structure(row.structure).members
+        kind = next((x.kind for x in members if f"{x.name}=" == place.named), None)
+    if kind is not None:
+        yield from _words(kind.words(), kind.describe())
+    if kind is None or not kind.by_name:
+        yield from _symbols(view, labels=False)
+
+
+def _of_macro(view: FileView, core: Core | None, place: Cursor) -> Iterator[Suggestion]:
+    macro = view.macro(place.head)
+    if macro is not None and not place.named:
+        for parameter in macro.parameters:
+            if parameter.name not in place.written:
+                yield Suggestion(f"{parameter.name}=", "operand", macro.syntax)
+    yield from _symbols(view)
+    if core is not None:
+        names = [name for file in core.files for group in file.names for name in group]
+        yield from (Suggestion(name, "register") for name in names)
+
+
+# --- files ---
+
+
+def _files(view: FileView, place: Cursor) -> Iterator[Suggestion]:
+    """Yield the files and folders that a string of a directive can name."""
+    row = directives(None).get(place.head)
+    core_rows = [x for core in registry.cores() for x in core.directives if x.name == place.head]
+    row = row or (core_rows[0] if core_rows else None)
+    match = _FILE.search(f"{row.syntax} {row.meaning}") if row is not None else None
+    if match is None:
+        return
+    ending = match[1] or ""
+    inside, _, _begun = (place.quoted or "").rpartition("/")
+    if inside.startswith("/"):
+        return
+    for folder in view.folders:
+        yield from _in_folder(folder / inside, f"{inside}/" if inside else "", ending)
+
+
+def _in_folder(folder: Path, before: str, ending: str) -> Iterator[Suggestion]:
+    try:
+        entries = sorted(folder.iterdir())[:_MOST_FILES]
+    except (OSError, ValueError):
+        return
+    for entry in entries:
+        if entry.name.startswith(".") or not entry.name.isprintable():
+            continue
+        if entry.is_dir():
+            yield Suggestion(f"{before}{entry.name}/", "folder")
+        elif entry.name.endswith(ending):
+            yield Suggestion(f"{before}{entry.name}", "file")

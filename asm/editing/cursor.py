@@ -1,0 +1,122 @@
+"""Where a position is: which statement, which operand, which word that is not complete yet."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from macaw.asm.editing.source_tokens import (
+    COMMENT_TEXT,
+    HEADS,
+    MARK,
+    NAMED,
+    STRING_TEXT,
+    WORD,
+    WRONG,
+    SourceTokens,
+    Token,
+    TokenLine,
+)
+
+_WORDS = re.compile(r"%?[\w.$]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """A position in a statement.
+
+    `word` is the text of the word before the position, which begins at `start`. `head` is the
+    statement's first word, empty if the position is in it or before it. `operand` counts the
+    commas after `head`, except those in brackets. `depth` counts the open brackets, and `inner` the
+    commas in the innermost one. `named` is `data=` in the value of that operand. `quoted` is the
+    text of the string around the position up to it; None outside of strings. `written` are the
+    words `x` of the operands `x=` and of the flags before the position.
+    """
+
+    start: int
+    word: str
+    head: str = ""
+    role: str = ""  # of `head`
+    operand: int = 0
+    depth: int = 0
+    inner: int = 0
+    named: str = ""
+    quoted: str | None = None
+    is_comment: bool = False
+    written: frozenset[str] = frozenset()
+
+
+def at(tokens: SourceTokens, offset: int) -> Cursor:
+    """Return where an offset is."""
+    line = tokens.line_at(offset)
+    place = offset - line.start
+    match = _WORDS.search(line.text, 0, place)
+    assert match is not None
+    start, word = match.start() + line.start, match[0]
+    if any(_is_in_comment(token, place) for token in line.tokens):
+        return Cursor(start, word, is_comment=True)
+    statement = _before(line, place, match.start())
+    return _measure(statement, place, line, start, word)
+
+
+def _is_in_comment(token: Token, place: int) -> bool:
+    if token.role != COMMENT_TEXT or place <= token.start:
+        return False
+    is_closed = token.text.startswith("/*") and token.text.endswith("*/")
+    return place < token.end or (place == token.end and not is_closed)
+
+
+def _before(line: TokenLine, place: int, word: int) -> list[Token]:
+    """Return the tokens of the statement that begin before `place`, but not the word itself.
+
+    A string around the place is the last of them.
+    """
+    statement: list[Token] = []
+    for token in line.tokens:
+        if token.start >= place:
+            break
+        if token.role == MARK and token.text == ";":
+            statement = []
+        elif token.text[0] == '"' or token.start < word or token.end <= word:
+            statement.append(token)
+    return statement
+
+
+def _measure(
+    statement: Sequence[Token], place: int, line: TokenLine, start: int, word: str
+) -> Cursor:
+    """Return the cursor after the tokens of a statement."""
+    head = next((x for x in statement if x.role in HEADS), None)
+    if head is None:
+        return Cursor(start, word)
+    commas = [0]  # after the head and in each open bracket
+    named, written = "", set()
+    for token in statement[statement.index(head) + 1 :]:
+        is_string = token.role == STRING_TEXT or (token.role == WRONG and token.text[0] == '"')
+        if is_string and (place < token.end or (place == token.end and not _is_whole(token))):
+            inside = line.text[token.start + 1 : place]
+            return Cursor(
+                line.start + token.start + 1, inside, head.text, head.role, commas[0],
+                len(commas) - 1, commas[-1], named, inside,
+            )  # fmt: skip
+        if token.role == MARK and token.text in "([":
+            commas.append(0)
+        elif token.role == MARK and token.text in ")]" and len(commas) > 1:
+            commas.pop()
+        elif token.role == MARK and token.text == ",":
+            commas[-1] += 1
+            named = named if len(commas) > 1 else ""
+        elif token.role == NAMED and len(commas) == 1:
+            named = f"{token.text}="
+            written.add(token.text)
+        elif token.role == WORD and len(commas) == 1:
+            written.add(token.text)
+    return Cursor(
+        start, word, head.text, head.role, commas[0], len(commas) - 1, commas[-1], named,
+        written=frozenset(written),
+    )  # fmt: skip
+
+
+def _is_whole(token: Token) -> bool:
+    return len(token.text) > 1 and token.text.endswith('"')

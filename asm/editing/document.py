@@ -1,0 +1,190 @@
+"""A source in an editor: all questions that an editor can ask about it, in one class.
+
+Lines and columns count from 1, as in diagnostics. The answers come from the tables and from a run
+of the assembler over the program of the source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from macaw.asm.assembler import Source
+from macaw.asm.assembly_state import AssemblyState
+from macaw.asm.diagnostics import Diagnostic, Span
+from macaw.asm.editing import (
+    blocks,
+    colours,
+    completion,
+    fixes,
+    hovers,
+    inlays,
+    links,
+    occurrences,
+    outlines,
+    renaming,
+    signatures,
+)
+from macaw.asm.editing.blocks import Block
+from macaw.asm.editing.colours import ColouredWord
+from macaw.asm.editing.completion import Completions
+from macaw.asm.editing.file_view import FileView
+from macaw.asm.editing.fixes import Fix
+from macaw.asm.editing.hovers import Hover
+from macaw.asm.editing.inlays import Annotation
+from macaw.asm.editing.links import FileLink
+from macaw.asm.editing.outlines import Entry
+from macaw.asm.editing.program import EditedProgram, ProgramFile
+from macaw.asm.editing.signatures import Signature
+from macaw.asm.equivalence import same_tokens
+from macaw.asm.formatter import format_text
+from macaw.isa.model import Core
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An occurrence of a word. `defines` says that the word is defined there."""
+
+    span: Span
+    defines: bool
+
+
+@dataclass(frozen=True)
+class Document:
+    """A source text in an editor. It may read files below `folder` and `include_dirs`.
+
+    `whole` is the program that the source belongs to; without it, the source is a program alone.
+    """
+
+    text: str
+    name: str
+    folder: Path | None = None
+    include_dirs: Sequence[str | Path] = ()
+    defines: Mapping[str, str | int] = field(default_factory=dict)
+    watch: Callable[[], None] = lambda: None
+    whole: EditedProgram | None = None
+
+    @cached_property
+    def program(self) -> EditedProgram:
+        """The program that the source belongs to."""
+        if self.whole is not None:
+            return self.whole
+        source = Source(self.text, self.name, self.folder)
+        return EditedProgram((source,), None, self.include_dirs, self.defines, self.watch)
+
+    @cached_property
+    def _view(self) -> FileView:
+        """The file in its program.
+
+        If the program does not read the file with this text, the file has no symbols of its own.
+        """
+        file = self.program.files.get(self.name)
+        if file is None or file.text != self.text:
+            file = ProgramFile(self.name, self.text, self.folder, (0,))
+        return FileView(self.program, file)
+
+    @property
+    def assembly(self) -> AssemblyState:
+        """The state after a run of the assembler over the program."""
+        return self.program.assembly
+
+    def forget(self) -> None:
+        """Drop the result of the assembler, so that the next query assembles the program again."""
+        self.program.forget()
+        self.__dict__.pop("_view", None)
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """All errors and warnings of the program."""
+        return self.assembly.report.diagnostics()
+
+    def core_at(self, line: int) -> Core | None:
+        """Return the core whose part contains the line; None before the first part."""
+        return self._view.core_at(self._view.offset(line, 1))
+
+    # --- questions about a position ---
+
+    def definition(self, line: int, column: int) -> Span | None:
+        """Return the span that defines the symbol, local label, macro or file at a position.
+
+        Return None if it is unknown.
+        """
+        return hovers.definition(self._view, line, column)
+
+    def hover(self, line: int, column: int) -> Hover | None:
+        """Return an explanation of the word at a position; None if there is none."""
+        return hovers.hover(self._view, line, column)
+
+    def completions(self, line: int, column: int) -> Completions:
+        """Return the words that may be written at a position, the most likely kinds first."""
+        return completion.completions(self._view, line, column)
+
+    def signatures(self, line: int, column: int) -> list[Signature]:
+        """Return the ways to write the statement at a position; the best one is the first."""
+        return signatures.signatures(self._view, line, column)
+
+    def references(self, line: int, column: int) -> list[Place]:
+        """Return all places in the program of the word at a position; none if it is no name."""
+        view = self._view
+        target = occurrences.at(view, view.offset(line, column))
+        if target is None:
+            return []
+        views: dict[ProgramFile, FileView] = {view.file: view}
+        places = []
+        for file, item in occurrences.same(view, target):
+            other = views.setdefault(file, FileView(self.program, file))
+            places.append(Place(other.span(item.start, item.end), item.defines))
+        return places
+
+    def highlights(self, line: int, column: int) -> list[Place]:
+        """Return the places in this file of the word at a position."""
+        return [x for x in self.references(line, column) if x.span.file == self.name]
+
+    def name_at(self, line: int, column: int) -> tuple[str, Span]:
+        """Return the name at a position, which can be renamed. Raises `RenameError`."""
+        occurrence, span = renaming.target(self._view, line, column)
+        return occurrence.name, span
+
+    def rename(self, line: int, column: int, name: str) -> Mapping[str, list[Span]]:
+        """Return the spans to replace by `name`, for each file. Raises `RenameError`."""
+        return renaming.rename(self._view, line, column, name)
+
+    # --- questions about the text ---
+
+    def format_text(self) -> str:
+        """Return the formatted text.
+
+        If formatting would change a statement, return the text unchanged.
+        """
+        text = format_text(self.text)
+        return text if same_tokens(self.text, text) else self.text
+
+    def outline(self) -> list[Entry]:
+        """Return the outline of the source: its symbols and macros, grouped by `.core` part."""
+        return outlines.outline(self._view)
+
+    def symbols(self) -> Iterator[Entry]:
+        """Yield the symbols and macros that the text defines."""
+        return outlines.defined(self._view)
+
+    def folds(self) -> list[Block]:
+        """Return the blocks of the text that an editor can fold."""
+        return blocks.blocks(self._view.file.tokens)
+
+    def links(self) -> Iterator[FileLink]:
+        """Yield the names of files in the text."""
+        return links.links(self._view)
+
+    def fixes(self, first: int, last: int) -> Iterator[Fix]:
+        """Yield the corrections of errors in the lines from `first` to `last`."""
+        return fixes.fixes(self._view, first, last)
+
+    def coloured_words(self, start: int, end: int) -> Iterator[ColouredWord]:
+        """Yield the words of the lines from the offset `start` up to `end`, with their roles."""
+        return colours.coloured_words(self._view, start, end)
+
+    def annotations(self, start: int, end: int) -> Iterator[Annotation]:
+        """Yield the notes inside the lines from the offset `start` up to `end`."""
+        return inlays.annotations(self._view, start, end)

@@ -1,0 +1,61 @@
+"""The symbols and macros of a source, in the parts in which they are defined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from macaw.asm import explanations
+from macaw.asm.diagnostics import Span
+from macaw.asm.editing.file_view import FileView, by_line
+from macaw.asm.editing.source_tokens import WORD, head_of
+from macaw.asm.editors import words
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An entry of the outline. `kind` is one of part, code, data, tensor, constant and macro."""
+
+    name: str
+    kind: str
+    detail: str
+    span: Span
+    children: tuple[Entry, ...] = ()
+
+
+def outline(view: FileView) -> list[Entry]:
+    """Return the outline of a source: its symbols and macros, grouped by `.core` part."""
+    parts = list(_parts(view))
+    groups: list[list[Entry]] = [[] for _ in range(len(parts) + 1)]
+    for entry in sorted(defined(view), key=lambda entry: by_line(entry.span)):
+        groups[sum(span.line <= entry.span.line for _name, span in parts)].append(entry)
+    entries = groups[0]
+    for (name, span), children in zip(parts, groups[1:], strict=True):
+        entries.append(Entry(f".core {name}", "part", "", span, tuple(children)))
+    return entries
+
+
+def _parts(view: FileView) -> Iterator[tuple[str, Span]]:
+    """Yield (name of the core, its span) of each `.core` line."""
+    for line in view.file.tokens.lines:
+        if words.CORE not in line.text:
+            continue
+        for statement in line.statements():
+            head = head_of(statement)
+            names = [token for token in statement if token.role == WORD]
+            if head is not None and head.text == words.CORE and names:
+                yield names[0].text, view.token_span(line, names[0])
+
+
+def defined(view: FileView) -> Iterator[Entry]:
+    """Yield the symbols and macros that the text defines, except in includes and expansions."""
+    names = view.program.assembly.symbols
+    text = view.file.text
+    for symbol in view.scopes[0].symbols.values():
+        source = symbol.line.source
+        if explanations.is_written(symbol) and source.text == text:
+            kind, value = explanations.kind(symbol, names), explanations.value(symbol, names)
+            yield Entry(symbol.name, kind, value, explanations.place(symbol))
+    for macro in view.program.assembly.macros:
+        if macro.line.source.text == text:
+            yield Entry(macro.name, "macro", macro.syntax, explanations.macro_place(macro))

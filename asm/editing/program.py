@@ -1,0 +1,129 @@
+"""A program in an editor: the sources that are assembled together, and the files they include."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from macaw.asm.assembler import Source, analyse
+from macaw.asm.assembly_state import AssemblyState
+from macaw.asm.editing.source_tokens import SourceTokens
+from macaw.asm.macro import Macro
+from macaw.asm.source import SourceText
+from macaw.asm.symbols import Definition, Scope
+from macaw.asm.text_stack import EDITED_CHARACTERS, EDITED_LINES, Budget
+from macaw.isa.config import ConfigError
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramFile:
+    """A file of a program.
+
+    `scopes` are the numbers of the sources whose symbols it sees: its own number, or those of the
+    sources that include it. `core` names the core of the part that it begins in, or is empty.
+    """
+
+    name: str
+    text: str
+    folder: Path | None
+    scopes: tuple[int, ...]
+    core: str = ""
+
+    @cached_property
+    def tokens(self) -> SourceTokens:
+        """The tokens of the text."""
+        return SourceTokens(self.text, self.core)
+
+
+@dataclass(frozen=True, eq=False)
+class EditedProgram:
+    """The sources of a program, with their texts at one moment.
+
+    `text_of` returns the text of an included file that is open in the editor, None for any other.
+    """
+
+    sources: tuple[Source, ...]
+    device: str | None = None
+    include_dirs: Sequence[str | Path] = ()
+    defines: Mapping[str, str | int] = field(default_factory=dict)
+    watch: Callable[[], None] = lambda: None
+    text_of: Callable[[Path], str | None] = lambda path: None
+
+    @cached_property
+    def assembly(self) -> AssemblyState:
+        """The state after a run of the assembler over the sources.
+
+        The limits for expansions are lower than in a normal run. The run calls `watch` repeatedly;
+        an exception that `watch` raises ends the run. A `device` that cannot be loaded is ignored.
+        """
+        try:
+            return self._assemble(self.device)
+        except ConfigError:
+            return self._assemble(None)
+
+    def _assemble(self, device: str | None) -> AssemblyState:
+        return analyse(
+            self.sources,
+            device=device,
+            defines=self.defines,
+            include_dirs=self.include_dirs,
+            budget=Budget(EDITED_LINES, EDITED_CHARACTERS),
+            watch=self.watch,
+            text_of=self.text_of,
+        ).state
+
+    def forget(self) -> None:
+        """Drop all results, so that the next query assembles the sources again."""
+        for name in ("assembly", "files", "macros"):
+            self.__dict__.pop(name, None)
+
+    @cached_property
+    def files(self) -> Mapping[str, ProgramFile]:
+        """The files of the program by name: the sources first, then what they include."""
+        files: dict[str, ProgramFile] = {}
+        for number, source in enumerate(self.sources):
+            if source.name not in files:
+                files[source.name] = ProgramFile(source.name, source.text, source.folder, (number,))
+        scopes: dict[str, list[int]] = {}
+        for name, number in self.assembly.folders.included:
+            scopes.setdefault(name, []).append(number)
+        for (name, _number), text in self.assembly.folders.included.items():
+            if name not in files:
+                core = _core_at_include(files, text)
+                files[name] = ProgramFile(name, text.text, text.folder, tuple(scopes[name]), core)
+        return files
+
+    @cached_property
+    def macros(self) -> Mapping[str, Macro]:
+        """The macros of all sources, by their names in lower case."""
+        return {macro.name.lower(): macro for macro in self.assembly.macros}
+
+    def scope(self, number: int) -> Scope:
+        """Return the symbols of the source with this number."""
+        return self.assembly.symbols.table.scopes[number]
+
+    def files_of(self, scopes: set[int]) -> Iterator[ProgramFile]:
+        """Yield the files that see the symbols of one of these sources."""
+        return (file for file in self.files.values() if scopes.intersection(file.scopes))
+
+    def is_from_outside(self, symbol: Definition) -> bool:
+        """Return whether a symbol comes from `defines`, not from a source."""
+        return symbol.name in self.defines and not symbol.line.text
+
+    def content(self) -> list[tuple[str, bytes, int]]:
+        """Return (section, bytes, size) of each area, to find out if two programs are the same."""
+        plans = self.assembly.layout.plans.values()
+        return [(plan.name, bytes(area.data), area.size) for plan in plans for area in plan.areas]
+
+
+def _core_at_include(files: Mapping[str, ProgramFile], text: SourceText) -> str:
+    """Return the core of the part in which a text is included; empty if it is in no part."""
+    assert text.caller is not None
+    line = text.caller.line
+    while line.source.name not in files or files[line.source.name].text != line.source.text:
+        if line.source.caller is None:  # the file is replaced since
+            return ""
+        line = line.source.caller.line
+    return files[line.source.name].tokens.core_at(line.start)

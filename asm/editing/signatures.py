@@ -1,0 +1,128 @@
+"""The operands of the statement at a position: their names, their ranges, and which one is next."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from macaw.asm.editing import cursor
+from macaw.asm.editing.completion import directives
+from macaw.asm.editing.cursor import Cursor
+from macaw.asm.editing.file_view import FileView
+from macaw.isa import codec
+from macaw.isa.model import Core
+from macaw.isa.rows import Operand, PseudoOperand, Row
+
+_NAMED = re.compile(r"(\w+)=")
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """An operand: the characters of the signature's label from `start` up to `end`, its meaning."""
+
+    start: int
+    end: int
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """A way to write a statement. `active` is the index of the next operand; None: of none."""
+
+    label: str
+    meaning: str
+    parameters: Sequence[Parameter]
+    active: int | None
+
+
+def signatures(view: FileView, line: int, column: int) -> list[Signature]:
+    """Return the ways to write the statement at a position; the one that fits best is the first."""
+    offset = view.offset(line, column)
+    place = cursor.at(view.file.tokens, offset)
+    if place.is_comment or not place.head:
+        return []
+    macro = view.macro(place.head)
+    if macro is not None:
+        return [_of_text(macro.syntax, "A macro.", place)]
+    core = view.core_at(offset)
+    rows = core.rows.get(place.head, ()) if core is not None else ()
+    if core is not None and rows:
+        found = [_of_row(core, row, place) for row in rows]
+        return sorted(found, key=lambda item: item.active is None)
+    directive = directives(core).get(place.head)
+    return [] if directive is None else [_of_text(directive.syntax, directive.meaning, place)]
+
+
+def _of_row(core: Core, row: Row, place: Cursor) -> Signature:
+    """Return the signature of an instruction."""
+    carried = getattr(row, "carries", ())
+    label = ", ".join([codec.syntax(row), *(form for form, _meaning in carried)])
+    if carried and not row.syntax:
+        label = label.replace(",", "", 1)
+    parameters = list(_operands(row, label))
+    position = parameters[-1].end if parameters else len(row.mnemonic)
+    for form, meaning in carried:
+        start = label.index(form, position)
+        position = start + len(form)
+        parameters.append(Parameter(start, position, meaning))
+    names = [*(item.name for item in row.operands), *(form.rstrip("=") for form, _ in carried)]
+    return Signature(label, row.meaning, parameters, _active(core, row, names, place))
+
+
+def _operands(row: Row, label: str) -> Iterator[Parameter]:
+    position = len(row.mnemonic)
+    for operand in row.operands:
+        match = re.compile(rf"\b{re.escape(operand.name)}\b(?:=[-\w]*)?").search(label, position)
+        assert match is not None
+        position = match.end()
+        yield Parameter(match.start(), position, f"{operand.name}: {_range(operand)}")
+
+
+def _range(operand: Operand | PseudoOperand) -> str:
+    text = operand.kind.describe()
+    if operand.default is not None and not operand.kind.optional and not operand.inside:
+        text += f"; {operand.kind.format(operand.default)} if left out"
+    return text
+
+
+def _active(core: Core, row: Row, names: Sequence[str], place: Cursor) -> int | None:
+    """Return the index, among an instruction's operands, of the one at the cursor."""
+    if place.named:
+        name = place.named.rstrip("=")
+        return names.index(name) if name in names else None
+    is_call = core.called and place.depth > 0
+    index, depth = (place.inner, place.depth - 1) if is_call else (place.operand, place.depth)
+    outer = [item for item in row.operands if not item.inside]
+    if index >= len(outer):
+        return len(row.operands) if index < len(names) and len(outer) < len(names) else None
+    chosen: Operand | PseudoOperand = outer[index]
+    if depth:
+        chosen = next((x for x in row.operands if x.inside == chosen.name), chosen)
+    return names.index(chosen.name)
+
+
+def _of_text(syntax: str, meaning: str, place: Cursor) -> Signature:
+    """Return the signature of a directive or macro, whose operands its syntax separates."""
+    head, _, rest = syntax.partition(" ")
+    parameters = list(_pieces(rest, len(head) + 1))
+    active: int | None = place.operand if place.operand < len(parameters) else None
+    if active is None and parameters and "..." in syntax:
+        active = len(parameters) - 1
+    if place.named:
+        texts = [syntax[item.start : item.end] for item in parameters]
+        named = (x for x, text in enumerate(texts) if place.named in _names(text))
+        active = next(named, active)
+    return Signature(syntax, meaning, parameters, active)
+
+
+def _names(text: str) -> Iterable[str]:
+    return (f"{name}=" for name in _NAMED.findall(text))
+
+
+def _pieces(text: str, start: int) -> Iterator[Parameter]:
+    """Yield the operands of a syntax, without its commas and brackets."""
+    for match in re.finditer(r"[^,\[\]\s][^,\[\]]*", text):
+        piece = match[0].rstrip()
+        first = start + match.start()
+        yield Parameter(first, first + len(piece), "")

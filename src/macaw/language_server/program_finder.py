@@ -1,0 +1,132 @@
+"""Finds the sources that a file is assembled with: by golden.toml files and `.include` lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from macaw.golden_description import DESCRIPTION_FILE, read_description
+from macaw.isa import reading
+from macaw.isa.errors import MacawError
+from macaw.language_server.uris import resolve
+
+SOURCE_ENDINGS = (".s", ".S", ".asm", ".inc", ".h")
+_INCLUDE = re.compile(r'^[^#"\n]*?\.include[ \t]+"([^"\n]+)"', re.MULTILINE)
+_MOST_LEVELS = 6  # folders above a file that are searched
+_MOST_FILES = 500  # files of a folder that are read
+_MOST_BYTES = 1 << 20  # of a file that is searched for `.include`
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramDescription:
+    """The sources of a program, in their order, and the device of its golden.toml."""
+
+    sources: tuple[Path, ...]
+    device: str | None = None
+
+
+def includes(text: str) -> tuple[str, ...]:
+    """Return the names of the files that a text includes."""
+    return tuple(_INCLUDE.findall(text))
+
+
+class ProgramFinder:
+    """Finds programs; what it read stays in memory until `forget`."""
+
+    def __init__(self, folders: Sequence[Path], include_dirs: Iterable[str]) -> None:
+        """Search for programs up to one of `folders`, or a few levels if no folder is open."""
+        self._folders = [path for path in map(resolve, folders) if path is not None]
+        self._include_dirs = [path for path in map(resolve, include_dirs) if path is not None]
+        self._programs: dict[Path, ProgramDescription] = {}
+        self._included: dict[Path, tuple[str, ...]] = {}
+
+    def forget(self) -> None:
+        """Read all files again for the next question."""
+        self._programs.clear()
+        self._included.clear()
+
+    def find(self, path: Path, texts: Mapping[Path, str]) -> ProgramDescription:
+        """Return the program of a file. `texts` are those of the files that are open.
+
+        It is the program of a golden.toml that names the file; else that of a file that includes
+        it, where an open file comes first; else the file is a program alone.
+        """
+        found = self._programs.get(path)  # another thread may call `forget` meanwhile
+        if found is None:
+            found = self._programs[path] = self._search(path, texts)
+        return found
+
+    def _search(self, path: Path, texts: Mapping[Path, str]) -> ProgramDescription:
+        chain = [path]  # each file is included by the next one
+        while True:
+            described = self._described(chain[-1])
+            if described is not None:
+                return described
+            including = [x for x in self._including(chain[-1], texts) if x not in chain]
+            if not including:
+                return ProgramDescription((chain[-1],))
+            chain.append(min(including, key=lambda x: self._rank(x, texts)))
+
+    def _rank(self, path: Path, texts: Mapping[Path, str]) -> tuple[bool, bool, str]:
+        return path not in texts, self._described(path) is None, str(path)
+
+    def _described(self, path: Path) -> ProgramDescription | None:
+        """Return the program of the golden.toml file that names a source; None if there is none."""
+        for folder in self._above(path):
+            if (folder / DESCRIPTION_FILE).is_file():
+                try:
+                    golden = read_description(folder)
+                except MacawError:
+                    continue
+                sources = [resolve(source) for source in golden.sources]
+                if path in sources:
+                    known = tuple(source for source in sources if source is not None)
+                    return ProgramDescription(known, golden.device)
+        return None
+
+    def _above(self, path: Path) -> Iterator[Path]:
+        """Yield the folders above a file, up to one that is open in the editor."""
+        for folder in list(path.parents)[:_MOST_LEVELS]:
+            yield folder
+            if folder in self._folders:
+                return
+
+    def _including(self, path: Path, texts: Mapping[Path, str]) -> Iterator[Path]:
+        """Yield the files that include a file."""
+        for other, names in self._candidates(path, texts):
+            bases = [*self._above(other), *self._include_dirs]
+            if other != path and any(resolve(base / x) == path for base in bases for x in names):
+                yield other
+
+    def _candidates(
+        self, path: Path, texts: Mapping[Path, str]
+    ) -> Iterator[tuple[Path, Sequence[str]]]:
+        """Yield the files that may include a file, with the names of what they include."""
+        for other, text in texts.items():
+            yield other, includes(text)
+        folders = [*self._above(path), *self._folders]
+        for folder in dict.fromkeys(folders):
+            for other in _sources(folder):
+                if other not in texts:
+                    yield other, self._includes_of(other)
+
+    def _includes_of(self, path: Path) -> Sequence[str]:
+        names = self._included.get(path)
+        if names is None:
+            try:
+                text = reading.read(path, _MOST_BYTES).decode("utf-8", "replace")
+            except reading.UnreadableError:
+                text = ""
+            names = self._included[path] = includes(text)
+        return names
+
+
+def _sources(folder: Path) -> list[Path]:
+    """Return the sources in a folder, by name."""
+    try:
+        files = [path for path in folder.iterdir() if path.suffix in SOURCE_ENDINGS]
+    except OSError:
+        return []
+    return sorted(path for path in files if path.is_file())[:_MOST_FILES]

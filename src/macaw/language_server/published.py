@@ -1,0 +1,56 @@
+"""The diagnostics that the client shows: those of several programs may be in one file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lsprotocol import types
+
+from macaw.language_server.workspace import Key
+
+
+class Published:
+    """What is wrong with each program, by the URI of the file that shows it."""
+
+    def __init__(self, send: Callable[[str, list[types.Diagnostic]], None]) -> None:
+        """Call `send` with all diagnostics of a URI, when they have changed."""
+        self._send = send
+        self._of_program: dict[Key, dict[str, list[types.Diagnostic]]] = {}
+        self._program_of: dict[str, Key] = {}  # by the URI of an open file
+        self._shown: dict[str, list[types.Diagnostic]] = {}
+
+    def put(self, uri: str, key: Key, diagnostics: dict[str, list[types.Diagnostic]]) -> None:
+        """Set the diagnostics of the program `key`, to which the open file `uri` belongs.
+
+        Those of this file are sent even if they have not changed, because its version may have.
+        """
+        self._of_program[key] = diagnostics
+        self._program_of[uri] = key
+        self._shown.pop(uri, None)
+        self._update()
+
+    def close(self, uri: str) -> None:
+        """Forget an open file, and the program to which no other open file belongs."""
+        self._program_of.pop(uri, None)
+        self._shown.pop(uri, None)
+        for diagnostics in self._of_program.values():
+            diagnostics.pop(uri, None)
+        self._update()
+        self._send(uri, [])
+
+    def _update(self) -> None:
+        """Send what has changed."""
+        used = set(self._program_of.values())
+        for key in [key for key in self._of_program if key not in used]:
+            del self._of_program[key]
+        new: dict[str, list[types.Diagnostic]] = {uri: [] for uri in self._shown}
+        for program in self._of_program.values():
+            for uri, diagnostics in program.items():
+                shown = new.setdefault(uri, [])
+                shown += [item for item in diagnostics if item not in shown]
+        for uri, diagnostics in new.items():
+            if self._shown.get(uri) != diagnostics:
+                self._send(uri, diagnostics)
+            self._shown[uri] = diagnostics
+            if not diagnostics and uri not in self._program_of:
+                del self._shown[uri]

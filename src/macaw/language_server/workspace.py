@@ -1,0 +1,214 @@
+"""The open files, and the programs that they belong to.
+
+The thread of the messages changes the open files. The thread of the assembler loads programs; it
+gets the open files of one moment, as a mapping from URIs.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+
+from macaw.asm.assembler import Source
+from macaw.asm.diagnostics import printable_name
+from macaw.asm.editing.program import EditedProgram
+from macaw.isa import reading
+from macaw.language_server.client_options import ClientOptions
+from macaw.language_server.open_file import OpenFile
+from macaw.language_server.program_finder import ProgramFinder, includes
+from macaw.language_server.uris import resolve
+
+MOST_PROGRAMS = 4  # whose results of the assembler stay in memory
+
+Key = tuple[str, ...]  # of a program: the names of its sources
+
+
+class Cancelled(Exception):
+    """The run of the assembler has ended early: a file changed, or another program comes first."""
+
+
+class LoadedProgram:
+    """A program with the texts of one moment. `open_files` are the open files, by their paths."""
+
+    def __init__(
+        self,
+        key: Key,
+        sources: tuple[Source, ...],
+        device: str | None,
+        options: ClientOptions,
+        open_files: Mapping[Path, OpenFile],
+    ) -> None:
+        self.key, self.open_files = key, open_files
+        self.is_stale = False  # a file on the disk has changed
+        self._cancellation = threading.Event()
+        self._reads: frozenset[Path] | None = None
+        self.edited = EditedProgram(
+            sources,
+            device,
+            options.include_dirs,
+            options.defines,
+            self._check_cancellation,
+            self._text_of,
+        )
+
+    def _check_cancellation(self) -> None:
+        if self._cancellation.is_set():
+            raise Cancelled
+
+    def _text_of(self, path: Path) -> str | None:
+        file = self.open_files.get(path)
+        return None if file is None else file.source
+
+    def cancel(self) -> None:
+        """Make the run of the assembler raise `Cancelled`, now or when it starts."""
+        self._cancellation.set()
+
+    def assemble(self) -> None:
+        """Assemble the program, unless it is assembled. Raises `Cancelled`."""
+        self._check_cancellation()
+        names = [source.name for source in self.edited.sources]
+        names += self.edited.assembly.folders.read
+        self._reads = frozenset(path for path in map(resolve, names) if path is not None)
+
+    def forget(self) -> None:
+        """Drop the result of the assembler; what the program reads stays known."""
+        self.edited.forget()
+
+    @property
+    def is_assembled(self) -> bool:
+        """Whether the result of the assembler is in memory."""
+        return "assembly" in self.edited.__dict__
+
+    def reads(self, path: Path | None) -> bool:
+        """Return whether the program reads a file.
+
+        A program that was never assembled may read any file; without a path, any program does.
+        """
+        return self._reads is None or path is None or path in self._reads
+
+    def is_current(self, open_files: Mapping[Path, OpenFile]) -> bool:
+        """Return whether a run of the assembler with these open files would read the same texts."""
+        if self.is_stale or self._cancellation.is_set():
+            return False
+        paths = {*self.open_files, *open_files}
+        return all(
+            not self.reads(path) or _text(self.open_files, path) == _text(open_files, path)
+            for path in paths
+        )
+
+
+def _text(files: Mapping[Path, OpenFile], path: Path) -> str | None:
+    file = files.get(path)
+    return None if file is None else file.text
+
+
+class Workspace:
+    """The open files by URI, in the order of their latest requests, and the programs in memory."""
+
+    def __init__(self) -> None:
+        self.options = ClientOptions()
+        self.files: dict[str, OpenFile] = {}
+        self.running: LoadedProgram | None = None  # the assembler works on it
+        self._programs: dict[Key, LoadedProgram] = {}
+        self._latest: dict[str, LoadedProgram] = {}  # by URI
+        self._finder = ProgramFinder((), ())
+
+    def configure(self, options: ClientOptions) -> None:
+        """Set the options, at the start of the session."""
+        self.options = options
+        self._finder = ProgramFinder(options.folders, options.include_dirs)
+
+    # --- in the thread of the messages ---
+
+    def put(self, file: OpenFile) -> None:
+        """Open a file, or replace its older version."""
+        older = self.files.pop(file.uri, None)
+        self.files[file.uri] = file
+        if older is None or includes(older.text) != includes(file.text):
+            self._finder.forget()
+        if older is None or older.text != file.text:
+            self._cancel_reader(file.path)
+
+    def close(self, uri: str) -> OpenFile | None:
+        """Close a file and return it; None if it is not open."""
+        file = self.files.pop(uri, None)
+        self._latest.pop(uri, None)
+        if file is not None:
+            self._finder.forget()
+            self._cancel_reader(file.path)
+        return file
+
+    def changed_on_disk(self, path: Path | None) -> None:
+        """Let the programs that read a file be assembled again; None: any file."""
+        self._finder.forget()
+        for program in list(self._programs.values()):
+            program.is_stale |= program.reads(path)
+        self._cancel_reader(path)
+
+    def program_of(self, uri: str) -> LoadedProgram | None:
+        """Return the latest program of an open file, whose texts may be older; None if unknown."""
+        return self._latest.get(uri)
+
+    def _cancel_reader(self, path: Path | None) -> None:
+        """End the run of the assembler if it may read a file whose text has changed."""
+        running = self.running
+        if running is not None and running.reads(path):
+            running.cancel()
+
+    # --- in the thread of the assembler ---
+
+    def load(self, file: OpenFile, files: Mapping[str, OpenFile]) -> LoadedProgram:
+        """Return the program of a file, assembled. `files` are the open files.
+
+        Raises `Cancelled`.
+        """
+        open_files = {x.path: x for x in files.values() if x.path is not None}
+        key, sources, device = self._sources(file, open_files)
+        program = self._programs.pop(key, None)
+        if program is None or not program.is_current(open_files):
+            program = LoadedProgram(key, sources, device, self.options, open_files)
+        self._programs[key] = program
+        self._latest[file.uri] = program
+        for older in list(self._programs)[:-MOST_PROGRAMS]:
+            self._programs.pop(older).forget()
+        self.running = program
+        try:
+            program.assemble()
+        finally:
+            self.running = None
+        return program
+
+    def _sources(
+        self, file: OpenFile, open_files: Mapping[Path, OpenFile]
+    ) -> tuple[Key, tuple[Source, ...], str | None]:
+        """Return (key, sources, device) of the program of a file."""
+        alone = Source(file.source, file.name, file.folder)
+        if file.path is None or file.is_too_long:
+            return (file.uri,), (alone,), None
+        texts = {path: x.source for path, x in open_files.items()}
+        found = self._finder.find(file.path, texts)
+        sources = [
+            alone if path == file.path else _source(path, open_files) for path in found.sources
+        ]
+        known = tuple(source for source in sources if source is not None)
+        if not known:
+            return (file.name,), (alone,), None
+        return tuple(source.name for source in known), known, found.device
+
+    @property
+    def programs(self) -> list[LoadedProgram]:
+        """The programs in memory, the one of the latest request last."""
+        return list(self._programs.values())
+
+
+def _source(path: Path, open_files: Mapping[Path, OpenFile]) -> Source | None:
+    """Return a source of a program; None if it cannot be read."""
+    file = open_files.get(path)
+    if file is not None:
+        return Source(file.source, file.name, file.folder)
+    try:
+        text = reading.read(path, reading.MOST_SOURCE).decode("utf-8-sig")
+    except (reading.UnreadableError, UnicodeDecodeError):
+        return None
+    return Source(text, printable_name(str(path)), path.parent)
