@@ -84,3 +84,155 @@ def _instruction(pick: random.Random, labels: list[str], number: int) -> str:
     if dice < 0.97:
         return f"mv      {one}, {two}"
     return f"{pick.choice(('beqz', 'bnez')):<7} {one}, {pick.choice(labels)}"
+
+
+def program_of_four_files() -> dict[str, str]:
+    """Return the texts of a program of 1,300 lines, by file name, with its golden.toml.
+
+    main.s is cp's part, kernels.s vc's, layer.s that of a row; all include common.inc. The program
+    assembles without a warning.
+    """
+    sizes = {"main.s": 500, "kernels.s": 420, "layer.s": 220, "common.inc": 160}
+    lines = {
+        "main.s": _main(sizes["main.s"]),
+        "kernels.s": _kernels(sizes["kernels.s"]),
+        "layer.s": _layer(sizes["layer.s"]),
+        "common.inc": _common(sizes["common.inc"]),
+    }
+    for name, size in sizes.items():
+        if len(lines[name]) != size:
+            raise ValueError(f"{name} has {len(lines[name])} lines, not {size}")
+    texts = {name: "\n".join(found) + "\n" for name, found in lines.items()}
+    return {**texts, "golden.toml": 'source = ["main.s", "kernels.s", "layer.s"]\n'}
+
+
+def _filled(lines: list[str], size: int) -> list[str]:
+    return [*lines, *(f"# note {number}" for number in range(size - len(lines)))]
+
+
+def _main(size: int) -> list[str]:
+    """The part of cp: routines that call one another, and the start of vc."""
+    out = [
+        "# main.s - starts the kernels and calls some routines.",
+        '        .include "common.inc"',
+        "        .device base",
+        "        .input  x, int8, LANES * BLOCKS",
+        "        .output y, int32, BLOCKS",
+        "        .global x, y, finish",
+        "        .core   cp",
+        "_start: li      a0, 1",
+        "        la      a1, kernels",
+        "        core.start a0, a1",
+        "        li      a0, 1 << 1",
+        "        core.wait a0",
+        "        call    routine0",
+        "finish: leave   0",
+    ]
+    number = 0
+    while len(out) + 12 <= size:
+        out += [
+            f"routine{number}:",
+            "        save    ra",
+            f"        li      t0, COUNT{number % 40}",
+            "1:      addi    t0, t0, -STEP",
+            f"        lw      t1, table{number}",
+            "        add     a0, a0, t1",
+            "        bgtz    t0, 1b",
+            "        restore ra",
+            "        ret",
+            "        .data",
+            f"table{number}: .word SIZE * {number + 1}, COUNT{number % 40}",
+            "        .text",
+        ]
+        number += 1
+    return _filled(out, size)
+
+
+def _kernels(size: int) -> list[str]:
+    """The part of vc: dot products."""
+    out = [
+        "# kernels.s - vector code.",
+        '        .include "common.inc"',
+        "        .global kernels",
+        "        .core   vc",
+        "kernels:",
+        "        la      a1, x",
+        "        la      a2, y",
+        "        li      a0, 0",
+        "        call    kernel0",
+        "        leave   0",
+    ]
+    number = 0
+    while len(out) + 10 <= size:
+        out += [
+            f"kernel{number}:",
+            "        li      t0, BLOCKS",
+            "2:      vld     vr0, (a1)",
+            f"        vadd.b  vr{number % 7 + 1}, vr0, vr0",
+            "        addi    a1, a1, LANES",
+            "        addi    t0, t0, -1",
+            "        bnez    t0, 2b",
+            f"        vsum.w  vr8, vr{number % 7 + 1}",
+            "        vext.w  a0, vr8, 0",
+            "        ret",
+        ]
+        number += 1
+    return _filled(out, size)
+
+
+def _layer(size: int) -> list[str]:
+    """The part of a row: sequences and their packets."""
+    out = [
+        "# layer.s - the array.",
+        '        .include "common.inc"',
+        "        .core   pe, row=0",
+        "w:      .array  int8, 64",
+        "bytes:  .array  int8, 64",
+    ]
+    number = 0
+    while len(out) + 10 <= size:
+        out += [
+            f"        .seq    layer{number}, state=sq, shift={number % 8}",
+            "          ld    activations, base=0",
+            "          ld    weights",
+            "          mac   base=0, acc=0, balance",
+            "          spu   nonsf, src=0, dst=0",
+            "          st    base=0",
+            "        .endseq",
+            f"data{number}: .array  int8, 8",
+            f"        config  ib={number % 4}, layer{number}",
+            "",
+        ]
+        number += 1
+    return _filled(out, size)
+
+
+def _common(size: int) -> list[str]:
+    """Constants and macros of all parts."""
+    out = [
+        "# common.inc - constants and macros.",
+        "        .equ    LANES, 16",
+        "        .equ    BLOCKS, 4",
+        "        .equ    SIZE, LANES * BLOCKS",
+        "        .equ    STEP, 1",
+        *(f"        .equ    COUNT{number}, SIZE + {number}" for number in range(40)),
+        ".macro  save register",
+        "        addi    sp, sp, -16",
+        "        sw      \\register, 0(sp)",
+        ".endm",
+        ".macro  restore register",
+        "        lw      \\register, 0(sp)",
+        "        addi    sp, sp, 16",
+        ".endm",
+        ".macro  leave status",
+        "        li      a0, \\status",
+        "        li      a7, 93",
+        "        ecall",
+        ".endm",
+    ]
+    number = 0
+    while len(out) + 4 <= size:
+        out += [f".macro  add{number} left, right", "        add     \\left, \\left, \\right"]
+        out += ["        addi    \\left, \\left, STEP", ".endm"]
+        number += 1
+    return _filled(out, size)

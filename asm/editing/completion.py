@@ -26,7 +26,7 @@ from macaw.isa import config, manual, registry
 from macaw.isa.kinds import Immediate, Kind, Register
 from macaw.isa.model import Core
 from macaw.isa.model import Directive as CoreDirective
-from macaw.isa.rows import Operand, PseudoOperand, Row
+from macaw.isa.rows import Operand, Pseudo, PseudoOperand, Row
 
 AnyDirective = Directive | PartDirective | TextDirective | CoreDirective
 
@@ -35,6 +35,7 @@ _NAMED = re.compile(r"(\w+)=")
 _DEVICE, _SECTION, _AT = ".device", ".section", "at="
 _MOST_FILES = 500  # files and folders that are suggested
 _ADDRESS_BITS = 32  # an immediate of so many bits can have any address,
+_JUMPS = ("branch", "jump", "call")  # what instructions with a target do
 _PART_BITS = 12  # and one of so many bits a part of an address (%lo)
 
 
@@ -117,15 +118,20 @@ def _statements(view: FileView, core: Core | None) -> Iterator[Suggestion]:
 
 
 def _visible(view: FileView) -> Iterator[tuple[str, Definition]]:
-    """Yield the symbols that a user can mean, but not those that macros made up (`\\@`)."""
+    """Yield the symbols that a user can mean.
+
+    The assembler makes up others, and macros too (`\\@`); nobody writes their names.
+    """
     table = view.program.assembly.symbols.table
     for name, symbol in {**table.shared, **view.scopes[0].symbols}.items():
-        if not explanations.is_expanded(symbol) or _is_in_text(view, name):
+        if view.program.is_from_outside(symbol):
+            is_known = True
+        elif explanations.is_expanded(symbol):
+            is_known = any(name in file.text for file in view.program.files.values())
+        else:
+            is_known = explanations.is_written(symbol)
+        if is_known:
             yield name, symbol
-
-
-def _is_in_text(view: FileView, name: str) -> bool:
-    return any(name in file.text for file in view.program.files.values())
 
 
 def _symbols(
@@ -181,9 +187,26 @@ def _of_instruction(view: FileView, core: Core, place: Cursor) -> Iterator[Sugge
     for operand in _fitting(rows, place, index, depth):
         if operand.name not in seen:
             seen.add(operand.name)
-            yield from _of_kind(view, operand)
+            yield from _of_kind(view, operand, _is_target(core, rows, operand))
     if not place.named and depth == 0:
         yield from _named(rows, place)
+        if any(not form.endswith("=") for row in rows for form, _ in getattr(row, "carries", ())):
+            yield from _symbols(view, constants=False)
+
+
+def _is_target(core: Core, rows: Iterable[Row], operand: Operand | PseudoOperand) -> bool:
+    """Return whether an operand is where an instruction jumps to."""
+    if operand.kind.relative or operand.kind.by_name:
+        return operand.kind.relative
+    lines = [
+        line
+        for row in rows
+        if isinstance(row, Pseudo)
+        for alternative in row.alternatives
+        for line in alternative.lines
+    ]
+    jumps = [line for line in lines if core.by_mnemonic[line.split()[0]].flow in _JUMPS]
+    return any(f"{{{operand.name}}}" in line for line in jumps)
 
 
 def _fitting(
@@ -227,8 +250,10 @@ def _named(rows: Iterable[Row], place: Cursor) -> Iterator[Suggestion]:
                 yield Suggestion(form, "operand", meaning)
 
 
-def _of_kind(view: FileView, operand: Operand | PseudoOperand) -> Iterator[Suggestion]:
-    """Yield what an operand can be."""
+def _of_kind(
+    view: FileView, operand: Operand | PseudoOperand, is_target: bool
+) -> Iterator[Suggestion]:
+    """Yield what an operand can be; `is_target` says that an instruction jumps to it."""
     kind = operand.kind
     register = isinstance(kind, Register)
     for word in kind.words():
@@ -236,7 +261,7 @@ def _of_kind(view: FileView, operand: Operand | PseudoOperand) -> Iterator[Sugge
         yield Suggestion(word, "register" if register else "word", about)
     if kind.by_name:
         return
-    if kind.relative:
+    if is_target:
         yield from _jump_targets(view)
         return
     bits = kind.bits if isinstance(kind, Immediate) else _ADDRESS_BITS
@@ -264,16 +289,25 @@ def _of_directive(view: FileView, core: Core | None, place: Cursor) -> Iterator[
     elif place.named:
         yield from _of_option(view, core, row, place)
     elif row is not None:
-        first = place.operand == 0
-        if first and head in occurrences.defining():
-            return  # a new name
-        if place.operand == 1 or not getattr(row, "defines", False):
-            yield from _words(sorted(words.of_directive().get(head, ())))
-        for name in _NAMED.findall(row.syntax):
-            if name not in place.written:
-                yield Suggestion(f"{name}=", "operand", row.syntax)
-        if row.syntax != row.name:
-            yield from _symbols(view)
+        yield from _of_plain_directive(view, row, place)
+
+
+def _of_plain_directive(view: FileView, row: AnyDirective, place: Cursor) -> Iterator[Suggestion]:
+    defines = place.head in occurrences.defining()
+    if row.syntax == row.name or (defines and place.operand == 0):
+        return  # no operands, or a new name
+    fixed = words.of_directive().get(place.head, ())
+    if fixed and place.operand == 1:
+        yield from _words(sorted(fixed))
+        return
+    if fixed and not defines:
+        yield from _words(sorted(fixed))
+    for name in _NAMED.findall(row.syntax):
+        if name not in place.written:
+            yield Suggestion(f"{name}=", "operand", row.syntax)
+    if not isinstance(row, CoreDirective) or not row.structure:
+        yield from _symbols(view)
+        if defines or "NAME" not in row.syntax:
             yield from _functions()
 
 
@@ -282,7 +316,8 @@ def _of_core(place: Cursor) -> Iterator[Suggestion]:
     if place.operand == 0:
         yield from (Suggestion(core.name, "core", core.title) for core in cores)
     elif not place.named:
-        names = dict.fromkeys(core.index for core in cores if core.index)
+        written = [core for core in cores if core.name in place.written] or cores
+        names = dict.fromkeys(core.index for core in written if core.index)
         yield from (Suggestion(f"{name}=", "operand", "which of them") for name in names)
 
 
@@ -335,12 +370,10 @@ def _files(view: FileView, place: Cursor) -> Iterator[Suggestion]:
     core_rows = [x for core in registry.cores() for x in core.directives if x.name == place.head]
     row = row or (core_rows[0] if core_rows else None)
     match = _FILE.search(f"{row.syntax} {row.meaning}") if row is not None else None
-    if match is None:
+    if match is None or (place.quoted or "").startswith("/"):
         return
     ending = match[1] or ""
     inside, _, _begun = (place.quoted or "").rpartition("/")
-    if inside.startswith("/"):
-        return
     for folder in view.folders:
         yield from _in_folder(folder / inside, f"{inside}/" if inside else "", ending)
 

@@ -38,6 +38,7 @@ from macaw.asm.editing.links import FileLink
 from macaw.asm.editing.outlines import Entry
 from macaw.asm.editing.program import EditedProgram, ProgramFile
 from macaw.asm.editing.signatures import Signature
+from macaw.asm.editing.source_tokens import SourceTokens
 from macaw.asm.equivalence import same_tokens
 from macaw.asm.formatter import format_text
 from macaw.isa.model import Core
@@ -171,7 +172,7 @@ class Document:
 
     def folds(self) -> list[Block]:
         """Return the blocks of the text that an editor can fold."""
-        return blocks.blocks(self._view.file.tokens)
+        return blocks.blocks(SourceTokens(self.text))
 
     def links(self) -> Iterator[FileLink]:
         """Yield the names of files in the text."""
@@ -187,4 +188,4 @@ class Document:
 
     def annotations(self, start: int, end: int) -> Iterator[Annotation]:
         """Yield the notes inside the lines from the offset `start` up to `end`."""
-        return inlays.annotations(self._view, start, end)
+        return inlays.of_lines(self._view, start, end)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from macaw.asm.diagnostics import Diagnostic, Span
 from macaw.asm.editing.file_view import FileView
 from macaw.asm.recovery import suggested_word
 
+_MAX_COLUMN = 1 << 32  # after the end of any line
 _QUOTED = re.compile(r"'([^']+)'")
 
 
@@ -36,10 +37,17 @@ def _of_diagnostic(view: FileView, item: Diagnostic) -> Iterator[Fix]:
     if word is None:
         return
     for span in (item.span, *(link.span for link in item.chain)):
-        wrong = _wrong_word(view, item, span)
+        is_parameter = word.startswith("\\")
+        wrong = _parameter(view, span) if is_parameter else _wrong_word(view, item, span)
         if wrong is not None:
             yield Fix(f"Change '{_text(view, wrong)}' to '{word}'", wrong, word, item)
             return
+
+
+def _parameter(view: FileView, span: Span) -> Span | None:
+    r"""Return the span of the `\name` that begins at a span; None if there is none."""
+    match = re.match(r"\\[\w.$]+", _text(view, replace(span, end_column=_MAX_COLUMN)))
+    return None if match is None else replace(span, end_column=span.column + match.end())
 
 
 def _wrong_word(view: FileView, item: Diagnostic, span: Span) -> Span | None:

@@ -9,7 +9,14 @@ from dataclasses import dataclass
 
 from macaw.asm.editing import occurrences
 from macaw.asm.editing.file_view import FileView
-from macaw.asm.editing.source_tokens import HEADS, INSTRUCTION, NUMBER, Token, TokenLine
+from macaw.asm.editing.source_tokens import (
+    COMMENT_TEXT,
+    HEADS,
+    INSTRUCTION,
+    NUMBER,
+    Token,
+    TokenLine,
+)
 from macaw.asm.layout import Area
 from macaw.asm.object_symbols import address_of
 from macaw.asm.symbols import Definition
@@ -36,13 +43,13 @@ class Annotation:
     explanation: str
 
 
-def annotations(view: FileView, start: int, end: int) -> Iterator[Annotation]:
+def of_lines(view: FileView, start: int, end: int) -> Iterator[Annotation]:
     """Yield the notes for the lines from the offset `start` up to `end`."""
     emitted = _emitted(view)
     for line in view.file.tokens.between(start, end):
         if line.tokens:
-            yield from _values(view, line)
-            yield from _cycles(view, line, emitted)
+            notes = [*_values(view, line), *_cycles(view, line, emitted)]
+            yield from sorted(notes, key=lambda note: note.offset)
 
 
 # --- values and addresses ---
@@ -50,24 +57,27 @@ def annotations(view: FileView, start: int, end: int) -> Iterator[Annotation]:
 
 def _values(view: FileView, line: TokenLine) -> Iterator[Annotation]:
     """Yield the value of each constant, and the address of each label that a line defines."""
+    code = [token for token in line.tokens if token.role != COMMENT_TEXT]
+    code_end = line.start + (code[-1].end if code else 0)
     for item in occurrences.in_line(line):
         if item.kind != occurrences.SYMBOLS:
             continue
         symbol = view.symbol(item.name)
         if symbol is None or symbol.is_bad:
             continue
-        end = line.start + item.end
+        end, text = line.start + item.end, f"the value of {item.name}"
         if isinstance(symbol.value, int) and not symbol.is_label:
             if item.defines:
                 if not _is_number(line, item.end):
-                    yield Annotation(VALUE, line.end, _number(symbol), f"the value of {item.name}")
+                    yield Annotation(VALUE, code_end, _number(symbol), text)
             elif _is_settled(view, item.name):
-                yield Annotation(VALUE, end, _number(symbol), f"the value of {item.name}")
+                yield Annotation(VALUE, end, _number(symbol), text)
         elif item.defines and isinstance(symbol.area, Area) and symbol.area.base is not None:
             address = address_of(symbol)
             section = symbol.area.section
             text = f"the address of {item.name}, in {section}"
-            yield Annotation(ADDRESS, end, f"{address:#x}", text)
+            is_label = line.text[item.end : item.end + 1] == ":"
+            yield Annotation(ADDRESS, end + is_label, f"{address:#x}", text)
 
 
 def _number(symbol: Definition) -> str:
@@ -84,7 +94,7 @@ def _is_settled(view: FileView, name: str) -> bool:
 def _is_number(line: TokenLine, start: int) -> bool:
     """Return whether the rest of the statement after an offset is only a number."""
     rest = [x for x in line.tokens if x.start >= start and x.text not in ("=", ",")]
-    rest = [x for x in rest if x.role != "comment"]
+    rest = [x for x in rest if x.role != COMMENT_TEXT]
     return len(rest) == 1 and rest[0].role == NUMBER
 
 
@@ -127,7 +137,8 @@ def _of_instruction(
         return None
     cycles, rest = known.pop()
     taken = _IF_TAKEN.fullmatch(rest)
-    note = f"{cycles}{'+' if rest and not taken else ''} cycle{'s' * (cycles > 1 or bool(rest))}"
+    more = "+" if rest and not taken else ""
+    note = f"{cycles}{more} cycle{'s' * (cycles > 1 or bool(more))}"
     return note + (f", {taken[1]} if taken" if taken else ""), f"{head.text}: {cycles}{rest}"
 
 

@@ -11,6 +11,7 @@ from macaw.asm.assembler import Source, analyse
 from macaw.asm.assembly_state import AssemblyState
 from macaw.asm.editing.source_tokens import SourceTokens
 from macaw.asm.macro import Macro
+from macaw.asm.object_symbols import entry_of
 from macaw.asm.source import SourceText
 from macaw.asm.symbols import Definition, Scope
 from macaw.asm.text_stack import EDITED_CHARACTERS, EDITED_LINES, Budget
@@ -112,10 +113,17 @@ class EditedProgram:
         """Return whether a symbol comes from `defines`, not from a source."""
         return symbol.name in self.defines and not symbol.line.text
 
-    def content(self) -> list[tuple[str, bytes, int]]:
-        """Return (section, bytes, size) of each area, to find out if two programs are the same."""
-        plans = self.assembly.layout.plans.values()
-        return [(plan.name, bytes(area.data), area.size) for plan in plans for area in plan.areas]
+    def content(self) -> list[tuple[str, int | None, list[bytes]]]:
+        """Return (section, entry, bytes of its areas), to find out if two programs are the same."""
+        state = self.assembly
+        return [
+            (
+                plan.name,
+                entry_of(state.layout, state.symbols.table, plan.name),
+                [bytes(area.data) for area in plan.areas],
+            )
+            for plan in state.layout.plans.values()
+        ]
 
 
 def _core_at_include(files: Mapping[str, ProgramFile], text: SourceText) -> str:

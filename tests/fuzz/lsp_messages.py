@@ -54,9 +54,21 @@ JUNK: tuple[object, ...] = (
 ASKED = (
     types.TEXT_DOCUMENT_HOVER,
     types.TEXT_DOCUMENT_COMPLETION,
+    types.TEXT_DOCUMENT_SIGNATURE_HELP,
     types.TEXT_DOCUMENT_DEFINITION,
+    types.TEXT_DOCUMENT_REFERENCES,
+    types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT,
+    types.TEXT_DOCUMENT_PREPARE_RENAME,
+    types.TEXT_DOCUMENT_RENAME,
     types.TEXT_DOCUMENT_DOCUMENT_SYMBOL,
     types.TEXT_DOCUMENT_FORMATTING,
+    types.TEXT_DOCUMENT_FOLDING_RANGE,
+    types.TEXT_DOCUMENT_DOCUMENT_LINK,
+    types.TEXT_DOCUMENT_CODE_ACTION,
+    types.TEXT_DOCUMENT_INLAY_HINT,
+    types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL,
+    types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE,
+    types.WORKSPACE_SYMBOL,
 )
 
 
@@ -103,15 +115,18 @@ def _message(rng: Random, number: int) -> dict[str, Any]:
         return {"method": types.CANCEL_REQUEST, "params": {"id": max(0, number - rng.randrange(4))}}
     if kind == 11:
         method = rng.choice(
-            ("nothing/known", "$/odd", types.SHUTDOWN, types.INITIALIZE, "workspace/symbol")
+            ("nothing/known", "$/odd", types.SHUTDOWN, types.INITIALIZE, "workspace/executeCommand")
         )
         return {"id": number, "method": method, "params": rng.choice((None, {}, [], file))}
     params = {"textDocument": file, "position": _position(rng)}
-    return {
-        "id": number,
-        "method": rng.choice(ASKED),
-        "params": {**params, "options": {"tabSize": 8, "insertSpaces": True}},
+    more = {
+        "options": {"tabSize": 8, "insertSpaces": True},
+        "context": {"includeDeclaration": rng.random() < 0.5, "diagnostics": []},
+        "range": {"start": _position(rng), "end": _position(rng)},
+        "newName": rng.choice(("x", "a0", "1", "", "a b", ".L\u00e9")),
+        "query": rng.choice(("", "x", "[", "\ud800")),
     }
+    return {"id": number, "method": rng.choice(ASKED), "params": {**params, **more}}
 
 
 def _initialize(rng: Random) -> dict[str, Any]:

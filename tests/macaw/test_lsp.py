@@ -353,7 +353,7 @@ def test_a_change_ends_the_assembling_of_the_older_text() -> None:
     workspace = Workspace()
     file = OpenFile(UTF16, "file:///a.s", 1, ".core cp\nnop\n")
     workspace.put(file)
-    program = workspace.load(file, workspace.files)
+    program = workspace.assemble(file, workspace.files)
     assert Answers(file, program, ClientOptions()).diagnostics() == {file.uri: []}
     program.forget()
     workspace.running = program
@@ -474,3 +474,57 @@ def test_places_go_there_and_back(encoding: str) -> None:
     assert places.offset(types.Position(1, 99)) == 7
     assert places.offset(types.Position(99, 0)) == len(text)
     assert places.line_and_column(types.Position(2, 1)) == (2, 6)
+
+
+# --- wrong parameters -----------------------------------------------------------------------
+
+METHODS = (
+    types.TEXT_DOCUMENT_HOVER,
+    types.TEXT_DOCUMENT_COMPLETION,
+    types.TEXT_DOCUMENT_SIGNATURE_HELP,
+    types.TEXT_DOCUMENT_DEFINITION,
+    types.TEXT_DOCUMENT_REFERENCES,
+    types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT,
+    types.TEXT_DOCUMENT_PREPARE_RENAME,
+    types.TEXT_DOCUMENT_RENAME,
+    types.TEXT_DOCUMENT_DOCUMENT_SYMBOL,
+    types.TEXT_DOCUMENT_FORMATTING,
+    types.TEXT_DOCUMENT_FOLDING_RANGE,
+    types.TEXT_DOCUMENT_DOCUMENT_LINK,
+    types.TEXT_DOCUMENT_CODE_ACTION,
+    types.TEXT_DOCUMENT_INLAY_HINT,
+    types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL,
+    types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE,
+    types.WORKSPACE_SYMBOL,
+)
+JUNK: tuple[object, ...] = (
+    None,
+    5,
+    "text",
+    [],
+    {},
+    {"textDocument": None, "position": None},
+    {"textDocument": {"uri": 5}, "position": {"line": "x", "character": []}},
+    {"textDocument": {"uri": "a.s"}, "position": {"line": -1, "character": 1.5}, "range": 3},
+    {"textDocument": {"uri": "a.s"}, "range": {"start": {}, "end": {}}, "context": [], "query": {}},
+)
+
+
+def test_every_request_with_wrong_parameters_is_answered() -> None:
+    """With an error that names the parameters, or with nothing, but never an internal error."""
+    wrong: list[dict[str, object]] = [
+        {"id": number, "method": method, "params": params}
+        for number, (method, params) in enumerate(
+            ((method, params) for method in METHODS for params in JUNK), 1
+        )
+    ]
+    status, answers = session(INITIALIZE, *wrong, {"id": 0, "method": "shutdown"})
+    assert status == 0
+    found = {item["id"]: item for item in answers}
+    for message in wrong:
+        answer = found[message["id"]]
+        if "error" in answer:
+            assert answer["error"]["code"] == -32602, answer
+            assert str(message["method"]) in answer["error"]["message"]
+        else:
+            assert not answer["result"], answer

@@ -34,6 +34,11 @@ class Answers:
         file = self._file
         return Document(file.source, self._name, file.folder, whole=self._program)
 
+    @property
+    def _text(self) -> Document:
+        """The file without its program, for what the text alone answers."""
+        return Document(self._file.source, self._file.name, whole=self._program)
+
     @cached_property
     def _name(self) -> str:
         """The name that the program gives to the file."""
@@ -170,7 +175,7 @@ class Answers:
         """Return the edit that lays the file out as `macaw fmt` does."""
         if self._file.is_too_long:
             return []
-        text = self._document.format_text()
+        text = self._text.format_text()
         if text == self._file.text:
             return []
         end = self._file.positions.position(len(self._file.text))
@@ -179,7 +184,7 @@ class Answers:
     def folds(self, _params: types.FoldingRangeParams) -> list[types.FoldingRange]:
         """Return the blocks that the editor can fold."""
         positions = self._file.positions
-        ranges = [translations.folding_range(positions, x) for x in self._document.folds()]
+        ranges = [translations.folding_range(positions, x) for x in self._text.folds()]
         return [item for item in ranges if item.end_line > item.start_line][:_MOST_ITEMS]
 
     def links(self, _params: types.DocumentLinkParams) -> list[types.DocumentLink]:

@@ -32,6 +32,11 @@ def includes(text: str) -> tuple[str, ...]:
     return tuple(_INCLUDE.findall(text))
 
 
+def says_who_belongs_together(path: Path) -> bool:
+    """Return whether a change of a file can move other files to another program."""
+    return path.name == DESCRIPTION_FILE or path.suffix in SOURCE_ENDINGS
+
+
 class ProgramFinder:
     """Finds programs; what it read stays in memory until `forget`."""
 

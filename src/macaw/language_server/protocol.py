@@ -189,7 +189,7 @@ class Peer:
             if "id" in message:
                 self._fail(number, refusal)
             return None
-        task = asyncio.ensure_future(self._answer(number, *handler, message.get("params")))
+        task = asyncio.ensure_future(self._answer(number, method, handler, message.get("params")))
         self._tasks[number] = task
         task.add_done_callback(partial(self._finish, number))
         return task
@@ -202,7 +202,7 @@ class Peer:
             return None
         if self._is_ready:
             raise Refusal(Codes.InvalidRequest, "the server is initialized already")
-        result = self._initialize(self._parse(types.InitializeParams, params))
+        result = self._initialize(self._parse(method, types.InitializeParams, params))
         self._is_ready = True
         return self._converter.unstructure(result)
 
@@ -224,10 +224,11 @@ class Peer:
         return handler
 
     async def _answer(
-        self, number: int | str, kind: type, answer: Callable[[Any], Awaitable[Any]], params: object
+        self, number: int | str, method: str, handler: RequestHandler, params: object
     ) -> None:
+        kind, answer = handler
         try:
-            result = await answer(self._parse(kind, params))
+            result = await answer(self._parse(method, kind, params))
             self._send({"id": number, "result": self._converter.unstructure(result)})
         except Refusal as refusal:
             self._fail(number, refusal)
@@ -254,18 +255,18 @@ class Peer:
         elif self._is_ready and not self._is_shut_down and method in self._notifications:
             kind, handle = self._notifications[method]
             try:
-                handle(self._parse(kind, params))
+                handle(self._parse(method, kind, params))
             except Refusal:
                 pass  # a notification has no answer
             except Exception as error:
                 internal_error(error)
 
-    def _parse(self, kind: type, params: object) -> Any:
-        """Return the parameters as an object of the class `kind`. Raises `Refusal`."""
+    def _parse(self, method: str, kind: type, params: object) -> Any:
+        """Return the parameters of a method as an object of `kind`. Raises `Refusal`."""
         try:
             return self._converter.structure(params, kind)
         except Exception:  # cattrs passes on whatever constructors raise
-            message = f"the parameters are no {kind.__name__}"
+            message = f"the parameters of {method} are no {kind.__name__}"
             raise Refusal(Codes.InvalidParams, message) from None
 
     def _fail(self, number: int | str | None, refusal: Refusal) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from lsprotocol import types
 
@@ -46,11 +46,23 @@ class Published:
         new: dict[str, list[types.Diagnostic]] = {uri: [] for uri in self._shown}
         for program in self._of_program.values():
             for uri, diagnostics in program.items():
-                shown = new.setdefault(uri, [])
-                shown += [item for item in diagnostics if item not in shown]
+                new[uri] = without_repetitions([*new.get(uri, ()), *diagnostics])
         for uri, diagnostics in new.items():
             if self._shown.get(uri) != diagnostics:
                 self._send(uri, diagnostics)
             self._shown[uri] = diagnostics
             if not diagnostics and uri not in self._program_of:
                 del self._shown[uri]
+
+
+def without_repetitions(diagnostics: Iterable[types.Diagnostic]) -> list[types.Diagnostic]:
+    """Return the diagnostics without later ones that say the same at the same place.
+
+    They may differ in the includes and calls that lead to the place.
+    """
+    different: dict[object, types.Diagnostic] = {}
+    for item in diagnostics:
+        start, end = item.range.start, item.range.end
+        place = start.line, start.character, end.line, end.character
+        different.setdefault((place, item.message), item)
+    return list(different.values())

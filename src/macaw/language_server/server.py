@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -23,6 +23,7 @@ from macaw.language_server.answers import Answers
 from macaw.language_server.client_options import read_options
 from macaw.language_server.open_file import OpenFile
 from macaw.language_server.positions import Positions
+from macaw.language_server.program_finder import says_who_belongs_together
 from macaw.language_server.protocol import (
     NotificationHandler,
     Peer,
@@ -32,10 +33,11 @@ from macaw.language_server.protocol import (
 )
 from macaw.language_server.published import Published
 from macaw.language_server.uris import path_of, resolve
-from macaw.language_server.workspace import Cancelled, Key, Workspace
+from macaw.language_server.workspace import Cancelled, Key, LoadedProgram, Workspace
 from macaw.language_server.workspace_symbols import SymbolIndex
 
 T = TypeVar("T")
+Load = Callable[[OpenFile, Mapping[str, OpenFile]], LoadedProgram]
 
 _SLOW = 0.2  # seconds; a program that takes longer is assembled when typing pauses
 _LONGEST_PAUSE = 0.4  # seconds that the server waits for more typing
@@ -51,8 +53,6 @@ _REQUESTS: dict[str, tuple[type, Callable[[Answers, Any], Any]]] = {
     types.TEXT_DOCUMENT_PREPARE_RENAME: (types.PrepareRenameParams, Answers.prepare_rename),
     types.TEXT_DOCUMENT_RENAME: (types.RenameParams, Answers.rename),
     types.TEXT_DOCUMENT_DOCUMENT_SYMBOL: (types.DocumentSymbolParams, Answers.outline),
-    types.TEXT_DOCUMENT_FORMATTING: (types.DocumentFormattingParams, Answers.formatting),
-    types.TEXT_DOCUMENT_FOLDING_RANGE: (types.FoldingRangeParams, Answers.folds),
     types.TEXT_DOCUMENT_DOCUMENT_LINK: (types.DocumentLinkParams, Answers.links),
     types.TEXT_DOCUMENT_CODE_ACTION: (types.CodeActionParams, Answers.code_actions),
     types.TEXT_DOCUMENT_INLAY_HINT: (types.InlayHintParams, Answers.notes),
@@ -61,6 +61,11 @@ _REQUESTS: dict[str, tuple[type, Callable[[Answers, Any], Any]]] = {
         types.SemanticTokensRangeParams,
         Answers.colours_in,
     ),
+}
+# Those whose answer is in the text alone: they wait for no run of the assembler.
+_TEXT_REQUESTS: dict[str, tuple[type, Callable[[Answers, Any], Any]]] = {
+    types.TEXT_DOCUMENT_FORMATTING: (types.DocumentFormattingParams, Answers.formatting),
+    types.TEXT_DOCUMENT_FOLDING_RANGE: (types.FoldingRangeParams, Answers.folds),
 }
 
 
@@ -110,13 +115,19 @@ class LanguageServer:
         self._published = Published(self._send_diagnostics)
 
     def _requests(self) -> dict[str, RequestHandler]:
-        def about_file(question: Callable[[Answers, Any], Any]) -> Any:
-            return lambda params: self._ask(params, question)
+        def about_file(load: Load, question: Callable[[Answers, Any], Any]) -> Any:
+            return lambda params: self._ask(params, load, question)
 
-        return {
-            types.WORKSPACE_SYMBOL: (types.WorkspaceSymbolParams, self._find_symbols),
-            **{name: (kind, about_file(handle)) for name, (kind, handle) in _REQUESTS.items()},
+        handlers: dict[str, RequestHandler] = {
+            types.WORKSPACE_SYMBOL: (types.WorkspaceSymbolParams, self._find_symbols)
         }
+        for load, requests in (
+            (self.workspace.assemble, _REQUESTS),
+            (self.workspace.load, _TEXT_REQUESTS),
+        ):
+            for name, (kind, question) in requests.items():
+                handlers[name] = kind, about_file(load, question)
+        return handlers
 
     def _notifications(self) -> dict[str, NotificationHandler]:
         return {
@@ -188,9 +199,10 @@ class LanguageServer:
         """Diagnose the file of a URI again, and all open files whose programs read `path`."""
         workspace = self.workspace
         workspace.changed_on_disk(path)
+        is_for_all = path is not None and says_who_belongs_together(path)
         for file in list(workspace.files.values()):
             program = workspace.program_of(file.uri)
-            if file.uri == uri or program is None or program.reads(path):
+            if file.uri == uri or is_for_all or program is None or program.reads(path):
                 self._plan(file.uri)
 
     def _close(self, params: types.DidCloseTextDocumentParams) -> None:
@@ -249,7 +261,7 @@ class LanguageServer:
             self._in_progress = file.uri
             start = time.perf_counter()
             try:
-                program = self.workspace.load(file, files)
+                program = self.workspace.assemble(file, files)
                 answers = Answers(file, program, self.workspace.options)
                 return program.key, answers.diagnostics()
             finally:
@@ -276,7 +288,9 @@ class LanguageServer:
             types.PublishDiagnosticsParams(uri=uri, diagnostics=diagnostics, version=version),
         )
 
-    async def _ask(self, params: Any, question: Callable[[Answers, Any], T]) -> T | None:
+    async def _ask(
+        self, params: Any, load: Load, question: Callable[[Answers, Any], T]
+    ) -> T | None:
         """Answer `question` about an open file; None if it is closed or changes meanwhile."""
         uri = params.text_document.uri
         own, running = self.workspace.program_of(uri), self.workspace.running
@@ -288,7 +302,8 @@ class LanguageServer:
         while (file := files.pop(uri, None)) is not None:
             files[uri] = file
             try:
-                return await self._run(partial(self._answer, file, dict(files), question, params))
+                answers = partial(self._answers, load, file, dict(files))
+                return await self._run(partial(_apply, question, answers, params))
             except Cancelled:
                 newer = files.get(uri)
                 if newer is None or newer.text != file.text:
@@ -300,15 +315,8 @@ class LanguageServer:
                 raise
         return None
 
-    def _answer(
-        self,
-        file: OpenFile,
-        files: dict[str, OpenFile],
-        question: Callable[[Answers, Any], T],
-        params: Any,
-    ) -> T:
-        program = self.workspace.load(file, files)
-        return question(Answers(file, program, self.workspace.options), params)
+    def _answers(self, load: Load, file: OpenFile, files: Mapping[str, OpenFile]) -> Answers:
+        return Answers(file, load(file, files), self.workspace.options)
 
     def _cancel_running(self) -> None:
         running = self.workspace.running
@@ -323,3 +331,9 @@ class LanguageServer:
 
     async def _run(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._worker, work)
+
+
+def _apply(
+    question: Callable[[Answers, Any], T], answers: Callable[[], Answers], params: object
+) -> T:
+    return question(answers(), params)

@@ -159,10 +159,7 @@ class Workspace:
     # --- in the thread of the assembler ---
 
     def load(self, file: OpenFile, files: Mapping[str, OpenFile]) -> LoadedProgram:
-        """Return the program of a file, assembled. `files` are the open files.
-
-        Raises `Cancelled`.
-        """
+        """Return the program of a file. `files` are the open files."""
         open_files = {x.path: x for x in files.values() if x.path is not None}
         key, sources, device = self._sources(file, open_files)
         program = self._programs.pop(key, None)
@@ -172,6 +169,11 @@ class Workspace:
         self._latest[file.uri] = program
         for older in list(self._programs)[:-MOST_PROGRAMS]:
             self._programs.pop(older).forget()
+        return program
+
+    def assemble(self, file: OpenFile, files: Mapping[str, OpenFile]) -> LoadedProgram:
+        """Return the program of a file, assembled. Raises `Cancelled`."""
+        program = self.load(file, files)
         self.running = program
         try:
             program.assemble()
