@@ -12,7 +12,7 @@ SPREAD := -n 2 --dist loadfile --no-loadscope-reorder
 PYTEST_ARGS ?= $(SPREAD)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-cnn quick test test-long test-extras lint check bench docs picture clean
+.PHONY: help setup demo demo-cnn quick test test-long test-extras lint check bench docs picture vsix clean
 
 help:
 	@echo "make demo     the digits classifier on the emulated device"
@@ -24,7 +24,8 @@ help:
 	@echo "make bench    speed beside peers, measured in one run (BENCH=... to choose)"
 	@echo "make docs     docs/isa, docs/seeds, docs/findings.md and editors from the tables"
 	@echo "make test-long  the tests that CI leaves out, and more examples of all (hours)"
-	@echo "make test-extras  VS Code's engine on the grammar (needs npm); PyTorch and TensorFlow (gigabytes)"
+	@echo "make vsix     build/macaw.vsix, the extension of VS Code (needs npm)"
+	@echo "make test-extras  VS Code and its extension (needs npm); PyTorch and TensorFlow (gigabytes)"
 	@echo "make picture  the pictures, docs/profile.md and docs/debugging-story.md, from real runs (needs chromium)"
 	@echo "PYTHON=python3.13 chooses another Python"
 
@@ -65,9 +66,18 @@ test: $(READY)
 test-long: $(READY)
 	@$(RUN)/python -m pytest $(PYTEST_ARGS) --long
 
-test-extras: $(READY)
+# npm's output is shown only if it fails.
+vsix:
+	@rm -rf build/vsix && mkdir -p build && cp -r editors/vscode build/vsix && cp LICENSE build/vsix
+	@cd build/vsix && npm install --silent --no-audit --no-fund
+	@cd build/vsix && npm run --silent bundle -- --log-level=warning
+	@cd build/vsix && npm run --silent package -- --out ../macaw.vsix >vsce.log || { cat vsce.log; exit 1; }
+	@echo "wrote build/macaw.vsix"
+
+test-extras: $(READY) vsix
 	@npm install --silent --no-save --prefix build/vscode vscode-textmate@9 vscode-oniguruma@2
 	@$(RUN)/python -m tests.editors build/vscode
+	@$(RUN)/python -m tests.editors.vsix build/macaw.vsix build/code-server
 	@test -x $(FRAMEWORKS)/bin/python || $(PYTHON) -m venv $(FRAMEWORKS)
 	@$(FRAMEWORKS)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[concord,frameworks]'
 	@$(FRAMEWORKS)/bin/python -m tests.lowering.concord

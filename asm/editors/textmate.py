@@ -1,4 +1,4 @@
-"""Generates a TextMate grammar and the Visual Studio Code extension that contains it."""
+"""Generates the TextMate grammar and the language's settings for Visual Studio Code."""
 
 from __future__ import annotations
 
@@ -123,30 +123,7 @@ def _word(names: frozenset[str]) -> str:
 
 
 def files() -> Mapping[str, str]:
-    """Return the extension's files, by their paths in its folder."""
-    package = {
-        "name": "macaw",
-        "displayName": "Macaw assembly",
-        "description": "Colours for Macaw's assembly sources, made from its instruction tables.",
-        "version": "0.1.0",
-        "publisher": "macaw",
-        "license": "Apache-2.0",
-        "engines": {"vscode": "^1.75.0"},
-        "categories": ["Programming Languages"],
-        "contributes": {
-            "languages": [
-                {
-                    "id": "macaw",
-                    "aliases": ["Macaw assembly", "macaw"],
-                    "extensions": [".s"],
-                    "configuration": "./language-configuration.json",
-                }
-            ],
-            "grammars": [
-                {"language": "macaw", "scopeName": SCOPE, "path": "./macaw.tmLanguage.json"}
-            ],
-        },
-    }
+    """Return the files of the extension that follow from the tables, by their names."""
     configuration = {
         "comments": {"lineComment": "#", "blockComment": ["/*", "*/"]},
         "brackets": [["(", ")"], ["[", "]"]],
@@ -154,7 +131,6 @@ def files() -> Mapping[str, str]:
         "wordPattern": r"%?[A-Za-z_.$][\w.$]*|[0-9]\w*",
     }
     return {
-        "package.json": _json(package),
         "language-configuration.json": _json(configuration),
         "macaw.tmLanguage.json": _json(grammar()),
     }

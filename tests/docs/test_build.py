@@ -11,7 +11,13 @@ from macaw.isa import pages, registry
 from macaw.isa.markdown import slug
 
 made = cache(build.made)  # by the tests: nothing is made as they are collected
-OTHERS = ["docs/debugger-commands.md", "docs/modules.md", "docs/rooms.svg"]
+OTHERS = [
+    "docs/debugger-commands.md",
+    "docs/modules.md",
+    "docs/rooms.svg",
+    "editors/vscode/language-configuration.json",
+    "editors/vscode/macaw.tmLanguage.json",
+]
 HELD = sorted(
     path.relative_to(build.ROOT).as_posix()
     for folder in build.FOLDERS

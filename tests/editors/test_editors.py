@@ -14,6 +14,7 @@ import pytest
 
 from macaw.asm.editors import textmate, vim, words
 from macaw.isa import registry
+from macaw.language_server.translations import LEGEND
 from tests.editors.textmate import Engine
 from tests.editors.view import ROOT, kinds, samples
 
@@ -102,15 +103,33 @@ def test_every_word_of_the_tables_in_textmate() -> None:
 
 def test_the_extension_names_its_files() -> None:
     files = textmate.files()
-    package = json.loads(files["package.json"])
+    folder = ROOT / "editors" / "vscode"
+    package = json.loads((folder / "package.json").read_text("utf-8"))
     (language,), (grammar,) = (
         package["contributes"]["languages"],
         package["contributes"]["grammars"],
     )
-    assert {language["configuration"][2:], grammar["path"][2:], "package.json"} == set(files)
+    named = {language["configuration"][2:], grammar["path"][2:]}
+    assert named == set(files)
+    ignored = (folder / ".vscodeignore").read_text("utf-8").split()
+    assert {f"!{name}" for name in [*named, "package.json", package["main"][2:]]} <= set(ignored)
     held = json.loads(files[grammar["path"][2:]])
     assert held["scopeName"] == grammar["scopeName"]
     assert language["id"] == grammar["language"]
+
+
+def test_the_extension_knows_the_roles_of_the_server() -> None:
+    """A role that VS Code does not know by itself is declared, and each gets the grammar's colour."""
+    package = json.loads((ROOT / "editors/vscode/package.json").read_text("utf-8"))
+    contributes = package["contributes"]
+    (scopes,) = contributes["semanticTokenScopes"]
+    named = {name.partition(".")[0] for name in scopes["scopes"]}
+    assert named <= set(LEGEND.token_types)
+    own = {item["id"] for item in contributes["semanticTokenTypes"]}
+    assert own == {"register", "label"} <= set(LEGEND.token_types)
+    of_grammar = json.dumps(GRAMMAR)
+    for role in named - {"variable"}:
+        assert all(scope.removesuffix(".macaw") in of_grammar for scope in scopes["scopes"][role])
 
 
 VIM = shutil.which("vim")

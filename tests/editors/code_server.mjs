@@ -1,0 +1,39 @@
+// The extension in VS Code's editor: `node code_server.mjs ADDRESS FOLDER FILE` opens a folder and a
+// file of it in a code-server and prints what the page shows, as JSON. Run by `make test-extras`.
+import { createRequire } from "module";
+
+const require = createRequire(process.cwd() + "/");
+const { chromium } = require("playwright-core");
+const [address, folder, file, executablePath] = process.argv.slice(2);
+const payload = JSON.stringify([["openFile", `vscode-remote://${new URL(address).host}${file}`]]);
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+const page = await browser.newPage({ viewport: { width: 1600, height: 1000 } });
+const shown = {};
+try {
+  await page.goto(`${address}/?folder=${folder}&payload=${encodeURIComponent(payload)}`);
+  await page.waitForSelector(".view-lines .view-line", { timeout: 120000 });
+  // A misspelt mnemonic is underlined once the server has answered.
+  await page.waitForSelector(".squiggly-error", { timeout: 120000 });
+  await page.waitForFunction(
+    () => document.querySelector(".view-lines").textContent.includes("cycle"),
+    undefined,
+    { timeout: 60000 },
+  );
+  shown.lines = await page.$$eval(".view-lines .view-line", (lines) =>
+    lines.map((line) => line.textContent.replaceAll("\u00a0", " ")),
+  );
+  shown.errors = await page.$$eval(".squiggly-error", (marks) => marks.length);
+  shown.status = await page.textContent("#status\\.editor\\.mode");
+  shown.folds = await page.$$eval(".codicon-folding-expanded", (marks) => marks.length);
+  await page.keyboard.press("Control+Shift+M"); // the list of problems
+  await page.waitForSelector(".markers-panel .monaco-list-row", { timeout: 30000 });
+  shown.problems = await page.$$eval(".markers-panel .monaco-list-row", (rows) =>
+    rows.map((row) => row.textContent.replaceAll("\u00a0", " ")),
+  );
+} catch (error) {
+  shown.failure = String(error);
+  await page.screenshot({ path: "code-server.png" });
+} finally {
+  await browser.close();
+}
+console.log(JSON.stringify(shown));
