@@ -51,7 +51,7 @@ _ROLES = {
     Error: WRONG,
 }
 HEADS = (DIRECTIVE, INSTRUCTION, MACRO)  # roles of the first word of a statement
-_BREAKS = re.compile(f"{STRING}|{CHARACTER}|{COMMENT}|(?P<end>\n)")
+_BREAKS = re.compile(f"{STRING}|{CHARACTER}|{COMMENT}|(?P<line_end>\n)")
 _LOCAL_USE = re.compile(r"[0-9]+[bf]")
 _CACHED_LINES = 1 << 14
 
@@ -163,7 +163,7 @@ def _pieces(text: str) -> Iterator[tuple[int, int]]:
     start = 0
     if "/*" in text:
         for match in _BREAKS.finditer(text):
-            if match["end"]:
+            if match["line_end"]:
                 yield start, match.start()
                 start = match.end()
     else:

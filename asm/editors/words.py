@@ -103,11 +103,11 @@ def registers() -> frozenset[str]:
 
 @cache
 def terminal(name: str) -> str:
-    """Return the regular expression of a terminal in the grammar."""
+    """Return the regular expression of a terminal in the grammar, without capturing groups."""
     text = (files("macaw.asm") / "grammar.lark").read_text("utf-8")
     match = re.search(rf"^{name}(?:\.\d+)?:\s*/(.*)/\s*$", text, re.MULTILINE)
     assert match is not None, name
-    return match[1]
+    return re.sub(r"(?<!\\)\((?!\?)", "(?:", match[1])
 
 
 def alternatives(words: Iterable[str]) -> str:
