@@ -9,7 +9,7 @@ import pytest
 
 from macaw.isa import codec, config, fim, fim_moves
 from macaw.isa.codec import DecodeError
-from macaw.isa.fim_circuit import FUNCTIONS, OPERATIONS, REGISTERS
+from macaw.isa.fim_circuit import ARRANGEMENTS, FUNCTIONS, OPERATIONS, REGISTERS
 from macaw.isa.fim_islands import Place, abilities, geometry, island_address, timings
 
 
@@ -201,3 +201,23 @@ def test_islands_of_a_preset_differ(device):
         islands
     )
     assert any({"sigmoid", "tanh"} <= x.functions for x in islands)
+
+
+@pytest.mark.parametrize("lanes", [8, 16])
+def test_an_operation_s_products_results_and_levels_of_adders(lanes: int) -> None:
+    """Counted one by one: the terms of each result, and halving them until one is left."""
+    every = range(lanes)
+    terms = {
+        "elementwise": {(x,): [x] for x in every},
+        "dot": {(): [*every]},
+        "outer": {(x, y): [x] for x in every for y in every},
+        "tensor": {(x, y): [*range(4)] for x in range(4) for y in range(4)},
+    }
+    for arrangement in ARRANGEMENTS:
+        results = terms.pop(arrangement.name)
+        left, levels = max(map(len, results.values())), 0
+        while left > 1:
+            left, levels = left // 2, levels + 1
+        wanted = (sum(map(len, results.values())), len(results), levels)
+        assert arrangement.work(lanes) == wanted, arrangement.name
+    assert not terms
