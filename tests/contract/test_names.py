@@ -17,6 +17,7 @@ from macaw.isa import registry
 ROOT = Path(__file__).parents[2]
 ROOMS = ("isa", "asm", "emu", "debugger", "src/macaw")
 LOWERING = "src/macaw/lowering/"
+SAMPLES = "src/macaw/samples/"
 CORES = registry.cores()
 OWNERS = {registry.module(core.name) for core in CORES} | {x.base for x in CORES if x.base}
 NAMES = {core.name for core in CORES}
@@ -30,6 +31,9 @@ ALLOWED = {
     ("asm/elf_note.py", "config"): "the name of an entry of a note",
     ("asm/formatter.py", "end"): "the name of a group of a regular expression",
     ("asm/editors/textmate.py", "end"): "a word of TextMate grammars",
+    ("asm/directives.py", "pe"): "an example of a field of the device",
+    ("src/macaw/commands/asm.py", "cp"): "a sentence: whose GNU sources are",
+    ("src/macaw/commands/dis.py", "cp"): "an example of a section's name",
     ("src/macaw/commands/protect.py", "block"): "English",
     ("isa/pages.py", "or"): "English",
     ("isa/markdown.py", "or"): "English",
@@ -54,9 +58,11 @@ def owned(path: str) -> bool:
     own = "|".join(map(re.escape, OWNERS))
     if re.match(rf"src/macaw/(?:(?:{own})_\w+|commands/\w+_(?:{own}))\.py$", path):
         return True  # the front door of a lowering
+    if path.startswith(SAMPLES):
+        return True  # a program for each core
     return bool(
         re.match(rf"isa/(?:{own})(?:_\w+)?\.py$|emu/(?:{own})/|emu/rules/(?:{own})_", path)
-        or re.match(rf"asm/(?:disassembly/)?forms/(?:{own})(?:\.py$|/)", path)
+        or re.match(rf"asm/(?:disassembly/)?forms/(?:{own})(?:(?:_\w+)?\.py$|/)", path)
     )
 
 
@@ -126,7 +132,7 @@ def test_data_files_of_rooms_name_no_core() -> None:
     code = re.sub(r"//.*", "", grammar)
     assert set(re.findall(r"\w+", code)) & NAMES == set()
     others = {path.parent.relative_to(ROOT).as_posix() for room in ROOMS for path in ROOT.glob(f"{room}/**/*.*")
-              if path.suffix not in (".py", ".pyc", ".lark", ".typed") and LOWERING not in path.as_posix()}  # fmt: skip
+              if path.suffix not in (".py", ".pyc", ".lark", ".typed") and not {LOWERING, SAMPLES} & {f"{up.relative_to(ROOT).as_posix()}/" for up in path.parents[:-len(ROOT.parts)]}}  # fmt: skip
     assert others <= {"isa/presets", "asm/forms", "src/macaw/profiling/page"}
     for path in (ROOT / "src" / "macaw" / "profiling" / "page").iterdir():
         words = set(re.findall(r"\w+", path.read_text("utf-8")))
