@@ -20,7 +20,7 @@ try {
     { timeout: 60000 },
   );
   shown.lines = await page.$$eval(".view-lines .view-line", (lines) =>
-    lines.map((line) => line.textContent.replaceAll("\u00a0", " ")),
+    lines.map((line) => line.textContent.replace(/[\u00a0\u200a]/g, " ")),
   );
   shown.errors = await page.$$eval(".squiggly-error", (marks) => marks.length);
   shown.status = await page.textContent("#status\\.editor\\.mode");
@@ -32,7 +32,7 @@ try {
   );
 } catch (error) {
   shown.failure = String(error);
-  await page.screenshot({ path: "code-server.png" });
+  await page.screenshot({ path: "code-server.png" }); // in the folder of node_modules
 } finally {
   await browser.close();
 }

@@ -316,6 +316,13 @@ def test_what_is_no_request_gets_an_error() -> None:
     }
 
 
+def test_editors_may_add_stdio_to_the_command() -> None:
+    command = [sys.executable, "-m", "macaw", "lsp", "--stdio"]
+    messages = framed(INITIALIZE, {"id": 1, "method": "shutdown"}, {"method": "exit"})
+    done = subprocess.run(command, input=messages, capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 def test_another_header_may_end_with_the_name_of_the_length() -> None:
     message = framed(INITIALIZE)
     _status, (answer,) = session(b"X-Content-Length: 3\r\n" + message)

@@ -2,7 +2,7 @@
 "use strict";
 
 const vscode = require("vscode");
-const { LanguageClient, TransportKind } = require("vscode-languageclient/node");
+const { LanguageClient } = require("vscode-languageclient/node");
 
 let client; // the language client; undefined until it has started
 
@@ -32,7 +32,7 @@ function serverOptions() {
 
 async function start() {
   const [program, ...first] = command();
-  const server = { command: program, args: [...first, "lsp"], transport: TransportKind.stdio };
+  const server = { command: program, args: [...first, "lsp"] };
   const watched = ["**/golden.toml", "**/*.{s,S,asm,inc,npy,toml}"];
   client = new LanguageClient("macaw", "Macaw", server, {
     documentSelector: [{ language: "macaw" }],

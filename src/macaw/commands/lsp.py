@@ -11,7 +11,8 @@ from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS, InputError
 
 
 @click.command("lsp", short_help="Serve an editor: the Language Server Protocol.")
-def command() -> int:
+@click.option("--stdio", is_flag=True, hidden=True, help="What the server does anyway.")
+def command(stdio: bool) -> int:  # some editors add --stdio to every server's command
     """Speak the Language Server Protocol on standard input and output.
 
     Editors start this command by themselves (docs/editors.md). It needs an extra package: pip
