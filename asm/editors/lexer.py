@@ -38,6 +38,7 @@ _NAME = words.terminal("NAME")
 _LABEL = re.compile(rf"({_NAME}|[0-9]+)(\s*)(:)")
 _HEAD = re.compile(_NAME)
 _ASSIGNED = re.compile(r"[ \t]*=(?!=)")
+_ASSIGNMENT = re.compile(r"[ \t]*==?")  # after the first word of a statement
 _INDEX = r"(?:[ \t]*\[[^\]\n]*\])?"
 _MOVED = re.compile(rf"{_INDEX}[ \t]*{re.escape(columns.ARROW)}")
 _CALLED = re.compile(r"[ \t]*\(")
@@ -55,7 +56,7 @@ _OPERAND = re.compile(
             ("bad", r"[0-9][\w.$]*"),
             ("name", _NAME),
             ("here", r"\."),
-            ("operator", r"\|\||&&|[=!]=|<>|<=|>=|<<|>>|[-+*/%~!&|^<>=]"),
+            ("operator", r"\|\||&&|[=!]=|<>|<=|>=|<<|>>|[-+*/%~!&|^<>=@]"),
             ("mark", r"[,()\[\]:]"),
         )
     )
@@ -149,7 +150,7 @@ class Scan:
             yield self._operand(at)
             return
         word = match[0]
-        if _ASSIGNED.match(self.text, match.end()):
+        if _ASSIGNMENT.match(self.text, match.end()):
             self.head = "="
             yield at, SYMBOL, word
             return

@@ -62,7 +62,8 @@ def _heads() -> list[dict[str, Any]]:
     ]
     directives = words.directives().union(*(core.directives for core in words.every().values()))
     return [
-        _statement(rf"({_NAME})(?=\s*=(?!=))", "variable.other.constant"),
+        _statement(rf"({_NAME})(?=\s*=)", "variable.other.constant"),
+        _statement(r'("(?:\\.|[^"\\])*")(?=\s*=)', "string.quoted.double"),
         _move(),
         _statement(_one_of(directives), "keyword.control.directive"),
         *mnemonics,

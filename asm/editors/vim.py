@@ -15,7 +15,7 @@ _LOOK = {
     "Comment": "Comment", "Label": "Label", "Directive": "PreProc", "Mnemonic": "Statement",
     "Macro": "Function", "Assigned": "Identifier", "Register": "Identifier", "Word": "Constant",
     "Named": "Type", "Function": "Function", "Number": "Number", "Float": "Float", "Local": "Label",
-    "String": "String", "Escape": "SpecialChar", "Character": "Character", "Argument": "Special",
+    "String": "String", "Quoted": "String", "Escape": "SpecialChar", "Character": "Character", "Argument": "Special",
     "Operator": "Operator", "Moved": "Identifier", "Place": "Identifier", "Called": "Function",
 }  # fmt: skip
 
@@ -71,7 +71,8 @@ def _syntax() -> str:
         f"syntax match macawMacro /{_NAME}/ contains=macawMnemonic,macawDirective"
         " nextgroup=macawOperands",
         # The last match that fits has precedence: a label, then an assignment.
-        f"syntax match macawAssigned /{_NAME}\\ze[ \\t]*=\\%(=\\)\\@!/ nextgroup=macawOperands",
+        f"syntax match macawAssigned /{_NAME}\\ze[ \\t]*=/ nextgroup=macawOperands",
+        r'syntax match macawQuoted /"\%(\\.\|[^"\\]\)*"\ze\s*[:=]/ nextgroup=macawOperands',
         f"syntax match macawLabel /\\%({_NAME}\\|[0-9]\\+\\)\\s*:/",
         # An instruction by what it moves: registers, places in brackets, functions.
         f"syntax match macawMoved /{_NAME}\\ze\\%([ \\t]*\\[[^]]*\\]\\)\\?[ \\t]*{columns.ARROW}/"
@@ -93,7 +94,7 @@ def _syntax() -> str:
         "macawFunction,macawNumber,macawFloat,macawLocal,macawString,macawCharacter,"
         "macawArgument,macawOperator",
         f"syntax match macawOperator /{operators}/ contained",
-        f"syntax match macawSymbol /{_NAME}/ contained contains=macawRegister,macawWord",
+        f"syntax match macawSymbol /{_NAME}\\%(@plt\\)\\?/ contained contains=macawRegister,macawWord",
         f"syntax match macawNamed /{_NAME}\\ze[ \\t]*=\\%(=\\)\\@!/ contained",
         r"syntax match macawFunction /%[A-Za-z_][A-Za-z0-9_]*\ze\s*(/ contained",
         f"syntax match macawFunction /\\%({_alternatives()}\\)\\ze\\s*(/ contained",

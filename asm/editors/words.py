@@ -82,7 +82,8 @@ def of_directive() -> Mapping[str, frozenset[str]]:
     }
     result[CORE] = frozenset(registry.names())
     result[".device"] = frozenset(config.presets())
-    result[".type"] = frozenset((*SYMBOL_KINDS, "function"))
+    elf_names = [f"STT_{kind.upper()}" for kind in SYMBOL_KINDS]
+    result[".type"] = frozenset((*SYMBOL_KINDS, *elf_names, "function"))
     return result
 
 

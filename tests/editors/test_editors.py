@@ -29,7 +29,7 @@ SCOPES = {
 GROUPS = {
     "Label": "label", "Local": "label", "Mnemonic": "mnemonic", "Directive": "directive", "Macro": "macro",
     "Register": "register", "Word": "word", "Named": "named", "Function": "function", "Number": "number",
-    "Float": "number", "String": "string", "Escape": "string", "Character": "number", "Symbol": "symbol",
+    "Float": "number", "String": "string", "Quoted": "string", "Escape": "string", "Character": "number", "Symbol": "symbol",
     "Assigned": "symbol", "Moved": "register", "Place": "register", "Called": "function",
 }  # fmt: skip
 EXTRA = """\

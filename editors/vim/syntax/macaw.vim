@@ -6,7 +6,8 @@ syntax case match
 syntax iskeyword @,48-57,_,.,$
 
 syntax match macawMacro /\%([A-Za-z_$][A-Za-z0-9_.$]*\|\.[A-Za-z0-9_.$]\+\)/ contains=macawMnemonic,macawDirective nextgroup=macawOperands
-syntax match macawAssigned /\%([A-Za-z_$][A-Za-z0-9_.$]*\|\.[A-Za-z0-9_.$]\+\)\ze[ \t]*=\%(=\)\@!/ nextgroup=macawOperands
+syntax match macawAssigned /\%([A-Za-z_$][A-Za-z0-9_.$]*\|\.[A-Za-z0-9_.$]\+\)\ze[ \t]*=/ nextgroup=macawOperands
+syntax match macawQuoted /"\%(\\.\|[^"\\]\)*"\ze\s*[:=]/ nextgroup=macawOperands
 syntax match macawLabel /\%(\%([A-Za-z_$][A-Za-z0-9_.$]*\|\.[A-Za-z0-9_.$]\+\)\|[0-9]\+\)\s*:/
 syntax match macawMoved /\%([A-Za-z_$][A-Za-z0-9_.$]*\|\.[A-Za-z0-9_.$]\+\)\ze\%([ \t]*\[[^]]*\]\)\?[ \t]*<-/ nextgroup=macawMoves
 syntax region macawMoves start=/[^;]/rs=s end=/$/ end=/^/ end=/;/me=s-1 contained contains=macawPlace,macawIndices,macawCalled,macawNumber,macawArgument,macawOperator,macawComment
@@ -95,7 +96,7 @@ syntax keyword macawMnemonic contained config exe ld mac spu st trace_begin trac
 
 syntax cluster macawOperand contains=macawSymbol,macawNamed,macawFunction,macawNumber,macawFloat,macawLocal,macawString,macawCharacter,macawArgument,macawOperator
 syntax match macawOperator /[-+*/%~!&|^<>=]/ contained
-syntax match macawSymbol /\%([A-Za-z_$][A-Za-z0-9_.$]*\|\.[A-Za-z0-9_.$]\+\)/ contained contains=macawRegister,macawWord
+syntax match macawSymbol /\%([A-Za-z_$][A-Za-z0-9_.$]*\|\.[A-Za-z0-9_.$]\+\)\%(@plt\)\?/ contained contains=macawRegister,macawWord
 syntax match macawNamed /\%([A-Za-z_$][A-Za-z0-9_.$]*\|\.[A-Za-z0-9_.$]\+\)\ze[ \t]*=\%(=\)\@!/ contained
 syntax match macawFunction /%[A-Za-z_][A-Za-z0-9_]*\ze\s*(/ contained
 syntax match macawFunction /\%(sizeof\|load_address\|slot\)\ze\s*(/ contained
@@ -136,13 +137,13 @@ syntax keyword macawRegister contained vr15 vr2 vr3 vr4 vr5 vr6 vr7 vr8 vr9 widt
 syntax keyword macawRegister contained x13 x14 x15 x16 x17 x18 x19 x2 x20 x21 x22 x23 x24 x25 x26
 syntax keyword macawRegister contained x27 x28 x29 x3 x30 x31 x4 x5 x6 x7 x8 x9 zero
 syntax keyword macawWord contained 2 4 AddSubVrf0 AddSubVrf1 Dram InitialVrf MatrixRf MulVrf NetInQ
-syntax keyword macawWord contained NetOutQ acc activation activations add all balance base both
-syntax keyword macawWord contained broadcast bw_a10 bw_s10 bw_s5 by_cluster by_pe compress cp data
-syntax keyword macawWord contained dma fim float16 float32 float64 fp16 fp32 func function int16
-syntax keyword macawWord contained int32 int64 int8 large last max nnp none nonsf notype object pe
-syntax keyword macawWord contained psums reduce relu requantise rq scalar_add scalar_max sequence
-syntax keyword macawWord contained sfu shift sigmoid sliced sq start sw tanh tiny uint16 uint32
-syntax keyword macawWord contained uint8 vc weights
+syntax keyword macawWord contained NetOutQ STT_FUNC STT_NOTYPE STT_OBJECT acc activation activations
+syntax keyword macawWord contained add all balance base both broadcast bw_a10 bw_s10 bw_s5
+syntax keyword macawWord contained by_cluster by_pe compress cp data dma fim float16 float32 float64
+syntax keyword macawWord contained fp16 fp32 func function int16 int32 int64 int8 large last max nnp
+syntax keyword macawWord contained none nonsf notype object pe psums reduce relu requantise rq
+syntax keyword macawWord contained scalar_add scalar_max sequence sfu shift sigmoid sliced sq start
+syntax keyword macawWord contained sw tanh tiny uint16 uint32 uint8 vc weights
 
 syntax match macawComment +\%(#\|//\).*+
 syntax region macawComment start=+/\*+ end=+\*/+
@@ -162,6 +163,7 @@ highlight default link macawNumber Number
 highlight default link macawFloat Float
 highlight default link macawLocal Label
 highlight default link macawString String
+highlight default link macawQuoted String
 highlight default link macawEscape SpecialChar
 highlight default link macawCharacter Character
 highlight default link macawArgument Special
