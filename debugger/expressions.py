@@ -18,7 +18,18 @@ import numpy as np
 
 from macaw.asm.expressions import BINARY, COMPARISONS, UNARY, high_part, low_part
 from macaw.asm.literals import wrap
-from macaw.asm.syntax import Binary, Call, Group, Mistake, Node, Number, Real, Slice, Unary
+from macaw.asm.syntax import (
+    Binary,
+    Call,
+    Group,
+    LongNumber,
+    Mistake,
+    Node,
+    Number,
+    Real,
+    Slice,
+    Unary,
+)
 from macaw.debugger import grammar
 from macaw.debugger.name_resolver import NameResolver
 from macaw.debugger.values import Access, AccessError
@@ -209,7 +220,10 @@ class _Compiler:
                 return self._binary(node)
             case Call():
                 return self._call(node)
-        raise Mistake("an expression is needed here", node)
+        why = "an expression is needed here"
+        if isinstance(node, LongNumber):
+            why = "the number does not fit 64 bits"
+        raise Mistake(why, node)
 
     def _unary(self, node: Unary) -> _Code:
         inner, sign = self._code(node.operand), node.operator

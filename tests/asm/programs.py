@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from hypothesis import strategies as st
 
 NAMES = ("a", "b", "c")
@@ -123,6 +125,25 @@ def program(draw: st.DrawFn) -> str:
 
 SET = ("p", "q", "r")  # symbols that are set several times
 LABELS = ("here", "there")
+
+
+def has_late_alias(text: str) -> bool:
+    """Whether a symbol is set to the name of one whose value depends on a label that follows.
+
+    GNU as makes the first one 0 (docs/language.md).
+    """
+    placed: set[str] = set()
+    late: set[str] = set()
+    for line in text.split("\n"):
+        if label := re.match(r"(\w+):", line):
+            placed.add(label[1])
+        elif assignment := re.match(r"(?:\.set (\w+),|(\w+) =) (\w+)( - begin)?", line):
+            name, value = assignment[1] or assignment[2], assignment[3]
+            if value in late:
+                return True
+            is_late = assignment[4] is not None and value not in placed
+            late = late | {name} if is_late else late - {name}
+    return False
 
 
 @st.composite

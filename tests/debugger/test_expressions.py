@@ -25,7 +25,7 @@ EMPTY = of_source(".core cp\n_start: ebreak\n")
 class Numbers:
     """No name means anything."""
 
-    def warn(self, message, node):
+    def warn(self, message, node, hint="", *, name):
         pass
 
 
