@@ -127,7 +127,10 @@ class Arrangement:
     formats: tuple[str, ...] = FORMAT_NAMES
 
     def work(self, lanes: int) -> Work:
-        """Return the counts of one operation on columns of `lanes` numbers."""
+        """Return how many products, results and adder-tree levels one operation has.
+
+        Its operands are columns of `lanes` numbers.
+        """
         match self.name:
             case "dot":
                 return Work(lanes, 1, lanes.bit_length() - 1)

@@ -102,9 +102,13 @@ class Volume:
 class Access:
     """The entries that an instruction of a chain reads or writes in every iteration.
 
-    Iteration i accesses `count` entries from the address `base` + `inc` * i on. With `sliding`, the
-    address is `base` + `inc` * (oy * stride * width + ox * stride) for window (oy, ox). `window`
-    says that the instruction is a plain v_rd, which reads whole windows.
+    Normally, iteration i accesses `count` entries from the address `base` + `inc` * i on.
+
+    If `sliding`, the address is `base` + `inc` * p, where p is the position in the volume at which
+    the window of iteration i begins. For output position (oy, ox), p is (oy * width + ox) * stride.
+
+    If `window`, the instruction is a v_rd without `_inc` and a volume is set. Then each iteration
+    reads all vectors of its window, and `inc` and `count` do not matter.
     """
 
     at: int  # the place of the instruction in its chain

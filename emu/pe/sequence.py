@@ -1,4 +1,8 @@
-"""Defines names, masks and slices of sequences and their steps, which the units of a row share."""
+"""Defines what the units of a row share to execute the steps of sequences.
+
+These are names for the codes in instructions, decoded instructions, steps that have not started,
+masks of the blocks that a step uses, and the slice of a segment that each PE gets.
+"""
 
 from __future__ import annotations
 

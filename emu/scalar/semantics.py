@@ -12,6 +12,10 @@ to x0. It also gets other parameters by family:
 | branch | `taken`, `fallen` | one of these two |
 | jump | `link`, `leave`, `cost` | the next address and `cost` |
 
+`local` is the local memory. `place` and `leave` are the number of the instruction in its run, which
+a raised `Leave` carries. `link` is the return address, `cost` the device cycles up to the next
+address. `taken` and `fallen` are exits: pairs (next address, cycles).
+
 `macaw.emu.scalar.fast.inlining` uses the statements of an act as text. So an act's local names must
 not be names of operands, a register must be written `x[operand]`, and only the last statement may
 return.

@@ -100,9 +100,9 @@ class Lists:
             self._close(StatementContext.current(self._state, self._part_line))
 
     def dispatches(self, row: int) -> list[tuple[int, int]]:
-        """Return (`row`, address) for each list, as the default program dispatches them.
+        """Return (mask, address) for each list, as the default program dispatches them.
 
-        `row` is the mask of this row.
+        The argument `row` is the mask: only the bit of this row is set.
         """
         assert self._area.base is not None
         return [(row, self._area.base + start) for start in self.starts]

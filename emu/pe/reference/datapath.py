@@ -27,8 +27,9 @@ _PAIR = np.array([[0], [1]])  # the comparator's two entries of a cycle
 class Datapath:
     """The data path of all PEs of a row.
 
-    In each cycle it calls `on_multiply`, if set, with a mask of the PEs that multiply (PEs,) and
-    the loads at the heads of load queues 2 (PEs,).
+    In each cycle it calls `on_multiply`, if set, with two arrays that have one entry for each PE:
+    whether the PE multiplies, and the load at the head of its second load queue. The load has no
+    meaning for a PE that does not multiply.
     """
 
     def __init__(self, arrays: PeArrays, adder: Adder) -> None:

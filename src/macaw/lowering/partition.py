@@ -75,7 +75,10 @@ class Partition:
         return start_of(self.extent(dim), part, self.index(dim, p, q))
 
     def indices(self, dim: str, rows: int, clusters: int) -> NDArray[np.int64]:
-        """Return an array of shape (rows, clusters): `index` of the first rows and clusters."""
+        """Return `index(dim, p, q)` for each p < `rows` and q < `clusters`.
+
+        The result has shape (rows, clusters).
+        """
         p, q = np.ogrid[:rows, :clusters]
         first, second = self.dims
         scale = (int(first == dim), (self.rows if first == second else 1) * int(second == dim))

@@ -97,9 +97,10 @@ class ProductPlan:
 
     @property
     def pitches(self) -> dict[str, int]:
-        """The distances, in elements, from one row or column to the next in x and y.
+        """The distances, in elements, between neighbouring rows and between neighbouring columns.
 
-        The keys are the names of the constants in cp's code.
+        They are those of the tensors `x` (input) and `y` (output). The keys are the names of the
+        constants in cp's code (`X_ROW`, `X_DEPTH`, ...).
         """
         return {"X_ROW": self.product.k, "X_DEPTH": 1, "Y_ROW": self.product.n, "Y_DEPTH": 1}
 

@@ -16,7 +16,10 @@ _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
 def free(name: str) -> bool:
-    """Return whether a tensor that the host sees may have this name."""
+    """Return whether a tensor may have this name.
+
+    It must be an ASCII identifier, and must not look like a label that programs define themselves.
+    """
     return _NAME.fullmatch(name) is not None and _OWN.fullmatch(name) is None
 
 
