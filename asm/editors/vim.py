@@ -15,8 +15,9 @@ _LOOK = {
     "Comment": "Comment", "Label": "Label", "Directive": "PreProc", "Mnemonic": "Statement",
     "Macro": "Function", "Assigned": "Identifier", "Register": "Identifier", "Word": "Constant",
     "Named": "Type", "Function": "Function", "Number": "Number", "Float": "Float", "Local": "Label",
-    "String": "String", "Quoted": "String", "Escape": "SpecialChar", "Character": "Character", "Argument": "Special",
-    "Operator": "Operator", "Moved": "Identifier", "Place": "Identifier", "Called": "Function",
+    "String": "String", "Quoted": "String", "Escape": "SpecialChar", "Character": "Character",
+    "Argument": "Special", "Operator": "Operator", "Moved": "Identifier", "Place": "Identifier",
+    "Called": "Function",
 }  # fmt: skip
 
 
@@ -94,7 +95,8 @@ def _syntax() -> str:
         "macawFunction,macawNumber,macawFloat,macawLocal,macawString,macawCharacter,"
         "macawArgument,macawOperator",
         f"syntax match macawOperator /{operators}/ contained",
-        f"syntax match macawSymbol /{_NAME}\\%(@plt\\)\\?/ contained contains=macawRegister,macawWord",
+        f"syntax match macawSymbol /{_NAME}\\%(@plt\\)\\?/ contained"
+        " contains=macawRegister,macawWord",
         f"syntax match macawNamed /{_NAME}\\ze[ \\t]*=\\%(=\\)\\@!/ contained",
         r"syntax match macawFunction /%[A-Za-z_][A-Za-z0-9_]*\ze\s*(/ contained",
         f"syntax match macawFunction /\\%({_alternatives()}\\)\\ze\\s*(/ contained",

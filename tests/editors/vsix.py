@@ -90,8 +90,14 @@ def show(entry: Path, vsix: Path, chromium: str) -> dict[str, object]:
         }
         (home / "user/User").mkdir(parents=True)
         (home / "user/User/settings.json").write_text(json.dumps(settings))
-        folders = ["--user-data-dir", home / "user", "--extensions-dir", home / "extensions"]
-        command = ["node", entry, *folders, "--config", home / "config.yaml"]
+        folders: list[str | Path] = [
+            "--user-data-dir",
+            home / "user",
+            "--extensions-dir",
+            home / "extensions",
+        ]
+        config = home / "config.yaml"
+        command: list[str | Path] = ["node", entry, *folders, "--config", config]
         environment = {**os.environ, "HOME": str(home)}
         subprocess.run(
             [*command, "--install-extension", vsix],
@@ -109,7 +115,11 @@ def show(entry: Path, vsix: Path, chromium: str) -> dict[str, object]:
         ) as server:
             try:
                 wait_for(port)
-                arguments = [f"http://127.0.0.1:{port}", home / "program", home / "program/a.s"]
+                arguments: list[str | Path] = [
+                    f"http://127.0.0.1:{port}",
+                    home / "program",
+                    home / "program/a.s",
+                ]
                 done = subprocess.run(
                     ["node", SCRIPT, *arguments, chromium],
                     cwd=entry.parents[4],

@@ -207,7 +207,7 @@ def test_islands_of_a_preset_differ(device):
 def test_an_operation_s_products_results_and_levels_of_adders(lanes: int) -> None:
     """Counted one by one: the terms of each result, and halving them until one is left."""
     every = range(lanes)
-    terms = {
+    terms: dict[str, dict[tuple[int, ...], list[int]]] = {
         "elementwise": {(x,): [x] for x in every},
         "dot": {(): [*every]},
         "outer": {(x, y): [x] for x in every for y in every},
