@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from macaw.asm.diagnostics import printable
 from macaw.asm.disassembly import code, data
 from macaw.asm.disassembly.forms import Naming, printer_of
 from macaw.asm.disassembly.labels import Labels, Names, directive, numbers
@@ -173,13 +174,16 @@ def _device(program: Program) -> list[str]:
     """
     if not program.device:
         return []
+    preset = [directive(f".device {program.device}")]
     try:
-        same = config.load(program.device) == config.parse(program.config_toml, program.device)
+        own = config.parse(program.config_toml, program.device)
+    except config.ConfigError as error:
+        return [f"# The device of the file cannot be read: {printable(str(error))}", *preset]
+    try:
+        same = config.load(program.device) == own
     except config.ConfigError:
         same = False
-    if same:
-        return [directive(f".device {program.device}")]
-    return _own_device(config.parse(program.config_toml, program.device))
+    return preset if same else _own_device(own)
 
 
 def _own_device(own: config.Configuration) -> list[str]:

@@ -298,10 +298,10 @@ def _of_plain_directive(view: FileView, row: AnyDirective, place: Cursor) -> Ite
         return  # no operands, or a new name
     fixed = words.of_directive().get(place.head, ())
     if fixed and place.operand == 1:
-        yield from _words(sorted(fixed))
+        yield from _words(sorted(fixed, key=str.swapcase))
         return
     if fixed and not defines:
-        yield from _words(sorted(fixed))
+        yield from _words(sorted(fixed, key=str.swapcase))
     for name in _NAMED.findall(row.syntax):
         if name not in place.written:
             yield Suggestion(f"{name}=", "operand", row.syntax)

@@ -141,6 +141,16 @@ def test_addresses_of_two_instructions_are_told() -> None:
     ]
 
 
+def test_a_device_that_cannot_be_read_is_named() -> None:
+    """A damaged executable is printed all the same."""
+    program = replace(cp_program(words(0x13)), device="tiny", config_toml="[[[\x1b")
+    text = disassemble(program)
+    assert "        .device tiny\n" in text
+    (comment,) = (line for line in text.splitlines() if line.startswith("# The device"))
+    assert comment.startswith("# The device of the file cannot be read: is not TOML: ")
+    assert comment.isprintable()
+
+
 def test_device_tensors_and_data() -> None:
     tiny = config.load("tiny").to_toml()
     program = Program(

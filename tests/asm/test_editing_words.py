@@ -49,7 +49,7 @@ def signatures(text: str) -> list[Signature]:
         (f"{CP} lui a0, %", ["%hi", "%lo", "%pcrel_hi", "%pcrel_lo"]),
         (".core ", ["cp", "vc", "nnp", "fim", "pe"]),
         (".core pe, ", ["row="]),
-        (f"{CP}.type _start, ", ["func", "function", "notype", "object"]),
+        (f"{CP}.type _start, ", ["func", "function", "notype", "object", "STT_FUNC", "STT_NOTYPE", "STT_OBJECT"]),
         (f"{CP}.input q, int8, 4, at=", ["netin", "message", "netout", "island0", "island1", "unit0", "unit1"]),
         (f"{CP}.ifdef ", ["x", "y", "N", "_start"]),
         (f"{CP}.section ", [".text", ".data", ".tensors", ".text.cp", ".bss"]),

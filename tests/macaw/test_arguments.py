@@ -59,12 +59,12 @@ TABLE: dict[str, tuple[tuple[Any, ...], dict[str, Any], dict[str, tuple[Any, ...
     "assemble": ((), {}, {
         "sources": (7, None, b"a", macaw.Source(7), macaw.Source("", 7), macaw.Source("", "x", 7)),  # type: ignore[arg-type]
         "device": NOT_DEVICES, "defines": (*NOT_MAPPINGS, {"a": 1.5}), "include_dirs": (7, "abc", [7]),
-        "record": (7, "a"),
+        "record": (7, "a"), "gnu": NOT_FLAGS,
     }),
     "assemble_object": ((), {}, {
         "sources": (7, None, b"a", macaw.Source(7)),  # type: ignore[arg-type]
         "device": NOT_DEVICES, "defines": (*NOT_MAPPINGS, {"a": 1.5}), "include_dirs": (7, "abc", [7]),
-        "record": (7, "a"),
+        "record": (7, "a"), "gnu": NOT_FLAGS,
     }),
     "c_header": ((), {}, {"item": ("x.o", 7), "device": NOT_DEVICES}),
     "concord": (("x.s",), {}, {
@@ -72,7 +72,7 @@ TABLE: dict[str, tuple[tuple[Any, ...], dict[str, Any], dict[str, tuple[Any, ...
         "entries": (7, "ab", [7], [("a", "b")], [("a", 0)]), "name": NOT_WORDS,
     }),
     "configuration": ((), {}, {"device": (*NOT_DEVICES, None)}),
-    "disassemble": (("x.elf",), {}, {"program": NOT_PATHS, "core": (7, b"a"), "raw": NOT_FLAGS}),
+    "disassemble": (("x.elf",), {}, {"program": NOT_PATHS, "core": (7, b"a"), "section": (7, b"a"), "raw": NOT_FLAGS}),
     "linker_script": ((None,), {}, {"item": ("x.o", 7, None)}),
     "load": (("x.s",), {}, {"path": NOT_PATHS, "more": NOT_PATHS, "device": NOT_DEVICES}),
     "lower": (("spmm", EYE), {"rows": 2}, {
