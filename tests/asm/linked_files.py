@@ -40,6 +40,7 @@ def missing(name: str) -> bool:
 
 
 def need(name: str) -> None:
+    """Skip the test if a tool is missing: clang and lld are large, so CI does not install them."""
     if missing(name):
         pytest.skip(f"{name} is not installed")
 

@@ -316,7 +316,7 @@ def test_gdb_knows_the_lines_of_both(layer: Path, linker: str) -> None:
     import shutil
 
     if shutil.which("gdb-multiarch") is None:
-        pytest.skip("gdb-multiarch is not installed")
+        pytest.skip("gdb-multiarch is not installed")  # it is large: CI does not install it
     compile_c(layer, "gcc", "main.c", "-O0", "-g")
     assert link(layer, linker, "main.o", "net.o") == ""
     asked = ["info line main.c:8", "info line net.s:21", "info line net.s:17", "list net.s:21,21"]

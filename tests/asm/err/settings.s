@@ -12,4 +12,4 @@
         .setting nnp.native, 1024
         .setting nnp.matrix_rf, 65536     #! error 18-31: 65536 tiles (nnp.matrix_rf) of 1024 x 1024 (nnp.native) are more than the 512 MiB that can be simulated
         .core   pe, row=0
-        .setting pe.rows, 1               #! error 18-25: .setting comes too late | it stands behind .device, before what depends on the device
+        .setting pe.rows, 1               #! error 18-25: .setting comes too late | write it after .device, before what depends on the device
