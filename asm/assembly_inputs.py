@@ -100,7 +100,7 @@ class DeviceChoice:
         if self._fixed:
             return
         if self._used:
-            hint = "it stands behind .device, before what depends on the device"
+            hint = "write it after .device, before what depends on the device"
             raise Mistake(".setting comes too late", field, hint)
         base = self._config or load(DEFAULT_DEVICE)
         self._config = base

@@ -111,10 +111,10 @@ class _Definition:
     def parameters(self) -> list[Parameter]:
         """Return all parameters. Raises `Mistake`."""
         text = self._text
-        behind = text.blank(len(self.name))
-        position = text.comma(behind)
+        after_name = text.blank(len(self.name))
+        position = text.comma(after_name)
         parameters: list[Parameter] = []
-        comma = position > behind
+        comma = position > after_name
         while position < len(text.text):
             start = position
             parameter, position = self._parameter(position)

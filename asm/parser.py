@@ -24,7 +24,7 @@ def parse(text: str) -> Statement:
     return (_parse_short if len(text) <= _LONGEST_SHORT else _parse_long)(text)
 
 
-# `.insn r 0x33, ...`: no comma stands behind the name of the format.
+# `.insn r 0x33, ...`: there is no comma after the name of the format.
 _FORMAT = re.compile(r"(\.insn[ \t]+[a-z]\w*)[ \t](?![ \t]*(?:,|$))")
 
 

@@ -48,7 +48,7 @@ def relocate_operand(
 
 @contextmanager
 def _relocating(linkage: Linkage) -> Iterator[None]:
-    """Let weak symbols be the linker's; what has no value at all is told elsewhere."""
+    """Leave weak symbols to the linker. The caller reports symbols without any value."""
     linkage.is_relocating = True
     try:
         yield

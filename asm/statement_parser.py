@@ -23,7 +23,7 @@ def parse_line(
     try:
         return parse(line.text)
     except Mistake as mistake:
-        if (other := unknown(line)) is not None:  # what stands behind it means nothing
+        if (other := unknown(line)) is not None:  # the operands of an unknown word mean nothing
             state.report.mistake(line, other)
             return Statement(0, 0, labels_of(line.text), None, ())
         _hint_at_comment(mistake, line)
@@ -35,8 +35,8 @@ def parse_line(
 
 def _hint_at_comment(mistake: Mistake, line: LogicalLine) -> None:
     """Give a mistake at a line's end a hint if a comment begins there, as in `addi a0, a0, #1`."""
-    behind = line.source.text[line.start + len(line.text) :].lstrip(" \t")
-    is_number = re.match(r"#-?[0-9]", behind) is not None
+    following = line.source.text[line.start + len(line.text) :].lstrip(" \t")
+    is_number = re.match(r"#-?[0-9]", following) is not None
     if mistake.start >= len(line.text) and line.text.endswith(",") and is_number:
         mistake.hint = "'#' begins a comment; numbers stand without it"
 

@@ -27,7 +27,7 @@ MEMBER.5: /\.(\*|[A-Za-z0-9_$]+)(\.(\*|[A-Za-z0-9_$]+))*/
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Every(Node):
-    """A subscript `*`, which stands for all indices."""
+    """The subscript `*`: it selects all indices."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -110,12 +110,12 @@ else:
         """Make the objects of a class refuse new values of fields, and new attributes."""
         names = frozenset(cls.__dataclass_fields__)
 
-        def __setattr__(self, name, value):  # noqa: N807
+        def __setattr__(self, name, value):  # noqa: N807 (a method of the class)
             if type(self) is cls or name in names:
                 raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
             super(cls, self).__setattr__(name, value)
 
-        def __delattr__(self, name):  # noqa: N807
+        def __delattr__(self, name):  # noqa: N807 (a method of the class)
             if type(self) is cls or name in names:
                 raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
             super(cls, self).__delattr__(name)

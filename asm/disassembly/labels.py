@@ -11,7 +11,7 @@ from macaw.asm.program import Program, Section, Symbol, natural_sizes
 
 # What the grammar takes as a name; local symbols are those that the assembler leaves out.
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_.$]*|\.[A-Za-z_.$][A-Za-z0-9_.$]*")
-_QUOTABLE = re.compile(r"[ !#-\[\]-~]+")  # what stands in quotes as it is
+_QUOTABLE = re.compile(r"[ !#-\[\]-~]+")  # characters that need no escape in quotes
 _TYPES = {"func": "function", "object": "object", "notype": "notype"}  # as GNU as has them
 INDENT = " " * columns.STATEMENT
 

@@ -14,7 +14,7 @@ from macaw.isa import scalar
 from macaw.isa.rows import Format, Instruction, Row
 
 _WORD = 4  # bytes of an instruction
-# By the name of a format: the fields that are given as numbers, and the operands behind them.
+# By the name of a format: the fields that the source gives as numbers, and the operands after them.
 _FORMATS: Mapping[str, tuple[Format, Sequence[str], Sequence[str]]] = {
     "r": (scalar.R_TYPE, ("opcode", "funct3", "funct7"), ("rd, rs1, rs2",)),
     "i": (scalar.I_TYPE, ("opcode", "funct3"), ("rd, rs1, imm", "rd, imm(rs1)")),
