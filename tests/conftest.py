@@ -21,6 +21,10 @@ from hypothesis import settings
 settings.register_profile("macaw", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("macaw")
 
+# `make test` exports these; a `make` that a test starts would print its folders because of them.
+for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
+    os.environ.pop(name, None)
+
 LONGER = 10
 FEWER = 0.5
 FEWEST = 15  # examples: no test takes fewer than these, or than it names
