@@ -64,7 +64,7 @@ def _plain(program: Program, inputs: dict[str, object]) -> float:
 
 def _ends(debug: Session) -> Callable[[], None]:
     def run() -> None:
-        stop = debug.proceed()
+        stop = debug.cont()
         assert stop.reason == "exit", stop
 
     return run
@@ -99,7 +99,7 @@ def _interrupted(program: Program) -> float:
 
     timer = threading.Timer(0.3, ask)
     timer.start()
-    debug.proceed()
+    debug.cont()
     return time.perf_counter() - asked[0]
 
 
@@ -144,12 +144,12 @@ def _demo(demo: Program, inputs: dict[str, object]) -> None:
     shares, sizes, backs = [], [], []
     for _ in range(ROUNDS):
         debug = _session(demo, inputs, NONE)
-        with patch.object(debug.runner, "checkpoint", _Timed(debug.runner.checkpoint)) as taking:
+        with patch.object(debug._runner, "checkpoint", _Timed(debug._runner.checkpoint)) as taking:
             whole = timed(_ends(debug))
         spent = taking.seconds
         shares.append(100 * spent / (whole - spent))
-        sizes.append(debug.history.bytes / (1 << 20))
-        steps = (debug.stepi_back, debug.stepc_back, debug.step_back)
+        sizes.append(debug.checkpoint_bytes / (1 << 20))
+        steps = (debug.stepi_back, debug.stepc_back, debug.back)
         for step in steps:
             debug.goto(1 << 40)
             backs.append(1000 * timed(step))

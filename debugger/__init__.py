@@ -16,10 +16,13 @@
 | `hit_counter` | conditions, counts, which points stop |
 | `runner` | runs the device in time slices, makes checkpoints |
 | `stepping`, `line_steps`, `reverse` | counted steps, steps by lines, going back |
-| `session` | the whole debugger as one class; each call returns a `stops.StopRecord` |
+| `motion` | runs and steps of one debuggee, forward and back; each returns a `stops.StopRecord` |
+| `raw_state` | registers as bits; changes of registers and memory as commands |
+| `session` | the public session: all of the above as one class |
 
 Except for `monitor`, each module imports only modules that are listed above it or in its row.
-docs/debugger-internals.md describes the design. Commands, views and the screen call `Session` from
+docs/debugger-internals.md describes the design. Front ends (`commands`, `screen`, `views`) use the
+public members of `Session` and records alone (tests/contract/test_front_ends.py). They call it from
 one worker thread; only `Session.interrupt` may be called from another thread. The debugger has no
 code for particular cores: it takes names from the tables of `isa` and from the state that `emu`
 declares.

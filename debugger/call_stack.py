@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 
 from macaw.debugger.source_code import STACK, WORD, SourceCode
 from macaw.debugger.stops import Where
+from macaw.debugger.where import where_of
 from macaw.emu.breaks import live_values
 from macaw.emu.faults import Fault
 from macaw.isa.kinds import Register
 
 if TYPE_CHECKING:
-    from macaw.debugger.session import Session
+    from macaw.debugger.debuggee import Debuggee
     from macaw.emu.core import Core
 
 LINK = "ra"
@@ -24,7 +25,7 @@ MOST_WORDS = 4096  # words of the stack that are searched
 MOST_FRAMES = 64
 
 
-def call_stack(session: Session, core: Core) -> list[Where]:
+def call_stack(debuggee: Debuggee, core: Core) -> list[Where]:
     """Return where a core is and where each call will return to, the innermost call first.
 
     The result is empty if the core is idle.
@@ -32,19 +33,19 @@ def call_stack(session: Session, core: Core) -> list[Where]:
     here = core.next_address
     if here is None:
         return []
-    code = SourceCode(session.debuggee, core)
+    code = SourceCode(debuggee, core)
     addresses = [here]
     link, stack = register(core, LINK), register(core, STACK)
-    function = _function(session, here)
-    stale = link is not None and _function(session, link) == function
+    function = _function(debuggee, here)
+    stale = link is not None and _function(debuggee, link) == function
     if link is not None and not (stale or _saves(code, here)) and _follows_call(code, link, here):
         addresses.append(link)
-    for word in _words(session, stack) if stack is not None else ():
+    for word in _words(debuggee, stack) if stack is not None else ():
         if len(addresses) >= MOST_FRAMES:
             break
         if _follows_call(code, word, addresses[-1]):
             addresses.append(word)
-    return [session.where(core, address) for address in addresses]
+    return [where_of(debuggee.program, core, address) for address in addresses]
 
 
 def register(core: Core, alias: str) -> int | None:
@@ -71,9 +72,9 @@ def _saves(code: SourceCode, here: int) -> bool:
     return False
 
 
-def _words(session: Session, address: int) -> list[int]:
+def _words(debuggee: Debuggee, address: int) -> list[int]:
     """Return the 32-bit words from an address up to the end of its memory, at most `MOST_WORDS`."""
-    memory = session.device.memory
+    memory = debuggee.device.memory
     try:
         pages, offset = memory.locate(address, WORD)
     except Fault:
@@ -100,6 +101,6 @@ def _follows_call(code: SourceCode, address: int, inner: int) -> bool:
     return goal <= inner and code.debuggee.program.section_at(goal) is not None
 
 
-def _function(session: Session, address: int) -> str | None:
-    symbol = session.program.symbol_at(address)
+def _function(debuggee: Debuggee, address: int) -> str | None:
+    symbol = debuggee.program.symbol_at(address)
     return None if symbol is None else symbol[0].name

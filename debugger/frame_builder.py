@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from macaw.debugger.causes.stalls import rows, why_stalled
+from macaw.debugger.causes.stalls import rows
 from macaw.debugger.commands.code import around, cores_by_address, source_lines
 from macaw.debugger.commands.displays import display_answers
 from macaw.debugger.commands.line import CommandError
@@ -38,7 +38,6 @@ from macaw.debugger.frame import (
 )
 from macaw.debugger.heat_map import HeatMap
 from macaw.debugger.places import Place, compact
-from macaw.debugger.point_checks import point_targets
 from macaw.debugger.state_paths import Members, count_items
 from macaw.debugger.values import AccessError
 from macaw.emu.copies import original
@@ -179,7 +178,7 @@ class FrameBuilder:
             return Code(message=str(error))
         points: dict[int, str] = {}
         for point in session.points:
-            for target in point_targets(session.debuggee, point):
+            for target in session.point_targets(point):
                 at = original(session.program, target.core, target.address)
                 points[at] = "on" if point.enabled else "off"
         marks = {
@@ -317,7 +316,7 @@ class FrameBuilder:
     def stalls(self) -> tuple[Stall, ...]:
         """Return the trees of `why-stalled`, followed by the causes."""
         session = self.interpreter.session
-        stall_rows = rows(why_stalled(session), session.device.cycle)
+        stall_rows = rows(session.why_stalled(), session.device.cycle)
         return tuple(
             Stall(who, visible(text), deep, never) for who, text, deep, never in stall_rows
         )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from macaw.debugger.expressions import Expression, ExpressionError, compile_expression
+from macaw.debugger.expressions import Expression, ExpressionError
 from macaw.debugger.frame import Grid
 from macaw.debugger.places import Place, PlaceError, counts
 from macaw.debugger.stops import SessionError
@@ -63,7 +63,7 @@ class HeatMap:
 
     def _compile(self, heat: str, place: Place) -> Expression:
         self.session.interrupts.check()
-        return compile_expression(self.session.debuggee, heat, (place,))
+        return self.session.expression(heat, (place,))
 
     def _values(self, heat: str, places: list[Place]) -> list[float | None]:
         key = (id(self.session.device), heat, tuple(places))

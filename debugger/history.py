@@ -70,12 +70,16 @@ class History:
     )  # bytes of each that the one before does not share
 
     def take(
-        self, device: Device, cost: float = 0.0, edit: Edit | None = None, number: int | None = None
+        self,
+        device: Device,
+        cost: float = 0.0,
+        edits: tuple[Edit, ...] = (),
+        number: int | None = None,
     ) -> Checkpoint:
         """Add a checkpoint of the present state and return it.
 
         It replaces a checkpoint at the same position. `cost` is the running time in seconds since
-        the last checkpoint. `edit` is a change that the user has just made. `number` is the user's
+        the last checkpoint. `edits` are what the user has just changed. `number` is the user's
         number for the checkpoint. 0 means the next free number; None keeps the number of the
         replaced checkpoint.
         """
@@ -84,7 +88,7 @@ class History:
         old_number = old.number if old is not None else 0
         number = old_number if number is None else number or old_number or self._last_number + 1
         self._last_number = max(self._last_number, number)
-        edits = (*(old.edits if old is not None else ()), *([edit] if edit is not None else ()))
+        edits = (*(old.edits if old is not None else ()), *edits)
         retired = {core.name: core.retired for core in device.order}
         point = Checkpoint(position, device.snapshot(), retired, cost, edits, number)
         place = bisect_left(self._positions(), position)

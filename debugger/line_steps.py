@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from macaw.debugger.history import START, Position
@@ -41,13 +41,9 @@ class LineStepper:
         while True:
             at = core.next_address
             if over and at is not None and code.calls(at):
-                is_back = code.stack_test()
-                goals = {core.name: {at + WORD: is_back}}
-                stop = runner.live(runner.forward, goals=goals)
-                if core.next_address != at + WORD or not is_back():
+                stop, is_back = self._step_over(at)
+                if not is_back:
                     return stop, False
-                if self.is_goal(stop):
-                    stop = Stop("step", stop.cycle, core=core.name, address=at + WORD)
             else:
                 stop = runner.live(partial(runner.step, core.name, 1))
             is_other = core.retired > retired and self._is_other(first)
@@ -64,6 +60,49 @@ class LineStepper:
         if at is None or first is None:
             return True
         return line is not None and (not same_line(line, first) or self.code.starts_line(at))
+
+    def step_range(self, begin: int, end: int, over: bool) -> tuple[Stop, bool]:
+        """Run until the core leaves the addresses from `begin` to before `end`.
+
+        Returns the stop, and whether the last instruction was a call out of the range. With `over`,
+        called functions count as part of the range.
+        """
+        core, runner, calls = self.core, self.runner, cache(self.code.calls)
+        last = core.next_address
+
+        def goes_on() -> bool:
+            nonlocal last
+            if not self._is_inside(begin, end) or (over and calls(core.next_address or 0)):
+                return False
+            last = core.next_address
+            return True
+
+        while True:
+            at = last = core.next_address
+            if over and at is not None and calls(at):
+                stop, is_back = self._step_over(at)
+                if not is_back:
+                    return stop, False
+            else:
+                stop = runner.live(partial(runner.step_while, core.name, goes_on))
+            if stop.reason != "step" or not self._is_inside(begin, end):
+                is_call = last is not None and stop.reason == "step" and calls(last)
+                return stop, is_call and not self._is_inside(begin, end)
+
+    def _is_inside(self, begin: int, end: int) -> bool:
+        """Return whether the core's next instruction is in a range of addresses."""
+        at = self.core.next_address
+        return at is not None and begin <= at < end
+
+    def _step_over(self, call: int) -> tuple[Stop, bool]:
+        """Run over the call at address `call`; return the stop, and whether the call has ended."""
+        core, runner, is_back = self.core, self.runner, self.code.stack_test()
+        stop = runner.live(runner.forward, goals={core.name: {call + WORD: is_back}})
+        if core.next_address != call + WORD or not is_back():
+            return stop, False
+        if self.is_goal(stop):
+            stop = Stop("step", stop.cycle, core=core.name, address=call + WORD)
+        return stop, True
 
     def finish(self) -> Stop:
         """Run until the present function returns to its caller; return the stop."""

@@ -12,7 +12,7 @@ from macaw.asm.syntax import Call, Mistake, Name, Node, Number, Slice
 from macaw.debugger.grammar import Every, Path
 from macaw.debugger.places import Place, PlaceError, expand, kinds
 from macaw.debugger.state_paths import Members
-from macaw.debugger.values import VIEWS, WORD, Access, AccessError, array, memory
+from macaw.debugger.values import VIEWS, WORD, Access, AccessError, array, memory, memory_span
 
 if TYPE_CHECKING:
     from macaw.debugger.debuggee import Debuggee
@@ -205,6 +205,8 @@ class NameResolver:
         dtype, rest = self._view(steps[1:])
         if len(rest) > 1 or (rest and (isinstance(rest[0], str) or len(rest[0]) != 1)):
             raise AccessError(f"after {MEMORY}[] come a type and an index, no more")
+        if rest and isinstance(rest[0][0], Slice):
+            return memory_span(self.device, f"{MEMORY}[]", dtype), (address, rest[0][0])
         more = [] if not rest else [rest[0][0]]
         return memory(self.device, f"{MEMORY}[]", dtype), (address, *map(_node, more))
 

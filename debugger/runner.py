@@ -36,16 +36,12 @@ class Runner:
         debuggee: Debuggee,
         history: History,
         monitor: Monitor,
-        on_progress: Callable[[str, int], object] | None = None,
     ) -> None:
-        """Prepare a runner; it calls `on_progress(what, cycle)` between time slices.
-
-        `what` is "running" or "replaying".
-        """
         self.debuggee = debuggee
         self.history = history
         self.monitor = monitor
-        self.on_progress = on_progress
+        # Called with (what, cycle) between time slices; what: "running", "replaying", "going back".
+        self.on_progress: Callable[[str, int], object] | None = None
         self._deadline = 0.0  # of the slice
         self._ran = 0.0  # seconds since the last checkpoint
         self._costs: list[float] = []  # seconds that the last ones took; the least counts
@@ -118,6 +114,17 @@ class Runner:
             stop = self._drive(one)
         return stop
 
+    def step_while(self, name: str, goes_on: Callable[[], bool]) -> Stop:
+        """Execute instructions of a core, at least one, until `goes_on` is false after one of them.
+
+        Returns the stop.
+        """
+        one = partial(self.debuggee.device.step_core, name)
+        stop = self._drive(one)
+        while stop.reason == "step" and goes_on():
+            stop = self._drive(one)
+        return stop
+
     def travel(self, goal: Position) -> Stop | None:
         """Go to a position, from the present or from a checkpoint if that is nearer or necessary.
 
@@ -150,10 +157,10 @@ class Runner:
         self.debuggee.output.drop_after(point.position)
         self._ran = 0.0
 
-    def checkpoint(self, edit: Edit | None = None, number: int | None = None) -> int:
+    def checkpoint(self, edits: tuple[Edit, ...] = (), number: int | None = None) -> int:
         """Add the present to the history and return the checkpoint's number. See `History.take`."""
         begin = thread_time()
-        point = self.history.take(self.debuggee.device, self._ran, edit, number)
+        point = self.history.take(self.debuggee.device, self._ran, edits, number)
         self._costs, self._ran = [*self._costs[-2:], thread_time() - begin], 0.0
         return point.number
 

@@ -1,4 +1,4 @@
-"""The debugging session: runs a program on a device, forward and back.
+"""The debugging session: the public class through which every front end debugs a program.
 
 Each call that moves the program returns a record. One thread makes all calls but `interrupt`, which
 stops a run within some milliseconds. The program's output is in `output`, and `on_output` gets each
@@ -7,52 +7,45 @@ piece when it is written.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from macaw.debugger.causes.record import RunRecord
+from macaw.debugger.call_stack import call_stack
+from macaw.debugger.causes.stalls import StallReport, why_stalled
+from macaw.debugger.causes.why import Causes
 from macaw.debugger.debuggee import Debuggee
 from macaw.debugger.expressions import Expression, compile_expression
-from macaw.debugger.history import START, Edit, History, Position
+from macaw.debugger.history import Checkpoint, Edit, Position
 from macaw.debugger.interrupts import Interrupts
-from macaw.debugger.line_steps import LineStepper
-from macaw.debugger.locations import locate, targets
-from macaw.debugger.monitor import Monitor
+from macaw.debugger.locations import Location, Target, locate, targets
+from macaw.debugger.motion import Motion
 from macaw.debugger.places import Place, compact, places
-from macaw.debugger.points import Points
-from macaw.debugger.reverse import Interruption, instruction_ends, last_hit
-from macaw.debugger.runner import Runner
-from macaw.debugger.stepping import (
-    INSTRUCTION,
-    PIECE,
-    cores_to_step,
-    piece_places,
-    run_to,
-    step_announcements,
-    step_announcements_back,
-    step_cores,
-)
-from macaw.debugger.stop_positions import StopPositions
-from macaw.debugger.stops import ENDS, Hit, SessionError, StopRecord, Wait, Where, reason_of
-from macaw.debugger.where import waits_of, where_of
-from macaw.emu.breaks import Breakable
-from macaw.emu.device import Device
+from macaw.debugger.point import Point
+from macaw.debugger.point_checks import check_point, point_targets
+from macaw.debugger.raw_state import memory_commands, raw_register, register_commands
+from macaw.debugger.source_code import SourceCode
+from macaw.debugger.stops import EditRecord, SessionError, Wait, Where
+from macaw.debugger.where import waits_of
 from macaw.emu.engines import ENGINES
+from macaw.emu.faults import Fault
 
 if TYPE_CHECKING:
     from macaw.asm.program import Program
+    from macaw.debugger.causes.finder import Cause
     from macaw.emu.core import Core
-    from macaw.emu.faults import Stop
+
+_ACCESSES = {"write": "watch", "read": "rwatch", "access": "awatch"}  # kinds of watches
 
 
-class Session:
+class Session(Motion):
     """One program with its inputs on one device, which a user debugs.
 
     `device` is the present device; a call may replace the object. `focus` contains the places that
-    steps and short names refer to. `last_stop` is the last record.
+    steps and short names refer to. `points` are the breakpoints, watches and caught events.
+    `last_stop` is the last record, and `on_moved` are functions that get each record.
     """
 
     def __init__(
@@ -68,311 +61,130 @@ class Session:
 
         `inputs` has an array of the declared shape for all or some of the named inputs.
         `on_output(stream, data)` gets the program's output. During a run, the session calls
-        `on_progress(what, cycle)` now and then.
+        `on_progress(what, cycle)` now and then; `what` is "running", "replaying" or "going back".
         """
-        self.debuggee = Debuggee(program, config, inputs or {}, engine, on_output)
-        self.history = History()
-        self.points = Points(self.debuggee)
-        self.monitor = Monitor(self.debuggee, self.points)
-        self.runner = Runner(self.debuggee, self.history, self.monitor, on_progress)
-        self._stop_positions = StopPositions()
-        self._load()
-        self.last_stop = self._stop(self.record("start"))
-        self.run_record: RunRecord | None = None  # of the last `why`, for the next one
+        super().__init__(Debuggee(program, config, inputs or {}, engine, on_output))
+        self.on_progress = on_progress
+        self._causes = Causes(self._debuggee, self._history)
 
     @property
     def program(self) -> Program:
         """The program that is debugged."""
-        return self.debuggee.program
-
-    @property
-    def device(self) -> Device:
-        """The present device."""
-        return self.debuggee.device
-
-    @property
-    def focus(self) -> tuple[Place, ...]:
-        """The places that steps and short names refer to."""
-        return self.debuggee.focus
-
-    @property
-    def core(self) -> Core:
-        """The first of the focused cores."""
-        return self.debuggee.core
+        return self._debuggee.program
 
     @property
     def output(self) -> list[tuple[Position, str, bytes]]:
         """The output of the program so far, as (position, stream, bytes) for each piece."""
-        return self.debuggee.output.pieces
+        return self._debuggee.output.pieces
 
     @property
     def on_output(self) -> Callable[[str, bytes], object] | None:
         """The function that gets each piece of output (stream, bytes) when it is written."""
-        return self.debuggee.output.on_write
+        return self._debuggee.output.on_write
 
     @on_output.setter
     def on_output(self, call: Callable[[str, bytes], object] | None) -> None:
-        self.debuggee.output.on_write = call
+        self._debuggee.output.on_write = call
+
+    @property
+    def on_progress(self) -> Callable[[str, int], object] | None:
+        """The function that is called with (what, cycle) now and then during a run."""
+        return self._runner.on_progress
+
+    @on_progress.setter
+    def on_progress(self, call: Callable[[str, int], object] | None) -> None:
+        self._runner.on_progress = call
+
+    # Other threads
 
     @property
     def interrupts(self) -> Interrupts:
         """The requests to stop."""
-        return self.debuggee.interrupts
+        return self._debuggee.interrupts
 
-    def _load(self) -> None:
-        self.debuggee.load()
-        self._stop_positions.clear()
-        self.monitor.forget_arrivals()
-        self.history.clear()
-        self.history.take(self.device)
+    def interrupt(self) -> None:
+        """Request that the present run stops soon. Any thread may call this."""
+        self.interrupts.request()
 
-    # Forward
+    # Checkpoints
 
-    def restart_program(self) -> StopRecord:
-        """Load the program again, with the same inputs; points stay."""
-        self._load()
-        return self._stop(self.record("start"))
+    @property
+    def checkpoints(self) -> Sequence[Checkpoint]:
+        """All checkpoints, the earliest first; those that the user has made have a number."""
+        return tuple(self._history.points)
 
-    def run(self) -> StopRecord:
-        """Load the program again and run it."""
-        self._load()
-        return self.proceed()
+    @property
+    def checkpoint_bytes(self) -> int:
+        """The size of all checkpoints in bytes; what several of them share counts once."""
+        return self._history.bytes
 
-    def proceed(self, until: Position | None = None) -> StopRecord:
-        """Run until something stops the run (`continue`), or to a position."""
-        return self._finish(self.runner.live(lambda: self.runner.forward(until)))
+    # Points
 
-    def stepc(self, count: int = 1) -> StopRecord:
-        """Run to the start of the cycle that is `count` cycles later."""
-        self._check_count(count)
-        goal = self.device.cycle + count
-        raw = self.runner.live(lambda: self.runner.forward((goal, 0)))
-        reason = "step" if raw.reason == "cycle limit" else None
-        done = count if reason else self.device.cycle - goal + count
-        return self._finish(raw, done, reason)
+    def break_(
+        self,
+        location: str,
+        condition: str = "",
+        *,
+        at: str = "",
+        ignore: int = 0,
+        temporary: bool = False,
+    ) -> Point:
+        """Set a breakpoint: runs stop before the instruction at a location. Raises `PointError`.
 
-    def stepi(self, count: int = 1, only: bool = False, every: bool = False) -> StopRecord:
-        """Run until each focused core that runs has executed `count` more instructions.
-
-        With `only`, only the first of the focused cores counts; with `every`, all cores that run.
-        If units of a core are focused, such as PEs, the instructions of these units are counted.
+        `location` is a line (`layer.s:12`), a symbol (`loop+8`) or an address (`*0x10000`).
+        `condition` is an expression that must be true, `at` limits the stops to some places,
+        `ignore` is the number of hits that do not stop. A `temporary` breakpoint stops once.
         """
-        self._check_count(count)
-        units = [place for place in self.focus if place.units]
-        if units and not every and not isinstance(self.core, Breakable):
-            where = units[:1] if only else units
-            return self._finish(*step_announcements(self.runner, where, INSTRUCTION, count))
-        cores = cores_to_step(self.debuggee, only, every)
-        return self._finish(*step_cores(self.runner, cores, count))
+        kind = "tbreak" if temporary else "break"
+        return self.points.add(kind, location, condition=condition, place=at, ignore=ignore)
 
-    def stepx(self, count: int = 1) -> StopRecord:
-        """Run to the end of `count` pieces: exe commands, chains, blocks, transfers.
+    def watch(
+        self, text: str, access: str = "write", condition: str = "", *, by: str = ""
+    ) -> Point:
+        """Set a watch of an expression. Raises `PointError`.
 
-        If cores of the focused places work on pieces, only their pieces count, else those of all
-        cores.
+        With the `access` "write", runs stop after the value has changed, with "read" after it was
+        read, with "access" after either or a write. `by` names places: only they count.
         """
-        self._check_count(count)
-        where = piece_places(self.debuggee)
-        return self._finish(*step_announcements(self.runner, where, PIECE, count))
+        return self.points.add(self._watch_kind(access), text, condition=condition, by=by)
 
-    def step(self, count: int = 1, over: bool = False) -> StopRecord:
-        """Run until the first focused core has reached `count` other lines of its source.
+    def watch_range(self, address: int, size: int, access: str = "write") -> Point:
+        """Set a watch of `size` bytes of memory, with an access as in `watch`.
 
-        With `over`, lines of the functions that it calls do not count (`next`).
+        Raises `PointError` for bytes that are in no memory.
         """
-        self._check_count(count)
-        self._check_runs()
-        for done in range(1, count + 1):
-            raw, is_done = self._line_stepper().step(over)
-            self._add_stop_position()
-            if raw.reason != "step" or not self.core.running:
-                return self._finish(raw, done if is_done else done - 1)
-        return self._finish(raw, count)
+        text = f"mem[{address:#x}].u8[0:{size}]"
+        if size in (1, 2, 4, 8):
+            text = f"mem[{address:#x}].u{8 * size}"
+        return self.points.add(self._watch_kind(access), text)
 
-    def finish(self) -> StopRecord:
-        """Run until the present function of the first focused core returns."""
-        self._check_runs()
-        raw = self._line_stepper().finish()
-        return self._finish(raw, reason="arrived" if raw.reason == "step" else None)
+    def _watch_kind(self, access: str) -> str:
+        if access not in _ACCESSES:
+            raise SessionError(f"an access is {', '.join(_ACCESSES)}, not {access!r:.40}")
+        return _ACCESSES[access]
 
-    def advance(self, location: str) -> StopRecord:
-        """Run until a core reaches a location. Raises `LocationError`.
+    def catch(self, event: str, condition: str = "", *, at: str = "") -> Point:
+        """Stop at an event (`queue-full`, `fault`, ...), at all places or some. `PointError`."""
+        return self.points.add("catch", event, condition=condition, place=at)
 
-        If focused cores may execute the location, only they count.
-        """
-        self.runner.choose_engine()
-        addresses = locate(self.debuggee, location).addresses
-        goals = [target for address in addresses for target in targets(self.debuggee, address)]
-        names = {place.core for place in self.focus}
-        mine = [target for target in goals if target.core.name in names]
-        raw = run_to(self.runner, mine or goals)
-        is_goal = raw.before and not self.monitor.hits
-        return self._finish(raw, reason="arrived" if is_goal else None)
+    def check_point(self, point: Point) -> None:
+        """Raise `PointError` unless all texts of a point mean something on the present device."""
+        check_point(self._debuggee, point)
 
-    def _check_runs(self) -> None:
-        """Choose the engine; raise `SessionError` unless the first focused core runs."""
-        self.runner.choose_engine()
-        if self.device.stopped is None and not self.core.running:
-            raise SessionError(f"{self.core.name}: nothing runs there to be stepped")
-
-    def _line_stepper(self) -> LineStepper:
-        return LineStepper(self.runner, self._stop_positions, self.core)
-
-    def _check_count(self, count: int) -> None:
-        if count < 1:
-            raise SessionError(f"{count} steps cannot be taken, 1 is the least")
-
-    # Back
-
-    def goto(self, cycle: int, turn: int = 0) -> StopRecord:
-        """Go to the start of a cycle, before or after the present; points do not stop the run.
-
-        `turn` is the number of a core: in that cycle, go to the moment before this core acts.
-        """
-        if cycle < 0:
-            raise SessionError("the first cycle is 0")
-        raw = self.runner.travel((cycle, turn))
-        if raw is not None and raw.reason not in ("cycle limit", "step"):
-            return self._finish(raw)
-        at_start = self.device.position == START
-        return self._stop(self.record("arrived", at_start=at_start))
-
-    def stepc_back(self, count: int = 1) -> StopRecord:
-        """Go back `count` cycles; a point on the way stops it."""
-        self._check_count(count)
-        cycle, turn = now = self.device.position
-        goal = self._stop_positions.last((cycle - count, 0), (cycle - count + 1, 0))
-        done = min(count, cycle + (turn > 0))
-        return self._go_back(now, goal, done, lambda: cycle - self.device.cycle)
-
-    def stepi_back(self, count: int = 1) -> StopRecord:
-        """Go back `count` instructions of the first focused core; a point on the way stops it.
-
-        If units of the core are focused, such as PEs, the instructions of these units are counted.
-        """
-        self._check_count(count)
-        now, name, retired = self.device.position, self.core.name, self.core.retired
-        units = [place for place in self.focus if place.units]
-        if units and not isinstance(self.core, Breakable):
-            return self._step_announcements_back(units, INSTRUCTION, count)
-        if now == START:
-            return self._go_back(now, START, 0)
-        try:
-            ends = instruction_ends(self.runner, name, count + 1, now, retired)
-        except Interruption as interruption:
-            return self._finish(interruption.stop)
-        goal, done = START, len(ends)
-        if len(ends) >= count:
-            at = len(ends) - count
-            following = [*(item.position for item in ends[1:]), now][at]
-            goal, done = self._stop_positions.last(ends[at].position, following), count
-        return self._go_back(now, goal, done, lambda: retired - self.device.cores[name].retired)
-
-    def stepx_back(self, count: int = 1) -> StopRecord:
-        """Go back to the moment before the last `count` ends of pieces, as `stepx` counts them.
-
-        A point on the way stops it.
-        """
-        self._check_count(count)
-        return self._step_announcements_back(piece_places(self.debuggee), PIECE, count)
-
-    def _step_announcements_back(self, where: Sequence[Place], kind: str, count: int) -> StopRecord:
-        now = self.device.position
-        try:
-            goal, positions = step_announcements_back(
-                self.runner, self._stop_positions, where, kind, count
-            )
-        except Interruption as interruption:
-            return self._finish(interruption.stop)
-        return self._go_back(
-            now, goal, len(positions), lambda: sum(x >= self.device.position for x in positions)
-        )
-
-    def step_back(self, count: int = 1, over: bool = False) -> StopRecord:
-        """Go back to the starts of the last `count` lines that the first focused core has executed.
-
-        With `over`, lines of the functions that it called do not count. A point on the way stops
-        it.
-        """
-        self._check_count(count)
-        record, name = self.last_stop, self.core.name
-        for done in range(1, count + 1):
-            now = self.device.position
-            try:
-                goal, retired = self._line_stepper().back(over)
-            except Interruption as interruption:
-                return self._finish(interruption.stop)
-            less = partial(self._lines_back, name, retired, done)
-            record = self._go_back(now, goal, done, less)
-            if record.at_start or record.reason != "step":
-                break
-        return record
-
-    def _lines_back(self, name: str, retired: int, done: int) -> int:
-        """Return the number of lines that a step back has gone, `done` at most.
-
-        The last line does not count unless the core is at its start, where it had completed
-        `retired` instructions. A point may have stopped it before.
-        """
-        return done if self.device.cores[name].retired == retired else done - 1
-
-    def proceed_back(self) -> StopRecord:
-        """Go back to the last stop of a breakpoint, watch or event (`reverse-continue`)."""
-        return self._go_back(self.device.position, START, 0)
-
-    def _go_back(
-        self, now: Position, goal: Position, done: int, less: Callable[[], int] = lambda: 0
-    ) -> StopRecord:
-        """Go from `now` back to a goal, or to the last stop of a point on the way there.
-
-        The record has `done` steps if the goal is reached, and `less()` steps if a point stops.
-        """
-        try:
-            hit = last_hit(self.runner, now, goal) if self.points.can_stop else None
-        except Interruption as interruption:
-            return self._finish(interruption.stop)
-        raw = self.runner.travel(goal if hit is None else hit.position)
-        if raw is not None and raw.reason == "interrupt":
-            return self._finish(raw)
-        at_start = self.device.position == START
-        if hit is None:
-            reason = "start" if at_start else "step"
-            return self._stop(self.record(reason, done=done, at_start=at_start))
-        core = self.device.cores.get(hit.core)
-        where = self.where() if core is None else self.where(core, hit.address)
-        stop = self.record(reason_of(hit.hits), hits=hit.hits, where=where, done=less())
-        if core is not None and hit.address is not None:
-            self.monitor.report(core, hit.address, [item.number for item in hit.hits])
-        self._delete_temporary(hit.hits)
-        return self._stop(stop)
-
-    def checkpoint(self, number: int = 0) -> int:
-        """Make a checkpoint of the present and return its number; 0 means the next free number.
-
-        Raises `SessionError` if the number belongs to another position.
-        """
-        other = self.history.user_checkpoint(number) if number else None
-        if other is not None and other.position != self.device.position:
-            raise SessionError(f"checkpoint {number} is at cycle {other.position[0]:,}")
-        return self.runner.checkpoint(number=number)
-
-    def restart(self, number: int) -> StopRecord:
-        """Go to the checkpoint of this number. Raises `SessionError`."""
-        point = self.history.user_checkpoint(number)
-        if point is None:
-            raise SessionError(f"there is no checkpoint {number}")
-        return self.goto(*point.position)
+    def point_targets(self, point: Point) -> list[Target]:
+        """Return the cores and addresses at which a breakpoint stops."""
+        return point_targets(self._debuggee, point)
 
     # Values
 
-    def expression(self, text: str) -> Expression:
-        """Return an expression compiled for the present device and focus.
+    def expression(self, text: str, focus: tuple[Place, ...] | None = None) -> Expression:
+        """Return an expression compiled for the present device, seen from a focus (None: `focus`).
 
         Raises `ExpressionError`.
         """
-        return compile_expression(self.debuggee, text)
+        return compile_expression(self._debuggee, text, focus)
 
-    def evaluate(self, text: str) -> Any:
+    def read(self, text: str) -> Any:
         """Return the value of an expression, a number or an array. Raises `ExpressionError`."""
         value = self.expression(text).value()
         return value.copy() if isinstance(value, np.ndarray) else value
@@ -384,90 +196,135 @@ class Session:
         after the present.
         """
         target = self.expression(text)
-        target.set(self.evaluate(value) if isinstance(value, str) else value)
-        self.note_edit(f"set {text} = {value}" if isinstance(value, str | int) else "")
+        target.set(self.read(value) if isinstance(value, str) else value)
+        self.note_edit(*([f"set {text} = {value}"] if isinstance(value, str | int) else []))
         return target.value()
 
-    def note_edit(self, command: str = "") -> None:
+    def note_edit(self, *commands: str) -> None:
         """Record that the user has changed state; drop the checkpoints after the present.
 
-        `command` is the command that changed it, empty if it was no command.
+        `commands` are the commands that changed it, none if it was no command.
         """
         position = self.device.position
-        self.history.forget_after(position)
-        self.runner.checkpoint(Edit(command, compact(self.device, self.focus)))
+        focus = compact(self.device, self.focus)
+        self._history.forget_after(position)
+        self._runner.checkpoint(tuple(Edit(command, focus) for command in commands or ("",)))
         self._stop_positions.drop_from(position)
         self._add_stop_position()
+        self._tell(EditRecord(*position, tuple(commands)))
 
-    # Other threads
+    def registers(self, place: str = "") -> dict[str, Any]:
+        """Return the registers of a core or unit, by name, as expressions give them.
 
-    def interrupt(self) -> None:
-        """Request that the present run stops soon. Any thread may call this."""
-        self.interrupts.request()
+        The place is the first focused one by default. A core that executes a program also has its
+        `pc`, the address of its next instruction. Raises `ExpressionError` and `PlaceError`.
+        """
+        where = places(self.device, place)[0] if place else self.focus[0]
+        core = self.device.cores[where.core]
+        names = [aliases[0] for file in core.table.files for aliases in file.names]
+        values = {name: self.read(f"{where}.{name}") for name in names}
+        return values if core.next_address is None else {**values, "pc": core.next_address}
+
+    def read_register(self, core: str, file: str, number: int) -> int | None:
+        """Return the bits of a register of a core as a number from 0, without any effect.
+
+        `file` is the name of a register file of the core's table, "pc", or "csr": `number` is then
+        the address of a control and status register. The result is None for a register without a
+        value now: the pc of an idle core, a trace register of no group. Raises `SessionError`.
+        """
+        return raw_register(self._core(core), file, number)
+
+    def write_register(self, core: str, file: str, number: int, bits: int) -> None:
+        """Set the bits of a register, as `read_register` numbers them; this is an edit.
+
+        Registers of "csr" cannot be set. Raises `SessionError` and `ExpressionError`.
+        """
+        owner = self._core(core)
+        commands = register_commands(owner, file, number, bits)
+        for name, value in commands.items():
+            self.expression(name).set(value)
+        self.note_edit(*(f"set {name} = {value}" for name, value in commands.items()))
+
+    def _core(self, name: str) -> Core:
+        if name not in self.device.cores:
+            raise SessionError(f"no core is called '{name}', {', '.join(self.device.cores)} are")
+        return self.device.cores[name]
+
+    def read_memory(self, address: int, size: int) -> bytes:
+        """Return bytes of memory, without any effect and without time. Raises `SessionError`.
+
+        All bytes must be in one memory; registers and windows of cores are none.
+        """
+        try:
+            return self.device.memory.peek(address, size)
+        except Fault as fault:
+            raise SessionError(fault.message) from None
+
+    def write_memory(self, address: int, data: bytes) -> None:
+        """Replace bytes of memory; this is an edit. Raises `SessionError` as `read_memory` does."""
+        try:
+            self.device.memory.poke(address, data)
+        except Fault as fault:
+            raise SessionError(fault.message) from None
+        self.note_edit(*memory_commands(address, data))
+
+    # Causes
+
+    def why(self, text: str) -> list[Cause]:
+        """Return what made the value of an expression. Raises `CauseError`, `ExpressionError`.
+
+        `macaw.debugger.causes.cause_text.lines` prints the causes.
+        """
+        return self._causes.why(text)
+
+    def why_stalled(self, cores: Iterable[Core] = ()) -> StallReport:
+        """Return what these cores wait for; without cores, all cores that run."""
+        return why_stalled(self._debuggee, self.last_stop, cores)
 
     # Places
 
     def set_focus(self, text: str) -> tuple[Place, ...]:
         """Set the focus: `vc`, `pe[1,0].3`, `pe[*,0].*`. Raises `PlaceError`."""
-        self.debuggee.focus = places(self.device, text)
-        self.monitor.show(self.core)
+        self._debuggee.focus = places(self.device, text)
+        self._monitor.show(self.core)
         return self.focus
 
-    # Records
+    @contextmanager
+    def focused(self, text: str) -> Iterator[None]:
+        """Within the `with` block, the focus is at the places of `text`. Raises `PlaceError`."""
+        before = self.focus
+        self.set_focus(text)
+        try:
+            yield
+        finally:
+            self._debuggee.focus = before
 
-    def where(self, core: Core | None = None, address: int | None = None) -> Where:
-        """Return where a core is in the source; None means the focused core, its next address."""
-        return where_of(self.program, core or self.core, address)
+    @property
+    def threads(self) -> tuple[str, ...]:
+        """The names of the cores that run now, in the order of their numbers."""
+        return tuple(core.name for core in self.device.order if core.running)
+
+    # Code
+
+    def locate(self, text: str) -> Location:
+        """Return the addresses that a location means. Raises `LocationError`."""
+        return locate(self._debuggee, text)
+
+    def targets(self, address: int) -> list[Target]:
+        """Return the cores that may execute the code at an address, with the address for each."""
+        return targets(self._debuggee, address)
+
+    def source_code(self, core: Core) -> SourceCode:
+        """Return the reader of a core's code: instructions, lines, calls and returns."""
+        return SourceCode(self._debuggee, core)
+
+    def call_stack(self, core: Core | None = None) -> list[Where]:
+        """Return where a core is and where each call returns to, the innermost first.
+
+        The core is the first focused one by default. The result is empty if the core is idle.
+        """
+        return call_stack(self._debuggee, core or self.core)
 
     def waits(self) -> tuple[Wait, ...]:
         """Return for each waiting core what it waits for."""
         return waits_of(self.device)
-
-    def record(self, reason: str, message: str = "", **more: Any) -> StopRecord:
-        """Return a record of the present; `more` are fields of `StopRecord`."""
-        cycle, turn = self.device.position
-        more.setdefault("where", self.where())
-        return StopRecord(reason, cycle, turn, message, **more)
-
-    def _finish(self, raw: Stop, done: int = 0, reason: str | None = None) -> StopRecord:
-        """Return the record of a stop of the device after `done` steps; store it in `last_stop`."""
-        if raw.reason in ("step", "cycle limit") or self.monitor.ends_step:
-            self.monitor.check_next(self.device.cores.get(raw.core, self.core))
-        more = {"done": done, **self._details(raw)}
-        if "hits" in more:
-            if raw.reason not in ENDS:
-                reason = reason_of(more["hits"])
-            self._delete_temporary(more["hits"])
-        reasons = {"cycle limit": "limit"}.get(raw.reason, raw.reason)
-        return self._stop(self.record(reason or reasons, raw.message, **more))
-
-    def _details(self, raw: Stop) -> dict[str, Any]:
-        """Return the fields of `StopRecord`, without the reason, that a stop determines."""
-        core = self.device.cores.get(raw.core)
-        where = self.where(core, raw.address) if core is not None else self.where()
-        more: dict[str, Any] = {"where": where, "exit_code": raw.exit_code}
-        if raw.fault is not None:
-            fault = raw.fault
-            more["fault"] = {"kind": fault.kind, "message": fault.message, "values": fault.values}
-        if raw.reason == "deadlock":
-            more["waits"] = self.waits()
-        if self.monitor.hits:
-            more["hits"] = tuple(self.monitor.hits)
-        return more
-
-    def _delete_temporary(self, hits: Iterable[Hit]) -> None:
-        for hit in hits:
-            point = self.points.all.get(hit.number)
-            if point is not None and point.temporary:
-                self.points.delete(hit.number)
-
-    def _add_stop_position(self) -> None:
-        """Remember the present as a position to which steps back may return."""
-        self._stop_positions.add(self.device.position)
-
-    def _stop(self, record: StopRecord) -> StopRecord:
-        self._add_stop_position()
-        if record.where is not None:
-            self.monitor.show(self.device.cores[record.where.core])
-        self.last_stop = record
-        return record

@@ -81,6 +81,21 @@ class StopRecord:
     fault: dict[str, Any] | None = None  # kind, message, values
     done: int = 0  # of the steps that were requested
     at_start: bool = False  # going back has reached the start of the run
+    in_call: bool | None = None  # of a step in a range: its last instruction was a call
+
+    def json(self) -> dict[str, Any]:
+        """Return the record as values for JSON, without empty fields."""
+        record: dict[str, Any] = plain(self)
+        return record
+
+
+@dataclass(frozen=True)
+class EditRecord:
+    """A change of state by the user, at the present position."""
+
+    cycle: int
+    turn: int
+    commands: tuple[str, ...] = ()  # that would repeat the change; none: no command can
 
     def json(self) -> dict[str, Any]:
         """Return the record as values for JSON, without empty fields."""

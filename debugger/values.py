@@ -27,6 +27,7 @@ VIEWS = {
     **{f"f{bits}": np.dtype(f"<f{bits // 8}") for bits in (16, 32, 64)},
 }
 WORD = VIEWS["u32"]
+MOST_SPAN = 1 << 20  # numbers of `mem[A].u8[0:N]`
 Indices = Sequence[Any]  # values of the subscripts of a path, in their order
 FieldRange = tuple[str, int, int]  # a field of state, its first byte (of a list: item), how many
 
@@ -157,6 +158,34 @@ def memory(device: Device, text: str, dtype: np.dtype[Any]) -> Access:
         bits=bits,
         memory_view=memory_view,
     )
+
+
+def memory_span(device: Device, text: str, dtype: np.dtype[Any]) -> Access:
+    """Return the access to adjacent numbers in memory.
+
+    Its indices are an address and a slice with both ends, which counts numbers from the address.
+    """
+
+    def extent(address: Any, part: slice) -> tuple[int, int]:
+        if part.start is None or part.stop is None or part.stop <= part.start:
+            raise AccessError("a span of memory has a begin and an end after it: [0:16]")
+        count = part.stop - part.start
+        if count > MOST_SPAN:
+            raise AccessError(f"a span of memory has {MOST_SPAN:,} numbers at most")
+        return int(address) + dtype.itemsize * part.start, dtype.itemsize * count
+
+    def read(address: Any, part: slice) -> Any:
+        try:
+            return np.frombuffer(device.memory.peek(*extent(address, part)), dtype)
+        except Fault as fault:
+            raise AccessError(fault.message) from None
+
+    def write(value: Any, address: Any, part: slice) -> None:
+        values = read(address, part).copy()
+        values[:] = fit(value, dtype, text)
+        device.memory.poke(extent(address, part)[0], values.tobytes())
+
+    return Access(text, read, write, memory=True, extent=extent)
 
 
 def _view_at(device: Device, address: int, dtype: np.dtype[Any]) -> tuple[Any, int, Pages] | None:

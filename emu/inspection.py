@@ -102,6 +102,13 @@ class Inspectable(Agent):
         """
         return None
 
+    def special_register(self, address: int) -> int | None:
+        """Return the bits of a control and status register of the core's table, without effects.
+
+        None means that the register has no value now.
+        """
+        return None
+
     @property
     def formats(self) -> Mapping[str, MemoryFormat]:
         """The core's own number formats in memory, by name."""

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from macaw.debugger.stops import Where
+from macaw.debugger.stops import StopRecord, Where
+from macaw.debugger.where import where_of
 from macaw.emu.inspection import Stall
 from macaw.emu.waits import NEVER
 
 if TYPE_CHECKING:
-    from macaw.debugger.session import Session
+    from macaw.debugger.debuggee import Debuggee
     from macaw.emu.core import Core
 
 MOST = 8  # parts of a core that are shown below it
@@ -51,24 +52,27 @@ class StallReport:
     causes: tuple[str, ...]  # the ends of the trees, in words
 
 
-def why_stalled(session: Session, cores: Iterable[Core] = ()) -> StallReport:
-    """Return the trees of these cores.
+def why_stalled(
+    debuggee: Debuggee, last_stop: StopRecord, cores: Iterable[Core] = ()
+) -> StallReport:
+    """Return the trees of these cores; `last_stop` says which core has faulted.
 
     Without cores, return one tree for each running core that no earlier tree contains.
     """
-    session.device.sync()
-    builder = _Builder(session)
+    debuggee.device.sync()
+    builder = _Builder(debuggee, last_stop)
     chosen = list(cores)
     trees: list[StallNode] = []
-    for core in chosen or [x for x in session.device.order if x.running]:
+    for core in chosen or [x for x in debuggee.device.order if x.running]:
         if chosen or core.name not in builder.cores:
             trees.append(builder.core(core, ()))
     return StallReport(tuple(trees), tuple(_causes(trees)))
 
 
 class _Builder:
-    def __init__(self, session: Session) -> None:
-        self.session = session
+    def __init__(self, debuggee: Debuggee, last_stop: StopRecord) -> None:
+        self.debuggee = debuggee
+        self.last_stop = last_stop
         self.cores: set[str] = set()
 
     def core(self, core: Core, path: tuple[str, ...]) -> StallNode:
@@ -79,7 +83,7 @@ class _Builder:
         if core.name in path:
             return _circle(core.name, path)
         self.cores.add(core.name)
-        stop = self.session.last_stop
+        stop = self.last_stop
         where = stop.where
         if stop.fault is not None and where is not None and where.core == core.name:
             note = f"{stop.fault['kind']}: {stop.fault['message']}"
@@ -129,7 +133,7 @@ class _Builder:
         return StallNode(name, WAITS, item.on, since, until, where, by, item.note, causes)
 
     def _enders(self, core: Core, item: Stall, path: tuple[str, ...]) -> Iterator[StallNode]:
-        others = [x for x in self.session.device.order if item.cores >> x.number & 1]
+        others = [x for x in self.debuggee.device.order if item.cores >> x.number & 1]
         some_run = [x for x in others if x.running]
         for other in some_run or others:
             yield self.core(other, path)
@@ -139,7 +143,7 @@ class _Builder:
                 yield self.part(core, stalls[name], path, address)
 
     def _where(self, core: Core, address: int) -> Where:
-        return self.session.where(core, address)
+        return where_of(self.debuggee.program, core, address)
 
 
 def _circle(name: str, path: tuple[str, ...]) -> StallNode:

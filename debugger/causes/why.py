@@ -1,25 +1,46 @@
-"""The command `why`: finds the steps that made the value of an expression."""
+"""Finds the steps that made the value of an expression (`why`)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from macaw.debugger.causes.finder import Cause, CauseFinder
 from macaw.debugger.causes.record import CauseError, RunRecord, key_of
+from macaw.debugger.expressions import Expression, compile_expression
 from macaw.emu.origins import Place
 
 if TYPE_CHECKING:
-    from macaw.debugger.session import Session
+    from macaw.debugger.debuggee import Debuggee
+    from macaw.debugger.history import History
 
 
-def why(session: Session, text: str) -> list[Cause]:
-    """Return the causes of an expression's value. Raises `CauseError`, `ExpressionError`.
+class Causes:
+    """The finder of causes in one session; it keeps the record of the run for the next question."""
 
-    The expression must name memory, elements of a tensor, or a core's state.
-    """
-    expression = session.expression(text)
+    def __init__(self, debuggee: Debuggee, history: History) -> None:
+        self.debuggee = debuggee
+        self.history = history
+        self._record: RunRecord | None = None
+
+    def why(self, text: str) -> list[Cause]:
+        """Return the causes of an expression's value. Raises `CauseError`, `ExpressionError`.
+
+        The expression must name memory, elements of a tensor, or a core's state.
+        """
+        return _why(compile_expression(self.debuggee, text), text, self.record)
+
+    def record(self) -> RunRecord:
+        """Return the record of the run up to the present. Raises `CauseError`."""
+        debuggee, history, record = self.debuggee, self.history, self._record
+        if record is None or record.key != key_of(debuggee, history):
+            self._record = record = RunRecord(debuggee, history, debuggee.interrupts.take)
+        return record
+
+
+def _why(expression: Expression, text: str, record_run: Callable[[], RunRecord]) -> list[Cause]:
     if expression.target is None:
         raise CauseError(f"{text} is no place in memory and no register")
     access, indices = expression.target
@@ -29,13 +50,13 @@ def why(session: Session, text: str) -> list[Cause]:
         address, size = access.extent(*indices())
         if not size:
             raise CauseError(f"{text} has no bytes")
-        record = _record(session)
+        record = record_run()
         return list(CauseFinder(record).memory(text, address, size, record.count, number))
     if access.field_range is None:
         raise CauseError(f"{text} is no single place in memory or in the state of a core")
     (core,) = access.cores
     place = Place(*access.field_range(*indices()))
-    record = _record(session)
+    record = record_run()
     fields = _recorded_fields(record, core)
     if place.field not in fields:
         names = f", of {core} only {', '.join(sorted(fields))}" if fields else ""
@@ -47,11 +68,3 @@ def _recorded_fields(record: RunRecord, core: str) -> frozenset[str]:
     """Return the names of the fields of a core's state whose origins the core records."""
     origins = record.device.cores[core].origins
     return frozenset() if origins is None else origins.fields
-
-
-def _record(session: Session) -> RunRecord:
-    debuggee, history = session.debuggee, session.history
-    record = session.run_record
-    if record is None or record.key != key_of(debuggee, history):
-        session.run_record = record = RunRecord(debuggee, history, debuggee.interrupts.take)
-    return record

@@ -13,7 +13,7 @@ from macaw.asm.disassembly import code
 from macaw.asm.disassembly.forms import printer_of
 from macaw.debugger.commands.line import CommandError
 from macaw.debugger.commands.operands import symbol_at
-from macaw.debugger.locations import records_of, targets
+from macaw.debugger.locations import records_of
 from macaw.debugger.places import Place
 from macaw.emu.copies import original
 from macaw.emu.faults import Fault
@@ -88,7 +88,7 @@ def cores_by_address(session: Session) -> dict[int, list[Place]]:
 def _original(session: Session, address: int) -> int:
     if session.program.section_at(address) is not None:
         return address
-    for target in targets(session.debuggee, address):
+    for target in session.targets(address):
         return original(session.program, target.core, target.address)
     return address
 

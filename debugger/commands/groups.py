@@ -12,7 +12,6 @@ from macaw.debugger.commands.answers import Answer
 from macaw.debugger.commands.code import instructions
 from macaw.debugger.commands.line import CommandError
 from macaw.debugger.places import Place, compact, places
-from macaw.debugger.source_code import SourceCode
 from macaw.debugger.stops import Where
 from macaw.emu.inspection import Stall
 
@@ -132,7 +131,7 @@ def _whole(session: Session, place: Place) -> Stall:
 def _mnemonic(session: Session, core: Core, address: int) -> str:
     """Return the mnemonic of an instruction or of a packet's command, its address without one."""
     if core.table.executable:
-        instruction = SourceCode(session.debuggee, core).instruction(address)
+        instruction = session.source_code(core).instruction(address)
         return instruction.row.mnemonic if instruction is not None else f"{address:#010x}"
     try:
         rows = instructions(session, address, 1)

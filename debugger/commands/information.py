@@ -72,7 +72,7 @@ def _registers(context: Context, text: str | None) -> Answer:
         for name in one
     }
     if text is not None and text in names:
-        value = session.evaluate(f"${text}")
+        value = session.read(f"${text}")
         if isinstance(value, np.ndarray):
             return answers.table(answers.VALUE, [(text, value.tolist())])
         return answers.table(("register", "value", ""), [(text, value, _hexadecimal(value))])
@@ -196,7 +196,7 @@ def _mem(context: Context, text: str | None) -> Answer:
     """Return the program's sections and tensors by address, or the memory at one address."""
     session = context.session
     if text is not None:
-        place = session.evaluate(f"({text}) + 0")
+        place = session.read(f"({text}) + 0")
         if not isinstance(place, int):
             raise CommandError(f"{text} is no address")
         return answers.message(f"{place:#010x}: {session.device.memory.describe(place)}")
@@ -220,13 +220,15 @@ def _mem(context: Context, text: str | None) -> Answer:
 
 
 def _checkpoints(context: Context, text: str | None) -> Answer:
-    history = context.session.history
+    session = context.session
     rows = [
         (point.number or None, point.position[0], "edited" if point.has_edits else None)
-        for point in history.points
+        for point in session.checkpoints
         if point.number or text == "all"
     ]
-    title = f"{len(history.points)} kept, {history.bytes / (1 << 20):.1f} MiB together"
+    title = (
+        f"{len(session.checkpoints)} kept, {session.checkpoint_bytes / (1 << 20):.1f} MiB together"
+    )
     return answers.table(("number", "cycle", ""), rows, title)
 
 

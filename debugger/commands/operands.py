@@ -60,7 +60,7 @@ def address(context: Context, line: Line, operand: str = "E") -> int:
     """
     text = line.get(operand) or ""
     try:
-        value = context.session.evaluate(f"({text}) + 0")
+        value = context.session.read(f"({text}) + 0")
     except ExpressionError as error:
         inner = ExpressionError(error.message, error.start - 1, error.end - 1, error.hint)
         raise _with_place(inner, line, operand) from None

@@ -194,7 +194,7 @@ def _condition(context: Context, line: Line) -> Answer:
 
 @command("ignore last|N V", "stop", "do not stop at a point the next V times")
 def _ignore(context: Context, line: Line) -> Answer:
-    times = context.session.evaluate(line.get("V") or "0")
+    times = context.session.read(line.get("V") or "0")
     if not isinstance(times, int) or times < 0:
         raise CommandError(f"{times} is no number of times")
     return _change(context, line, ignore=times)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from macaw.debugger.call_stack import call_stack
 from macaw.debugger.commands import answers
 from macaw.debugger.commands.answers import Answer
 from macaw.debugger.commands.line import CommandError, Line, parse_number
@@ -48,7 +47,7 @@ def _run(context: Context, line: Line) -> Answer:
 def _continue(context: Context, line: Line) -> Answer:
     session = context.session
     for _ in range(line.count()):
-        stop = session.proceed()
+        stop = session.cont()
         if stop.reason not in ("breakpoint", "watch", "event"):
             break
     return answers.stop(stop)
@@ -116,7 +115,7 @@ _steps(
 )
 def _backtrace(context: Context, line: Line) -> Answer:
     session = context.session
-    frames = call_stack(session, session.core)
+    frames = session.call_stack()
     if not frames:
         raise CommandError(f"{session.core.name} is at no instruction")
     rows = [
@@ -132,14 +131,14 @@ _steps(
     "back",
     "go back N lines of the source; calls are entered",
     "rs",
-    Session.step_back,
+    Session.back,
 )
 _steps(
     "reverse-next [N]",
     "back",
     "go back N lines of the source; calls are not entered",
     "rn",
-    partial(Session.step_back, over=True),
+    partial(Session.back, over=True),
 )
 
 
@@ -151,7 +150,7 @@ _steps(
     repeats=True,
 )
 def _continue_back(context: Context, line: Line) -> Answer:
-    return answers.stop(context.session.proceed_back())
+    return answers.stop(context.session.cont_back())
 
 
 _steps("reverse-stepc [N]", "back", "go back N cycles", "rsc", Session.stepc_back)
@@ -193,7 +192,7 @@ def _restart(context: Context, line: Line) -> Answer:
     try:
         return answers.stop(session.restart(line.count()))
     except SessionError as error:
-        numbers = ", ".join(str(x.number) for x in session.history.points if x.number)
+        numbers = ", ".join(str(x.number) for x in session.checkpoints if x.number)
         raise CommandError(str(error), f"known: {numbers}" if numbers else "") from None
 
 

@@ -13,12 +13,11 @@ from macaw.debugger.commands.line import CommandError, Line
 from macaw.debugger.commands.points import point_text
 from macaw.debugger.commands.screen import STEP
 from macaw.debugger.commands.table import command
-from macaw.debugger.expressions import ExpressionError, compile_expression
+from macaw.debugger.expressions import ExpressionError
 from macaw.debugger.history import Position
 from macaw.debugger.layout import MOST, Arrangement
 from macaw.debugger.places import Place, PlaceError, compact, places
 from macaw.debugger.point import Point, PointError
-from macaw.debugger.point_checks import check_point
 
 if TYPE_CHECKING:
     from macaw.debugger.commands.context import Context
@@ -60,8 +59,8 @@ def _save_session(context: Context, name: str) -> Answer:
     counts = [
         _count(len(session.points.all), "point"),
         _count(len(context.displays.rows), "display"),
-        _count(sum(bool(point.number) for point in session.history.points), "checkpoint"),
-        _count(sum(len(point.edits) for point in session.history.points), "edit"),
+        _count(sum(bool(point.number) for point in session.checkpoints), "checkpoint"),
+        _count(sum(len(point.edits) for point in session.checkpoints), "edit"),
     ]
     return answers.message(
         f"cycle {session.device.cycle:,}, {', '.join(counts)} in {name}",
@@ -115,7 +114,7 @@ def session_lines(context: Context) -> Iterator[str]:
 def _run_lines(context: Context) -> Iterator[str]:
     """Yield the edits at their positions, the checkpoints by number, and the present position."""
     session = context.session
-    points = session.history.points
+    points = session.checkpoints
     for point in points:
         if point.edits:
             yield _goto(point.position)
@@ -153,7 +152,7 @@ def _points_lines(context: Context) -> Iterator[str]:
             focus = point.focus
             yield f"focus {compact(session.device, focus)}"
         try:
-            check_point(session.debuggee, point)
+            session.check_point(point)
         except PointError as error:
             yield f"# not kept: {point.kind} {point_text(point)}: {error}"
             yield from ("catch fault", "delete last")
@@ -171,7 +170,7 @@ def _displays_lines(context: Context) -> Iterator[str]:
         gaps += gap
         line, focus = f"display{f'/{form}' if str(form) else ''} {text}", displays.focus[number]
         try:
-            compile_expression(session.debuggee, text, places(session.device, focus)).value()
+            session.expression(text, places(session.device, focus)).value()
         except (ExpressionError, PlaceError) as error:
             yield f"# not kept: {line}: {error}"
             yield "display 0"

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from macaw.debugger.causes import cause_text, stalls
 from macaw.debugger.causes.record import CauseError
-from macaw.debugger.causes.why import why
 from macaw.debugger.commands.answers import Answer
 from macaw.debugger.commands.line import CommandError, Line
 from macaw.debugger.commands.operands import expression
@@ -31,7 +30,7 @@ def _why_stalled(context: Context, line: Line) -> Answer:
     session = context.session
     text = line.get("PLACES")
     names = dict.fromkeys(x.core for x in places(session.device, text)) if text else ()
-    result = stalls.why_stalled(session, [session.device.cores[name] for name in names])
+    result = session.why_stalled([session.device.cores[name] for name in names])
     return Answer("text", lines=tuple(stalls.lines(result)), data=result)
 
 
@@ -54,7 +53,7 @@ def _why(context: Context, line: Line) -> Answer:
             at=line.place("N"),
         )
     try:
-        causes = why(session, line.get("E") or "")
+        causes = session.why(line.get("E") or "")
     except CauseError as error:
         raise CommandError(str(error), at=line.place("E")) from None
     lines = tuple(islice(cause_text.lines(causes, depth), MOST_LINES))

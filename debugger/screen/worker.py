@@ -51,7 +51,7 @@ class Worker:
         self._thread = threading.Thread(target=self._work, name="session", daemon=True)
         session = interpreter.session
         session.on_output = self.builder.add_output
-        session.runner.on_progress = self._on_progress
+        session.on_progress = self._on_progress
         self.builder.note_stop()
         self.frame: Frame = self.builder.frame(interpreter.arrangement.visible)
 

@@ -19,6 +19,7 @@ from macaw.emu.ports import Port
 from macaw.emu.scalar.decoder import Decoder
 from macaw.emu.scalar.probes import Probes
 from macaw.emu.scalar.semantics import MASK, SINK
+from macaw.emu.scalar.special_values import VALUES
 from macaw.emu.scalar.state import FIELDS
 from macaw.emu.scalar.timing import Timing
 from macaw.emu.state import StateField
@@ -118,6 +119,16 @@ class ScalarCore(Core, Startable, Instrumented):
         """Wake a sleeping core that has yet to write the memory from which this core fetches."""
         sleeper.interrupt(self.time)
         self.ask()
+
+    def special_register(self, address: int) -> int | None:
+        """Return the bits of a control and status register, without the effects of a read."""
+        name = self.specials[address].name
+        if name in VALUES:
+            return VALUES[name](self) & MASK
+        try:
+            return self.trace.read(name)
+        except Fault:  # a register of no group
+            return None
 
     # The end of an instruction
 

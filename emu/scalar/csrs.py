@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from macaw.emu.faults import Fault
 from macaw.emu.scalar.core import ScalarCore
+from macaw.emu.scalar.special_values import VALUES
 from macaw.isa import trace
 from macaw.isa.scalar import CSR
 
 _MASK = 0xFFFF_FFFF
 
-# Values by the names of `macaw.isa.scalar.SPECIALS`. The time of an instruction is that of its
-# begin.
-_VALUES: dict[str, Callable[[ScalarCore], int]] = {
-    "cycle": lambda core: core.time // core.divider,
-    "time": lambda core: core.time // core.divider,
-    "instret": lambda core: core.retired,
-    "cycleh": lambda core: core.time // core.divider >> 32,
-    "timeh": lambda core: core.time // core.divider >> 32,
-    "instreth": lambda core: core.retired >> 32,
-    "mhartid": lambda core: core.number,
-}
 _TRACE = frozenset(row.address for row in trace.csrs())
 
 
@@ -32,7 +20,7 @@ def read(core: ScalarCore, address: int) -> int:
         raise _fault(address, "does not exist")
     if address in _TRACE:
         return _read_trace(core, row.name, address)
-    return _VALUES[row.name](core) & _MASK
+    return VALUES[row.name](core) & _MASK
 
 
 def write(core: ScalarCore, address: int, value: int) -> None:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from macaw.asm.source import Source as Source
     from macaw.concordance.concordance import Concordance as Concordance
     from macaw.concordance.concordance import concord as concord
+    from macaw.debugger.session import Session as Session
+    from macaw.debugging import debug as debug
     from macaw.emu.device import Device as Device
     from macaw.errors import InputError as InputError
     from macaw.errors import RunError as RunError
@@ -64,12 +66,14 @@ _HOMES = {
     "Relocatable": "macaw.asm.relocatable",
     "Run": "macaw.execution",
     "RunError": "macaw.errors",
+    "Session": "macaw.debugger.session",
     "Source": "macaw.asm.source",
     "assemble": "macaw.api",
     "assemble_object": "macaw.api",
     "c_header": "macaw.api",
     "concord": "macaw.concordance.concordance",
     "configuration": "macaw.api",
+    "debug": "macaw.debugging",
     "disassemble": "macaw.api",
     "linker_script": "macaw.api",
     "load": "macaw.api",

@@ -1,4 +1,4 @@
-"""The front end of the debugger: sessions with inputs, files, the prompt, the screen."""
+"""The front end of the debugger: sessions for Python, files, the prompt, the screen."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from macaw import api, files
+from macaw import api, arguments, files
+from macaw.arguments import check_arguments
+from macaw.asm.program import Program
 from macaw.debugger.commands.interpreter import Interpreter
 from macaw.debugger.commands.line import CommandError
 from macaw.debugger.session import Session
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from macaw.asm.program import Program
+    from macaw.asm.source import Source
     from macaw.debugger.commands.answers import Answer
 
 _Value = TypeVar("_Value")
@@ -86,6 +88,68 @@ def _raise_command_errors(act: Callable[[], _Value]) -> _Value:
         raise CommandError(str(error), error.hint or "") from None
 
 
+@check_arguments(
+    program=arguments.either(
+        "a Program, a Source or the path of a file",
+        arguments.program_or_path,
+        arguments.instance("a Source", "macaw.asm.source:Source"),
+    ),
+    inputs=arguments.optional(arguments.mapping(arguments.anything, "arrays by name")),
+    device=arguments.optional(arguments.device),
+    engine=arguments.word,
+    item=arguments.optional(arguments.whole(0)),
+    keyword_inputs=arguments.anything,
+)
+def debug(
+    program: Program | Source | api.FilePath,
+    inputs: Mapping[str, object] | None = None,
+    *,
+    device: api.DeviceLike | None = None,
+    engine: str = ENGINES[0],
+    item: int | None = None,
+    **keyword_inputs: object,
+) -> Session:
+    """Return a debugging session of a program with arrays for its inputs, before its first cycle.
+
+    The program is a `Program`, the path of a file, or a `Source`. The inputs are given as a
+    mapping, as keywords, or both; `item` is the index on their batch axis, 0 by default. `device`
+    overrides the device of the program. `engine` is one of `macaw.emu.engines.ENGINES`, which
+    differ in speed only.
+
+    Raises `InputError` for inputs that do not fit, and what `load` raises for a file.
+    """
+    if isinstance(program, str | os.PathLike):
+        program = api.load(program, device=device)
+    elif not isinstance(program, Program):
+        program = api.assemble(program, device=device)
+    inputs = inputs or {}
+    for name in keyword_inputs:
+        if name in inputs:
+            raise InputError(f"input {name} is given twice, in the mapping and by its name")
+    if engine not in ENGINES:
+        raise InputError(f"no engine is called '{engine:.40}'", f"engines: {', '.join(ENGINES)}")
+    (item,) = arguments.python_numbers((item,))
+    return _make_session(program, {**inputs, **keyword_inputs}, item, device, engine)
+
+
+def _make_session(
+    program: Program,
+    inputs: Mapping[str, object],
+    item: int | None,
+    device: api.DeviceLike | None,
+    engine: str,
+    on_output: Callable[[str, bytes], object] | None = None,
+) -> Session:
+    """Return a session of a program with one item of its inputs. Raises `InputError`."""
+    binding = bind(program, inputs)
+    if item is not None and item >= (binding.items or 0):
+        if binding.items is None:
+            raise InputError("no input has a batch axis to choose an item from", "leave --item out")
+        raise InputError(f"item {item} is out of range, 0 to {binding.items - 1}")
+    config = configuration_of(program, device)
+    return Session(program, config, binding.item(item or 0), engine, on_output)
+
+
 def make_interpreter(
     program: Program,
     inputs: Mapping[str, object],
@@ -102,24 +166,13 @@ def make_interpreter(
     `item` is the index on the batch axis, 0 by default. Commands do not overwrite the `protected`
     files, nor those that the program reads. Raises `InputError`.
     """
-    binding = bind(program, inputs)
-    if item is not None and item >= (binding.items or 0):
-        if binding.items is None:
-            raise InputError("no input has a batch axis to choose an item from", "leave --item out")
-        raise InputError(f"item {item} is out of range, 0 to {binding.items - 1}")
 
     def pass_output(stream: str, data: bytes) -> None:
         write = getattr(streams, "stdout" if stream == "dprintf" else stream, None)
         if write is not None:
             write(data)
 
-    session = Session(
-        program,
-        configuration_of(program, device),
-        binding.item(item or 0),
-        engine,
-        on_output=pass_output,
-    )
+    session = _make_session(program, inputs, item, device, engine, pass_output)
     return Interpreter(session, DebuggerFiles([*protected, *program.read_files]), allow_shell)
 
 

@@ -34,7 +34,7 @@ async def _drawn(session, lines, size, signs):
     )
     app, worker = screen.app, screen.worker
     app.loop = asyncio.get_running_loop()
-    session.runner.on_progress = None  # what is seen while a run goes on comes with time
+    session.on_progress = None  # what is seen while a run goes on comes with time
     shown = pyte.Screen(width, height)
     with set_app(app):
         app.renderer.render(app, app.layout)  # from now on these panels are computed

@@ -10,7 +10,7 @@ from macaw.debugger.stops import Where
 def stops_until_exit(debug, most=100):
     """What it says on its way to the end, while it is there."""
     for _ in range(most):
-        stop = debug.proceed()
+        stop = debug.cont()
         yield stop
         if stop.reason == "exit":
             return

@@ -41,13 +41,13 @@ def test_a_breakpoint_at_a_packet_stops_where_it_begins(engine):
     debug.points.add("break", f"*{second:#x}", ignore=2)
     counts: Counter[Any] = Counter()
     for _ in range(5):
-        stop = debug.proceed()
+        stop = debug.cont()
         assert stop.reason == "breakpoint"
         (hit,) = stop.hits
         counts[hit.number] += 1
         assert place_of(stop).address == hit.values["address"]
         assert (place_of(stop).core, hit.by) == ("pe[0]", "pe[0]")
-        packet = debug.evaluate("pe[0].packet")
+        packet = debug.read("pe[0].packet")
         # The row has read it, and nothing of it is there yet.
         assert packet["address"] + 0x1000_0000 == place_of(stop).address
         assert not packet["commanded"]
@@ -64,7 +64,7 @@ def test_both_engines_stop_at_packets_in_the_same_states():
             debug.points.add("break", f"*{address:#x}")
         found = []
         for _ in range(3 + 2 * EXES):
-            stop = debug.proceed()
+            stop = debug.cont()
             assert stop.reason == "breakpoint"
             found.append((stop.cycle, stop.turn, stop.where, debug.device.hash()))
         seen.append(found)
@@ -154,7 +154,7 @@ def test_a_copy_is_told_by_its_bytes(digits):
 
 def stops(debug, most=40):
     found: list[Any] = []
-    while len(found) < most and (stop := debug.proceed()).reason == "breakpoint":
+    while len(found) < most and (stop := debug.cont()).reason == "breakpoint":
         found.append(stop)
     return found
 
@@ -229,7 +229,7 @@ def test_labels_and_lines_of_sequences_mean_their_first_instruction():
 def test_lines_are_stepped_in_copies_too():
     debug = session("digits_mlp")
     debug.points.add("break", "layer1", place="pe[2]")
-    debug.proceed()
+    debug.cont()
     debug.set_focus("pe[2]")
     lines = [place_of(debug.step()).line for _ in range(4)]
     assert None not in lines

@@ -63,13 +63,13 @@ def test_runs_back_meet_what_runs_forth_have_met(engine):
     debug.points.add("break", "loop", condition="s0 % 1000 == 0")
     debug.points.add("watch", "mem[data] / 3 % 900 == 899")
     forth = []
-    while debug.proceed().reason != "exit":
+    while debug.cont().reason != "exit":
         stop = debug.last_stop
         forth.append((stop.cycle, stop.turn, stop.hits[0].number, debug.device.hash()))
     assert {number for *_, number, _ in forth} == {1, 2}
     assert len(forth) == 3 + 2 * 3
     back = []
-    while not debug.proceed_back().at_start:
+    while not debug.cont_back().at_start:
         stop = debug.last_stop
         back.append((stop.cycle, stop.turn, stop.hits[0].number, debug.device.hash()))
     assert back == forth[::-1]
@@ -87,16 +87,16 @@ def test_from_checkpoint_to_checkpoint():
     debug.goto(9000)
     number = 3
     assert debug.restart(number).cycle == 100 + 150 * (number - 1)
-    assert debug.proceed().reason == "watch"
-    assert debug.proceed_back().hits[0].kind == "break"
-    assert debug.evaluate("s0") == 2990
+    assert debug.cont().reason == "watch"
+    assert debug.cont_back().hits[0].kind == "break"
+    assert debug.read("s0") == 2990
 
 
 def test_a_run_back_is_interrupted():
     debug = of_source(LOOP.replace("li   s0, 3000", "li   s0, 3000000"))
     debug.goto(6_000_000)
     debug.points.add("break", "loop", condition="s1 == 1")  # never
-    assert len(debug.history.points) > 1
+    assert len(debug.checkpoints) > 1
     told = []
 
     def asked(what, _):
@@ -104,11 +104,11 @@ def test_a_run_back_is_interrupted():
         if told.count("going back") == 1:
             debug.interrupt()
 
-    debug.runner.on_progress = asked
-    stop = debug.proceed_back()
+    debug.on_progress = asked
+    stop = debug.cont_back()
     assert stop.reason == "interrupt"
     assert "going back" in told
-    debug.runner.on_progress = None
+    debug.on_progress = None
     assert debug.stepc().reason == "step"
 
 
@@ -118,7 +118,7 @@ def test_progress_is_told():
     debug.goto(1_500_000)
     debug.goto(1_499_990)
     debug.points.add("break", "loop", condition="s1 == 1")
-    debug.proceed_back()
+    debug.cont_back()
     assert {what for what, _ in told} >= {"replaying", "going back"}
 
 
@@ -128,14 +128,14 @@ def test_an_edit_is_no_way_around():
     debug.goto(100)
     debug.set("s1", 1000)
     debug.stepi(7)
-    edited = debug.evaluate("s1")
+    edited = debug.read("s1")
     assert edited > 1000
     debug.stepi_back(7)
-    assert debug.evaluate("s1") == 1000
+    assert debug.read("s1") == 1000
     debug.goto(50)
-    assert debug.evaluate("s1") < 1000
+    assert debug.read("s1") < 1000
     debug.goto(100)
-    assert debug.evaluate("s1") == 1000
+    assert debug.read("s1") == 1000
 
 
 def test_the_way_back_behind_several_edits_has_them_all():
@@ -155,8 +155,8 @@ def test_the_way_back_behind_several_edits_has_them_all():
     debug.stepi_back(8)
     assert (debug.device.position, debug.device.hash()) == seen[1]
     debug.points.add("break", "loop")
-    assert debug.proceed_back().reason == "breakpoint"
-    assert 1000 <= debug.evaluate("s1") < 50_000
+    assert debug.cont_back().reason == "breakpoint"
+    assert 1000 <= debug.read("s1") < 50_000
 
 
 def test_output_is_what_has_been_written_by_now():
@@ -169,7 +169,7 @@ def test_output_is_what_has_been_written_by_now():
     assert whole
     debug.goto(debug.output[-1][0][0])
     assert b"".join(data for _, _, data in debug.output) == b""
-    debug.proceed()
+    debug.cont()
     assert b"".join(data for _, _, data in debug.output) == whole
 
 
@@ -191,7 +191,7 @@ def test_gaps_grow_with_age_and_numbers_stay_bounded():
 
 
 def test_checkpoints_go_apart_once_the_last_three_were_dear(monkeypatch):
-    runner = of_source(LOOP).runner
+    runner = of_source(LOOP)._runner
     apart = []
     for cost in (0, 0.005, 0.006, 0.007):
         clock = iter((1, 1 + cost))
@@ -207,7 +207,7 @@ def test_checkpoints_share_what_has_not_changed():
     for cycle in (40, 80, 120):
         debug.goto(cycle)
         debug.checkpoint()
-    history = debug.history
+    history = debug._history
     alone = sum(
         array.nbytes
         for point in history.points

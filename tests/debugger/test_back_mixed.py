@@ -94,15 +94,15 @@ FORTH = {
     "next": lambda debug, n: debug.step(n, over=True),
     "finish": lambda debug, n: debug.finish(),
     "stepx": lambda debug, n: debug.stepx(),
-    "continue": lambda debug, n: debug.proceed(),
+    "continue": lambda debug, n: debug.cont(),
 }
 BACK = {
     "reverse-stepi": lambda debug, n: debug.stepi_back(n),
     "reverse-stepc": lambda debug, n: debug.stepc_back(n * n),
-    "reverse-step": lambda debug, n: debug.step_back(n),
-    "reverse-next": lambda debug, n: debug.step_back(n, over=True),
+    "reverse-step": lambda debug, n: debug.back(n),
+    "reverse-next": lambda debug, n: debug.back(n, over=True),
     "reverse-stepx": lambda debug, n: debug.stepx_back(),
-    "reverse-continue": lambda debug, n: debug.proceed_back(),
+    "reverse-continue": lambda debug, n: debug.cont_back(),
     "goto": lambda debug, n: debug.goto(37 * n),
 }
 EXAMPLES = {"nnp": 3}  # its state is large
@@ -159,7 +159,7 @@ def test_behind_an_edit_a_position_is_one_state_too(name, engine):
                 break  # before it, it is not
             known = seen.setdefault(debug.device.position, debug.device.hash())
             assert known == debug.device.hash()
-        witness.monitor.disarm()
+        witness._monitor.disarm()
         for (cycle, turn), state in sorted(seen.items()):
             if witness.device.position < (cycle, turn):
                 witness.device.run(until=cycle, turn=turn)
@@ -211,9 +211,9 @@ def test_runs_back_meet_conditions_and_watches_that_runs_forth_have_met(name):
         debug = begun(name, engine)
         debug.goto(0)
         forth, back = [], []
-        while debug.proceed().reason != "exit":
+        while debug.cont().reason != "exit":
             forth.append(_met(debug))
-        while not debug.proceed_back().at_start:
+        while not debug.cont_back().at_start:
             back.append(_met(debug))
         assert back == forth[::-1]
         said.append(forth)
@@ -232,7 +232,7 @@ def _met(debug):
 @pytest.mark.parametrize("over", [False, True])
 def test_lines_back_as_lines_forth(engine, over):
     debug = of_source(CALLS, engine)
-    step, back = partial(debug.step, over=over), partial(debug.step_back, over=over)
+    step, back = partial(debug.step, over=over), partial(debug.back, over=over)
 
     @settings(max_examples=10)
     @given(st.lists(st.integers(1, 3), min_size=1, max_size=5))

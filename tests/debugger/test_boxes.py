@@ -24,7 +24,7 @@ def at_work(request):
     debug = session("layer", request.param)
     debug.set_focus("pe[0,0].0")
     debug.points.add("watch", "q1.level && q2.level")
-    while debug.proceed() and not debug.evaluate("q1.level > 1"):
+    while debug.cont() and not debug.read("q1.level > 1"):
         pass
     return Interpreter(debug, DebuggerFiles())
 
@@ -77,8 +77,8 @@ def test_queues_are_printed_from_their_head_on(at_work):
     # The load at the head of 519 names a weight of 503 and an activation of 504.
     load = at_work.execute("print q2").rows[0][1][0]
     weight = debug.device.cores["pe[0]"].state.weight_value[0, 0, load["place"]]
-    activation = debug.evaluate(f"box504.activations[{load['index']}]")
-    assert debug.evaluate("box5066.product") == int(weight) * int(activation) != 0
+    activation = debug.read(f"box504.activations[{load['index']}]")
+    assert debug.read("box5066.product") == int(weight) * int(activation) != 0
 
 
 def test_a_box_has_a_number_and_a_name_and_its_parts_are_values(at_work):
@@ -89,17 +89,17 @@ def test_a_box_has_a_number_and_a_name_and_its_parts_are_values(at_work):
         f"pe[0,0].0.index_comparator.{part}" for part in ("left", "next", "base", "limit")
     ]
     assert found.rows == tuple(
-        (name, debug.evaluate(name.replace("index_comparator", "box505"))) for name, _ in found.rows
+        (name, debug.read(name.replace("index_comparator", "box505"))) for name, _ in found.rows
     )
-    assert debug.evaluate("box505.limit - box505.base") > 0
-    assert debug.evaluate("box518.loads[1].index") == debug.evaluate("load_queue_1.loads[1].index")
+    assert debug.read("box505.limit - box505.base") > 0
+    assert debug.read("box518.loads[1].index") == debug.read("load_queue_1.loads[1].index")
     assert (
         answer_text(at_work.execute("print pe_controller.at_work_on"))
         == "pe_controller.at_work_on = mac"
     )
     for text in ("box505.right", "box507", "pe[0,0].box505"):
         with pytest.raises(ExpressionError):
-            debug.evaluate(text)
+            debug.read(text)
     assert "box505" in at_work.complete("print ")
     assert at_work.complete("print pe[1,0].2.box51") == [
         f"pe[1,0].2.box{number}" for number in NUMBERS if number.startswith("51")
@@ -110,7 +110,7 @@ def test_a_watch_of_a_box_stops_where_it_changes(at_work):
     debug = at_work.session
     debug.points.clear()
     debug.points.add("watch", "box505.left")
-    stop = debug.proceed()
+    stop = debug.cont()
     assert stop.reason == "watch"
     assert stop.hits[0].new < stop.hits[0].old
 

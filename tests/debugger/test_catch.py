@@ -170,7 +170,7 @@ def test_a_bank_that_is_no_number():
 def test_a_fault_stops_every_run():
     debug = of_source("        .core cp\n_start: lw a0, 2(zero)\n        .word 0\n")
     debug.points.add("catch", "fault")
-    stop = debug.proceed()
+    stop = debug.cont()
     assert stop.reason == "fault"
     assert place_of(stop).core == "cp"
     assert place_of(stop).line == 2
@@ -182,7 +182,7 @@ def test_accumulators_at_the_end_of_their_range():
     def make(engine):
         debug = changed("layer", engine, pe__overflow="saturate")
         debug.points.add("catch", "exe")
-        debug.proceed()
+        debug.cont()
         debug.points.delete(1)
         for number in range(4):
             debug.set(f"pe[0,*].*.acc{number}", 2**31 - 2)

@@ -50,7 +50,7 @@ TREES = st.recursive(
 @given(TREES)
 def test_numbers_are_the_assemblers(text):
     wanted = of_sources.evaluate(grammar.parse(text), Numbers())  # type: ignore[arg-type]
-    found = compile_expression(EMPTY.debuggee, text)
+    found = compile_expression(EMPTY._debuggee, text)
     assert found.value() == wanted
     if found.live:
         assert eval(found.live, found.names) == wanted
@@ -68,7 +68,7 @@ def test_state_by_its_names(digits):
     device.sync()
     row = device.cores["pe[1]"].state
     a0 = int(device.cores["cp"].state.x[10])
-    value = digits.evaluate
+    value = digits.read
     assert value("cp.a0") == value("$a0") == value("a0") == value("cp.x10") == a0
     assert value("pe[1,2].3.q1.level") == row.q1_count[2, 3]
     assert value("pe[1,2].3.q1.capacity") == 8
@@ -90,13 +90,13 @@ def test_state_by_its_names(digits):
 
 
 def test_memory_tensors_and_symbols(digits):
-    value, peek = digits.evaluate, digits.device.memory.peek
+    value, peek = digits.read, digits.device.memory.peek
     start = digits.program.symbol("_start").value
     assert value("_start") == start
     (word,) = struct.unpack("<I", peek(start + 4, 4))
     assert value("mem[_start+4]") == word
     assert value("mem[_start+4].i16[1]") == struct.unpack("<hh", peek(start + 4, 4))[1]
-    x = digits.debuggee.inputs["x"]
+    x = digits._debuggee.inputs["x"]
     assert (value("x[3]") == x[3]).all(), "as in NumPy and in `data=(x[3])`: a row"
     assert (value("x[3:5]") == x[3:5]).all()
     assert value("x[2,5]") == x[2, 5]
@@ -112,30 +112,28 @@ def test_bytes_as_types():
     debug = session("vector_dot")
     debug.goto(40)
     raw = debug.device.cores["vc"].state.vr[3].tobytes()
-    assert debug.evaluate("vc.vr3").tobytes() == raw
-    assert debug.evaluate("vc.vr3.u8[2]") == raw[2]
-    assert (debug.evaluate("vc.vr3.i32") == np.frombuffer(raw, "<i4")).all()
+    assert debug.read("vc.vr3").tobytes() == raw
+    assert debug.read("vc.vr3.u8[2]") == raw[2]
+    assert (debug.read("vc.vr3.i32") == np.frombuffer(raw, "<i4")).all()
     assert debug.set("vc.vr3.f32[1]", "1.5") == 1.5
-    assert debug.evaluate("vc.vr3.u32[1]") == 0x3FC00000
+    assert debug.read("vc.vr3.u32[1]") == 0x3FC00000
 
 
 def test_registers_of_the_array_are_compared():
     debug = session("layer")
     debug.goto(160)
     debug.set_focus("pe[0,0].1")
-    held = debug.evaluate("acc0")
+    held = debug.read("acc0")
     assert (type(held), held) == (int, debug.device.cores["pe[0]"].state.accumulators[0, 1, 0])
     assert held != 0
-    assert [debug.evaluate(f"acc0 == {x}") for x in (held, held + 1)] == [-1, 0]
-    assert debug.evaluate("!acc0") == 0
+    assert [debug.read(f"acc0 == {x}") for x in (held, held + 1)] == [-1, 0]
+    assert debug.read("!acc0") == 0
     # Of units that are left open, each has the register.
     sums = debug.device.cores["pe[0]"].state.accumulators
-    np.testing.assert_array_equal(debug.evaluate("pe[0].acc0"), sums[:, :, 0])
-    np.testing.assert_array_equal(
-        debug.evaluate("pe[0].acc0 == 0"), -(sums[:, :, 0] == 0).astype(int)
-    )
-    np.testing.assert_array_equal(debug.evaluate("pe[0,1].acc2"), sums[1, :, 2])
-    assert debug.evaluate("pe[0].returned.u8 < pe[1].returned").shape == (4,)
+    np.testing.assert_array_equal(debug.read("pe[0].acc0"), sums[:, :, 0])
+    np.testing.assert_array_equal(debug.read("pe[0].acc0 == 0"), -(sums[:, :, 0] == 0).astype(int))
+    np.testing.assert_array_equal(debug.read("pe[0,1].acc2"), sums[1, :, 2])
+    assert debug.read("pe[0].returned.u8 < pe[1].returned").shape == (4,)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +145,7 @@ def test_instruction_buffers_are_those_of_the_cluster(name):
     debug.goto(120)
     whole = getattr(debug.device.cores["pe[0]"].state, name)[1]
     for place in ("pe[0,1]", "pe[0,1].2"):
-        np.testing.assert_array_equal(debug.evaluate(f"{place}.{name}"), whole)
+        np.testing.assert_array_equal(debug.read(f"{place}.{name}"), whole)
 
 
 def test_units_by_the_names_of_their_levels():
@@ -155,13 +153,13 @@ def test_units_by_the_names_of_their_levels():
     debug.goto(600)
     field = debug.device.cores["fim[0]"].state.rz
     assert field[0].any()
-    whole = debug.evaluate("fim[0].bank[*].rz")
+    whole = debug.read("fim[0].bank[*].rz")
     np.testing.assert_array_equal(whole, field)  # not a first byte of each
     assert debug.set_focus("fim[0].bank[1]") == debug.set_focus("fim[0].1")
     assert debug.set_focus("pe[0].cluster[1].pe[2]") == debug.set_focus("pe[0,1].2")
     debug.set_focus("fim[0]")
-    np.testing.assert_array_equal(debug.evaluate("bank[0].rz.u8"), field[0].view(np.uint8))
-    np.testing.assert_array_equal(debug.evaluate("bank[*].rz"), field)
+    np.testing.assert_array_equal(debug.read("bank[0].rz.u8"), field[0].view(np.uint8))
+    np.testing.assert_array_equal(debug.read("bank[*].rz"), field)
     for text, message in {
         "bank[9].rz": "fim[0] has no bank 9",
         "bank[0]": "is a place; name something of it",
@@ -169,30 +167,30 @@ def test_units_by_the_names_of_their_levels():
         "rz.i9": "has no 'i9'",
     }.items():
         with pytest.raises(ExpressionError, match=message.replace("[", r"\[")):
-            debug.evaluate(text)
+            debug.read(text)
 
 
 def test_what_is_set_is_there_and_the_run_goes_on_with_it():
     debug = session("layer")
-    debug.proceed()
-    right = debug.evaluate("y")
+    debug.cont()
+    right = debug.read("y")
     debug.goto(2)
     assert debug.set("cp.s1", -5) == -5
     assert debug.set("pe[0,0].3.acc2", "2 * 50") == 100
-    assert debug.set("mem[x].i8[4]", -3) == debug.evaluate("x[4]") == -3
+    assert debug.set("mem[x].i8[4]", -3) == debug.read("x[4]") == -3
     assert (debug.set("x[0:4]", 1) == np.ones(4)).all()
     places = debug.set_focus("pe[*,0].*")
     assert (debug.set("acc3", 9) == np.full(len(places), 9)).all()
     debug.set("acc3", 0)
     state = debug.device.hash()
-    debug.proceed()
-    assert (debug.evaluate("y") != right).any()
-    changed = debug.evaluate("y")
+    debug.cont()
+    assert (debug.read("y") != right).any()
+    changed = debug.read("y")
     # The edit is a part of this run: going back does not lose it.
     debug.goto(2)
     assert debug.device.hash() == state
-    debug.proceed()
-    assert (debug.evaluate("y") == changed).all()
+    debug.cont()
+    assert (debug.read("y") == changed).all()
 
 
 @pytest.mark.parametrize(
@@ -233,7 +231,7 @@ def test_what_is_set_is_there_and_the_run_goes_on_with_it():
 )
 def test_mistakes(text, message):
     with pytest.raises(ExpressionError, match=message):
-        session("digits_mlp").evaluate(text)
+        session("digits_mlp").read(text)
 
 
 @pytest.mark.parametrize(
@@ -258,8 +256,8 @@ def test_what_cannot_be_set(text, value, message):
 
 def test_capacities_of_several_queues(digits):
     """Levels of a row are sums, and so are its capacities."""
-    value = digits.evaluate
-    clusters, pes = digits.debuggee.config["pe.clusters"], digits.debuggee.config["pe.pes"]
+    value = digits.read
+    clusters, pes = digits._debuggee.config["pe.clusters"], digits._debuggee.config["pe.pes"]
     assert value("pe[1].q1.capacity") == 8 * clusters * pes
     assert value("pe[1,2].q1.capacity") == 8 * pes
     assert value("pe[1].input.capacity") == clusters * value("pe[1,2].input.capacity")
@@ -288,21 +286,21 @@ def test_arrays_of_a_part_have_their_type_and_shape(tmp_path):
     program = api.load(str(source))
     debug = Session(program, configuration_of(program))
     address = program.symbol("table").value
-    assert debug.evaluate("table").shape == (2, 3)
+    assert debug.read("table").shape == (2, 3)
     debug.set("table", array)
-    np.testing.assert_array_equal(debug.evaluate("table"), array)
-    assert [debug.evaluate(x) for x in ("table[1, 2]", "table[0, 0]")] == [2, -3]
-    assert debug.evaluate("shared[1, 1]") == 0.5
+    np.testing.assert_array_equal(debug.read("table"), array)
+    assert [debug.read(x) for x in ("table[1, 2]", "table[0, 0]")] == [2, -3]
+    assert debug.read("shared[1, 1]") == 0.5
     with pytest.raises(ExpressionError, match="'i7' is no type"):
-        debug.evaluate("table.i7")
+        debug.read("table.i7")
     # Where it lies, and as what else it may be looked at.
-    assert debug.evaluate("table + 2") == address + 2
-    assert debug.evaluate("mem[table + 2].i16") == -2
-    assert debug.evaluate("table.u16[0]") == 0xFFFD
-    assert debug.evaluate("sizeof(table)") == 12
-    assert debug.evaluate("plain") == program.symbol("plain").value, "of a number without a type"
+    assert debug.read("table + 2") == address + 2
+    assert debug.read("mem[table + 2].i16") == -2
+    assert debug.read("table.u16[0]") == 0xFFFD
+    assert debug.read("sizeof(table)") == 12
+    assert debug.read("plain") == program.symbol("plain").value, "of a number without a type"
     with pytest.raises(ExpressionError, match="table has 2 dimensions"):
-        debug.evaluate("table[0, 0, 0]")
+        debug.read("table[0, 0, 0]")
 
 
 def test_an_executable_s_file_does_not_say_types(tmp_path):
@@ -317,5 +315,5 @@ def test_an_executable_s_file_does_not_say_types(tmp_path):
     again = api.load(str(tmp_path / "arrays.elf"))
     assert (again, again.arrays) == (program, ())
     debug = Session(again, configuration_of(again))
-    assert debug.evaluate("table") == program.symbol("table").value
-    assert debug.evaluate("table.i16").shape == (6,)
+    assert debug.read("table") == program.symbol("table").value
+    assert debug.read("table.i16").shape == (6,)

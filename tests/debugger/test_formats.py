@@ -28,7 +28,7 @@ def debugger(numbers, **changes):
     """A device with some fp16 numbers at `place`."""
     plain = of_source(SOURCE)
     settings = {f"nnp.{name}": value for name, value in changes.items()}
-    session = Session(plain.program, {**plain.debuggee.config, **settings})
+    session = Session(plain.program, {**plain._debuggee.config, **settings})
     run = Interpreter(session, DebuggerFiles())
     place = session.program.symbol("place").value
     session.device.memory.poke(place, np.asarray(numbers, "<f2").tobytes())

@@ -74,7 +74,7 @@ def test_clusters_are_where_they_have_begun():
     debug = session("digits_mlp")
     debug.points.add("break", "digits_mlp.s:48")  # the third mac
     for _ in range(3):
-        stop = debug.proceed()
+        stop = debug.cont()
         begun = {hit.by for hit in stop.hits}
         _, rows = asked(debug, "pe[*]")
         assert len(together(rows)) == 16

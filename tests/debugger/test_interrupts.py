@@ -67,7 +67,7 @@ def test_a_condition_at_work_does_not_break_off_an_act(monkeypatch):
     """The run ends behind the act, as any other, and goes on from there."""
     run = interpreter(session("layer"))
     plain = session("layer")
-    plain.proceed()
+    plain.cont()
     run.execute("catch exe if sum(pe[*,*].*.macs) < 0")
     asked_at(run, monkeypatch, 7)
     stopped = run.execute("continue").stopped
@@ -136,17 +136,17 @@ def test_an_element_of_a_large_tensor_does_not_cost_the_tensor():
     run.session.device.memory.poke(place + 4_000_003, b"\7")
     tracemalloc.start()
     try:
-        assert run.session.evaluate("t[1, 3]") == 7
-        assert run.session.evaluate("t[-3, -3999997]") == 7
+        assert run.session.read("t[1, 3]") == 7
+        assert run.session.read("t[-3, -3999997]") == 7
         assert run.session.expression("t[1, 3]").extents() == [(place + 4_000_003, 1)]
         assert tracemalloc.get_traced_memory()[1] < 1 << 20
-        assert run.session.evaluate("sum(t)") == 7
+        assert run.session.read("sum(t)") == 7
         assert tracemalloc.get_traced_memory()[1] < 64 << 20
     finally:
         tracemalloc.stop()
-    assert run.session.evaluate("t[1, 2:5]").tolist() == [0, 7, 0]
+    assert run.session.read("t[1, 2:5]").tolist() == [0, 7, 0]
     assert run.session.expression("t[1, 2:5]").extents() == [(place + 4_000_002, 3)]
-    assert run.session.evaluate("t[1]").sum() == 7
+    assert run.session.read("t[1]").sum() == 7
     for text in ("t[4, 0]", "t[0, 4000000]", "t[4]", "t[-5, 0]"):
         answer = run.execute(f"print {text}")
         assert f"has no element {text[2:-1].replace(' ', '')}, it has" in answer.message
@@ -158,7 +158,7 @@ def test_a_large_file_is_loaded_at_once_and_checked(tmp_path):
     values[3, 5] = 255
     np.save(tmp_path / "t.npy", values)
     assert run.execute(f"load t {tmp_path / 't.npy'}").kind == "done"
-    assert run.session.evaluate("t[3, 5]") == 255
+    assert run.session.read("t[3, 5]") == 255
     values[3, 6] = 256
     np.save(tmp_path / "t.npy", values)
     assert "256 does not fit t" in run.execute(f"load t {tmp_path / 't.npy'}").message

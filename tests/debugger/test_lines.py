@@ -48,7 +48,7 @@ def test_step_goes_into_calls_and_next_over_them(engine):
     debug = of_source(CALLS, engine)
     over = lines(debug, lambda: debug.step(over=True), 5)
     assert over == [CALL, CALL + 1, CALL + 2, CALL + 3, CALL + 4]
-    assert debug.evaluate("a0") == 3 * 2 * 4 * 2 * 2
+    assert debug.read("a0") == 3 * 2 * 4 * 2 * 2
     assert debug.core.retired > 15
 
 
@@ -93,10 +93,10 @@ def test_lines_back_are_the_lines_forth(engine, over):
         states.append(debug.device.hash())
     stop = debug.last_stop
     while states:
-        stop = debug.step_back(over=over)
+        stop = debug.back(over=over)
         assert debug.device.hash() == states.pop()
     assert stop.at_start
-    assert debug.step_back(over=over).at_start
+    assert debug.back(over=over).at_start
 
 
 def test_what_is_done_is_stepped_no_more():

@@ -40,7 +40,7 @@ def test_conditions_ignores_and_temporary_ones(engine):
     seen = []
     for stop in stops_until_exit(debug):
         if stop.hits:
-            seen.append((stop.hits[0].number, debug.evaluate("s0")))
+            seen.append((stop.hits[0].number, debug.read("s0")))
     assert seen == [(1, 30), (2, 29), (1, 20), (1, 10), (1, 7)]
     assert list(debug.points.all) == [1]
 
@@ -56,14 +56,14 @@ def test_a_watch_says_old_new_and_who(engine):
         (hit,) = stop.hits
         assert (hit.old, hit.new, hit.by) == (3 * number, 3 * number + 3, "cp")
         assert stop.where.symbol == "loop+12"  # right behind the store
-        assert debug.evaluate("mem[data+4]") == hit.new
+        assert debug.read("mem[data+4]") == hit.new
     assert number == 40
 
 
 def test_a_watch_of_memory_leaves_cp_at_full_speed():
     debug = of_source(STORE_LOOP.replace("s0, 40", "s0, 100000"))
     debug.points.add("watch", "mem[data]")
-    assert debug.proceed().reason == "exit"
+    assert debug.cont().reason == "exit"
     assert translated_blocks(debug.device)
 
 
@@ -82,17 +82,17 @@ def test_accesses_of_some_cores():
     debug = session("layer")
     x = debug.program.tensors[0].name
     debug.points.add("rwatch", f"{x}", by="dma")
-    stop = debug.proceed()
+    stop = debug.cont()
     assert stop.reason == "watch"
     assert stop.hits[0].by == "dma"
     assert stop.hits[0].values["access"] == "read"
     debug = session("layer")
     debug.points.add("rwatch", f"{x}", by="cp")
-    assert debug.proceed().reason == "exit"
+    assert debug.cont().reason == "exit"
     debug = session("layer")
     y = debug.program.outputs[0].name
     debug.points.add("awatch", f"{y}")
-    first = debug.proceed().hits[0]
+    first = debug.cont().hits[0]
     assert first.values["access"] == "write"
 
 
@@ -124,7 +124,7 @@ def test_transfers_and_exes_are_counted_right():
     debug = session("layer")
     debug.points.add("catch", "dma-done")
     tickets = [hit.values["ticket"] for stop in all_stops(debug) for hit in stop.hits]
-    assert tickets == list(range(1, debug.evaluate("dma.transfers") + 1))
+    assert tickets == list(range(1, debug.read("dma.transfers") + 1))
     debug = session("layer")
     debug.points.add("catch", "swap")
     feeding = debug.device.memory.feeding[:]
@@ -148,7 +148,7 @@ def test_breakpoints_in_a_row_of_the_array():
     debug = session("digits_mlp")
     debug.points.add("break", f"*{address:#x}")
     if program.section_at(address) is not None:
-        stop = debug.proceed()
+        stop = debug.cont()
         assert stop.reason == "breakpoint"
         assert stop.cycle <= cycle
 
@@ -157,7 +157,7 @@ def test_a_dprintf_prints_and_goes_on():
     printed = []
     debug = of_source(STORE_LOOP, on_output=lambda stream, data: printed.append((stream, data)))
     debug.points.add("dprintf", "loop", condition="s0 < 3", form="%d of %x", values=("s0", "s1"))
-    assert debug.proceed().reason == "exit"
+    assert debug.cont().reason == "exit"
     assert printed == [("dprintf", b"2 of 72\n"), ("dprintf", b"1 of 75\n")]
 
 
@@ -172,10 +172,10 @@ def test_points_are_changed_kept_and_loaded():
     assert other.points.plain() == kept
     assert [point.number for point in added] == [1, 2, 3]
     other.points.delete(3)
-    assert other.proceed().hits[0].number == 1
+    assert other.cont().hits[0].number == 1
     other.points.change(1, enabled=False)
     other.points.change(2, enabled=True)
-    assert other.proceed().reason == "watch"
+    assert other.cont().reason == "watch"
     with pytest.raises(PointError, match="no event is called 'x'"):
         other.points.load([{"kind": "break", "text": "loop"}, {"kind": "catch", "text": "x"}])
     assert list(other.points.all) == [1, 2]
@@ -208,8 +208,8 @@ def test_points_that_cannot_be(kind, text, more, message):
 def test_a_condition_without_a_value_stops_and_says_so():
     debug = of_source(STORE_LOOP)
     debug.points.add("break", "loop", condition="100 / (s0 - 38) > 1000")
-    stop = debug.proceed()
-    assert debug.evaluate("s0") == 38
+    stop = debug.cont()
+    assert debug.read("s0") == 38
     assert stop.hits[0].values["error"] == "in the condition of point 1: division by zero"
 
 
@@ -285,7 +285,7 @@ def test_conditions_mean_something_when_they_are_said(kind):
 def test_a_condition_that_the_core_has_no_names_for_stops_and_says_so():
     debug = session("layer")
     debug.points.add("catch", "stall", condition="acc0 == 1")  # a row has such
-    stop = debug.proceed()
+    stop = debug.cont()
     assert (stop.reason, stop.hits[0].by) == ("event", "cp")
     assert "in the condition of point 1: nothing is called 'acc0'" in stop.hits[0].values["error"]
     assert "(in the condition of point 1: " in hit_text(stop.hits[0])
@@ -294,7 +294,7 @@ def test_a_condition_that_the_core_has_no_names_for_stops_and_says_so():
 def test_conditions_of_events_that_are_seen_in_the_state():
     debug = session("layer")
     debug.points.add("catch", "stall", condition="device.cycle > 100")
-    stop = debug.proceed()
+    stop = debug.cont()
     assert (stop.reason, stop.cycle > 100) == ("event", True)
     debug.points.add("catch", "stall", condition="0 == 1")
     debug.points.delete(1)

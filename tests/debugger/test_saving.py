@@ -49,8 +49,8 @@ def state(run):
     commands = {point.number: point.commands for point in debug.points}
     temporary = [point.number for point in debug.points if point.temporary]
     under = [point.focus for point in debug.points]
-    named = {x.number: x.position for x in debug.history.points if x.number}
-    edits = [(x.position, x.edits) for x in debug.history.points if x.edits]
+    named = {x.number: x.position for x in debug.checkpoints if x.number}
+    edits = [(x.position, x.edits) for x in debug.checkpoints if x.edits]
     shares = {panel: round(share, 6) for panel, share in layout.shares.items()}
     shown = (
         layout.name,
@@ -169,7 +169,7 @@ def test_what_was_loaded_is_loaded_again(tmp_path):
     run = fresh("loop")
     done(run, "stepi 3", f'load y "{path}"')
     again = brought_back(run, "loop", tmp_path / "saved")
-    assert again.session.evaluate("y").tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert again.session.read("y").tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
 def test_what_cannot_be_kept_is_said(tmp_path, monkeypatch):
@@ -186,7 +186,7 @@ def test_what_cannot_be_kept_is_said(tmp_path, monkeypatch):
     assert text.startswith(f"{HEAD}: test.s, at cycle 1\n")
     again = fresh("loop")
     done(again, f"source {SESSION}")
-    assert again.session.evaluate("s0") == 0
+    assert again.session.read("s0") == 0
 
 
 def test_files_that_are_no_sessions_stay(tmp_path):

@@ -66,7 +66,7 @@ def test_an_interrupt_stops_a_long_run_soon():
 
     timer = threading.Timer(0.2, ask)
     timer.start()
-    stop = debug.proceed()
+    stop = debug.cont()
     timer.join()
     assert stop.reason == "interrupt"
     cycle = debug.device.cycle

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from macaw.debugger.causes.stalls import rows, why_stalled
+from macaw.debugger.causes.stalls import rows
 from macaw.debugger.commands.interpreter import Interpreter
 from macaw.debugger.commands.text import answer_text
 from macaw.debugger.frame_builder import FrameBuilder
@@ -54,9 +54,9 @@ load:   .word   0x10000000, load_address(work), 128, 1, 0, 0
 
 def stalled(source, engine="fast"):
     run = of_source(source, engine)
-    stop = run.proceed()
+    stop = run.cont()
     assert stop.reason == "deadlock"
-    return run, why_stalled(run)
+    return run, run.why_stalled()
 
 
 def line_of(source, text, after=""):
@@ -114,12 +114,12 @@ def test_a_buffer_that_nobody_fills():
 def test_cp_waits_for_itself_beside_the_array():
     """The mask of core.wait has the row's number in place of its core's: bit 0 is cp."""
     run = of_source(WRONG_MASK)
-    run.proceed((40, 0))
-    (cp,) = why_stalled(run).trees
+    run.cont((40, 0))
+    (cp,) = run.why_stalled().trees
     assert [item.who for item in cp.causes] == ["cp", "pe[0]"], "the array is still at work"
-    stop = run.proceed()
+    stop = run.cont()
     assert stop.reason == "deadlock"
-    found = why_stalled(run)
+    found = run.why_stalled()
     (cp,) = found.trees
     assert (cp.on, place_of(cp).line) == ("core.wait 0x10001", line_of(WRONG_MASK, "core.wait"))
     assert [(item.who, item.state) for item in cp.causes] == [("cp", "circle")]
@@ -144,9 +144,9 @@ h:      .array  int32, 1, 16
 @pytest.mark.parametrize("engine", ["fast", "reference"])
 def test_who_has_faulted_is_the_cause_of_those_who_wait_for_it(engine):
     run = of_source(MORE_LOADS, engine)
-    stop = run.proceed()
+    stop = run.cont()
     assert (stop.reason, place_of(stop).core) == ("fault", "pe[0]")
-    found = why_stalled(run)
+    found = run.why_stalled()
     (cp,) = found.trees
     (row,) = cp.causes
     assert (cp.state, row.who, row.state) == ("waits", "pe[0]", "faulted")
@@ -160,13 +160,13 @@ def test_who_has_faulted_is_the_cause_of_those_who_wait_for_it(engine):
         f"pe[0] has faulted at {place} test.s:{place_of(row).line} ({said}): cp waits for {cp.on}",
     )
     run.stepc_back()
-    assert why_stalled(run).trees[0].causes[0].state != "faulted"
+    assert run.why_stalled().trees[0].causes[0].state != "faulted"
 
 
 def test_what_never_ends_is_said_before_what_is_busy():
     run = of_source(MORE_LOADS[: MORE_LOADS.index("        .core   cp")])
-    assert run.proceed().reason == "fault"
-    found = why_stalled(run)
+    assert run.cont().reason == "fault"
+    found = run.why_stalled()
     assert [(tree.who, tree.state) for tree in found.trees] == [
         ("cp", "busy"),
         ("pe[0]", "faulted"),
@@ -178,7 +178,7 @@ def test_what_never_ends_is_said_before_what_is_busy():
 def test_the_array_at_work_is_no_deadlock():
     run = session("digits_mlp")
     run.goto(1500)
-    found = why_stalled(run)
+    found = run.why_stalled()
     cp = found.trees[0]
     assert (cp.who, cp.on, cp.since) == ("cp", "core.wait 0xf0000", 1062)
     assert [item.who for item in cp.causes] == ["pe[0]", "pe[1]", "pe[2]", "pe[3]"]
@@ -199,13 +199,13 @@ def test_the_array_at_work_is_no_deadlock():
 def test_a_transfer_is_waited_for():
     run = session("digits_mlp")
     run.goto(150)
-    (cp,) = why_stalled(run).trees
+    (cp,) = run.why_stalled().trees
     (dma,) = cp.causes
     assert (cp.on, dma.who, dma.state) == ("all transfers of the dma", "dma", "busy")
     assert dma.note == "transfer 1, 8,896 bytes"
-    assert why_stalled(run, [run.device.cores["dma"]]).trees == (dma,)
-    run.proceed()
-    assert why_stalled(run).trees == ()
+    assert run.why_stalled([run.device.cores["dma"]]).trees == (dma,)
+    run.cont()
+    assert run.why_stalled().trees == ()
 
 
 def test_two_cores_wait_for_each_other():
@@ -245,7 +245,7 @@ def test_the_command():
 def test_the_panel_shows_the_tree_and_the_true_cause():
     run = Interpreter(of_source(PULLS_MORE), DebuggerFiles())
     run.execute("continue")
-    found = tuple(rows(why_stalled(run.session), run.session.device.cycle))
+    found = tuple(rows(run.session.why_stalled(), run.session.device.cycle))
     cycle = run.session.device.cycle
     assert [(who, depth, never) for who, _, depth, never in found] == [
         ("cp", 0, False), ("fim[0]", 1, False), ("fim[0] block 1", 2, False),
@@ -271,7 +271,7 @@ def test_the_panel_has_few_words_for_each_end(source, texts):
     run, found = stalled(source)
     text = [x for _, x, _, _ in rows(found, run.device.cycle)]
     assert all(any(x.startswith(wanted) for x in text) for wanted in texts)
-    assert tuple(rows(why_stalled(session("hello")), 0)) == (
+    assert tuple(rows(session("hello").why_stalled(), 0)) == (
         ("cp", "is busy, until 0, hello.s:4", 0, False),
     )
 
@@ -283,7 +283,7 @@ def test_who_goes_on_in_the_next_cycle_has_no_cause():
         run.stepc(1)
     cp = run.device.cores["cp"]
     assert cp.waiting is not None
-    found = why_stalled(run)
+    found = run.why_stalled()
     (tree,) = found.trees
     assert (tree.state, tree.until, tree.causes) == ("waits", cp.time, ())
     assert found.causes == (f"cp goes on at cycle {cp.time:,}",)

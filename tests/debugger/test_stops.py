@@ -51,7 +51,7 @@ def test_a_step_that_ends_before_a_breakpoint_has_met_it_and_what_goes_on_passes
     assert 1 not in debug.points.all
     assert hits(debug) == [1, 0]  # of one it was the last that is ignored
     debug.points.add("break", "double")  # at where it stands: of the next time
-    assert said(debug.proceed()) == ("breakpoint", 0, [2, 4])
+    assert said(debug.cont()) == ("breakpoint", 0, [2, 4])
     assert hits(debug) == [2, 0, 1]
 
 
@@ -99,16 +99,16 @@ def test_run_stops_at_a_breakpoint_before_the_first_instruction(engine):
         assert said(stop) == ("breakpoint", 0, [1])
         assert (stop.cycle, place_of(stop).symbol) == (0, "_start")
         assert hits(debug) == [count]
-    assert debug.proceed().reason == "exit"
+    assert debug.cont().reason == "exit"
 
 
-@pytest.mark.parametrize("act", ["stepi_back", "step_back", "stepc_back"])
+@pytest.mark.parametrize("act", ["stepi_back", "back", "stepc_back"])
 def test_steps_back_stop_at_points_and_count_nothing(engine, act):
     debug = of_source(CALLS, engine)
     debug.points.add("break", "deep")
     debug.points.add("watch", "a0")
     forth, back = [], []
-    while debug.proceed().reason != "exit":
+    while debug.cont().reason != "exit":
         forth.append(debug.device.position)
     counted = hits(debug)
     while not getattr(debug, act)(1000).at_start:
@@ -122,21 +122,21 @@ def test_from_the_end_back_the_last_instruction_is_no_stop_of_a_watch(engine):
     """What it changed is the state of the end, where the debugger is already."""
     debug = of_source(CALLS, engine)
     assert debug.run().reason == "exit"
-    retired = debug.evaluate("cp.retired")
+    retired = debug.read("cp.retired")
     debug.points.add("watch", "cp.retired")
-    assert debug.proceed_back().reason == "watch"
-    assert debug.evaluate("cp.retired") == retired - 1
+    assert debug.cont_back().reason == "watch"
+    assert debug.read("cp.retired") == retired - 1
 
 
 def test_next_back_stops_in_what_was_called(engine):
     debug = of_source(CALLS, engine)
     debug.advance(str(line_of_calls("mv   s0")))
     debug.points.add("break", "double")
-    stop = debug.step_back(3, over=True)
+    stop = debug.back(3, over=True)
     assert said(stop) == ("breakpoint", 0, [1])
     assert place_of(stop).symbol == "double"
     assert hits(debug) == [0]
-    assert said(debug.proceed())[0] == "exit"  # it has told of this one
+    assert said(debug.cont())[0] == "exit"  # it has told of this one
 
 
 @pytest.mark.parametrize(
@@ -193,6 +193,6 @@ def test_catch_fault_is_a_hit_of_the_fault_once(engine):
     debug = of_source("        .core cp\n_start: lw a0, 2(zero)\n        .word 0\n", engine)
     debug.points.add("catch", "fault")
     debug.points.add("catch", "fault", place="vc")
-    assert said(debug.proceed()) == ("fault", 0, [1])
-    assert said(debug.proceed()) == ("fault", 0, [])
+    assert said(debug.cont()) == ("fault", 0, [1])
+    assert said(debug.cont()) == ("fault", 0, [])
     assert hits(debug) == [1, 0]

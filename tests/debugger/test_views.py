@@ -227,7 +227,7 @@ def test_the_heat_of_the_grid():
     screen.arrangement.heat = "macs"
     screen.do("continue")
     part = screen.builder.grid()
-    whole = screen.interpreter.session.evaluate("sum(pe[*,*].*.macs)")
+    whole = screen.interpreter.session.read("sum(pe[*,*].*.macs)")
     shown = [value for _, row in part.rows for value in row]
     assert sum(value for value in shown if value is not None) == whole > 0
     assert None not in shown

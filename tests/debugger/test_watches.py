@@ -92,14 +92,14 @@ def test_ways_of_a_run_over_a_watch():
     """The way back finds the last access, and what is deleted stops nothing."""
     debug = of_source(OFTEN)
     debug.points.add("rwatch", "s1", condition="s1 == 30000")
-    first = [debug.proceed() for _ in range(3)]
-    assert debug.proceed().reason == "exit"
+    first = [debug.cont() for _ in range(3)]
+    assert debug.cont().reason == "exit"
     for stop in reversed(first):
-        back = debug.proceed_back()
+        back = debug.cont_back()
         assert (back.cycle, back.turn, back.hits[0].values) == (
             stop.cycle, stop.turn, stop.hits[0].values)  # fmt: skip
     debug.points.clear()
-    assert debug.proceed().reason == "exit"
+    assert debug.cont().reason == "exit"
 
 
 def test_vector_registers():
@@ -140,7 +140,7 @@ def test_what_leaves_a_queue_is_what_came(folder, place, count):
     if count:
         debug = session(folder)
         debug.run()
-        assert sum(hit.values["pop"] for *_, hit in popped) == debug.evaluate(count)
+        assert sum(hit.values["pop"] for *_, hit in popped) == debug.read(count)
     levels = [hit for *_, hit in moved]
     assert all(
         hit.new == hit.old + hit.values.get("push", 0) - hit.values.get("pop", 0) for hit in levels
@@ -195,14 +195,14 @@ def test_hits_as_text():
     debug = of_source(STORE_LOOP)
     debug.points.add("awatch", "s1")
     debug.points.add("rwatch", "mem[data]")
-    assert hit_text(debug.proceed().hits[0]) == "awatch 1: s1: 0 -> 3, read and write by cp"
-    assert hit_text(debug.proceed().hits[0]) == "awatch 1: s1: 3, read by cp"
+    assert hit_text(debug.cont().hits[0]) == "awatch 1: s1: 0 -> 3, read and write by cp"
+    assert hit_text(debug.cont().hits[0]) == "awatch 1: s1: 3, read by cp"
     debug = session("layer")
     debug.points.add("rwatch", "pe[0,0].3.q1")
-    assert hit_text(debug.proceed().hits[0]) == "rwatch 1: pe[0,0].3.q1: 2 -> 3, pop by pe[0]"
+    assert hit_text(debug.cont().hits[0]) == "rwatch 1: pe[0,0].3.q1: 2 -> 3, pop by pe[0]"
     debug = session("vector_dot")
     debug.points.add("watch", "vc.vr0")
-    text = hit_text(debug.proceed().hits[0])
+    text = hit_text(debug.cont().hits[0])
     assert text.startswith("watch 1: vc.vr0: ")
     assert " elements, first [0]: 0 -> " in text
 

@@ -10,7 +10,6 @@ import pytest
 
 from macaw.debugger.causes.cause_text import lines, tree
 from macaw.debugger.causes.record import CauseError
-from macaw.debugger.causes.why import why
 from macaw.debugger.commands.interpreter import Interpreter
 from macaw.debugger.commands.text import answer_text
 from macaw.debugging import DebuggerFiles
@@ -46,8 +45,8 @@ copy:   .word y, result, 4, 1, 0, 0
 @pytest.mark.parametrize("engine", ["fast", "reference"])
 def test_a_word_leads_through_a_transfer_and_registers_to_the_data(engine):
     run = of_source(SCALAR, engine)
-    run.proceed()
-    cause = only(why(run, "y[0]"))
+    run.cont()
+    cause = only(run.why("y[0]"))
     assert (cause.value, cause.core, cause.how, cause.by) == (47, "dma", "transfer 1", "cp")
     assert cause.where.line == 11, "the dma.copy"
     stored = only(cause.causes)
@@ -80,7 +79,7 @@ _start: la   a0, word
 word:   .word 0x04030201
 """)
     run.stepi(6)  # `la` is two
-    loaded = only(why(run, "a2"))
+    loaded = only(run.why("a2"))
     assert loaded.value == 0x04030701
     parts = [(item.how, item.memory[1]) for item in loaded.causes if item.role == "memory"]
     assert parts == [("program", 1), ("sb", 1), ("program", 2)]
@@ -89,10 +88,10 @@ word:   .word 0x04030201
 def test_a_register_now_and_earlier():
     run = of_source(SCALAR)
     run.stepi(5)
-    (now,) = why(run, "cp.a3")
+    (now,) = run.why("cp.a3")
     assert (now.value, now.how) == (42, "mul")
     run.stepi(1)
-    assert only(why(run, "a3")).how == "addi", "the record of before is not taken"
+    assert only(run.why("a3")).how == "addi", "the record of before is not taken"
     assert run.last_stop.done == 1, "the session stays where it is"
 
 
@@ -100,14 +99,14 @@ def test_what_was_set_by_hand_begins_there():
     run = of_source(SCALAR)
     run.stepi(5)
     run.set("cp.a3", 100)
-    run.proceed()
-    stored = only(only(why(run, "y[0]")).causes)
+    run.cont()
+    stored = only(only(run.why("y[0]")).causes)
     added = next(item for item in stored.causes if item.role == "rs2")
     assert (added.value, added.how) == (105, "addi")
     begin = next(item for item in added.causes if not item.setting)
     assert (begin.value, begin.how, begin.ends) == (100, "set", True)
     assert next(lines([begin])) == "rs1 cp.a3 = 100: set by hand at cycle 44, set cp.a3 = 100"
-    product = why(run, "cp.a2")
+    product = run.why("cp.a2")
     assert only(product).how == "lw", "what was before the edit is told, too"
 
 
@@ -117,17 +116,17 @@ def test_memory_and_later_values_after_an_edit():
     run.set("mem[numbers + 4]", 9)
     run.stepi(2)
     run.set("cp.a1", 3)
-    run.proceed()
-    assert run.evaluate("y[0]") == 6 * 9 + 5, "the product was done before"
-    stored = only(only(why(run, "y[0]")).causes)
+    run.cont()
+    assert run.read("y[0]") == 6 * 9 + 5, "the product was done before"
+    stored = only(only(run.why("y[0]")).causes)
     added = next(item for item in stored.causes if item.role == "rs2")
     product = next(item for item in added.causes if not item.setting)
     one, two = product.causes
     assert (one.how, one.value) == ("lw", 6), "a1 was set behind the product"
     ends = [item for item in two.causes if item.role == "memory"]
     assert [(x.how, x.value) for x in ends] == [("set", "09"), ("program", "000000")]
-    assert [x.how for x in why(run, "mem[numbers + 4]")] == ["set", "program"]
-    (now,) = why(run, "cp.a1")
+    assert [x.how for x in run.why("mem[numbers + 4]")] == ["set", "program"]
+    (now,) = run.why("cp.a1")
     assert (now.value, now.how, now.by) == (3, "set", "set cp.a1 = 3")
 
 
@@ -135,70 +134,70 @@ def test_an_edit_before_the_first_instruction():
     run = of_source(SCALAR)
     run.set("mem[numbers]", 256 * 6)
     run.set("cp.a5", 7)
-    run.proceed()
-    ends = why(run, "mem[numbers]")
+    run.cont()
+    ends = run.why("mem[numbers]")
     assert [(x.how, x.value, x.cycle) for x in ends] == [
         ("set", "0006", 0),
         ("program", "0000", None),
     ]
-    (register,) = why(run, "cp.a5")
+    (register,) = run.why("cp.a5")
     assert (register.how, register.value) == ("set", 7)
     assert next(lines([register])).endswith(
         ": set by hand at cycle 0, set mem[numbers] = 1536; set cp.a5 = 7"
     )
-    (untouched,) = why(run, "cp.s3")
+    (untouched,) = run.why("cp.s3")
     assert untouched.how == "begin"
 
 
 def test_an_input_is_no_edit():
     run = session("layer")
     run.set("cp.s5", 1)
-    run.proceed()
+    run.cont()
 
     def ends(cause):
         return {cause.how} if cause.ends else set().union(*(ends(x) for x in cause.causes))
 
-    assert ends(only(why(run, "y[2]"))) == {"input", "program"}
+    assert ends(only(run.why("y[2]"))) == {"input", "program"}
 
 
 def test_what_has_no_cause_is_said():
     run = of_source(SCALAR)
-    run.proceed()
+    run.cont()
     with pytest.raises(CauseError, match="no place in memory and no register"):
-        why(run, "a3 + 1")
+        run.why("a3 + 1")
     with pytest.raises(CauseError, match=r"what made .* is not recorded, of cp only x$"):
-        why(run, "cp.retired")
+        run.why("cp.retired")
     with pytest.raises(CauseError, match=r"what made .* is not recorded$"):
-        why(run, "dma.write_free")
+        run.why("dma.write_free")
     with pytest.raises(CauseError, match="is no single place in memory or in the state of a core"):
-        why(run, "pe[*,*].*.acc0")
-    assert only(why(run, "mem[numbers]")).how == "program"
-    assert [x.how for x in why(run, "cp.zero")] == ["begin"]
+        run.why("pe[*,*].*.acc0")
+    assert only(run.why("mem[numbers]")).how == "program"
+    assert [x.how for x in run.why("cp.zero")] == ["begin"]
 
 
 def test_what_came_through_a_window_leads_to_who_gave_it():
     run = session("nnp_mlp")
-    run.proceed()
-    end = only(only(why(run, "y[0, 0]")).causes)
+    run.cont()
+    end = only(only(run.why("y[0, 0]")).causes)
     assert (end.how, end.name, end.core, end.ends) == ("v_wr", "netout of nnp", "nnp", False)
 
 
 def test_an_output_that_nobody_wrote():
     run = of_source(SCALAR)
-    assert [(x.how, x.value) for x in why(run, "y[0]")] == [("begin", 0)]
+    assert [(x.how, x.value) for x in run.why("y[0]")] == [("begin", 0)]
 
 
 def test_a_run_that_is_too_long_or_interrupted_is_refused(monkeypatch):
     run = of_source(SCALAR)
-    run.proceed()
+    run.cont()
     run.interrupt()
     with pytest.raises(CauseError, match="could not be recorded: interrupted"):
-        why(run, "y[0]")
-    assert only(why(run, "y[0]")).value == 47
+        run.why("y[0]")
+    assert only(run.why("y[0]")).value == 47
     monkeypatch.setattr("macaw.debugger.causes.record.MOST", 10)
     run.stepc_back(1)
     with pytest.raises(CauseError, match="it has more than 10 accesses and steps"):
-        why(run, "y[0]")
+        run.why("y[0]")
 
 
 # digits_mlp: a logit from weights, pixels and biases alone, by what the tool answers.
@@ -207,7 +206,7 @@ def test_a_run_that_is_too_long_or_interrupted_is_refused(monkeypatch):
 @pytest.fixture(scope="module")
 def digits():
     run = session("digits_mlp")
-    run.proceed()
+    run.cont()
     return run
 
 
@@ -241,9 +240,9 @@ def computed(cause, seen):
 
 
 def test_a_logit_is_its_causes(digits):
-    cause = only(why(digits, "y[0, 3]"))
+    cause = only(digits.why("y[0, 3]"))
     seen: dict[Any, Any] = {}
-    assert computed(cause, seen) == digits.evaluate("y[0, 3]") == cause.value
+    assert computed(cause, seen) == digits.read("y[0, 3]") == cause.value
     images = np.load(PROGRAMS / "digits_mlp" / "images.npy").reshape(-1, 64)
     assert {name.split("[")[0] for name in seen["input"]} == {"x"}
     assert {name.split(",")[0] for name in seen["input"]} == {"x[0"}, "the first image alone"
@@ -257,12 +256,12 @@ def test_a_logit_is_its_causes(digits):
 
 def test_the_products_of_a_logit(digits):
     """Each weight that is not 0 times each activation that is not, and the bias."""
-    stored = only(only(why(digits, "y[0, 3]")).causes)
+    stored = only(only(digits.why("y[0, 3]")).causes)
     total = only(stored.causes)
     products = [item for item in total.causes if item.role == "product"]
     w3 = np.load(PROGRAMS / "digits_mlp" / "w3.npy")
     column = w3[3] if w3.shape[0] == 10 else w3[:, 3]
-    hidden = digits.evaluate("mem[hidden2].i8")
+    hidden = digits.read("mem[hidden2].i8")
     assert isinstance(hidden, int)
     data = np.frombuffer(
         digits.device.memory.peek(digits.program.symbol("hidden2").value, 64), np.int8
@@ -312,13 +311,13 @@ def test_an_answer_has_a_bounded_number_of_causes(digits, monkeypatch):
     def count(items):
         return sum(1 + count(item.get("causes", ())) for item in items)
 
-    assert count(tree(why(digits, "y"), 6)) == 50
+    assert count(tree(digits.why("y"), 6)) == 50
 
 
 def test_the_settings_of_a_step(digits):
     """A requantised activation: by which shift, who set it, and at which line it stands."""
     text = (PROGRAMS / "digits_mlp" / "digits_mlp.s").read_text("utf-8").splitlines()
-    stored = only(only(why(digits, "mem[hidden2].i8")).causes)
+    stored = only(only(digits.why("mem[hidden2].i8")).causes)
     requantised = only(stored.causes)
     (shift,) = [item for item in requantised.causes if item.setting]
     assert (shift.role, shift.value, shift.how, shift.core) == ("shift", 7, "config", "pe[0]")
@@ -339,9 +338,7 @@ def test_the_command(digits):
     run = Interpreter(digits, DebuggerFiles())
     answer = run.execute("why y[0, 3] depth 2")
     text = answer_text(answer).splitlines()
-    assert text[0].startswith(
-        f"y[0, 3] = {digits.evaluate('y[0, 3]')}: dma transfer 9 of cp at cycle "
-    )
+    assert text[0].startswith(f"y[0, 3] = {digits.read('y[0, 3]')}: dma transfer 9 of cp at cycle ")
     assert text[1].startswith("  copied from logits[0, 3] = ")
     assert text[2].lstrip().startswith("result = ")
     record = json.loads(json.dumps(answer.json()))["data"][0]

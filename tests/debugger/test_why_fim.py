@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from macaw.debugger.causes.record import CauseError
-from macaw.debugger.causes.why import why
 from tests.debugger.asked import inputs, only, settings
 from tests.debugger.programs import PROGRAMS, of_source, session
 
@@ -71,9 +70,9 @@ def numbers(folder, name):
 def test_an_element_of_a_product(folder, element, row, column, arrange):
     """It is made of the row of A and the column of B, of nothing else."""
     run = session(folder)
-    run.proceed()
-    cause = only(why(run, element))
-    assert (cause.core, cause.value) == ("dma", run.evaluate(element))
+    run.cont()
+    cause = only(run.why(element))
+    assert (cause.core, cause.value) == ("dma", run.read(element))
     seen: list[Any] = []
     assert computed(cause, seen) == cause.value
     a, b = numbers(folder, "a"), numbers(folder, "b")
@@ -93,11 +92,11 @@ def test_an_element_of_a_product(folder, element, row, column, arrange):
 def test_through_a_buffer_between_blocks(engine):
     """Two layers: what the second pulls was pushed by the first, in two banks."""
     run = session("fim_mlp", engine)
-    run.proceed()
-    cause = only(why(run, "y[2, 3]"))
+    run.cont()
+    cause = only(run.why("y[2, 3]"))
     seen: list[tuple[str, float]] = []
     walked = set()
-    assert computed(cause, seen) == cause.value == run.evaluate("y[2, 3]")
+    assert computed(cause, seen) == cause.value == run.read("y[2, 3]")
 
     def walk(item):
         walked.add(item.how)
@@ -130,10 +129,10 @@ def test_through_a_buffer_between_blocks(engine):
 def test_functions_lane_by_lane(folder, element, of):
     """Also a function before a buffer, and a cell with two of them."""
     run = session(folder)
-    run.proceed()
-    cause = only(why(run, element))
+    run.cont()
+    cause = only(run.why(element))
     seen: list[Any] = []
-    assert computed(cause, seen) == cause.value == run.evaluate(element)
+    assert computed(cause, seen) == cause.value == run.read(element)
     names = {re.sub(r"0x\w+ <(\w+).*", r"\1", name).split("[")[0] for name, _ in seen}
     assert names == of
 
@@ -178,50 +177,50 @@ DIFFERENCE = NUMBERS[:16] - NUMBERS[16:] * 3
 def registers():
     data = [*NUMBERS[:16], *(NUMBERS[16:] * 3)]
     run = of_source(REGISTERS.format(numbers=", ".join(map(str, data))))
-    run.proceed()
+    run.cont()
     return run
 
 
 def test_registers_of_banks(registers):
-    cause = only(why(registers, "fim[0].bank[1].rop.f16[5]"))
+    cause = only(registers.why("fim[0].bank[1].rop.f16[5]"))
     assert (cause.value, cause.how, cause.where.line) == (NUMBERS[5], "fim", 8)
     moved = only(inputs(cause))
     assert (moved.role, moved.core, moved.how) == ("iosa", "dma", "transfer 1")
     assert computed(cause, []) == NUMBERS[5]
-    difference = only(why(registers, "fim[0].bank[1].rz.f16[18]"))
+    difference = only(registers.why("fim[0].bank[1].rz.f16[18]"))
     assert (difference.value, difference.where.line) == (DIFFERENCE[2], 10)
     assert [x.role for x in inputs(difference)] == ["rop", "gio"]
     assert settings(difference) == {
         "op": "sub", "arrange": "elementwise", "format": "fp16", "rz_slot": 1,
     }  # fmt: skip
     assert computed(difference, []) == DIFFERENCE[2]
-    copied = only(why(registers, "fim[0].bank[1].gio.f16[2]"))
+    copied = only(registers.why("fim[0].bank[1].gio.f16[2]"))
     assert (copied.where.line, only(inputs(copied)).value) == (11, DIFFERENCE[2])
-    opened = only(why(registers, "fim[0].bank[1].iosa[5].f16[2]"))
+    opened = only(registers.why("fim[0].bank[1].iosa[5].f16[2]"))
     assert opened.how == "row 2"
     assert computed(opened, []) == DIFFERENCE[2]
 
 
 def test_a_register_that_holds_several_numbers(registers):
     """Each number that was computed for itself; what was only moved, together."""
-    assert len(why(registers, "fim[0].bank[1].rz.u16[16:20]")) == 4
-    assert len(why(registers, "fim[0].bank[1].rop")) == 1
-    (empty,) = why(registers, "fim[0].bank[0].rop")
+    assert len(registers.why("fim[0].bank[1].rz.u16[16:20]")) == 4
+    assert len(registers.why("fim[0].bank[1].rop")) == 1
+    (empty,) = registers.why("fim[0].bank[0].rop")
     assert (empty.how, empty.ends) == ("begin", True)
 
 
 def test_a_column_of_a_bank(registers):
     address = 0x40000000 + 64 * 1024 + 2 * 1024 + 5 * 32
     for lane in range(0, 16, 5):
-        cause = only(why(registers, f"mem[{address + 2 * lane}].i16"))
+        cause = only(registers.why(f"mem[{address + 2 * lane}].i16"))
         assert (cause.core, cause.how, cause.where.line) == ("fim[0]", "fim", 12)
         assert computed(cause, []) == DIFFERENCE[lane]
 
 
 def test_a_slot_that_advances_by_itself():
     run = session("fim_dot")
-    run.proceed()
-    cause = only(why(run, "c[1, 2]"))
+    run.cont()
+    cause = only(run.why("c[1, 2]"))
     while "accumulate" not in settings(cause):
         cause = only(inputs(cause))
     assert settings(cause)["rz_slot"] == "6, counted from 0"
@@ -229,6 +228,6 @@ def test_a_slot_that_advances_by_itself():
 
 def test_what_is_no_number_is_refused(registers):
     with pytest.raises(CauseError, match=r"is not recorded, of fim\[0\] only gio, iosa"):
-        why(registers, "fim[0].blocks")
-    row = only(why(registers, "fim[0].bank[1].iosa[5]"))
+        registers.why("fim[0].blocks")
+    row = only(registers.why("fim[0].bank[1].iosa[5]"))
     assert (row.how, row.cycle) == ("row 2", None)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from macaw.debugger.causes.cause_text import lines
-from macaw.debugger.causes.why import why
 from tests.debugger.asked import inputs, only
 from tests.debugger.programs import PROGRAMS, of_source, session
 from tests.debugger.running import place_of
@@ -98,7 +97,7 @@ def chains(request):
         matrix=text_of(MATRIX), vectors=text_of(VECTORS), operand=text_of(OPERAND)
     )
     run = of_source(source, request.param)
-    stop = run.proceed()
+    stop = run.cont()
     assert stop.reason == "exit", stop
     return run
 
@@ -131,10 +130,10 @@ def computed(cause, leaves):
 
 def test_elements_are_what_their_causes_make(chains):
     """Through NetOutQ, a message in three rows of a transfer, register files and tiles."""
-    assert np.array_equal(chains.evaluate("y"), np.maximum(MIDDLE + LAST, 0))
+    assert np.array_equal(chains.read("y"), np.maximum(MIDDLE + LAST, 0))
     for place in range(4):
         leaves: list[Any] = []
-        cause = only(why(chains, f"y[{place}]"))
+        cause = only(chains.why(f"y[{place}]"))
         assert computed(cause, leaves) == cause.value == max(MIDDLE[place] + LAST[place], 0)
         row = MATRIX[:, place].ravel()
         wanted = [LAST[place], OPERAND[place], OPERAND[place]]
@@ -144,14 +143,14 @@ def test_elements_are_what_their_causes_make(chains):
 
 def test_what_a_chain_wrote_to_memory(chains):
     address = 0x80000000 + 12 * 8
-    cause = only(why(chains, f"mem[{address + 2}].i16"))
+    cause = only(chains.why(f"mem[{address + 2}].i16"))
     assert (cause.core, cause.how, cause.name) == ("nnp", "v_wr", "0x80000062")
     assert cause.value == np.float16(MIDDLE[1]).view(np.int16)
     assert computed(cause, []) == MIDDLE[1]
 
 
 def test_the_steps_and_their_settings(chains):
-    steps, cause = [], only(why(chains, "nnp.add_sub_vrf1[0, 2]"))
+    steps, cause = [], only(chains.why("nnp.add_sub_vrf1[0, 2]"))
     assert (cause.value, cause.role, cause.name) == (
         MIDDLE[2], "nnp.add_sub_vrf1[0, 2]", "nnp.add_sub_vrf1[0, 2]",
     )  # fmt: skip
@@ -174,17 +173,17 @@ def test_the_steps_and_their_settings(chains):
 
 def test_registers_of_the_core(chains):
     """`cols` was set by the message, whose word a transfer brought."""
-    (rows,) = why(chains, "nnp.rows")
+    (rows,) = chains.why("nnp.rows")
     assert (rows.value, rows.how, place_of(rows).line) == (1, "s_wr", 4)
-    (cols,) = why(chains, "nnp.cols")
+    (cols,) = chains.why("nnp.cols")
     assert (cols.value, cols.how, cols.role) == (1, "message", "nnp.cols")
     word = only(cols.causes)
     assert (word.role, word.core, word.how) == ("message", "dma", "transfer 1")
     assert only(word.causes).how == "program"
-    (valid,) = why(chains, "nnp.valid")
+    (valid,) = chains.why("nnp.valid")
     assert (valid.value, valid.how) == (1, "begin")
-    assert [x.value for x in why(chains, "nnp.add_sub_vrf0[2]")] == OPERAND.tolist()
-    assert [x.value for x in why(chains, "nnp.initial_codes[5, 1:3]")] == VECTORS[0, 1:3].tolist()
+    assert [x.value for x in chains.why("nnp.add_sub_vrf0[2]")] == OPERAND.tolist()
+    assert [x.value for x in chains.why("nnp.initial_codes[5, 1:3]")] == VECTORS[0, 1:3].tolist()
 
 
 def test_queues_of_the_core():
@@ -216,10 +215,10 @@ told:   .word   0x30380000, numbers, 16, 1, 0, 0
 numbers:.float16 1, -2, 3, -4, 5, 6, 7, 8
 """
     )
-    run.proceed()
-    left = why(run, "nnp.net_out[0]")
+    run.cont()
+    left = run.why("nnp.net_out[0]")
     assert [(x.how, x.value) for x in left] == [("v_wr", 1), ("v_wr", 0), ("v_wr", 3), ("v_wr", 0)]
-    (came,) = why(run, "nnp.net_in[0]")
+    (came,) = run.why("nnp.net_in[0]")
     piece = only(came.causes)
     assert (piece.core, piece.how) == ("dma", "transfer 1")
     end = only(piece.causes)
@@ -229,11 +228,11 @@ numbers:.float16 1, -2, 3, -4, 5, 6, 7, 8
 def test_a_convolution_reads_its_window():
     """Of a window at the border, the products are those of positions inside, and zeros are padding."""
     run = session("nnp_conv3x3")
-    run.proceed()
+    run.cont()
     image = np.load(PROGRAMS / "nnp_conv3x3" / "image.npy").reshape(6, 5, 4)
     matrix = np.load(PROGRAMS / "nnp_conv3x3" / "matrix.npy").reshape(2, 9, 4, 4)
     output = 5  # y = 1, x = 2: rows 1 to 3, columns 3 and 4, and one outside
-    cause = only(why(run, f"y[{2 * output + 1}, 2]"))
+    cause = only(run.why(f"y[{2 * output + 1}, 2]"))
     while cause.how != "mv_mul":
         cause = next(x for x in inputs(cause) if x.role in ("chain", "copied from"))
     assert [x.role for x in inputs(cause)[0].causes[1].causes if x.setting] == [
@@ -252,8 +251,8 @@ def test_a_convolution_reads_its_window():
 
 def test_a_softmax_is_over_all_its_elements():
     run = session("nnp_softmax")
-    run.proceed()
-    (cause,) = [x for x in why(run, "y[0, 0]") if x.how.startswith("transfer")]
+    run.cont()
+    (cause,) = [x for x in run.why("y[0, 0]") if x.how.startswith("transfer")]
     softmax = inputs(inputs(cause)[0])[0]
     assert softmax.how == "v_softmax"
     assert [(x.role, x.value) for x in softmax.causes if x.setting] == [("valid", 5)]

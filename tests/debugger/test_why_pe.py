@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from macaw.debugger.causes.why import why
 from tests.debugger.asked import inputs, only, settings
 from tests.debugger.programs import of_source
 
@@ -54,7 +53,7 @@ HEAD = """
 
 def run_of(text, shape="8"):
     run = of_source(HEAD.format(shape=shape) + text)
-    stop = run.proceed()
+    stop = run.cont()
     assert stop.reason == "exit", stop
     return run
 
@@ -86,7 +85,7 @@ def test_compressed_weights_lead_to_the_dense_ones():
     run = run_of(source(MAC + "\n          spu nonsf, src=0, dst=0\n          st base=0"))
     for place in range(8):
         ends: list[Any] = []
-        cause = only(why(run, f"y[{place}]"))
+        cause = only(run.why(f"y[{place}]"))
         assert computed(cause, ends) == cause.value == SUMS[place]
         pairs = [(place * 12 + k, W[place, k], X[k]) for k in range(12) if W[place, k] and X[k]]
         named = [(k, int(w)) for k, w, _ in pairs]
@@ -106,7 +105,7 @@ def test_a_reduction_is_of_all_pes_of_its_cluster(kind, chained):
     combine = max if kind == "max" else sum
     for cluster in range(2):
         ends: list[Any] = []
-        cause = only(why(run, f"y[{4 * cluster}]"))
+        cause = only(run.why(f"y[{4 * cluster}]"))
         wanted = combine(SUMS[4 * cluster : 4 * cluster + 4].tolist())
         assert computed(cause, ends) == cause.value == wanted
         stored = only(cause.causes)
@@ -128,7 +127,7 @@ def test_the_scalar_unit_combines_reductions(kind):
     combine = max if kind == "max" else sum
     for cluster in range(2):
         one = combine(SUMS[4 * cluster : 4 * cluster + 4].tolist())
-        cause = only(why(run, f"y[{4 * cluster}]"))
+        cause = only(run.why(f"y[{4 * cluster}]"))
         assert computed(cause, []) == cause.value == combine([one, one])
         taken = only(only(cause.causes).causes)
         assert [(x.role, x.value, x.how) for x in taken.causes] == [("reduced", one, "spu")] * 2
@@ -138,9 +137,9 @@ def test_what_is_left_in_the_scalar_unit():
     text = f", reduction=scalar_add{MAC}, sfu\n          spu reduce, src=0, dst=3"
     run = run_of(source(text))
     for cluster in range(2):
-        (left,) = why(run, f"pe[0,{cluster}].scalar_sums[0, 3]")
+        (left,) = run.why(f"pe[0,{cluster}].scalar_sums[0, 3]")
         assert left.value == computed(left, []) == SUMS[4 * cluster : 4 * cluster + 4].sum()
-        (empty,) = why(run, f"pe[0,{cluster}].scalar_sums[0, 2]")
+        (empty,) = run.why(f"pe[0,{cluster}].scalar_sums[0, 2]")
         assert (empty.how, empty.ends) == ("empty", True)
 
 
@@ -166,7 +165,7 @@ def test_sliding_windows():
     )
     for channel, place in [(0, 0), (0, 6), (5, 3)]:
         ends: list[Any] = []
-        cause = only(why(run, f"y[{channel}, {place}]"))
+        cause = only(run.why(f"y[{channel}, {place}]"))
         window = strip[channel, 3 * place : 3 * place + 9]
         wanted = round(int(window @ kernel[channel]) / 4)
         assert computed(cause, ends) == cause.value == max(-128, min(127, wanted))
@@ -180,39 +179,39 @@ def test_sliding_windows():
 def test_registers_and_queues_in_the_middle_of_a_mac():
     text = source(MAC + ", balance\n          spu nonsf, src=0, dst=0\n          st base=0")
     run = of_source(HEAD.format(shape="8") + text, "reference")
-    while not run.evaluate("pe[0,1].2.q1.level") or not run.evaluate("pe[0,1].2.acc0"):
+    while not run.read("pe[0,1].2.q1.level") or not run.read("pe[0,1].2.acc0"):
         run.stepc(1)
-    loads = why(run, "pe[0,1].2.q1")
-    assert len(loads) == run.evaluate("pe[0,1].2.q1.level") > 0
+    loads = run.why("pe[0,1].2.q1")
+    assert len(loads) == run.read("pe[0,1].2.q1.level") > 0
     for load in loads:
         weight, activation = inputs(load)
         assert load.how == "load"
         assert computed(weight, []) in W[6]
         assert computed(activation, []) in X
         assert load.value == weight.value * activation.value
-    (total,) = why(run, "pe[0,1].2.acc0")
+    (total,) = run.why("pe[0,1].2.acc0")
     assert total.how == "mac"
-    assert computed(total, []) == total.value == run.evaluate("pe[0,1].2.acc0")
-    (entry,) = why(run, "pe[0,1].2.weight_value[0]")
+    assert computed(total, []) == total.value == run.read("pe[0,1].2.acc0")
+    (entry,) = run.why("pe[0,1].2.weight_value[0]")
     first = W[6][W[6] != 0][0]
     assert (entry.how, entry.value, computed(entry, [])) == ("ld", first, first)
-    (number,) = why(run, "pe[0,1].2.activations[3]")
+    (number,) = run.why("pe[0,1].2.activations[3]")
     assert (number.how, number.value, computed(number, [])) == ("ld", X[3], X[3])
-    (word,) = why(run, "pe[0,1].words[0, 2]")
+    (word,) = run.why("pe[0,1].words[0, 2]")
     assert (word.how, word.core) == ("config", "pe[0]")
-    (base,) = why(run, "pe[0,1].headers[0, 0]")
+    (base,) = run.why("pe[0,1].headers[0, 0]")
     assert (base.value, base.how) == (5, "config")
-    run.proceed()
-    (result,) = why(run, "pe[0,1].2.output[0]")
+    run.cont()
+    (result,) = run.why("pe[0,1].2.output[0]")
     assert (result.how, result.value, computed(result, [])) == ("spu", SUMS[6], SUMS[6])
     for name in ("q1", "weight_value[0]"):
-        (empty,) = why(run, f"pe[0,1].2.{name}")
+        (empty,) = run.why(f"pe[0,1].2.{name}")
         assert empty.how == "empty"
 
 
 def test_several_results_of_a_store_have_their_names():
     run = run_of(source(MAC + "\n          spu nonsf, src=0, dst=0\n          st base=0"))
-    stored = [inputs(x)[0] for x in why(run, "y[1]")]
+    stored = [inputs(x)[0] for x in run.why("y[1]")]
     assert [x.value for x in stored] == [SUMS[1]]
-    parts = [y for x in why(run, "y") for y in inputs(x)]
+    parts = [y for x in run.why("y") for y in inputs(x)]
     assert [x.value for x in parts if x.how == "st"] == SUMS.tolist()

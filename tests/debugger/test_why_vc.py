@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from macaw.debugger.causes.cause_text import lines
-from macaw.debugger.causes.why import why
 from tests.debugger.asked import settings
 from tests.debugger.programs import of_source
 from tests.debugger.running import place_of
@@ -101,13 +100,13 @@ def computed(cause, names):
 def vectors(request):
     text = [", ".join(map(str, x)) for x in (FIRST, SECOND)]
     run = of_source(VECTORS.format(first=text[0], second=text[1]), request.param)
-    assert run.proceed().reason == "exit"
+    assert run.cont().reason == "exit"
     return run
 
 
 def test_a_stored_vector_is_what_its_causes_make(vectors):
     names: set[Any] = set()
-    (cause,) = why(vectors, "y")
+    (cause,) = vectors.why("y")
     sums = products(FIRST, SECOND, np.array(ORDER)) + products(SECOND, FIRST, np.array(ORDER))
     with_pair = (sums.view(np.int32) + np.array([70000, 0] * 2)).astype(np.int64)
     both = np.concatenate([with_pair, sums.view(np.int32)]) / 32
@@ -120,7 +119,7 @@ def test_a_stored_vector_is_what_its_causes_make(vectors):
 
 
 def test_the_shift_of_a_requantising_instruction(vectors):
-    (cause,) = why(vectors, "vc.vr6.i16[3]")
+    (cause,) = vectors.why("vc.vr6.i16[3]")
     assert (cause.how, settings(cause)) == ("vnarrow.w", {"shamt": 5})
     assert cause.value == vectors.evaluate("y[3]")
     text = list(lines([cause], 1))
@@ -128,19 +127,19 @@ def test_the_shift_of_a_requantising_instruction(vectors):
 
 
 def test_an_element_is_named_by_a_dot_too(vectors):
-    (dotted,), (indexed,) = why(vectors, "vc.vr6.i16.3"), why(vectors, "vc.vr6.i16[3]")
+    (dotted,), (indexed,) = vectors.why("vc.vr6.i16.3"), vectors.why("vc.vr6.i16[3]")
     assert (dotted.value, dotted.how, dotted.where) == (indexed.value, indexed.how, indexed.where)
 
 
 def test_orders_pairs_and_old_results_are_causes(vectors):
-    (sums,) = why(vectors, "vc.vr3")
+    (sums,) = vectors.why("vc.vr3")
     assert place_of(sums).line == 12, "the product that adds to the one before"
     assert {role: x.name for role, x in inputs(sums).items()} == {
         "rs1": "vc.vr1", "rs2": "vc.vr0", "rs3": "vc.vr2", "rd": "vc.vr3",
     }  # fmt: skip
     first = inputs(sums)["rd"]
     assert (first.where.line, sorted(inputs(first))) == (11, ["rs1", "rs2", "rs3"])
-    (pair,) = why(vectors, "vc.vr4.i64[1]")
+    (pair,) = vectors.why("vc.vr4.i64[1]")
     names = [x.name for x in pair.causes if not x.setting]
     assert (pair.value, names) == (70000, ["vc.a0", "vc.a1"])
 
@@ -157,7 +156,7 @@ _start: li      a1, -5
         ecall
 """
     )
-    run.proceed()
-    (cause,) = why(run, "cp.a2")
+    run.cont()
+    (cause,) = run.why("cp.a2")
     assert (cause.value, [x.value for x in cause.causes]) == (-10, [-5, -5])
-    assert settings(why(run, "cp.a3")[0]) == {"csr": "cycle"}
+    assert settings(run.why("cp.a3")[0]) == {"csr": "cycle"}

@@ -141,7 +141,7 @@ class Walk:
             )
             address = rng.choice(act.begins)
             point = debug.points.add(kind, f"*{address:#x}", condition=said, ignore=ignore)
-            names = tuple(target.core.name for target in point_targets(debug.debuggee, point))
+            names = tuple(target.core.name for target in point_targets(debug._debuggee, point))
             assert act.core in names
             made = Point(number, kind, address, names, **more)
         elif kind == "watch":
@@ -222,7 +222,7 @@ class Walk:
         assert found == hits, f"{hits}\n{self.text()}"
         oracle.move(here)
         state = self.trace.state(oracle.done)
-        values = [int(debug.evaluate(text)) for text, _ in self.course.values]
+        values = [int(debug.read(text)) for text, _ in self.course.values]
         assert values == list(state.values), self.text()
         assert {core.name: core.retired for core in debug.device.order} == state.retired, (
             self.text()
@@ -237,7 +237,7 @@ class Walk:
 
     def _continue(self, count, ended):
         expected = ("exit", None, []) if ended else self.oracle.forward(lambda at: False)
-        self._forth(self.debug.proceed(), expected)
+        self._forth(self.debug.cont(), expected)
 
     def _run(self, count, ended):
         self.oracle.restart()
@@ -352,7 +352,7 @@ class Walk:
             self.oracle.told |= {(core, at, number) for number in numbers}
 
     def _reverse_continue(self, count, ended):
-        self._back(self.debug.proceed_back(), (0, 0))
+        self._back(self.debug.cont_back(), (0, 0))
 
     def _goto(self, count, ended):
         cycle = self.rng.randrange(self.trace.position[0])
@@ -380,7 +380,7 @@ class Walk:
         return self.oracle.landing(low, end)
 
     def _lines_back(self, count, over):
-        stop = self.debug.step_back(count, over=over)
+        stop = self.debug.back(count, over=over)
         for _ in range(count):
             goal = self._line_back(over)
             why, position, met = self.oracle.back(goal)

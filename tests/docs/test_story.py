@@ -17,7 +17,6 @@ import pytest
 import macaw
 from docs.shown import ROOT, made, page
 from macaw.debugger.causes.finder import Cause
-from macaw.debugger.causes.why import why
 from macaw.debugger.session import Session
 from macaw.emu.engines import ENGINES
 from macaw.execution import configuration_of
@@ -84,22 +83,22 @@ def test_one_shift_alone_is_right_and_the_program_has_another() -> None:
     assert right == [8]
     assert hidden(8) == array("golden_hidden").tolist()
     run = session()
-    run.proceed()
-    assert run.evaluate("hidden").tolist() == hidden(5)
-    assert run.evaluate("y").tolist() == sums(5) != sums(8)
+    run.cont()
+    assert run.read("hidden").tolist() == hidden(5)
+    assert run.read("y").tolist() == sums(5) != sums(8)
 
 
 def test_the_cause_is_the_line_that_is_edited() -> None:
     run = session()
-    run.proceed()
-    first = np.argwhere(run.evaluate("y") != array("golden"))[0].tolist()
+    run.cont()
+    first = np.argwhere(run.read("y") != array("golden"))[0].tolist()
     assert f"the first is y[{first[0]}, {first[1]}]" in STORY
 
     def settings(causes: list[Cause]) -> list[Cause]:
         below = [item for cause in causes for item in cause.causes]
         return [item for item in causes if item.setting] + (settings(below) if below else [])
 
-    found = settings(why(run, f"y[{first[0]}, {first[1]}]"))
+    found = settings(run.why(f"y[{first[0]}, {first[1]}]"))
     shifts = [item for item in found if item.role == "shift"]
     assert {item.value for item in shifts} == {5}
     assert all(item.where is not None for item in shifts)

@@ -72,6 +72,10 @@ TABLE: dict[str, tuple[tuple[Any, ...], dict[str, Any], dict[str, tuple[Any, ...
         "entries": (7, "ab", [7], [("a", "b")], [("a", 0)]), "name": NOT_WORDS,
     }),
     "configuration": ((), {}, {"device": (*NOT_DEVICES, None)}),
+    "debug": (("x.s",), {}, {
+        "program": NOT_PATHS, "inputs": NOT_MAPPINGS, "device": NOT_DEVICES, "engine": NOT_WORDS,
+        "item": ("a", -1, 1.5, True), "keyword_inputs": (),
+    }),
     "disassemble": (("x.elf",), {}, {"program": NOT_PATHS, "core": (7, b"a"), "section": (7, b"a"), "raw": NOT_FLAGS}),
     "linker_script": ((None,), {}, {"item": ("x.o", 7, None)}),
     "load": (("x.s",), {}, {"path": NOT_PATHS, "more": NOT_PATHS, "device": NOT_DEVICES}),

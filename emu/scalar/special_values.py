@@ -1,0 +1,27 @@
+"""The values of the control and status registers that count time and instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+
+class Counting(Protocol):
+    """What a scalar core says of its progress."""
+
+    time: int
+    divider: int
+    retired: int
+    number: int
+
+
+# By the names of `macaw.isa.scalar.SPECIALS`. The time of an instruction is that of its begin.
+VALUES: Mapping[str, Callable[[Counting], int]] = {
+    "cycle": lambda core: core.time // core.divider,
+    "time": lambda core: core.time // core.divider,
+    "instret": lambda core: core.retired,
+    "cycleh": lambda core: core.time // core.divider >> 32,
+    "timeh": lambda core: core.time // core.divider >> 32,
+    "instreth": lambda core: core.retired >> 32,
+    "mhartid": lambda core: core.number,
+}
