@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from docs.trees import tree_of
+from docs.trees import docstring_of
 
 ROOT = Path(__file__).resolve().parents[1]
 # By folder: what a reader finds there; ARCHITECTURE.md says how the rooms depend on each other.
@@ -56,8 +55,7 @@ def _rooms() -> Iterator[str]:
 
 def _purpose(path: Path) -> str:
     """The first sentence of a module's docstring, as a cell of a table."""
-    text = ast.get_docstring(tree_of(path)) or ""
-    first = " ".join(text.split("\n\n")[0].split()).replace("|", "\\|")
+    first = " ".join(docstring_of(path).split("\n\n")[0].split()).replace("|", "\\|")
     sentence = first.split(". ")[0].rstrip(".:") if len(first) > _WIDTH else first.rstrip(".:")
     return (
         sentence if len(sentence) <= _WIDTH else sentence[: _WIDTH - 3].rsplit(" ", 1)[0] + " ..."

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 from pathlib import Path
 
-from docs.trees import statements, tree_of
+from docs.trees import origins_of
 
 ROOT = Path(__file__).resolve().parents[1]
 # Name: folder, column and row of its box.
@@ -55,9 +54,7 @@ def imports() -> dict[str, set[str]]:
         for path in (ROOT / folder).rglob("*.py"):
             if name == "front" and "src/macaw/lowering" in path.as_posix():
                 continue
-            for node in statements(tree_of(path)):
-                if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("macaw."):
-                    found[name].add(room_of(str(node.module)))
+            found[name] |= {room_of(module) for module in origins_of(path)}
     return {name: rooms - {name} for name, rooms in found.items()}
 
 

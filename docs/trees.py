@@ -1,17 +1,37 @@
-"""Syntax trees of the product's modules, parsed once for all pages."""
+"""What pages read of the product: syntax trees (parsed once), docstrings and imports of modules."""
 
 from __future__ import annotations
 
 import ast
+import inspect
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+
+_QUOTES = '"""'
+_FROM = re.compile(r"^[ \t]*from (macaw\.[\w.]+) import\b", re.M)
 
 
 @cache
 def tree_of(path: Path) -> ast.Module:
     """Return the syntax tree of a file."""
     return ast.parse(path.read_text("utf-8"))
+
+
+# To parse all modules takes seconds; these two read the text of a module alone.
+def docstring_of(path: Path) -> str:
+    """Return the docstring of a module; nothing if it has none."""
+    text = path.read_text("utf-8")
+    quoted, plain, _ = text.removeprefix(_QUOTES).partition(_QUOTES)
+    if not text.startswith(_QUOTES) or not plain or "\\" in quoted:
+        return ast.get_docstring(tree_of(path)) or ""
+    return inspect.cleandoc(quoted)
+
+
+def origins_of(path: Path) -> set[str]:
+    """Return the modules of `macaw` from which a module imports names, as it writes them."""
+    return set(_FROM.findall(path.read_text("utf-8")))
 
 
 def statements(node: ast.AST) -> Iterator[ast.AST]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
+
 import grimp
 import pytest
 
+from docs import trees
 from tests.contract import imports
 
 ROOMS = ("asm", "debugger", "emu", "isa", "lowering", "")  # "": the front
@@ -40,3 +44,30 @@ def test_only_the_package_itself_names_the_front() -> None:
     graph = imports.graph()
     users = {name for name, found in graph.items() if "macaw.api" in found and name != "macaw"}
     assert users <= {name for name in graph if room_of(name) == ""}
+
+
+def test_docstrings_and_imports_need_no_syntax_tree() -> None:
+    """What pages read of a module's text is what its tree has."""
+    for path in imports.modules().values():
+        tree = trees.tree_of(path)
+        origins = {
+            node.module for node in trees.statements(tree) if isinstance(node, ast.ImportFrom)
+        }
+        inside = {origin for origin in origins if origin and origin.startswith("macaw.")}
+        assert trees.origins_of(path) == inside, path
+        assert trees.docstring_of(path) == (ast.get_docstring(tree) or ""), path
+
+
+def test_what_begins_otherwise_is_parsed(tmp_path: Path) -> None:
+    path = tmp_path / "module.py"
+    for text, docstring in (
+        ("x = 1\n", ""), ("'one'\n", "one"), ('"""a\\tb"""\n', "a\tb"),
+        ('"""Indented.\n\n    Text.\n"""\n', "Indented.\n\nText."), ('"""', None),
+    ):  # fmt: skip
+        path.write_text(text)
+        trees.tree_of.cache_clear()
+        if docstring is None:
+            with pytest.raises(SyntaxError):
+                trees.docstring_of(path)
+        else:
+            assert trees.docstring_of(path) == docstring
