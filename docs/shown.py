@@ -23,6 +23,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 INDENT, PROMPT, ASKED = "    ", "$ ", "(macaw) "
 BLOCK = re.compile(r"(?:^    .*\n(?:\n+(?=    ))?)+", re.M)
+VARIABLES = {"COLUMNS": "80", "NO_COLOR": "1"}
 _DEBUG, _MARK = "macaw debug ", "- - - 8< - - -"
 
 
@@ -47,6 +48,7 @@ def _c_layer(place: Path) -> None:
             shutil.copy(file, place)
 
 
+Run = Callable[[str, Path, str], str]  # a line of shell, its folder, its input; what it prints
 SAMPLES = ROOT / "src" / "macaw" / "samples"
 
 
@@ -72,8 +74,8 @@ def page(name: str) -> Path:
     return SAMPLES / core / "README.md" if kind else ROOT / "docs" / f"{name}.md"
 
 
-def made(text: str, name: str = "profile") -> str:
-    """The text of a page with the outputs of now."""
+def made(text: str, name: str = "profile", run: Run | None = None) -> str:
+    """The text of a page with the outputs of now; `run` runs a command in another way."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         PAGES[name](place)
@@ -82,7 +84,7 @@ def made(text: str, name: str = "profile") -> str:
             path.parent.mkdir(exist_ok=True)
             path.write_text(f'#!/bin/sh\nexec "{sys.executable}" {what} "$@"\n')
             path.chmod(0o755)
-        outputs = _outputs(_commands(text), place)
+        outputs = _outputs(_commands(text), place, run or run_shell)
         return BLOCK.sub(lambda block: _block(block.group(), outputs), text)
 
 
@@ -99,7 +101,7 @@ def _commands(text: str) -> list[str]:
     return commands
 
 
-def _outputs(commands: list[str], place: Path) -> Iterator[str]:
+def _outputs(commands: list[str], place: Path, run: Run) -> Iterator[str]:
     """What each command prints."""
     at = 0
     while at < len(commands):
@@ -109,12 +111,12 @@ def _outputs(commands: list[str], place: Path) -> Iterator[str]:
             asked.append(commands[at].removeprefix(ASKED))
             at += 1
         if not asked:
-            yield _run(command, place)
+            yield run(command, place, "")
             continue
         if not command.startswith(_DEBUG):
             raise ValueError(f"{asked[0]}: no session of the debugger goes on here")
         lines = "".join(f"echo {_MARK}\n{line}\n" for line in asked)
-        found = _run(f"{command} --batch", place, lines).split(f"{_MARK}\n")
+        found = run(f"{command} --batch", place, lines).split(f"{_MARK}\n")
         if len(found) != len(asked) + 1:
             raise ValueError(f"the session ended at {asked[len(found) - 2]}: {found[-1]}")
         yield from found
@@ -134,16 +136,15 @@ def _block(text: str, outputs: Iterator[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _run(command: str, place: Path, given: str = "") -> str:
+def run_shell(command: str, place: Path, given: str) -> str:
     """What a command prints, both streams, at 80 columns."""
     paths = os.pathsep.join((str(place / "bin"), os.environ["PATH"]))
     environment = {
         **os.environ,
+        **VARIABLES,
         "PATH": paths,
         "PYTHONPATH": str(ROOT / "src"),
         "PYTHONIOENCODING": "utf-8",
-        "COLUMNS": "80",
-        "NO_COLOR": "1",
         "LC_ALL": "C",
     }
     done = subprocess.run(

@@ -61,7 +61,7 @@ def test_docstrings_and_imports_need_no_syntax_tree() -> None:
 def test_what_begins_otherwise_is_parsed(tmp_path: Path) -> None:
     path = tmp_path / "module.py"
     for text, docstring in (
-        ("x = 1\n", ""), ("'one'\n", "one"), ('"""a\\tb"""\n', "a\tb"),
+        ("x = 1\n", ""), ("'one'\n", "one"), ('"""a\\x62"""\n', "ab"),
         ('"""Indented.\n\n    Text.\n"""\n', "Indented.\n\nText."), ('"""', None),
     ):  # fmt: skip
         path.write_text(text)

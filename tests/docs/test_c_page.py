@@ -6,6 +6,7 @@ import re
 
 from docs.shown import ROOT, made, page
 from tests.asm.gnu_tools import tool
+from tests.macaw.command_runs import run_shown
 
 TEXT = page("c").read_text("utf-8")
 MAIN = (ROOT / "programs" / "c_layer" / "main.c").read_text("utf-8")
@@ -13,7 +14,7 @@ MAIN = (ROOT / "programs" / "c_layer" / "main.c").read_text("utf-8")
 
 def test_the_commands_print_what_the_page_shows() -> None:
     tool("gcc")
-    assert made(TEXT, "c") == TEXT
+    assert made(TEXT, "c", run_shown) == TEXT
 
 
 def test_the_excerpt_is_of_the_program() -> None:

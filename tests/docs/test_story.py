@@ -20,6 +20,7 @@ from macaw.debugger.causes.finder import Cause
 from macaw.debugger.session import Session
 from macaw.emu.engines import ENGINES
 from macaw.execution import configuration_of
+from tests.macaw.command_runs import run_shown
 from tests.programs.scripts import script
 
 pytestmark = pytest.mark.once
@@ -66,7 +67,7 @@ def session() -> Session:
 
 
 def test_the_commands_print_what_the_page_shows() -> None:
-    assert made(STORY, "debugging-story") == STORY
+    assert made(STORY, "debugging-story", run_shown) == STORY
 
 
 def test_the_files_are_those_that_are_made() -> None:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
+import shlex
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import IO
 from unittest import mock
 
+from docs import shown
 from macaw.cli import run_command
 
 ROOT = Path(__file__).parents[2]
@@ -27,34 +31,56 @@ def run_here(
 
     Coverage and the map of the mutants see the lines that it executes.
     """
-    given = text.encode() if isinstance(text, str) else text
-    with (
-        tempfile.TemporaryFile() as into,
-        tempfile.TemporaryFile() as out,
-        tempfile.TemporaryFile() as err,
-    ):
-        into.write(given)
-        into.seek(0)
-        streams = {
-            name: open(file.fileno(), mode, encoding="utf-8", errors=errors, closefd=False)  # noqa: SIM115
-            for name, file, mode, errors in (
-                ("stdin", into, "r", "strict"),
-                ("stdout", out, "w", "strict"),
-                ("stderr", err, "w", "backslashreplace"),
-            )
-        }
-        with contextlib.ExitStack() as stack:
-            stack.enter_context(contextlib.chdir(folder))
-            stack.enter_context(mock.patch.dict(os.environ, variables))
-            for name, stream in streams.items():
-                stack.enter_context(stream)
-                stack.enter_context(mock.patch.object(sys, name, stream))
-            try:
-                status = run_command([str(word) for word in words])
-            except SystemExit as done:  # click's completion
-                status = int(done.code or 0)
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        status = _run_into(words, folder, variables, text, (out, err))
         said = [_text(file.fileno()) for file in (out, err)]
     return subprocess.CompletedProcess(["macaw", *map(str, words)], status, *said)
+
+
+def _run_into(
+    words: Sequence[object],
+    folder: Path,
+    variables: Mapping[str, str],
+    text: str | bytes,
+    files: tuple[IO[bytes], IO[bytes]],
+) -> int:
+    """Run `macaw` with files as its standard output and error; the exit status."""
+    out, err = files
+    with tempfile.TemporaryFile() as into, contextlib.ExitStack() as stack:
+        into.write(text.encode() if isinstance(text, str) else text)
+        into.seek(0)
+        stack.enter_context(contextlib.chdir(folder))
+        stack.enter_context(mock.patch.dict(os.environ, variables))
+        for name, file, mode, errors in (
+            ("stdin", into, "r", "strict"),
+            ("stdout", out, "w", "strict"),
+            ("stderr", err, "w", "backslashreplace"),
+        ):
+            lines = 1 if name == "stderr" else -1  # written after each line, as Python does
+            stream = open(file.fileno(), mode, lines, "utf-8", errors, closefd=False)  # noqa: SIM115
+            stack.enter_context(stream)
+            stack.enter_context(mock.patch.object(sys, name, stream))
+        try:
+            return run_command([str(word) for word in words])
+        except SystemExit as done:  # click's completion
+            return int(done.code or 0)
+
+
+def run_shown(command: str, folder: Path, text: str) -> str:
+    """What a command of a page prints, as `shown.run_shell` says it; `macaw` runs in this process.
+
+    What follows the first `|`, and what needs a shell otherwise, runs in one of its own.
+    """
+    head, _, rest = command.replace("\\\n", " ").partition(" | ")
+    words = shlex.split(head)
+    if words[:1] != ["macaw"] or re.search(
+        r"[|&;<>()$`*?~#]", re.sub(r"'[^']*'|\"[^\"$`]*\"", "", head)
+    ):
+        return shown.run_shell(command, folder, text)
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        _run_into(words[1:], folder, shown.VARIABLES, text, (out, err if rest else out))
+        printed, errors = _text(out.fileno()), _text(err.fileno())
+    return errors + shown.run_shell(rest, folder, printed) if rest else printed
 
 
 def _text(number: int) -> str:

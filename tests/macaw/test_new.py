@@ -14,7 +14,7 @@ from docs.shown import made, page
 from macaw.errors import InputError
 from macaw.program_folder import ProgramFiles, find_program
 from macaw.samples import SAMPLES
-from tests.macaw.command_runs import run_here
+from tests.macaw.command_runs import run_here, run_shown
 from tests.macaw.conftest import HELLO, Macaw
 
 COMPILER = "riscv64-unknown-elf-gcc"
@@ -69,7 +69,7 @@ def test_new_refuses(macaw: Macaw, tmp_path: Path, words: list[str], message: st
 @pytest.mark.parametrize("core", SAMPLES)
 def test_readmes_show_what_commands_print(core: str) -> None:
     text = page(f"samples/{core}").read_text("utf-8")
-    assert made(text, f"samples/{core}") == text
+    assert made(text, f"samples/{core}", run_shown) == text
 
 
 def test_the_makefile_builds_the_program_that_is_there(macaw: Macaw, tmp_path: Path) -> None:

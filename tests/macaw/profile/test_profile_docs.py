@@ -7,6 +7,7 @@ import re
 import pytest
 
 from docs.shown import made, page
+from tests.macaw.command_runs import run_shown
 
 pytestmark = pytest.mark.once
 
@@ -14,7 +15,7 @@ TEXT = page("profile").read_text("utf-8")
 
 
 def test_the_commands_print_what_the_page_shows() -> None:
-    assert made(TEXT) == TEXT
+    assert made(TEXT, "profile", run_shown) == TEXT
 
 
 def test_the_walk_goes_through_the_steps_of_the_figure_to_its_end() -> None:
