@@ -19,6 +19,8 @@ class PlainError(ValueError):
 
 _CONSTANTS = {None: b"n", True: b"t", False: b"f"}
 _FIXED = frozenset((int, bool, float, str, bytes, type(None)))  # types of values that never change
+_EXACT = _FIXED - {float}  # types whose equal values give equal bytes
+_COMPARED = _EXACT | {list, tuple, dict}
 _DEPTH = 64  # nested containers at most
 
 
@@ -33,8 +35,35 @@ def copy(value: Any) -> Any:
     return value.copy() if isinstance(value, np.ndarray) else value
 
 
+def is_fixed(value: Any) -> bool:
+    """Return whether a value is a number, a text, bytes or None, which never change."""
+    return type(value) in _FIXED
+
+
+def same(one: Any, other: Any) -> bool:
+    """Return whether two plain values give equal bytes. Raises `PlainError` for other values."""
+    kind = type(one)
+    if kind is not type(other) or kind not in _COMPARED:
+        return pack(one) == pack(other)
+    if kind in _EXACT:
+        return bool(one == other)
+    if len(one) != len(other):
+        return False
+    if kind is dict and not all(map(same, one, other)):  # also keys in another order
+        return False
+    pairs = (
+        zip(one.values(), other.values(), strict=True)
+        if kind is dict
+        else zip(one, other, strict=True)
+    )
+    return all(a is b or same(a, b) for a, b in pairs)
+
+
 def pack(value: Any) -> bytes:
     """Return a plain value as bytes. Raises `PlainError` for any other value."""
+    if type(value) is int:  # most values are
+        digits = b"%d" % value
+        return b"i" + struct.pack("<Q", len(digits)) + digits
     pieces: list[bytes] = []
     _pack(value, pieces, 0)
     return b"".join(pieces)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from macaw.emu.spans import Spans
@@ -34,7 +35,11 @@ _CLIPPED = tuple(row.takes == "count" for row in GROUP)
 
 def fields(config: Mapping[str, Any]) -> tuple[StateField, ...]:
     """Return the rows that declare the state of one trace block."""
-    groups = int(config["trace.groups"])
+    return _fields(int(config["trace.groups"]))
+
+
+@cache
+def _fields(groups: int) -> tuple[StateField, ...]:
     return (
         *(StateField(row.name, "int", meaning=row.meaning) for row in PARAMETERS),
         StateField("trace_origin", "int", meaning="the cycle from which the trace's times count"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -49,10 +50,17 @@ class StateField:
     # None: of those that its shape begins with.
     levels: int | None = None
 
-    @property
+    @cached_property
     def scalar(self) -> bool:
         """Whether the value is a single Python number."""
         return self.dtype in ("int", "bool") and self.shape == ()
+
+    @cached_property
+    def start(self) -> Any:
+        """The initial value of a scalar or an object; that of an object is shared, not copied."""
+        if self.scalar:
+            return (int if self.dtype == "int" else bool)(self.initial or 0)
+        return self.initial
 
 
 class Change(NamedTuple):
@@ -78,6 +86,8 @@ class State:
     def __init__(self, fields: Iterable[StateField]) -> None:
         self.fields = ()
         self._shared: dict[str, np.ndarray[Any, Any]] = {}  # arrays as the last snapshot has them
+        self._constants: dict[str, Any] = {}  # initial values that never change
+        self._others: list[StateField] = []  # rows whose initial value is made anew
         self.add(fields)
 
     def add(self, fields: Iterable[StateField]) -> None:
@@ -95,10 +105,14 @@ class State:
                 setattr(self, row.name, Pages(row.shape[0]))
             elif row.scalar or row.dtype == "object":
                 self._reset(row)
+                if plain.is_fixed(row.start):
+                    self._constants[row.name] = row.start
+                    continue
             else:  # the system gives zeros that take no memory until they are written
                 setattr(self, row.name, np.zeros(row.shape, row.dtype))
                 if row.initial is not None and np.any(row.initial):
                     self._reset(row)
+            self._others.append(row)
 
     if TYPE_CHECKING:  # fields are declared in rows, so the type checker cannot know them
 
@@ -108,17 +122,15 @@ class State:
 
     def reset(self) -> None:
         """Set every field to its initial value."""
-        for row in self.fields:
+        vars(self).update(self._constants)
+        for row in self._others:
             self._reset(row)
 
     def _reset(self, row: StateField) -> None:
         if row.dtype == "memory":
             getattr(self, row.name).reset()
-        elif row.scalar:
-            kind = int if row.dtype == "int" else bool
-            setattr(self, row.name, kind(row.initial or 0))
-        elif row.dtype == "object":
-            setattr(self, row.name, plain.copy(row.initial))
+        elif row.scalar or row.dtype == "object":
+            setattr(self, row.name, plain.copy(row.start))
         else:
             array = getattr(self, row.name)
             # Reading zeros that were never written takes no memory. Bytes, as -0.0 is equal to 0.
@@ -185,18 +197,23 @@ class State:
         """Return the changes since the snapshot `earlier`, in the order of the fields."""
         changes: list[Change] = []
         for row in self.fields:
-            old, new = earlier[row.name], self._copy(row)
+            old, new = earlier[row.name], getattr(self, row.name)
             if row.dtype == "memory":
-                changes += (Change(row.name, (at,), a, b) for at, a, b in differences(old, new))
-            elif row.dtype == "object":
-                if plain.pack(old) != plain.pack(new):
-                    changes.append(Change(row.name, (), old, new))
+                pairs = differences(old, new.snapshot())
+                changes += (Change(row.name, (at,), a, b) for at, a, b in pairs)
+                continue
+            self._check(row, new)
+            if row.dtype == "object":
+                if not plain.same(old, new):
+                    changes.append(Change(row.name, (), old, plain.copy(new)))
             elif row.scalar:
                 if old != new:
                     changes.append(Change(row.name, (), old, new))
             else:
                 # Bit patterns, so that a NaN equals itself and 0.0 differs from -0.0.
                 differ = _bits(old) != _bits(new)
+                if not differ.any():  # which costs much less than to look for places
+                    continue
                 for index in np.argwhere(differ).tolist():
                     at = tuple(index)
                     changes.append(Change(row.name, at, old[at].item(), new[at].item()))
@@ -207,15 +224,14 @@ class State:
         whole = blake2b(digest_size=16)
         for row in self.fields:
             value = getattr(self, row.name)
-            self._check(row, value) if row.dtype != "memory" else None
             if row.dtype == "memory":
                 data = value.digest()
-            elif row.scalar or row.dtype == "object":
-                data = plain.pack(value)
             else:
-                data = value.tobytes()
+                self._check(row, value)
+                data = plain.pack(value) if row.scalar or row.dtype == "object" else _buffer(value)
             name = row.name.encode()
-            whole.update(b"%d %d " % (len(name), len(data)) + name + data)
+            whole.update(b"%d %d " % (len(name), len(data)) + name)
+            whole.update(data)
         return whole.hexdigest()
 
     def arrays(self, prefix: str = "") -> dict[str, np.ndarray[Any, Any]]:
@@ -302,6 +318,13 @@ def _pages(
 
 def _bits(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return array.view(f"u{array.dtype.itemsize}")
+
+
+def _buffer(array: np.ndarray[Any, Any]) -> memoryview | bytes:
+    """Return the bytes of an array, without a copy if they are contiguous."""
+    if array.size and array.flags.c_contiguous:
+        return array.reshape(-1).view(np.uint8).data
+    return array.tobytes()
 
 
 def _same(copy: np.ndarray[Any, Any], value: np.ndarray[Any, Any]) -> bool:

@@ -216,6 +216,20 @@ def test_plain_values_come_back(value: Any) -> None:
         plain.unpack(data + b"n")
 
 
+# Values that are equal in Python but not as bytes, and their containers.
+ALIKE = [0, 1, True, False, None, 0.0, -0.0, 1.0, "", b"", [], (), {}, [0], [False], (0,), [0.0],
+         [-0.0], {0: 1}, {False: 1}, {0: True}, {0: 1, 1: 0}, {1: 0, 0: 1}, [[], ()], [[], []],
+         np.int8(1), np.zeros(2), -np.zeros(2), [np.zeros(2)], float("nan")]  # fmt: skip
+
+
+def test_same_plain_values_are_those_of_equal_bytes() -> None:
+    for one in ALIKE:
+        for other in (*ALIKE, plain.copy(one)):
+            assert plain.same(one, other) == (plain.pack(one) == plain.pack(other)), (one, other)
+    with pytest.raises(plain.PlainError, match="a value of type object is not plain"):
+        plain.same([1, object()], [1, object()])
+
+
 def test_plain_arrays_and_limits() -> None:
     array = np.arange(6, dtype=np.float16).reshape(2, 3)
     back = plain.unpack(plain.pack([array, np.int8(3)]))
