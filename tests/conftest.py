@@ -1,7 +1,8 @@
 """What holds for all tests: in CI a skipped test is a failure; no example has a deadline.
 
 `--long` (make test-long) adds the tests marked `long`, and gives property tests `LONGER` times as
-many examples. In CI, where examples are the same each time, they take `FEWER` of them.
+many examples. In CI, where examples are the same each time, they take `FEWER` of them, and of a
+test marked `few(n)` only n cases run.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
     os.environ.pop(name, None)
 
 LONGER = 10
-FEWER = 0.5
-FEWEST = 15  # examples: no test takes fewer than these, or than it names
+FEWER = 0.3
+FEWEST = 10  # examples: no test takes fewer than these, or than it names
 # Tables, pages and the tree itself are the same on each Python, and so are lowered networks and
 # the results of sample programs (whose golden tests run on each): their tests are marked `once`.
 ONCE = ("contract", "docs", "editors", "isa", "lowering", "programs", "seeds")
@@ -44,21 +45,51 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if whole and config.getoption("markexpr") == "not once" else None
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest looks at `-m`
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # before pytest looks at `-m`, and after it
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Generator[None, None, None]:
+    _mark_once(items)
+    is_long = config.getoption("--long")
+    if not is_long:
+        _leave_out(config, items, [item for item in items if item.get_closest_marker("long")])
+    if is_long or IN_CI:
+        for function in {getattr(item, "function", None) for item in items}:
+            _change_examples(function, examples_in_ci if not is_long else examples_of_long)
+    yield
+    if IN_CI and not is_long:
+        _leave_out(config, items, _more_than_few(items))
+
+
+def _mark_once(items: list[pytest.Item]) -> None:
     folders = [Path(__file__).parent / name for name in ONCE]
     for path, of_file in groupby(items, lambda item: item.path):
         if any(path.is_relative_to(folder) for folder in folders):
             for item in of_file:
                 item.add_marker("once")
-    long = [item for item in items if item.get_closest_marker("long")]
-    is_long = config.getoption("--long")
-    if not is_long:
-        config.hook.pytest_deselected(items=long)
-        items[:] = [item for item in items if not item.get_closest_marker("long")]
-    if is_long or IN_CI:
-        for function in {getattr(item, "function", None) for item in items}:
-            _change_examples(function, examples_in_ci if not is_long else examples_of_long)
+
+
+def _leave_out(config: pytest.Config, items: list[pytest.Item], some: list[pytest.Item]) -> None:
+    config.hook.pytest_deselected(items=some)
+    left_out = set(some)
+    items[:] = [item for item in items if item not in left_out]
+
+
+def _more_than_few(items: list[pytest.Item]) -> list[pytest.Item]:
+    """The cases that a test marked `few(n)` omits; the n that stay are spread evenly."""
+    found: list[pytest.Item] = []
+    for (_, function), group in groupby(
+        items, lambda item: (item.parent, getattr(item, "function", None))
+    ):
+        cases = list(group)
+        mark = cases[0].get_closest_marker("few") if function else None
+        if mark is None or len(cases) <= mark.args[0]:
+            continue
+        stay = {
+            place * (len(cases) - 1) // max(1, mark.args[0] - 1) for place in range(mark.args[0])
+        }
+        found += [case for place, case in enumerate(cases) if place not in stay]
+    return found
 
 
 def examples_of_long(usual: int) -> int:

@@ -217,7 +217,7 @@ def test_plain_values_come_back(value: Any) -> None:
 
 
 # Values that are equal in Python but not as bytes, and their containers.
-ALIKE = [0, 1, True, False, None, 0.0, -0.0, 1.0, "", b"", [], (), {}, [0], [False], (0,), [0.0],
+ALIKE: list[Any] = [0, 1, True, False, None, 0.0, -0.0, 1.0, "", b"", [], (), {}, [0], [False], (0,), [0.0],
          [-0.0], {0: 1}, {False: 1}, {0: True}, {0: 1, 1: 0}, {1: 0, 0: 1}, [[], ()], [[], []],
          np.int8(1), np.zeros(2), -np.zeros(2), [np.zeros(2)], float("nan")]  # fmt: skip
 

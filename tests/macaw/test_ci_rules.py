@@ -73,13 +73,59 @@ def test_shown():
 
 @pytest.mark.parametrize(
     ("ci", "option", "taken"),
-    [("", "", (100, 20, 4)), ("true", "", (50, 15, 4)), ("true", "--long", (1000, 200, 40))],
+    [("", "", (100, 20, 4)), ("true", "", (30, 10, 4)), ("true", "--long", (1000, 200, 40))],
 )
 def test_numbers_of_examples(tmp_path: Path, ci: str, option: str, taken: tuple[int, ...]) -> None:
     (tmp_path / "conftest.py").write_text(CONFTEST.read_text())
     (tmp_path / "test_it.py").write_text(PROPERTY)
     assert "4 passed" in collect(tmp_path, ci, *option.split())
     assert (tmp_path / "test_it.txt").read_text() == str(list(taken))
+
+
+CASES = """
+from pathlib import Path
+
+import pytest
+
+taken = {}
+
+@pytest.mark.few(3)
+@pytest.mark.parametrize("more", "ab")
+@pytest.mark.parametrize("case", range(5))
+def test_cases(case, more):
+    taken.setdefault("cases", []).append(f"{more}{case}")
+
+@pytest.mark.few(1)
+@pytest.mark.parametrize("case", range(3))
+def test_one(case):
+    taken.setdefault("one", []).append(case)
+
+@pytest.mark.few(4)
+@pytest.mark.parametrize("case", range(3))
+def test_all(case):
+    taken.setdefault("all", []).append(case)
+
+def test_shown():
+    Path(__file__).with_suffix(".txt").write_text(str(list(taken.values())))
+"""
+EVERY = [[f"{more}{case}" for case in range(5) for more in "ab"], [0, 1, 2], [0, 1, 2]]
+
+
+@pytest.mark.parametrize(
+    ("ci", "options", "taken"),
+    [
+        ("", "", EVERY),
+        ("true", "", [["a0", "a2", "b4"], [0], [0, 1, 2]]),
+        ("true", "--long", EVERY),
+        ("true", "-k 3-b or shown", [["b3"]]),  # of the cases that are chosen
+    ],
+)
+def test_numbers_of_cases(tmp_path: Path, ci: str, options: str, taken: list[list[object]]) -> None:
+    (tmp_path / "conftest.py").write_text(CONFTEST.read_text())
+    (tmp_path / "test_it.py").write_text(CASES)
+    option, _, words = options.partition(" ")
+    assert " passed" in collect(tmp_path, ci, *filter(None, (option, words)))
+    assert (tmp_path / "test_it.txt").read_text() == str(taken)
 
 
 def collect(folder: Path, ci: str, *options: str) -> str:
