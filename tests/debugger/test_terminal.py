@@ -154,6 +154,7 @@ def _ignore():
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("option", ["--engine=fast", "--plain"])
 @pytest.mark.parametrize("runs", [False, True])
 def test_a_signal_that_ends_it_leaves_no_half_file_and_no_raw_terminal(tmp_path, option, runs):

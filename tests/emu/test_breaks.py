@@ -23,6 +23,7 @@ def condition(core, register, mask, value, has_text):
     return Break(lambda: core.x[register] & mask == value, text)
 
 
+@pytest.mark.few(11)
 @pytest.mark.parametrize("has_text", [True, False])
 @pytest.mark.parametrize("core", ["cp", "vc"])
 @pytest.mark.parametrize("seed", range(6))
@@ -117,6 +118,7 @@ def test_an_instruction_that_waits_is_met_once():
     assert hart.x[11] == 1
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(2))
 def test_a_position_within_a_cycle_is_found_again(seed):
     fast, reference = digits_devices()

@@ -114,6 +114,7 @@ def test_nobody_looks(seed: int, order: str, balance: bool) -> None:
     np.testing.assert_array_equal(results, loop.expected().reshape(-1))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("order", "balance"), [("first", False), ("turns", False), ("first", True), ("turns", True)]
 )

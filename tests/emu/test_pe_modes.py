@@ -280,6 +280,7 @@ def test_sums_near_the_end_of_their_range(element: str, overflow: str, pes: int,
     assert got.tolist() == wanted
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("element", sorted(NAMES))
 @pytest.mark.parametrize("reduction", ["add", "max", "scalar_add", "scalar_max"])
 def test_reductions_of_every_type_over_a_loop(element: str, reduction: str) -> None:

@@ -147,6 +147,7 @@ def lane(name, chance):
     return chance.getrandbits(bits)
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("source", ["vector", "general"])
 @pytest.mark.parametrize("acc", [0, 1])
 @pytest.mark.parametrize("name", FORMATS)

@@ -24,6 +24,7 @@ def noticed(device):
     return events
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("seed", range(12))
 def test_random_programs_stop_in_the_same_state_at_every_cycle(seed):
     chance = random.Random(seed)

@@ -37,6 +37,7 @@ def other_machine(
     return registers, bytes(other.mem_read(base, len(data)))
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("part", range(6))
 def test_random_programs(part):
     chance = random.Random(1000 + part)

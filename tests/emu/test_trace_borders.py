@@ -112,6 +112,7 @@ def same_to_the_end(devices, spans):
 CASES = [(core, loop) for core in CORE_MODULES for loop in LOOPS] + [("vc", "lanes")]
 
 
+@pytest.mark.few(17)
 @pytest.mark.parametrize(("core", "loop"), CASES)
 @pytest.mark.parametrize(("num", "step"), [(1, 1), (5, 5), (37, 37), (20, 33), (64, 10)])
 def test_groups_of_all_lengths(core: str, loop: str, num: int, step: int) -> None:

@@ -42,6 +42,7 @@ def followed(devices, chance, spans):
             return reasons
 
 
+@pytest.mark.few(15)
 @pytest.mark.parametrize("core", CORE_MODULES)
 @pytest.mark.parametrize("seed", range(16))
 def test_random_loops_stop_in_the_same_state(core, seed):

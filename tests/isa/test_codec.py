@@ -132,13 +132,14 @@ def test_reserved_bits_are_named():
     assert error.value.kind == "reserved bit set"
 
 
-def test_a_million_random_words_of_cp():
+@pytest.mark.parametrize("count", [200_000, pytest.param(1_000_000, marks=pytest.mark.long)])
+def test_random_words_of_cp(count):
     chance = random.Random(2)
     decoded = sum(
-        sorted_out(cp.CORE, chance.getrandbits(32), 32, 4 * place) for place in range(1_000_000)
+        sorted_out(cp.CORE, chance.getrandbits(32), 32, 4 * place) for place in range(count)
     )
     # 128 opcodes: lui, auipc and jal whole, and others in part.
-    assert 40_000 < decoded < 60_000
+    assert 0.04 * count < decoded < 0.06 * count
 
 
 def test_likely_words_of_cp():

@@ -25,6 +25,7 @@ def choice(shape: tuple[int, int, int], config: Configuration) -> Choice:
     return choose(Product(m, weights).validated(config), config)
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("shape", [(4, 8, 8), (16, 16, 32), (3, 20, 40), (32, 8, 16)])
 @pytest.mark.parametrize("preferred", ["input", "weight", "output"])
 def test_the_preferred_mapping_wins_where_costs_are_near(
@@ -97,6 +98,7 @@ def test_loops_of_figure_7_by_what_they_load_again() -> None:
     assert traffic["output"].sums_out == traffic["output"].sums_in == 0
 
 
+@pytest.mark.few(1)
 @pytest.mark.once
 @pytest.mark.parametrize(("device", "seed", "count"), [("base", 1, 2), ("large", 1, 2)])
 def test_the_choice_on_larger_devices_with_zeros_on_both_sides(

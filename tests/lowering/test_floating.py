@@ -13,6 +13,7 @@ from macaw.isa.config import Configuration
 from macaw.layer_lowering import lower
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("element", ["fp16", "fp32"])
 @pytest.mark.parametrize("design", ["5a", "5b"])
 @pytest.mark.parametrize("operation", ["spmv", "spmm", "conv2d", "depthwise"])

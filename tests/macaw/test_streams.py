@@ -56,6 +56,7 @@ def shell(line: str, folder: Path) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     "arguments",
     [["--help"], ["isa", "-h"], ["isa", "mac"], ["isa", "--core", "pe"], ["device", "base"], RUN],
@@ -84,6 +85,7 @@ def test_the_reader_of_an_array_has_gone(gone: int) -> None:
     assert done == (0, "")
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("arguments", "status"),
     [(["run", "none.s"], 2), (["frob"], 2), (["asm"], 2), (["run", "fault.s"], 1)],

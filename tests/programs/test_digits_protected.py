@@ -35,6 +35,7 @@ def table() -> dict[str, int]:
     return found
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("group", range(5))
 def test_every_output_is_that_of_the_plain_network(protected: ModuleType, group: int) -> None:
     """Each program on another eighty of the 400 images; new orders in every run of this test.

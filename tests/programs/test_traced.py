@@ -72,6 +72,7 @@ def _records(read: object) -> int:
 LONG = ("digits_cnn", "digits_protected")
 
 
+@pytest.mark.few(22)
 @pytest.mark.parametrize(
     "path",
     [

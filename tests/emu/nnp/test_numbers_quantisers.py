@@ -58,6 +58,7 @@ any_quantiser = st.one_of(
 )
 
 
+@pytest.mark.few(9)
 @pytest.mark.parametrize("quantiser", QUANTISERS, ids=named)
 def test_every_fp16_number_as_a_block_of_one(
     quantiser: Quantiser, pytestconfig: pytest.Config

@@ -93,6 +93,7 @@ def test_pairs_of_any_bits(target: str, host: str) -> None:
         assert same(result(target, space, space[name], x), curve(x)), name
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("target", ["numpy", "onnx"])
 @pytest.mark.parametrize("host", ["fp16", "fp32"])
 @pytest.mark.parametrize("scale", [0.1, 3.0, 40.0])

@@ -50,6 +50,7 @@ RANDOM = np.random.default_rng(11)
 SHAPES = [random_shape(RANDOM, 40, form=n % 2) for n in range(6)]
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("shape", [*SHAPES[:4], Shape(1, 1, 1), Shape(1, 70, 1), Shape(32, 32, 32)])
 def test_each_pair_of_a_small_device(shape):
     """The rule of seed 004 ¶42-43."""
@@ -62,6 +63,7 @@ def test_each_pair_of_a_small_device(shape):
             check(option, graph, a, b, TINY, "tiny")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("shape", [Shape(64, 64, 64), Shape(45, 50, 70)])
 def test_each_pair_of_four_islands(shape):
     """The rule of seed 004 ¶62."""

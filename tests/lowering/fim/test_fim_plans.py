@@ -107,6 +107,7 @@ def test_files_are_named_after_the_source():
     assert all(name.startswith("net.") for name in made.files)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(3))
 def test_decided_at_run_time_sides_that_fill_no_tile(seed):
     """Sides that fill no tile; whole numbers, whose products and sums are exact in any order."""

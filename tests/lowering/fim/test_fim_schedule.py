@@ -41,6 +41,7 @@ def two(second_reads_first=False):
     return graph, graph.tasks
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("seed", range(24))
 def test_within_a_tenth_of_the_best_plan_of_all(seed):
     """The rule of seed 004 ¶44, ¶62."""
@@ -54,6 +55,7 @@ def test_within_a_tenth_of_the_best_plan_of_all(seed):
     assert done == sorted(task.output.name for task in graph.tasks)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_an_order_of_actions_that_can_be_done(seed):
     """What a step reads is fetched before, engines do one thing at a time, banks are not shared."""
