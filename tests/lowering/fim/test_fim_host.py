@@ -121,7 +121,7 @@ def test_large_results_share_one_place_in_local_memory():
     """Each of 1.25 MiB: together more than a place of its own for each would leave."""
     graph = Graph()
     x = graph.tensor("x", 1024, 640)
-    order = np.roll(np.arange(1024), 1)  # a few copies of long rows
+    order = np.roll(np.arange(1024), 1).tolist()  # a few copies of long rows
     for number in range(2):
         x = graph.gather(x, order, f"y{number}")
     found = macaw.lower_graph(graph)
