@@ -104,15 +104,16 @@ class State:
             if row.dtype == "memory":
                 setattr(self, row.name, Pages(row.shape[0]))
             elif row.scalar or row.dtype == "object":
-                self._reset(row)
                 if plain.is_fixed(row.start):
                     self._constants[row.name] = row.start
                     continue
+                self._reset(row)
             else:  # the system gives zeros that take no memory until they are written
                 setattr(self, row.name, np.zeros(row.shape, row.dtype))
                 if row.initial is not None and np.any(row.initial):
                     self._reset(row)
             self._others.append(row)
+        vars(self).update({row.name: row.start for row in added if row.name in self._constants})
 
     if TYPE_CHECKING:  # fields are declared in rows, so the type checker cannot know them
 

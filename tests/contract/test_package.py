@@ -38,6 +38,17 @@ reveal_type(macaw.lower)
 """
 
 
+NEW_FOLDER = """\
+import os, sys
+from macaw.cli import run_command
+said = [run_command(["new", "x", "--core", sys.argv[1]])]
+os.chdir("x")
+for words in ["run", "."], ["test", "."], ["debug", ".", "--batch", "-e", "run"]:
+    said.append(run_command(words))
+print(said)
+"""
+
+
 def wheel(tree: Path, folder: Path) -> Path:
     """The wheel of a tree."""
     words = ["-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(tree)]
@@ -135,12 +146,10 @@ def test_modules_of_a_user_s_folder_are_left_alone(installed: Path, clashing: Pa
 def test_a_new_folder_runs_tests_and_debugs_at_once(
     installed: Path, tmp_path: Path, core: str
 ) -> None:
-    done = python(installed, tmp_path, "-m", "macaw", "new", "x", "--core", core)
-    assert (done.returncode, done.stderr) == (0, "")
-    for words in (["run", "."], ["test", "."], ["debug", ".", "--batch", "-e", "run"]):
-        done = python(installed, tmp_path / "x", "-m", "macaw", *words)
-        assert (done.returncode, done.stderr) == (0, ""), words
+    done = python(installed, tmp_path, "-c", NEW_FOLDER, core)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
     assert "exit with code 0" in done.stdout
+    assert done.stdout.endswith("\n[0, 0, 0, 0]\n")
 
 
 @pytest.mark.once

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from macaw.isa import reading
+from tests.macaw.command_runs import run_here
 
 ROOT = Path(__file__).parents[2]
 HELLO = ROOT / "programs" / "hello" / "hello.s"
@@ -108,7 +109,7 @@ def test_every_input_of_the_command(words: tuple[object, ...], tmp_path: Path) -
     (tmp_path / "incbin.s").write_text('.incbin "odd"\n')
     (tmp_path / "include.s").write_text('.include "odd"\n')
     (tmp_path / "npy.s").write_text('.npy "odd"\n')
-    done = macaw(*words, folder=tmp_path)
+    done = run_here(words, tmp_path)
     assert done.returncode in (1, 2), done
     said = done.stderr + done.stdout
     assert "no plain file" in said or "there is no file 'odd'" in said
