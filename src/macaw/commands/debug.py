@@ -14,6 +14,7 @@ from macaw.commands.options import engine_option, load_program, program_options
 from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS, InputError
 
 if TYPE_CHECKING:
+    from macaw.asm.warnings import WarningChoice
     from macaw.debugger.commands.answers import Answer
     from macaw.debugger.commands.interpreter import Interpreter
 
@@ -63,6 +64,7 @@ def command(
     inputs: dict[str, str],
     item: int | None,
     device: str | None,
+    choice: WarningChoice | None,
     engine: str,
     scripts: tuple[str, ...],
     lines: tuple[str, ...],
@@ -81,7 +83,7 @@ def command(
     from macaw.execution import Streams
     from macaw.terminal import console
 
-    program = load_program(sources, device)
+    program = load_program(sources, device, choice=choice)
     dumb = os.environ.get("TERM", "dumb") == "dumb"
     has_screen = not (batch or as_json or plain or dumb) and debugging.is_interactive()
     silent = as_json or has_screen  # the answers, or a panel, show the output
