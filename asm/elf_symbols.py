@@ -63,7 +63,7 @@ def _symbol(
     is_known = entry.kind in _KINDS and entry.binding <= elf.STB_WEAK
     if ours:
         loaded = entry.section == elf.SHN_ABS or entry.section in sections
-        if not (is_known and loaded and name and entry.binding != elf.STB_WEAK and not entry.other):
+        if not (is_known and loaded and name and not entry.other):
             raise ElfError(f"{what}: cannot be in a file of ours")
     if entry.kind in (elf.STT_SECTION, elf.STT_FILE, elf.STT_TLS) or entry.section == elf.SHN_UNDEF:
         return None
@@ -76,5 +76,5 @@ def _symbol(
     if entry.section != elf.SHN_ABS and entry.section not in sections:
         return None  # of a section that is empty or not loaded
     section = None if entry.section == elf.SHN_ABS else sections[entry.section].name
-    is_global = entry.binding != elf.STB_LOCAL
-    return Symbol(name, entry.value, entry.size, section, _KINDS[entry.kind], is_global)
+    is_global, is_weak = entry.binding != elf.STB_LOCAL, entry.binding == elf.STB_WEAK
+    return Symbol(name, entry.value, entry.size, section, _KINDS[entry.kind], is_global, is_weak)
