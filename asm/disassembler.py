@@ -7,13 +7,14 @@ its directives would produce other bytes, the part is printed as data.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from macaw.asm.diagnostics import printable
-from macaw.asm.disassembly import code, data
+from macaw.asm.disassembly import code, data, objects
 from macaw.asm.disassembly.forms import Naming, printer_of
 from macaw.asm.disassembly.labels import Labels, Names, directive, numbers
 from macaw.asm.disassembly.raw import dump
+from macaw.asm.object_file import ObjectFile
 from macaw.asm.program import TENSORS, Program, Section, Tensor
 from macaw.isa import config, memory_map, registry
 from macaw.isa.errors import MacawError
@@ -34,18 +35,13 @@ def disassemble(
     With `raw`, return a dump of the bytes instead. Raises `DisassemblyError`.
     """
     sections = [item for item in program.sections if core is None or item.core == core]
+    if core is not None and not sections:
+        raise _no_part(core, program.sections)
     if only is not None:
-        names_found = ", ".join(item.name for item in sections)
+        names_found = [item.name for item in sections]
         sections = [item for item in sections if item.name == only]
         if not sections:
-            raise DisassemblyError(
-                f"no section is called '{only}', there are {names_found or 'none'}"
-            )
-    if core is not None and not sections:
-        cores = dict.fromkeys(item.core for item in program.sections if item.core)
-        raise DisassemblyError(
-            f"the program has no part of a core '{core}', there are {', '.join(cores) or 'none'}"
-        )
+            raise _no_section(only, names_found)
     if not program.note_version and _is_fixed(program):
         sections.sort(key=lambda item: item.address)
     names = Names(program.symbols)
@@ -105,6 +101,30 @@ def disassemble(
         lines += _empty_control(program)
         lines += _entry(program, exact)
     return "\n".join(lines).strip("\n") + "\n"
+
+
+def list_object(item: ObjectFile, core: str | None = None, *, only: str | None = None) -> str:
+    """Return the listing of an object, or only of its sections of `core`, or of that name.
+
+    It is no source: a linker gives the addresses. Raises `DisassemblyError`.
+    """
+    sections = [x for x in item.sections if core is None or x.section.core == core]
+    if core is not None and not sections:
+        raise _no_part(core, [x.section for x in item.sections])
+    chosen = [x for x in sections if only in (None, x.name, x.section.name)]
+    if only is not None and not chosen:
+        raise _no_section(only, [x.name for x in sections])
+    return objects.listing(chosen)
+
+
+def _no_section(name: str, names: Iterable[str]) -> DisassemblyError:
+    found = ", ".join(dict.fromkeys(names)) or "none"
+    return DisassemblyError(f"no section is called '{name}', there are {found}")
+
+
+def _no_part(core: str, sections: Iterable[Section]) -> DisassemblyError:
+    cores = ", ".join(dict.fromkeys(item.core for item in sections if item.core)) or "none"
+    return DisassemblyError(f"the program has no part of a core '{core}', there are {cores}")
 
 
 def _origin(program: Program) -> list[str]:

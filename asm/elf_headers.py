@@ -46,13 +46,11 @@ class ElfFile:
         return section_bytes(self.data, self.headers[number], f"section {self.names[number]}")
 
 
-def file_kind(data: bytes) -> int | None:
-    """Return the ET_* number of a 32-bit little-endian ELF file; None for another file."""
+def is_object(data: bytes) -> bool:
+    """Return whether the bytes begin as an object for a linker does, a file of type ET_REL."""
     if data[:4] != elf.MAGIC or len(data) < elf.FILE_HEADER.size:
-        return None
-    header = FileHeader(*elf.FILE_HEADER.unpack_from(data, 0))
-    is_known = header.file_class == elf.CLASS_32 and header.data == elf.DATA_LITTLE
-    return header.kind if is_known else None
+        return False
+    return FileHeader(*elf.FILE_HEADER.unpack_from(data, 0)).kind == elf.ET_REL
 
 
 def read_headers(data: bytes, kind: int = elf.ET_EXEC) -> ElfFile:
