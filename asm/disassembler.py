@@ -14,6 +14,7 @@ from macaw.asm.disassembly import code, data, objects
 from macaw.asm.disassembly.forms import Naming, printer_of
 from macaw.asm.disassembly.labels import Labels, Names, directive, numbers
 from macaw.asm.disassembly.raw import dump
+from macaw.asm.linker_script import external_outputs
 from macaw.asm.object_file import ObjectFile
 from macaw.asm.program import TENSORS, Program, Section, Tensor
 from macaw.isa import config, memory_map, registry
@@ -134,13 +135,22 @@ def _origin(program: Program) -> list[str]:
     what = (
         "Linked with objects of other tools" if program.is_linked else "Another tool's executable"
     )
-    if not program.note_version and _is_fixed(program):
+    if _is_fixed(program):
         return [f"# {what}. Everything stays where it is.", ""]
-    return [f"# {what}. This is for reading: it would be laid out anew.", ""]
+    why = "C in external memory" if program.is_linked else "it"
+    return [f"# {what}. This is for reading: {why} would be laid out anew.", ""]
 
 
 def _is_fixed(program: Program) -> bool:
-    """Return whether a program of another tool lies in local and external memory alone."""
+    """Return whether the text of a program of other tools can keep all addresses.
+
+    A program without parts of ours must lie in local and external memory alone. Linked with ours,
+    it must have no sections of its own in external memory: they follow our tensors, after which the
+    assembler places nothing.
+    """
+    if program.is_linked:
+        external = {output.name for output in external_outputs()}
+        return not any(item.name in external and item.size for item in program.sections)
     return all(
         memory_map.TEXT <= item.address < item.end <= memory_map.UNITS
         or item.address >= memory_map.EXTERNAL
@@ -151,9 +161,11 @@ def _is_fixed(program: Program) -> bool:
 def _fixed_place(program: Program, section: Section) -> tuple[str, int] | None:
     """Return the section of cp and the offset in it at which a section of another tool stays.
 
-    Return None for sections that are laid out anew.
+    Return None for sections that are laid out anew, and for those for which the layout is the same.
     """
-    if program.note_version or not _is_fixed(program):
+    if (program.note_version and not program.is_linked) or not _is_fixed(program):
+        return None
+    if program.is_linked and not memory_map.TEXT <= section.address < memory_map.UNITS:
         return None
     if section.address >= memory_map.EXTERNAL:
         return ".data", section.address - memory_map.EXTERNAL
@@ -163,7 +175,8 @@ def _fixed_place(program: Program, section: Section) -> tuple[str, int] | None:
 def _at(place: tuple[str, int], part: tuple[str, int | None] | None) -> list[str]:
     """Return the lines that go to a place in cp's memory."""
     name, offset = place
-    lines = [f".core {registry.cores()[0].name}"] if part is None else []
+    control = registry.cores()[0].name
+    lines = [f".core {control}"] if part != (control, None) else []
     return [directive(line) for line in (*lines, f".section {name}", f".org {offset:#x}")]
 
 
