@@ -17,7 +17,8 @@ from macaw.asm.recovery import suggested_word
 _MAX_COLUMN = 1 << 32  # after the end of any line
 _QUOTED = re.compile(r"'([^']+)'")
 _EXPECTED = re.compile(
-    r"expected '(?P<before>[,:])' (?:before|after) |the line ends where '(?P<end>[^']+)' should be"
+    r"expected '(?P<separator>[,:])' (?:before|after) "
+    r"|the line ends where '(?P<closing>[^']+)' should be"
 )
 _TOO_MUCH = re.compile(
     r"unexpected '(?P<mark>[^']+)', expected (?:',' or the end of the line|an operand)"
@@ -69,7 +70,7 @@ def _of_mark(view: FileView, item: Diagnostic) -> Iterator[Fix]:
         end = len(_line(view, item.span).rstrip()) + 1
         yield Fix("Insert '\"'", replace(item.span, column=end, end_column=end), '"', item)
     elif match := _EXPECTED.match(item.message):
-        mark = match["before"] or match["end"]
+        mark = match["separator"] or match["closing"]
         yield Fix(f"Insert '{mark}'", replace(item.span, end_column=item.span.column), mark, item)
     elif (match := _TOO_MUCH.match(item.message)) and match["mark"] in _MARKS:
         yield Fix(f"Remove '{match['mark']}'", item.span, "", item)
