@@ -83,7 +83,7 @@ class Document:
         """
         file = self.program.files.get(self.name)
         if file is None or file.text != self.text:
-            file = self.program.source_file(self.name, self.text, self.folder)
+            file = ProgramFile(self.name, self.text, self.folder, (0,))
         return FileView(self.program, file)
 
     @property

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pexpect
@@ -202,3 +204,57 @@ def test_numbers_that_are_none_are_values_and_no_end_of_a_batch():
     ]
     records = [json.loads(line) for line in macaw(HELLO, "--json", *options).stdout.splitlines()]
     assert [record["rows"][0][1] for record in records] == ["inf", "-inf", "nan", 2]
+
+
+# gdb
+
+
+def test_a_port_that_is_free_is_printed_and_a_program_is_loaded_before_gdb_connects():
+    command = [sys.executable, "-m", "macaw", "debug", "--gdb", "0", HELLO]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout is not None
+        first, second = run.stdout.readline(), run.stdout.readline()
+        head, _, port = first.strip().rpartition(":")
+        assert head == "waiting for gdb: target remote 127.0.0.1"
+        assert second.startswith("its command `macaw`: source ")
+        assert Path(second.split()[-1]).name == "macaw-gdb.py"
+        assert Path(second.split()[-1]).is_file()
+        with socket.create_connection(("127.0.0.1", int(port))) as client:
+            client.sendall(b"$k#6b")
+            assert client.recv(1) == b"+"
+        assert run.stdout.read() == "gdb has killed the program\n"
+        assert run.wait(30) == 0
+
+
+def test_gdb_at_standard_input_and_output():
+    found = subprocess.run(
+        [sys.executable, "-m", "macaw", "debug", "--gdb", "-", HELLO], cwd=ROOT, check=False,
+        input=b"$?#3f+", capture_output=True, timeout=100,
+    )  # fmt: skip
+    assert found.returncode == 0
+    assert found.stdout == b"+$T05thread:1;#d7"
+    assert found.stderr == b"gdb has closed the connection\n"
+
+
+def test_what_the_server_cannot_do_is_refused(tmp_path):
+    for value in ("x", "65536", "-1", "1.5", "1" * 20, ""):
+        found = macaw(HELLO, f"--gdb={value}")
+        assert found.returncode == 2
+        assert f"'{value[:20]}' is no port: 0 to 65535, or -" in found.stderr
+    found = macaw(HELLO, "--gdb", "0", "--batch")
+    assert (found.returncode, found.stdout) == (2, "")
+    assert "--gdb goes with none of --batch, --json, --plain, -x and -e" in found.stderr
+    missing = macaw(str(tmp_path / "none.s"), "--gdb", "0")
+    assert missing.returncode == 2
+    assert "none.s" in missing.stderr
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        found = macaw(HELLO, "--gdb", str(port))
+        assert (found.returncode, found.stdout) == (2, "")
+        assert f"port {port} cannot be used: Address already in use" in found.stderr
+    found = subprocess.run(
+        [sys.executable, "-m", "macaw", "debug", "--gdb", "-", str(tmp_path / "none.s")],
+        cwd=ROOT, check=False, input=b"$?#3f", capture_output=True, timeout=100,
+    )  # fmt: skip
+    assert (found.returncode, found.stdout) == (2, b"+")
+    assert b"none.s" in found.stderr

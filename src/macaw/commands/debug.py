@@ -14,11 +14,27 @@ from macaw.commands.options import engine_option, load_program, program_options
 from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS, InputError
 
 if TYPE_CHECKING:
-    from macaw.asm.warnings import WarningChoice
+    from collections.abc import Callable
+
     from macaw.debugger.commands.answers import Answer
     from macaw.debugger.commands.interpreter import Interpreter
+    from macaw.debugger.gdb.link import Link
+    from macaw.debugger.gdb.target import Target
 
 MOST_INPUT = 1 << 20  # bytes of commands on standard input
+
+
+PIPE = -1  # `--gdb -`
+MOST_PORT = 65535
+
+
+def _gdb_port(_context: click.Context, _option: click.Parameter, value: str | None) -> int | None:
+    """Return the port of `--gdb`, `PIPE` for `-`. Raises `click.BadParameter`."""
+    if value is None or value == "-":
+        return None if value is None else PIPE
+    if not value.isascii() or not value.isdecimal() or int(value[:6]) > MOST_PORT:
+        raise click.BadParameter(f"'{value:.20}' is no port: 0 to {MOST_PORT}, or -")
+    return int(value)
 
 
 @click.command("debug", short_help="Debug a program: step, stop, look, go back.")
@@ -59,12 +75,17 @@ MOST_INPUT = 1 << 20  # bytes of commands on standard input
     is_flag=True,
     help="Allow the commands shell and python, which can do anything.",
 )
+@click.option(
+    "--gdb",
+    metavar="PORT|-",
+    callback=_gdb_port,
+    help="Serve gdb at a port of this machine (0: a free one), or at standard input and output.",
+)
 def command(
     sources: tuple[str, ...],
     inputs: dict[str, str],
     item: int | None,
     device: str | None,
-    choice: WarningChoice | None,
     engine: str,
     scripts: tuple[str, ...],
     lines: tuple[str, ...],
@@ -72,6 +93,7 @@ def command(
     as_json: bool,
     plain: bool,
     allow_shell: bool,
+    gdb: int | None,
 ) -> int:
     """Debug FILEs: assembly sources, one ELF executable or a folder. `help` lists the commands.
 
@@ -79,25 +101,32 @@ def command(
 
     Exit status of --batch and --json: 1 if a command failed, or if a `diff` found a difference.
     """
-    from macaw import debugging, files
-    from macaw.execution import Streams
-    from macaw.terminal import console
+    if gdb is not None and (batch or as_json or plain or scripts or lines):
+        raise click.UsageError("--gdb goes with none of --batch, --json, --plain, -x and -e")
+    has_screen = not (batch or as_json or plain or gdb is not None) and _is_screen()
 
-    program = load_program(sources, device, choice=choice)
-    dumb = os.environ.get("TERM", "dumb") == "dumb"
-    has_screen = not (batch or as_json or plain or dumb) and debugging.is_interactive()
-    silent = as_json or has_screen  # the answers, or a panel, show the output
-    arrays = files.read_arrays(inputs)
-    interpreter = debugging.make_interpreter(
-        program,
-        arrays,
-        item=item,
-        device=device,
-        engine=engine,
-        allow_shell=allow_shell,
-        streams=None if silent else Streams(console.write_stdout, console.write_stderr),
-        protected=[*sources, *inputs.values(), *([device] if device else [])],
-    )
+    def load() -> Interpreter:
+        from macaw import debugging, files
+        from macaw.execution import Streams
+        from macaw.terminal import console
+
+        silent = as_json or has_screen or gdb is not None  # answers, panels, gdb show the output
+        return debugging.make_interpreter(
+            load_program(sources, device),
+            files.read_arrays(inputs),
+            item=item,
+            device=device,
+            engine=engine,
+            allow_shell=allow_shell,
+            streams=None if silent else Streams(console.write_stdout, console.write_stderr),
+            protected=[*sources, *inputs.values(), *([device] if device else [])],
+        )
+
+    if gdb is not None:
+        return _serve_gdb(gdb, load)
+    from macaw import debugging
+
+    interpreter = load()
     first = [*(f"source '{path}'" for path in scripts), *lines]
     if batch or as_json:
         if not first:
@@ -108,6 +137,45 @@ def command(
             debugging.run_screen(interpreter, first)
         else:
             _run_then_prompt(interpreter, first)
+    return EXIT_SUCCESS
+
+
+def _is_screen() -> bool:
+    """Return whether standard input and output are a terminal that can show a screen."""
+    from macaw import debugging
+
+    return os.environ.get("TERM", "dumb") != "dumb" and debugging.is_interactive()
+
+
+def _serve_gdb(port: int, load: Callable[[], Interpreter]) -> int:
+    """Serve one gdb at a port, or at standard input and output.
+
+    There the program is loaded after gdb has connected, because gdb waits for an acknowledgement.
+    """
+    from macaw.debugger.gdb import server
+
+    def connect(link: Link, interpreter: Interpreter | None = None) -> Target:
+        from macaw.debugger.gdb.target import Target  # not before gdb is acknowledged
+
+        return Target(link, interpreter or load())
+
+    if port == PIPE:
+        click.echo(server.serve_pipe(connect), err=True)
+        return EXIT_SUCCESS
+    interpreter = load()
+    try:
+        listener = server.listen(port)
+    except OSError as error:
+        message = f"port {port} cannot be used: {error.strerror}"
+        raise InputError(message, "0 is a free one") from None
+    with listener:
+        host, number = listener.getsockname()
+        click.echo(f"waiting for gdb: target remote {host}:{number}")
+        click.echo(f"its command `macaw`: source {server.CLIENT}")
+        try:
+            click.echo(server.serve_port(listener, lambda link: connect(link, interpreter)))
+        except KeyboardInterrupt:
+            click.echo("interrupted")
     return EXIT_SUCCESS
 
 

@@ -46,11 +46,10 @@ def sections(ctx: click.Context, _parameter: click.Parameter, start: str) -> lis
     if not file:
         return []
     try:
-        item = api.read_elf(file)
+        program = api.load_object(file)
     except MacawError:
         return []
-    names = dict.fromkeys(x.name for x in item.sections)
-    return [CompletionItem(name) for name in names if name.startswith(start)]
+    return [CompletionItem(x.name) for x in program.sections if x.name.startswith(start)]
 
 
 def arrays(_ctx: click.Context, _parameter: click.Parameter, start: str) -> list[CompletionItem]:

@@ -1,0 +1,133 @@
+"""The connection to gdb: a thread reads and acknowledges packets, the caller answers them.
+
+gdb sends no packet before the last one is answered, but repeats a packet or a request for the
+answer. The thread acknowledges at once, also while nothing is loaded yet, because gdb waits only
+two seconds for that. An interrupt that comes while the program runs calls `on_interrupt` in the
+thread.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import Protocol
+
+from macaw.debugger.gdb.packets import (
+    BAD,
+    INTERRUPT,
+    LONG,
+    REFUSED,
+    Decoder,
+    Packet,
+    frame,
+)
+
+READ = 1 << 16  # bytes that are read at a time
+RESUMES = (b"c", b"C", b"s", b"S", b"b", b"vCont;", b"qRcmd,", b"R", b"vRun")
+
+
+class Channel(Protocol):
+    """A way to gdb and back."""
+
+    def read(self, most: int) -> bytes:
+        """Return the next bytes, at most so many; none at the end. Raises `OSError`."""
+
+    def write(self, data: bytes) -> None:
+        """Send bytes. Raises `OSError`."""
+
+
+class Link:
+    """One connection to gdb; `receive` and `send` are called from one thread."""
+
+    def __init__(self, channel: Channel) -> None:
+        self.channel = channel
+        self.acknowledges = True  # until `QStartNoAckMode`
+        self.on_interrupt: Callable[[], object] | None = None  # called from the reading thread
+        self.closed = ""  # why the connection has ended
+        self._running = False  # a packet that makes the program run is not answered
+        self._was_interrupted = False  # before `on_interrupt` was set
+        self._lock = threading.Lock()  # of the two above, and of writing
+        self._last = b""  # the last answer as sent
+        self._is_asked = False  # a packet is not answered yet
+        self._packets: SimpleQueue[bytes | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._read, name="gdb", daemon=True)
+
+    def start(self) -> None:
+        """Start to read."""
+        self._thread.start()
+
+    def receive(self) -> bytes | None:
+        """Return the data of the next packet, None after the connection has ended."""
+        return self._packets.get()
+
+    def send(self, data: bytes, is_answer: bool = True) -> None:
+        """Send the answer to the last packet, or text before it (`is_answer` is False).
+
+        After the connection has ended nothing is sent.
+        """
+        with self._lock:
+            if is_answer:
+                self._running = self._is_asked = False
+            self._last = frame(data)
+            self._write(self._last)
+
+    def connect_interrupts(self, call: Callable[[], object]) -> None:
+        """Set `on_interrupt`; an interrupt that has come before is passed at once."""
+        with self._lock:
+            self.on_interrupt = call
+            early, self._was_interrupted = self._was_interrupted, False
+        if early:
+            call()
+
+    def _write(self, data: bytes) -> None:
+        try:
+            self.channel.write(data)
+        except (OSError, ValueError) as error:  # ValueError: the file is closed
+            self.closed = self.closed or f"the connection to gdb has ended: {error}"
+
+    # In the reading thread
+
+    def _read(self) -> None:
+        decoder = Decoder()
+        while True:
+            try:
+                data = self.channel.read(READ)
+            except (OSError, ValueError) as error:
+                self.closed = f"the connection to gdb has ended: {error}"
+                break
+            if not data:
+                self.closed = self.closed or "gdb has closed the connection"
+                break
+            for item in decoder.feed(data):
+                self._take(item)
+        self._packets.put(None)
+        with self._lock:
+            self._interrupt()
+
+    def _take(self, item: Packet | str) -> None:
+        with self._lock:
+            if isinstance(item, Packet) or item == LONG:
+                data = item.data if isinstance(item, Packet) else LONG.encode()
+                is_repeated = self.acknowledges and self._is_asked
+                if self.acknowledges:
+                    self._write(b"+")
+                if not is_repeated:
+                    self._running |= data.startswith(RESUMES)
+                    self.acknowledges &= data != b"QStartNoAckMode"
+                    self._is_asked = True
+                    self._packets.put(data)
+            elif item == BAD and self.acknowledges:
+                self._write(b"-")
+            elif item == REFUSED and self._last and not self._is_asked:
+                self._write(self._last)
+            elif item == INTERRUPT:
+                self._interrupt()
+
+    def _interrupt(self) -> None:
+        if not self._running:
+            return
+        if self.on_interrupt is None:
+            self._was_interrupted = True
+        else:
+            self.on_interrupt()

@@ -1,0 +1,156 @@
+"""Moves the program as gdb asks, and says where it has stopped: continue, steps, going back.
+
+gdb expects the stop of a watch before the access, and executes the instruction itself to see the
+new value. The session stops after the access, so a stop forward is followed by one step back. Going
+back the session's stop is where gdb expects it: gdb takes the last step back itself.
+
+An end of the program (exit, fault, deadlock) is the end of gdb's replay log, so that the user can
+still go back. In words, the console gets what a stop reply cannot say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from macaw.debugger.commands.text import stop_lines
+from macaw.debugger.gdb.points import reason_of
+from macaw.debugger.stops import ENDS, SessionError, StopRecord
+
+if TYPE_CHECKING:
+    from macaw.debugger.gdb.machine import Machine
+    from macaw.debugger.gdb.points import GdbPoint, GdbPoints
+    from macaw.debugger.session import Session
+    from macaw.debugger.stops import Hit
+
+ALL, ANY = -1, 0  # numbers that stand for threads
+ACTIONS = ("c", "C", "s", "S", "r")
+TRAP, INTERRUPTED = 5, 2  # signals
+
+
+class Action(NamedTuple):
+    """One action of `vCont`: what a thread does."""
+
+    kind: str  # "c", "s", or "r" with a range of addresses
+    thread: int = ALL
+    begin: int = 0
+    end: int = 0
+
+
+def parse_actions(text: str) -> list[Action]:
+    """Return the actions of `vCont`, as `c`, `s:1;c`, `r10000,10010:1`. Raises `SessionError`."""
+    actions = []
+    for part in text.split(";"):
+        what, _, thread = part.partition(":")
+        if not what or what[0] not in ACTIONS:
+            raise SessionError(f"there is no action {part[:20]!r}")
+        begin, _, end = what[1:].partition(",") if what[0] == "r" else ("0", "", "0")
+        number = parse_thread(thread) if thread else ALL
+        actions.append(Action(what[0].lower(), number, _number(begin), _number(end)))
+    return actions
+
+
+def parse_thread(text: str) -> int:
+    """Return the number of a thread; -1 means all, 0 any. Raises `SessionError`."""
+    return ALL if text == "-1" else _number(text)
+
+
+def _number(text: str) -> int:
+    try:
+        return int(text, 16)
+    except ValueError:
+        raise SessionError(f"'{text[:20]}' is no number") from None
+
+
+class Motion:
+    """The runs of one gdb. `say` gets text for gdb's console, while the program runs."""
+
+    def __init__(
+        self,
+        session: Session,
+        machine: Machine,
+        points: GdbPoints,
+        say: Callable[[str], object],
+    ) -> None:
+        self.session = session
+        self.machine = machine
+        self.points = points
+        self.say = say
+        self.thread = machine.stopped_thread()  # of the last stop
+        self.reply = self._reply(session.last_stop, None)
+
+    # Runs; each returns a stop reply
+
+    def resume(self, actions: list[Action]) -> str:
+        """Do the actions of `vCont`: step the thread that has a step, else let all run."""
+        steps = [action for action in actions if action.kind != "c"]
+        if not steps:
+            return self._after(self.session.cont())
+        action = steps[0]
+        thread = self.thread if action.thread in (ALL, ANY) else action.thread
+        with self.session.focused(self.machine.name(thread)):
+            if action.kind == "r":
+                stop = self.session.step_range(action.begin, action.end)
+            else:
+                stop = self.session.stepi(only=True)
+        return self._after(stop)
+
+    def go_back(self, thread: int, is_step: bool) -> str:
+        """Go back by one instruction of a thread, or to the last stop of a point."""
+        with self.session.focused(self.machine.name(thread)):
+            stop = self.session.stepi_back() if is_step else self.session.cont_back()
+        return self._after(stop, is_back=True)
+
+    def restart(self) -> str:
+        """Load the program again, and stop before its first instruction."""
+        return self._after(self.session.restart_program())
+
+    # Stops
+
+    def _after(self, stop: StopRecord, is_back: bool = False) -> str:
+        found = self.points.hit(stop)
+        text = self._words(stop, found)
+        if found is not None and found[0].size and reason_of(found[0]).count("watch"):
+            stop = self._before_access(stop, found[1]) if not is_back else stop
+        self.thread = self._thread_of(stop)
+        self.reply = self._reply(stop, None if found is None else found[0], is_back)
+        if text:
+            self.say(text)
+        return self.reply
+
+    def _before_access(self, stop: StopRecord, hit: Hit) -> StopRecord:
+        """Go back to before the instruction that has made a watched access."""
+        if stop.reason in ENDS or self.machine.thread(hit.by) is None:
+            return stop
+        with self.session.focused(hit.by):
+            before = self.session.stepi_back()
+        return before if before.reason != "interrupt" else stop
+
+    def _thread_of(self, stop: StopRecord) -> int:
+        thread = None if stop.where is None else self.machine.thread(stop.where.core)
+        is_there = thread in self.machine.threads()
+        return thread if thread is not None and is_there else self.machine.stopped_thread()
+
+    def _reply(self, stop: StopRecord, point: GdbPoint | None, is_back: bool = False) -> str:
+        signal, reason = TRAP, ""
+        if stop.reason in ENDS:
+            reason = "replaylog:end;"
+        elif is_back and stop.at_start and not stop.done:
+            reason = "replaylog:begin;"
+        elif stop.reason == "interrupt":
+            signal = INTERRUPTED
+        elif point is not None:
+            reason = f"{reason_of(point)};"
+        return f"T{signal:02x}thread:{self.thread:x};{reason}"
+
+    def _words(self, stop: StopRecord, found: tuple[GdbPoint, Hit] | None) -> str:
+        """Return what the console says of a stop: ends, other points, accesses of other cores."""
+        if stop.reason in ENDS:
+            return "\n".join(stop_lines(stop)) + "\n"
+        others = [hit for hit in stop.hits if not self.points.has(hit.number)]
+        if others and found is None:
+            return "\n".join(stop_lines(stop)) + "\n"
+        if found is not None and self.machine.thread(found[1].by) is None and found[1].by:
+            address = f"{found[0].address:#x}"
+            return f"{found[1].by} has accessed {address} at cycle {stop.cycle:,}\n"
+        return ""

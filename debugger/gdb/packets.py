@@ -1,0 +1,111 @@
+"""The framing of gdb's remote serial protocol: `$data#checksum`, acknowledgements, interrupts.
+
+A `Decoder` takes the bytes of a connection as they come and returns what they contain. No input
+makes it fail: what is not in a packet is dropped, a packet with a wrong checksum is reported as
+`BAD`, and one that is too long as `LONG`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MOST_BYTES = 0x4000  # of a packet's data, as `PacketSize` announces
+INTERRUPT_BYTE = 0x03
+_BEGIN, _END, _ESCAPE, _REPEAT = b"$#}*"
+_FLIP = 0x20  # an escaped byte is sent with this bit changed
+
+
+@dataclass(frozen=True)
+class Packet:
+    """The data of one packet, without escapes."""
+
+    data: bytes
+
+
+ACKNOWLEDGED, REFUSED, INTERRUPT, BAD, LONG = "+", "-", "interrupt", "bad", "long"
+Item = Packet | str  # a packet, or one of these five
+
+
+def frame(data: bytes) -> bytes:
+    """Return the packet with this data, as it is sent."""
+    body = escape(data)
+    return b"$%s#%02x" % (body, checksum(body))
+
+
+def checksum(body: bytes) -> int:
+    """Return the checksum of a packet's data as sent: the sum of its bytes, 8 bits."""
+    return sum(body) & 0xFF
+
+
+def escape(data: bytes) -> bytes:
+    """Return data with the bytes that mean something in a packet escaped."""
+    special = (_BEGIN, _END, _ESCAPE, _REPEAT)
+    return b"".join(
+        bytes((_ESCAPE, byte ^ _FLIP)) if byte in special else bytes((byte,)) for byte in data
+    )
+
+
+def unescape(body: bytes) -> bytes:
+    """Return the data of a packet as received; an escape at its end is dropped."""
+    data = bytearray()
+    is_escaped = False
+    for byte in body:
+        if is_escaped:
+            data.append(byte ^ _FLIP)
+            is_escaped = False
+        elif byte == _ESCAPE:
+            is_escaped = True
+        else:
+            data.append(byte)
+    return bytes(data)
+
+
+class Decoder:
+    """The decoder of one connection."""
+
+    def __init__(self) -> None:
+        self._body: bytearray | None = None  # of the packet that is being read
+        self._sum: bytes | None = None  # of its checksum, the digits so far
+        self._is_long = False  # the packet is too long
+
+    def feed(self, data: bytes) -> list[Item]:
+        """Return what these bytes complete, in their order."""
+        items: list[Item] = []
+        for byte in data:
+            item = self._take(byte)
+            if item is not None:
+                items.append(item)
+        return items
+
+    def _take(self, byte: int) -> Item | None:
+        if self._sum is not None:
+            self._sum += bytes((byte,))
+            return self._end() if len(self._sum) == 2 else None
+        if self._body is None:
+            return self._outside(byte)
+        if byte == _END:
+            self._sum = b""
+        elif byte == _BEGIN:  # the packet before was cut off
+            self._body, self._is_long = bytearray(), False
+        elif len(self._body) < 2 * MOST_BYTES:
+            self._body.append(byte)
+        else:
+            self._is_long = True
+        return None
+
+    def _outside(self, byte: int) -> Item | None:
+        if byte == _BEGIN:
+            self._body, self._is_long = bytearray(), False
+        if byte == INTERRUPT_BYTE:
+            return INTERRUPT
+        return {ord("+"): ACKNOWLEDGED, ord("-"): REFUSED}.get(byte)
+
+    def _end(self) -> Item:
+        body, digits = bytes(self._body or b""), self._sum or b""
+        is_long, self._body, self._sum = self._is_long, None, None
+        if is_long:
+            return LONG
+        if digits.lower() != b"%02x" % checksum(body):
+            return BAD
+        data = unescape(body)
+        return Packet(data) if len(data) <= MOST_BYTES else LONG

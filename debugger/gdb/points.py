@@ -1,0 +1,75 @@
+"""The breakpoints and watches that gdb has set in a session."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from macaw.debugger.point import PointError
+from macaw.debugger.stops import SessionError
+
+if TYPE_CHECKING:
+    from macaw.debugger.session import Session
+    from macaw.debugger.stops import Hit, StopRecord
+
+SOFTWARE, HARDWARE = 0, 1
+_ACCESSES = {2: "write", 3: "read", 4: "access"}
+_NAMES = {2: "watch", 3: "rwatch", 4: "awatch"}  # in stop replies
+_REASONS = {SOFTWARE: "swbreak", HARDWARE: "hwbreak"}
+
+
+class GdbPoint(NamedTuple):
+    """A point as gdb names it."""
+
+    kind: int  # 0 to 4
+    address: int
+    size: int
+
+
+class GdbPoints:
+    """The points of one gdb, each a point of the session."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self._numbers: dict[GdbPoint, int] = {}  # of the session's points
+
+    def insert(self, point: GdbPoint) -> None:
+        """Set a point; one that is set stays. Raises `SessionError`."""
+        if self._numbers.get(point) in self.session.points.all:
+            return
+        try:
+            if point.kind in _ACCESSES:
+                access = _ACCESSES[point.kind]
+                new = self.session.watch_range(point.address, point.size, access)
+            else:
+                new = self.session.break_(f"*{point.address:#x}")
+        except PointError as error:
+            raise SessionError(str(error)) from None
+        self._numbers[point] = new.number
+
+    def remove(self, point: GdbPoint) -> None:
+        """Delete a point, if it is there."""
+        number = self._numbers.pop(point, None)
+        if number in self.session.points.all:
+            self.session.points.delete(number)
+
+    def clear(self) -> None:
+        """Delete all points of gdb; those of `monitor` stay."""
+        for point in list(self._numbers):
+            self.remove(point)
+
+    def hit(self, stop: StopRecord) -> tuple[GdbPoint, Hit] | None:
+        """Return the point of gdb that has stopped a run, a watch before a breakpoint, or None."""
+        hits = {hit.number: hit for hit in stop.hits}
+        mine = [(point, hits[n]) for point, n in self._numbers.items() if n in hits]
+        return max(mine, key=lambda item: item[0].kind, default=None)
+
+    def has(self, number: int) -> bool:
+        """Return whether a point of the session is one of gdb's."""
+        return number in self._numbers.values()
+
+
+def reason_of(point: GdbPoint) -> str:
+    """Return the reason in a stop reply: `swbreak:`, `watch:80001000`."""
+    if point.kind in _NAMES:
+        return f"{_NAMES[point.kind]}:{point.address:x}"
+    return f"{_REASONS[point.kind]}:"

@@ -1,0 +1,87 @@
+"""Serves one gdb: at a port of this machine, or at standard input and output."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from macaw.debugger.gdb.link import Link
+from macaw.debugger.gdb.stub import Stub
+
+if TYPE_CHECKING:
+    from macaw.debugger.gdb.target import Target
+
+CLIENT = Path(__file__).parent / "client" / "macaw-gdb.py"  # what gdb reads by `source`
+HOST = "127.0.0.1"  # no other machine can connect
+
+
+class SocketChannel:
+    """A connection of TCP (`macaw.debugger.gdb.link.Channel`)."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.connection = connection
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def read(self, most: int) -> bytes:
+        """Return the next bytes."""
+        return self.connection.recv(most)
+
+    def write(self, data: bytes) -> None:
+        """Send bytes."""
+        self.connection.sendall(data)
+
+
+class PipeChannel:
+    """Two files by their descriptors, as standard input and output."""
+
+    def __init__(self, source: int, target: int) -> None:
+        self.source, self.target = source, target
+
+    def read(self, most: int) -> bytes:
+        """Return the next bytes."""
+        return os.read(self.source, most)
+
+    def write(self, data: bytes) -> None:
+        """Send bytes."""
+        while data:
+            data = data[os.write(self.target, data) :]
+
+
+def serve(channel: SocketChannel | PipeChannel, load: Callable[[Link], Target]) -> str:
+    """Serve a gdb until it leaves, and return a sentence that says why.
+
+    `load` loads the program. It is called when gdb asks for the program; what gdb sends before is
+    answered or acknowledged at once.
+    """
+    link = Link(channel)
+    link.start()
+    return Stub(link, load).serve()
+
+
+def listen(port: int) -> socket.socket:
+    """Return a socket that waits for gdb at a port of this machine; 0 means a free one.
+
+    Raises `OSError`.
+    """
+    return socket.create_server((HOST, port))
+
+
+def serve_port(listener: socket.socket, load: Callable[[Link], Target]) -> str:
+    """Wait for gdb, serve it, and return a sentence that says why it has left."""
+    connection, _ = listener.accept()
+    with connection:
+        return serve(SocketChannel(connection), load)
+
+
+def serve_pipe(load: Callable[[Link], Target]) -> str:
+    """Serve a gdb at standard input and output, and return a sentence that says why it has left.
+
+    Ctrl-C at gdb's terminal reaches this process, too; gdb sends its own interrupt.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return serve(PipeChannel(sys.stdin.fileno(), sys.stdout.fileno()), load)

@@ -1,0 +1,69 @@
+"""The server's side of one connection: answers what needs no program, and loads it for the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from macaw.debugger.gdb.packets import LONG, MOST_BYTES
+
+if TYPE_CHECKING:
+    from macaw.debugger.gdb.link import Link
+    from macaw.debugger.gdb.target import Target
+
+FEATURES = ";".join((
+    f"PacketSize={MOST_BYTES:x}", "QStartNoAckMode+", "qXfer:features:read+",
+    "qXfer:threads:read+", "qXfer:memory-map:read+", "vContSupported+", "swbreak+", "hwbreak+",
+    "ReverseStep+", "ReverseContinue+", "error-message+",
+))  # fmt: skip
+_HANDSHAKE = {  # by the name of the packet
+    b"qSupported": FEATURES.encode(), b"QStartNoAckMode": b"OK", b"vMustReplyEmpty": b"",
+    b"!": b"OK", b"qTStatus": b"",
+}  # fmt: skip
+
+
+class Stub:
+    """The server's side of one connection. `load` is called at the first question of the program.
+
+    gdb waits some seconds for each answer; so the time of loading is that of one question.
+    """
+
+    def __init__(self, link: Link, load: Callable[[Link], Target]) -> None:
+        self.link = link
+        self._load = load
+        self._target: Target | None = None
+        self._is_extended = False
+
+    def serve(self) -> str:
+        """Answer packets until gdb leaves or the connection ends; return a sentence that says so.
+
+        Raises what `load` raises.
+        """
+        left = ""
+        while not left:
+            data = self.link.receive()
+            if data is None:
+                left = self.link.closed
+                break
+            answer = self._answer(data)
+            if answer is not None:
+                self.link.send(answer)
+            if self._target is not None:
+                self._target.take_late_interrupt()
+                left = self._target.left
+        if self._target is not None:
+            self._target.close()
+        return left
+
+    def _answer(self, data: bytes) -> bytes | None:
+        """Return the answer to a packet, None if there is none."""
+        if data == LONG.encode():
+            return b"E.the packet is too long"
+        name = data.partition(b":")[0]
+        self._is_extended |= name == b"!"
+        if name in _HANDSHAKE:
+            return _HANDSHAKE[name]
+        if self._target is None:
+            self._target = self._load(self.link)
+        self._target.is_extended = self._is_extended
+        return self._target.answer(data)

@@ -1,0 +1,250 @@
+"""gdb itself debugs programs: scripts and what it prints, random sessions, Ctrl-C, run and kill.
+
+`python -m tests.debugger.test_gdb_runs` writes the expected texts again.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from macaw import api
+from macaw.asm.program import Section
+from macaw.debugger.gdb import server
+from macaw.debugger.gdb.link import Link
+from macaw.debugger.gdb.target import Target
+from macaw.debugger.session import Session
+from macaw.execution import configuration_of
+from tests.debugger.gdb_client import GDB, gdb, target_of
+from tests.debugger.programs import PROGRAMS, loaded, of_source, session
+from tests.debugger.sources import VERY_LONG_LOOP
+
+RUNS = Path(__file__).parent / "gdb_runs"
+SCRIPTS = sorted(path.stem for path in RUNS.glob("*.gdb"))
+VERSION = "13.1"  # of gdb, whose words the expected texts have
+
+# gdb is no package of Python: without it there is nothing to test.
+needs_gdb = pytest.mark.may_skip_in_ci
+
+
+def program_of(name: str, folder: Path) -> tuple[Path, Session]:
+    """The ELF file of a script, with its source beside it, and a session of its program."""
+    elf = folder / f"{name}.elf"
+    if name == "six_cores":
+        program, inputs = loaded(name)
+        shutil.copy(PROGRAMS / name / f"{name}.s", folder)
+        api.save(program, elf)
+        return elf, Session(program, configuration_of(program), inputs)
+    if name == "c_vector":
+        shutil.copy(PROGRAMS / name / "c_vector.elf", elf)
+        shutil.copy(PROGRAMS / name / "main.c", folder)
+        return elf, session(name)
+    shutil.copy(RUNS / f"{name}.elf", elf)
+    shutil.copy(RUNS / "stepped.c", folder)
+    program = api.load(elf)
+    return elf, Session(program, configuration_of(program))
+
+
+def printed(name: str, folder: Path) -> str:
+    """What gdb prints for a script, with the commands; paths are without their folders."""
+    elf, debug = program_of(name, folder)
+    lines = (RUNS / f"{name}.gdb").read_text("utf-8").splitlines()
+    commands = [word for line in lines for word in (f"echo (gdb) {line}\\n", line)]
+    text = "\n".join(gdb(elf, debug, commands, folder))
+    text = text.replace(f"{folder}/", "").replace(f"{PROGRAMS / name}/", "")
+    return re.sub(r"127\.0\.0\.1:\d+|:\d{5}\b", ":PORT", text) + "\n"
+
+
+@needs_gdb
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_gdb_prints_what_is_expected(name, tmp_path):
+    found = printed(name, tmp_path)
+    version = subprocess.run([GDB, "--version"], capture_output=True, text=True, check=True).stdout
+    if VERSION not in version.splitlines()[0]:
+        pytest.skip(f"the expected texts are those of gdb {VERSION}")
+    assert found == (RUNS / f"{name}.txt").read_text("utf-8")
+
+
+def slow_load(debug: Session, seconds: float):
+    """What loads a session after some time, as if its imports took so long."""
+
+    def load(link: Link) -> Target:
+        time.sleep(seconds)
+        return target_of(debug)(link)
+
+    return load
+
+
+@needs_gdb
+@pytest.mark.parametrize("seconds", [5])
+def test_a_handshake_may_take_its_time(tmp_path, seconds):
+    elf, debug = program_of("stepped_O2", tmp_path)
+    lines = gdb(elf, slow_load(debug, seconds), ["stepi", "print $pc"], tmp_path)
+    assert lines[-2] == "$1 = (void (*)()) 0x100bc <_start+4>"
+    assert "packet" not in " ".join(lines), "gdb has not complained"
+
+
+@needs_gdb
+def test_ctrl_c_stops_an_endless_loop(tmp_path):
+    """gdb sends its interrupt; the answer takes less than a second where nothing else runs."""
+    debug = of_source(VERY_LONG_LOOP)
+    elf = tmp_path / "loop.elf"
+    api.save(debug.program, elf)
+    listener = server.listen(0)
+    thread = threading.Thread(target=server.serve_port, args=(listener, target_of(debug)))
+    thread.start()
+    script = tmp_path / "commands.gdb"
+    port = listener.getsockname()[1]
+    script.write_text(
+        f"set confirm off\ntarget remote :{port}\necho RUNS\\n\ncontinue\nprint $pc\nkill\n"
+    )
+    with subprocess.Popen(
+        [GDB, "-nx", "-batch", str(elf), "-x", str(script)], text=True, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+    ) as run:  # fmt: skip
+        assert run.stdout is not None
+        for line in run.stdout:
+            if line == "RUNS\n":
+                break
+        while not debug.device.cycle:
+            time.sleep(0.05)
+        time.sleep(0.5)
+        begin = time.monotonic()
+        run.send_signal(signal.SIGINT)
+        rest = run.stdout.read()
+    thread.join()
+    listener.close()
+    assert "Program received signal SIGINT, Interrupt." in rest
+    assert time.monotonic() - begin < 10
+    assert "$1 = (void (*)()) 0x" in rest or "Quit" in rest
+
+
+@needs_gdb
+def test_a_program_is_run_again_by_the_command_itself(tmp_path):
+    """`target extended-remote | macaw debug --gdb -`: run, kill, run."""
+    shutil.copy(RUNS / "stepped_O0.elf", tmp_path / "p.elf")
+    command = f"{sys.executable} -m macaw debug --gdb - p.elf"
+    commands = [
+        "break add",
+        "continue",
+        "run",
+        "continue",
+        "print x",
+        "kill",
+        "run",
+        "print counter",
+    ]
+    lines = gdb("p.elf", command, commands, tmp_path)
+    hits = [line for line in lines if line.startswith("Breakpoint 1, add")]
+    assert len(hits) == 4, lines
+    assert "$1 = 3" in lines
+    assert "$2 = 0" in lines
+    assert lines.count("[Inferior 1 (Remote target) killed]") == 2
+
+
+# Random sessions
+
+
+def random_session(seed: int, folder: Path) -> None:
+    """gdb goes forward and back at random; what it reads is what the session says at each stop."""
+    chance = random.Random(seed)
+    name = chance.choice(SCRIPTS)
+    elf, debug = program_of(name, folder)
+    code = [x for x in debug.program.sections if x.core in ("cp", "vc") and x.address < 1 << 31]
+    sections = [x for x in debug.program.sections if len(x.data) >= 64]
+    states: list[tuple[dict[str, dict[str, int]], bytes]] = []
+    section = chance.choice(sections)
+    address = section.address + 4 * chance.randrange((len(section.data) - 60) // 4)
+
+    def note(line: str, _answer: object) -> None:
+        if line == "echo state":
+            states.append((final_bits(debug), debug.read_memory(address, 16)))
+
+    commands = []
+    for number in range(14):
+        commands += [
+            *random_move(chance, code),
+            f"echo @{number}\\n",
+            "print $mhartid",
+            "info registers",
+        ]
+        commands += [f"x/16xb {address:#x}", "monitor echo state"]
+    lines = gdb(elf, target_of(debug, on_answer=note), commands, folder)
+    stops = [list(group) for group in split_at_marks(lines)]
+    assert len(stops) == len(states) == 14, lines
+    for seen, (bits, memory) in zip(stops, states, strict=True):
+        text = "\n".join(seen)
+        hart = int(re.search(r"^\$\d+ = (\d+)$", text, re.M)[1])  # type: ignore[index]
+        shown = {x: int(y, 16) for x, y in re.findall(r"^(\w+) +(0x[0-9a-f]+)\t", text, re.M)}
+        core = next(x.name for x in debug.device.order if x.number == hart)
+        names = ["ra", "sp", "t0", "s1", "a0", "a5", "t6", "pc"]
+        assert [shown[x] for x in names] == [bits[core][x] for x in names], (
+            seed,
+            text,
+        )
+        read = re.findall(r"^0x[0-9a-f]+.*:\t(.*)$", text, re.M)
+        assert bytes(int(x, 16) for row in read[-2:] for x in row.split("\t")) == memory, (
+            seed,
+            text,
+        )
+
+
+def final_bits(debug: Session) -> dict[str, dict[str, int]]:
+    """The bits of the general registers and pc of cp and vc."""
+    found = {}
+    for core in ("cp", "vc"):
+        values = {x: y & 0xFFFFFFFF for x, y in debug.registers(core).items() if isinstance(y, int)}
+        where = debug.last_stop.where
+        ended = where.address if where is not None and where.core == core else None
+        found[core] = {"pc": ended or 0, **values}
+    return found
+
+
+def random_move(chance: random.Random, code: list[Section]) -> list[str]:
+    """Commands of gdb that move the program, change points or change a register."""
+    section = chance.choice(code)
+    place = section.address + 4 * chance.randrange(len(section.data) // 4)
+    moves = [f"stepi {chance.randint(1, 30)}", f"reverse-stepi {chance.randint(1, 12)}", "nexti", "step",
+             "next", "reverse-step", "reverse-next", "continue", "reverse-continue"]  # fmt: skip
+    more = [f"break *{place:#x}", f"tbreak *{place:#x}", f"watch *(int *) {place:#x}", "delete",
+            f"set $a5 = {chance.randint(0, 99)}", f"watch $a{chance.randint(0, 5)}", "monitor stepi 3"]  # fmt: skip
+    first = [chance.choice(more)] if chance.random() < 0.6 else []
+    flush = ["maintenance flush register-cache"] if first[:1] == ["monitor stepi 3"] else []
+    return [*first, *flush, chance.choice(moves)]
+
+
+def split_at_marks(lines: list[str]) -> Iterator[list[str]]:
+    """The lines after each mark, up to the next one."""
+    marks = [at for at, line in enumerate(lines) if re.fullmatch(r"@\d+", line)]
+    for begin, end in zip(marks, [*marks[1:], len(lines)], strict=True):
+        yield lines[begin:end]
+
+
+@needs_gdb
+@pytest.mark.parametrize("seed", range(3))
+def test_gdb_reads_what_the_session_says(seed, tmp_path):
+    random_session(seed, tmp_path)
+
+
+@needs_gdb
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(3, 200))
+def test_gdb_reads_what_the_session_says_for_long(seed, tmp_path):
+    random_session(seed, tmp_path)
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or SCRIPTS:
+        with tempfile.TemporaryDirectory() as place:
+            (RUNS / f"{name}.txt").write_text(printed(name, Path(place)), "utf-8")
