@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from macaw.debugger.commands.text import stop_lines
+from macaw.debugger.gdb.packets import parse_number
 from macaw.debugger.gdb.points import reason_of
 from macaw.debugger.stops import ENDS, SessionError, StopRecord
 
@@ -46,20 +47,13 @@ def parse_actions(text: str) -> list[Action]:
             raise SessionError(f"there is no action {part[:20]!r}")
         begin, _, end = what[1:].partition(",") if what[0] == "r" else ("0", "", "0")
         number = parse_thread(thread) if thread else ALL
-        actions.append(Action(what[0].lower(), number, _number(begin), _number(end)))
+        actions.append(Action(what[0].lower(), number, parse_number(begin), parse_number(end)))
     return actions
 
 
 def parse_thread(text: str) -> int:
     """Return the number of a thread; -1 means all, 0 any. Raises `SessionError`."""
-    return ALL if text == "-1" else _number(text)
-
-
-def _number(text: str) -> int:
-    try:
-        return int(text, 16)
-    except ValueError:
-        raise SessionError(f"'{text[:20]}' is no number") from None
+    return ALL if text == "-1" else parse_number(text)
 
 
 class Motion:

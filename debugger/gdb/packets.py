@@ -7,11 +7,15 @@ makes it fail: what is not in a packet is dropped, a packet with a wrong checksu
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+
+from macaw.debugger.stops import SessionError
 
 MOST_BYTES = 0x4000  # of a packet's data, as `PacketSize` announces
 INTERRUPT_BYTE = 0x03
 _BEGIN, _END, _ESCAPE, _REPEAT = b"$#}*"
+_NUMBER = re.compile("[0-9a-fA-F]{1,16}")
 _FLIP = 0x20  # an escaped byte is sent with this bit changed
 
 
@@ -58,6 +62,27 @@ def unescape(body: bytes) -> bytes:
         else:
             data.append(byte)
     return bytes(data)
+
+
+def parse_number(text: str) -> int:
+    """Return a number of a packet: hexadecimal, up to 64 bits. Raises `SessionError`."""
+    if _NUMBER.fullmatch(text) is None:
+        raise SessionError(f"'{text[:20]}' is no number")
+    return int(text, 16)
+
+
+def parse_pair(text: str) -> tuple[int, int]:
+    """Return the two numbers of `ADDRESS,SIZE`. Raises `SessionError`."""
+    first, _, second = text.partition(",")
+    return parse_number(first), parse_number(second)
+
+
+def parse_bytes(text: str) -> bytes:
+    """Return bytes that are written as hexadecimal digits. Raises `SessionError`."""
+    try:
+        return bytes.fromhex(text)
+    except ValueError:
+        raise SessionError("the data are no hexadecimal digits") from None
 
 
 class Decoder:

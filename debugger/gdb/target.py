@@ -13,7 +13,7 @@ from macaw.debugger.commands.text import answer_text
 from macaw.debugger.expressions import ExpressionError
 from macaw.debugger.gdb.machine import Machine
 from macaw.debugger.gdb.motion import ALL, ANY, Action, Motion, parse_actions, parse_thread
-from macaw.debugger.gdb.packets import MOST_BYTES
+from macaw.debugger.gdb.packets import MOST_BYTES, parse_bytes, parse_number, parse_pair
 from macaw.debugger.gdb.points import GdbPoint, GdbPoints
 from macaw.debugger.places import PlaceError
 from macaw.debugger.stops import EditRecord, SessionError, StopRecord
@@ -55,7 +55,7 @@ class Target:
             "?": lambda _: "W00" if self._is_killed else self.motion.reply,
             "g": lambda _: self.machine.general_registers(self._thread()),
             "G": self._write_registers,
-            "p": lambda text: self.machine.read_register(self._thread(), _number(text)),
+            "p": lambda text: self.machine.read_register(self._thread(), parse_number(text)),
             "P": self._write_register,
             "m": self._read_memory,
             "M": self._write_hexadecimal,
@@ -95,9 +95,10 @@ class Target:
             return b""
         try:
             answer = self._packets[name](text[len(name) :])
-        except (SessionError, ExpressionError, PlaceError, MemoryError) as error:
-            message = str(error) or "there is not enough memory"
-            answer = f"E.{message}" if name[0] in _SAY_ERRORS else ERROR
+        except (SessionError, ExpressionError, PlaceError) as error:
+            answer = f"E.{error}" if name[0] in _SAY_ERRORS else ERROR
+        except Exception as error:  # an error of the debugger must not end the user's session
+            answer = f"E.error of the debugger: {error!r}" if name[0] in _SAY_ERRORS else ERROR
         return None if answer is None else answer.encode("latin-1", "replace")
 
     def take_late_interrupt(self) -> None:
@@ -112,14 +113,15 @@ class Target:
 
     def _say(self, text: str) -> None:
         """Print text on gdb's console, while gdb waits for the end of a run or of `monitor`."""
-        data = text.encode("utf-8", "replace")
-        for at in range(0, len(data), TEXT_BYTES):
-            self.link.send(b"O" + data[at : at + TEXT_BYTES].hex().encode(), is_answer=False)
+        self._print(text.encode("utf-8", "replace"))
 
     def _send_output(self, stream: str, data: bytes) -> None:
         if self._is_running:
-            for at in range(0, len(data), TEXT_BYTES):
-                self.link.send(b"O" + data[at : at + TEXT_BYTES].hex().encode(), is_answer=False)
+            self._print(data)
+
+    def _print(self, data: bytes) -> None:
+        for at in range(0, len(data), TEXT_BYTES):
+            self.link.send(b"O" + data[at : at + TEXT_BYTES].hex().encode(), is_answer=False)
 
     def _note(self, record: StopRecord | EditRecord) -> None:
         self._has_moved = True
@@ -152,27 +154,27 @@ class Target:
     # Registers and memory
 
     def _write_registers(self, text: str) -> str:
-        data = _bytes(text)
+        data = parse_bytes(text)
         for number in range(min(len(data) // 4, GENERAL)):
             self.machine.write_register(self._thread(), number, data[4 * number : 4 * number + 4])
         return OK
 
     def _write_register(self, text: str) -> str:
         number, _, value = text.partition("=")
-        self.machine.write_register(self._thread(), _number(number), _bytes(value))
+        self.machine.write_register(self._thread(), parse_number(number), parse_bytes(value))
         return OK
 
     def _read_memory(self, text: str) -> str:
-        address, size = _pair(text)
+        address, size = parse_pair(text)
         return self.machine.read_memory(address, min(size, MOST_BYTES // 2)).hex()
 
     def _write_hexadecimal(self, text: str) -> str:
         head, _, digits = text.partition(":")
-        return self._write_memory(*_pair(head), _bytes(digits))
+        return self._write_memory(*parse_pair(head), parse_bytes(digits))
 
     def _write_binary(self, text: str) -> str:
         head, _, data = text.partition(":")
-        return self._write_memory(*_pair(head), data.encode("latin-1"))
+        return self._write_memory(*parse_pair(head), data.encode("latin-1"))
 
     def _write_memory(self, address: int, size: int, data: bytes) -> str:
         if len(data) != size:
@@ -185,7 +187,7 @@ class Target:
         numbers = text.partition(";")[0].split(",")
         if len(numbers) != 3 or numbers[0] not in "01234":
             return UNKNOWN
-        act(GdbPoint(*map(_number, numbers)))
+        act(GdbPoint(*map(parse_number, numbers)))
         return OK
 
     # Runs
@@ -230,13 +232,13 @@ class Target:
         document = self.machine.document(kind, annex) if action == "read" else None
         if document is None:
             return "E00" if action == "read" and kind == "features" else UNKNOWN
-        offset, size = _pair(part)
+        offset, size = parse_pair(part)
         piece = document[offset : offset + min(size, MOST_BYTES - 4)]
         return ("m" if offset + len(piece) < len(document) else "l") + piece
 
     def _monitor(self, text: str) -> str:
         """Execute a command of the debugger; its answer goes to gdb's console."""
-        line = _bytes(text).decode("utf-8", "replace")
+        line = parse_bytes(text).decode("utf-8", "replace")
         self._has_moved = False
         answer = self._run_command(line)
         printed = answer_text(answer, line)
@@ -261,24 +263,3 @@ def _begins(name: str, text: str) -> bool:
         return False
     is_word = name[0] in "qv" and name[-1] not in ":,;?"
     return not is_word or text[len(name) : len(name) + 1] in ("", ":", ",", ";")
-
-
-def _number(text: str) -> int:
-    try:
-        if not text or len(text) > 16:
-            raise ValueError
-        return int(text, 16)
-    except ValueError:
-        raise SessionError(f"'{text[:20]}' is no number") from None
-
-
-def _pair(text: str) -> tuple[int, int]:
-    first, _, second = text.partition(",")
-    return _number(first), _number(second)
-
-
-def _bytes(text: str) -> bytes:
-    try:
-        return bytes.fromhex(text)
-    except ValueError:
-        raise SessionError("the data are no hexadecimal digits") from None

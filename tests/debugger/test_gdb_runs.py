@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import re
 import shutil
@@ -17,6 +18,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from macaw import api
@@ -25,6 +27,7 @@ from macaw.debugger.gdb import server
 from macaw.debugger.gdb.link import Link
 from macaw.debugger.gdb.target import Target
 from macaw.debugger.session import Session
+from macaw.debugging import debug as debug_api
 from macaw.execution import configuration_of
 from tests.debugger.gdb_client import GDB, gdb, target_of
 from tests.debugger.programs import PROGRAMS, loaded, of_source, session
@@ -46,6 +49,14 @@ def program_of(name: str, folder: Path) -> tuple[Path, Session]:
         shutil.copy(PROGRAMS / name / f"{name}.s", folder)
         api.save(program, elf)
         return elf, Session(program, configuration_of(program), inputs)
+    if name == "wrong_shift":
+        for path in (PROGRAMS / name).iterdir():
+            if path.suffix in (".s", ".npy"):
+                shutil.copy(path, folder)
+        shutil.copy(server.CLIENT, folder)
+        program = api.load(folder / "wrong_shift.s")
+        api.save(program, elf)
+        return elf, debug_api(program, x=np.load(folder / "x.npy"))
     if name == "c_vector":
         shutil.copy(PROGRAMS / name / "c_vector.elf", elf)
         shutil.copy(PROGRAMS / name / "main.c", folder)
@@ -61,7 +72,8 @@ def printed(name: str, folder: Path) -> str:
     elf, debug = program_of(name, folder)
     lines = (RUNS / f"{name}.gdb").read_text("utf-8").splitlines()
     commands = [word for line in lines for word in (f"echo (gdb) {line}\\n", line)]
-    text = "\n".join(gdb(elf, debug, commands, folder))
+    with contextlib.chdir(folder):  # of this process: commands of the debugger read files
+        text = "\n".join(gdb(elf, debug, commands, folder))
     text = text.replace(f"{folder}/", "").replace(f"{PROGRAMS / name}/", "")
     return re.sub(r"127\.0\.0\.1:\d+|:\d{5}\b", ":PORT", text) + "\n"
 
@@ -159,7 +171,7 @@ def test_a_program_is_run_again_by_the_command_itself(tmp_path):
 def random_session(seed: int, folder: Path) -> None:
     """gdb goes forward and back at random; what it reads is what the session says at each stop."""
     chance = random.Random(seed)
-    name = chance.choice(SCRIPTS)
+    name = chance.choice(["c_vector", "six_cores", "stepped_O0", "stepped_O2"])
     elf, debug = program_of(name, folder)
     code = [x for x in debug.program.sections if x.core in ("cp", "vc") and x.address < 1 << 31]
     sections = [x for x in debug.program.sections if len(x.data) >= 64]

@@ -6,9 +6,11 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from macaw.debugger.gdb.target import STALE
-from tests.debugger.gdb_client import Client, Serving, serving
+from tests.debugger.gdb_client import Client, Serving, serving, target_of
 from tests.debugger.programs import of_source, session
 from tests.debugger.sources import CALLS, STORE_LOOP
 
@@ -33,6 +35,48 @@ there:  .word 0, 0
 def calls() -> Iterator[Serving]:
     with serving(of_source(CALLS)) as run:
         yield run
+
+
+NAMES = ["?", "g", "G", "p", "P", "m", "M", "X", "Hg", "Hc", "T", "Z0,", "Z2,", "z1,", "vCont;", "vCont;s:",
+         "vCont;r", "qXfer:features:read:target.xml:", "qXfer:threads:read::", "qThreadExtraInfo,", "qRcmd,",
+         "c", "s", "bs", "q", "v", "H"]  # fmt: skip
+PACKETS = st.tuples(st.sampled_from(NAMES), st.text("0123456789abcdef,:;=-_xTz}", max_size=20))
+
+
+class Silent:
+    """A link that sends nothing."""
+
+    def send(self, data: bytes, is_answer: bool = True) -> None:
+        assert data[:1] == b"O"
+        assert not is_answer
+
+    def connect_interrupts(self, call: object) -> None:
+        pass
+
+
+@given(st.lists(PACKETS, max_size=12))
+@settings(max_examples=60, deadline=None)
+def test_no_packet_harms_the_debugger(packets):
+    debug = of_source(CALLS)
+    target = target_of(debug)(Silent())  # type: ignore[arg-type]
+    for head, rest in packets:
+        answer = target.answer(f"{head}{rest}".encode())
+        assert answer is not None
+        assert b"error of the debugger" not in answer
+        assert len(answer) <= 0x4000
+    debug.restart_program()
+    target.close()
+    debug.points.clear()
+    assert debug.cont().reason == "exit"
+
+
+def test_an_error_of_the_debugger_is_an_answer(monkeypatch):
+    debug = of_source(CALLS)
+    target = target_of(debug)(Silent())  # type: ignore[arg-type]
+    monkeypatch.setattr(debug, "cont", lambda: 1 / 0)
+    monkeypatch.setattr(debug, "read_memory", lambda *_: 1 / 0)
+    assert target.answer(b"c") == b"E.error of the debugger: ZeroDivisionError('division by zero')"
+    assert target.answer(b"m10000,4") == b"E01"
 
 
 def document(client: Client, kind: str, annex: str = "") -> ET.Element:

@@ -31,3 +31,11 @@ def test_the_commands_of_monitor_are_those_of_the_debugger() -> None:
     with serving(session("layer")) as run:
         for line in lines[:2]:
             assert not run.client.say(line).startswith("error")
+
+
+def test_the_story_is_in_the_text_of_its_script() -> None:
+    block = TEXT.split("(gdb) source .../macaw-gdb.py\n", 1)[1].split("\n\n", 1)[0]
+    lines = [line.strip() for line in block.splitlines()]
+    text = (ROOT / "tests/debugger/gdb_runs/wrong_shift.txt").read_text("utf-8").splitlines()
+    assert len(lines) == 5
+    assert [line for line in lines if line not in text] == []
