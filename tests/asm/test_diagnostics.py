@@ -144,12 +144,11 @@ def test_did_you_mean() -> None:
     assert did_you_mean("x" * 100_000, ["y" * 100_000]) == ""
 
 
-@pytest.mark.parametrize("count", [1000, pytest.param(3000, marks=pytest.mark.long)])
-def test_many_unknown_symbols_are_reported_in_reasonable_time(count: int) -> None:
-    text = "".join(f"label_number_{n}: .word lable_number_{n}\n" for n in range(count))
+def test_many_unknown_symbols_are_reported_in_reasonable_time() -> None:
+    text = "".join(f"label_number_{n}: .word lable_number_{n}\n" for n in range(3000))
     start = time.process_time()
-    assert len(diagnose(text).errors) == count
-    assert time.process_time() - start < count / 150
+    assert len(diagnose(text).errors) == 3000
+    assert time.process_time() - start < 20
 
 
 def lines(text: str) -> list[tuple[str, int, int]]:
