@@ -69,7 +69,7 @@ test-long: $(READY)
 # npm's output is shown only if it fails.
 vsix:
 	@rm -rf build/vsix && mkdir -p build && cp -r editors/vscode build/vsix && cp LICENSE build/vsix
-	@cd build/vsix && npm install --silent --no-audit --no-fund
+	@cd build/vsix && npm ci --silent --no-audit --no-fund
 	@cd build/vsix && npm run --silent bundle -- --log-level=warning
 	@cd build/vsix && npm run --silent package -- --out ../macaw.vsix >vsce.log || { cat vsce.log; exit 1; }
 	@echo "wrote build/macaw.vsix"

@@ -7,13 +7,15 @@ its directives would produce other bytes, the part is printed as data.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from macaw.asm.diagnostics import printable
-from macaw.asm.disassembly import code, data
+from macaw.asm.disassembly import code, data, objects
 from macaw.asm.disassembly.forms import Naming, printer_of
 from macaw.asm.disassembly.labels import Labels, Names, directive, numbers
 from macaw.asm.disassembly.raw import dump
+from macaw.asm.linker_script import external_outputs
+from macaw.asm.object_file import ObjectFile
 from macaw.asm.program import TENSORS, Program, Section, Tensor
 from macaw.isa import config, memory_map, registry
 from macaw.isa.errors import MacawError
@@ -34,18 +36,13 @@ def disassemble(
     With `raw`, return a dump of the bytes instead. Raises `DisassemblyError`.
     """
     sections = [item for item in program.sections if core is None or item.core == core]
+    if core is not None and not sections:
+        raise _no_part(core, program.sections)
     if only is not None:
-        names_found = ", ".join(item.name for item in sections)
+        names_found = [item.name for item in sections]
         sections = [item for item in sections if item.name == only]
         if not sections:
-            raise DisassemblyError(
-                f"no section is called '{only}', there are {names_found or 'none'}"
-            )
-    if core is not None and not sections:
-        cores = dict.fromkeys(item.core for item in program.sections if item.core)
-        raise DisassemblyError(
-            f"the program has no part of a core '{core}', there are {', '.join(cores) or 'none'}"
-        )
+            raise _no_section(only, names_found)
     if not program.note_version and _is_fixed(program):
         sections.sort(key=lambda item: item.address)
     names = Names(program.symbols)
@@ -107,6 +104,30 @@ def disassemble(
     return "\n".join(lines).strip("\n") + "\n"
 
 
+def list_object(item: ObjectFile, core: str | None = None, *, only: str | None = None) -> str:
+    """Return the listing of an object, or only of its sections of `core`, or of that name.
+
+    It is no source: a linker gives the addresses. Raises `DisassemblyError`.
+    """
+    sections = [x for x in item.sections if core is None or x.section.core == core]
+    if core is not None and not sections:
+        raise _no_part(core, [x.section for x in item.sections])
+    chosen = [x for x in sections if only in (None, x.name, x.section.name)]
+    if only is not None and not chosen:
+        raise _no_section(only, [x.name for x in sections])
+    return objects.listing(chosen)
+
+
+def _no_section(name: str, names: Iterable[str]) -> DisassemblyError:
+    found = ", ".join(dict.fromkeys(names)) or "none"
+    return DisassemblyError(f"no section is called '{name}', there are {found}")
+
+
+def _no_part(core: str, sections: Iterable[Section]) -> DisassemblyError:
+    cores = ", ".join(dict.fromkeys(item.core for item in sections if item.core)) or "none"
+    return DisassemblyError(f"the program has no part of a core '{core}', there are {cores}")
+
+
 def _origin(program: Program) -> list[str]:
     """Return a comment if Macaw did not assemble the program; no lines otherwise."""
     if program.note_version and not program.is_linked:
@@ -114,13 +135,22 @@ def _origin(program: Program) -> list[str]:
     what = (
         "Linked with objects of other tools" if program.is_linked else "Another tool's executable"
     )
-    if not program.note_version and _is_fixed(program):
+    if _is_fixed(program):
         return [f"# {what}. Everything stays where it is.", ""]
-    return [f"# {what}. This is for reading: it would be laid out anew.", ""]
+    why = "C in external memory" if program.is_linked else "it"
+    return [f"# {what}. This is for reading: {why} would be laid out anew.", ""]
 
 
 def _is_fixed(program: Program) -> bool:
-    """Return whether a program of another tool lies in local and external memory alone."""
+    """Return whether the text of a program of other tools can keep all addresses.
+
+    A program without parts of ours must lie in local and external memory alone. Linked with ours,
+    it must have no sections of its own in external memory: they follow our tensors, after which the
+    assembler places nothing.
+    """
+    if program.is_linked:
+        external = {output.name for output in external_outputs()}
+        return not any(item.name in external and item.size for item in program.sections)
     return all(
         memory_map.TEXT <= item.address < item.end <= memory_map.UNITS
         or item.address >= memory_map.EXTERNAL
@@ -131,9 +161,11 @@ def _is_fixed(program: Program) -> bool:
 def _fixed_place(program: Program, section: Section) -> tuple[str, int] | None:
     """Return the section of cp and the offset in it at which a section of another tool stays.
 
-    Return None for sections that are laid out anew.
+    Return None for sections that are laid out anew, and for those for which the layout is the same.
     """
-    if program.note_version or not _is_fixed(program):
+    if (program.note_version and not program.is_linked) or not _is_fixed(program):
+        return None
+    if program.is_linked and not memory_map.TEXT <= section.address < memory_map.UNITS:
         return None
     if section.address >= memory_map.EXTERNAL:
         return ".data", section.address - memory_map.EXTERNAL
@@ -143,7 +175,8 @@ def _fixed_place(program: Program, section: Section) -> tuple[str, int] | None:
 def _at(place: tuple[str, int], part: tuple[str, int | None] | None) -> list[str]:
     """Return the lines that go to a place in cp's memory."""
     name, offset = place
-    lines = [f".core {registry.cores()[0].name}"] if part is None else []
+    control = registry.cores()[0].name
+    lines = [f".core {control}"] if part != (control, None) else []
     return [directive(line) for line in (*lines, f".section {name}", f".org {offset:#x}")]
 
 

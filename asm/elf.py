@@ -64,8 +64,14 @@ def symbol_entry(symbol: Symbol, numbers: Mapping[str, int], value: int) -> Name
         symbol.size,
         SYMBOL_KINDS[symbol.kind],
         elf.SHN_ABS if symbol.section is None else numbers[symbol.section],
-        elf.STB_GLOBAL if symbol.is_global else elf.STB_LOCAL,
+        _binding(symbol),
     )
+
+
+def _binding(symbol: Symbol) -> int:
+    if symbol.is_weak:
+        return elf.STB_WEAK
+    return elf.STB_GLOBAL if symbol.is_global else elf.STB_LOCAL
 
 
 def check(program: Program) -> None:

@@ -44,7 +44,14 @@ def write(item: Relocatable, *, lines: bool = True) -> bytes:
     layout, absolute = item.layout_symbol, form.SHN_ABS
     own.append(NamedSymbol(layout, item.layout, 0, form.STT_NOTYPE, absolute, form.STB_GLOBAL))
     own += [
-        NamedSymbol(name, 0, 0, form.STT_NOTYPE, form.SHN_UNDEF, form.STB_GLOBAL)
+        NamedSymbol(
+            name,
+            0,
+            0,
+            form.STT_NOTYPE,
+            form.SHN_UNDEF,
+            form.STB_WEAK if name in item.weak else form.STB_GLOBAL,
+        )
         for name in item.undefined
     ]
     named = {
@@ -52,12 +59,7 @@ def write(item: Relocatable, *, lines: bool = True) -> bytes:
         for place, symbol in enumerate(own, 1 + len(symbols))
         if symbol.binding != form.STB_LOCAL
     }
-    symbols += [
-        symbol._replace(binding=form.STB_WEAK)
-        if symbol.name in item.weak and symbol.binding == form.STB_GLOBAL
-        else symbol
-        for symbol in own
-    ]
+    symbols += own
     by_section: dict[str, list[bytes]] = {}
     for relocation in item.relocations:
         symbol = relocation.symbol

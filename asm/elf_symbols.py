@@ -8,7 +8,7 @@ from macaw.asm import elf_format as elf
 from macaw.asm.elf_format import ElfError, SectionHeader, SymbolEntry, section_bytes, string_at
 from macaw.asm.program import Section, Symbol
 
-_KINDS = {elf.STT_NOTYPE: "notype", elf.STT_OBJECT: "object", elf.STT_FUNC: "func"}
+KINDS = {elf.STT_NOTYPE: "notype", elf.STT_OBJECT: "object", elf.STT_FUNC: "func"}
 
 
 def read(
@@ -20,6 +20,16 @@ def read(
     ours: bool,
 ) -> Iterator[Symbol]:
     """Yield the symbols that are numbers or addresses of loaded sections. Raises `ElfError`."""
+    for place, entry, strings in entries(data, headers, names):
+        symbol = _symbol(place, entry, strings, sections, len(headers), ours=ours)
+        if symbol is not None:
+            yield symbol
+
+
+def entries(
+    data: bytes, headers: tuple[SectionHeader, ...], names: tuple[str, ...]
+) -> Iterator[tuple[int, SymbolEntry, bytes]]:
+    """Yield number, entry and string table of each symbol but the first. Raises `ElfError`."""
     tables = [number for number, header in enumerate(headers) if header.kind == elf.SHT_SYMTAB]
     if len(tables) > 1:
         raise ElfError(f"{len(tables)} symbol tables; one is the most")
@@ -39,9 +49,7 @@ def read(
                 raise ElfError(
                     f"symbol {place}: binding {entry.binding}; local ones end at {header.info}"
                 )
-            symbol = _symbol(place, entry, strings, sections, len(headers), ours=ours)
-            if symbol is not None:
-                yield symbol
+            yield place, entry, strings
 
 
 def _symbol(
@@ -60,10 +68,10 @@ def _symbol(
         entry.section >= elf.SHN_LORESERVE or entry.section >= count
     ):
         raise ElfError(f"{what}: there is no section {entry.section:#x}")
-    is_known = entry.kind in _KINDS and entry.binding <= elf.STB_WEAK
+    is_known = entry.kind in KINDS and entry.binding <= elf.STB_WEAK
     if ours:
         loaded = entry.section == elf.SHN_ABS or entry.section in sections
-        if not (is_known and loaded and name and entry.binding != elf.STB_WEAK and not entry.other):
+        if not (is_known and loaded and name and not entry.other):
             raise ElfError(f"{what}: cannot be in a file of ours")
     if entry.kind in (elf.STT_SECTION, elf.STT_FILE, elf.STT_TLS) or entry.section == elf.SHN_UNDEF:
         return None
@@ -76,5 +84,5 @@ def _symbol(
     if entry.section != elf.SHN_ABS and entry.section not in sections:
         return None  # of a section that is empty or not loaded
     section = None if entry.section == elf.SHN_ABS else sections[entry.section].name
-    is_global = entry.binding != elf.STB_LOCAL
-    return Symbol(name, entry.value, entry.size, section, _KINDS[entry.kind], is_global)
+    is_global, is_weak = entry.binding != elf.STB_LOCAL, entry.binding == elf.STB_WEAK
+    return Symbol(name, entry.value, entry.size, section, KINDS[entry.kind], is_global, is_weak)

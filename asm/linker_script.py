@@ -30,8 +30,8 @@ def _all(*names: str) -> tuple[str, ...]:
     return tuple(pattern for name in names for pattern in (name, f"{name}.*"))
 
 
-def _external_outputs() -> Iterator[Output]:
-    """Yield the sections for external memory. Of two patterns that fit, linkers take the first."""
+def external_outputs() -> Iterator[Output]:
+    """Yield the sections of C in external memory. Of two patterns that fit, the first counts."""
     for core in registry.cores():
         if core.executable and core.base and core.number:
             yield Output(f"{core.section}.c", "external_code", _all(core.section))
@@ -86,7 +86,7 @@ def _lines(item: Relocatable, config: Mapping[str, Any]) -> Iterator[str]:
         )
     yield ""
     yield "  /* Of C, what macaw.h's attributes put into external memory. */"
-    yield from _outputs(_external_outputs(), _end(sections, memory_map.EXTERNAL))
+    yield from _outputs(external_outputs(), _end(sections, memory_map.EXTERNAL))
     yield "  __external_end = .;"
     yield ""
     yield "  /* C, in local memory. */"

@@ -206,7 +206,7 @@ def _symbols(program: Program) -> Iterator[str]:
                 f"{item.value:08x}",
                 str(item.size),
                 item.kind,
-                "global" if item.is_global else "local",
+                "weak" if item.is_weak else "global" if item.is_global else "local",
                 item.section or "-",
             )
             for item in sorted(program.symbols, key=lambda item: (item.name, item.value))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from macaw.asm.expressions import Address
 from macaw.asm.layout import Area, Layout
@@ -42,9 +43,10 @@ def _symbol(
     symbol: Definition, is_global: bool, program: ProgramSymbols, layout: Layout
 ) -> Symbol | None:
     value = symbol.value
+    is_weak = is_global and symbol.is_weak
     if isinstance(value, int):
         kind, size = symbol.kind or "notype", symbol.size or 0
-        return Symbol(symbol.name, value & 0xFFFF_FFFF, size, None, kind, is_global)
+        return Symbol(symbol.name, value & 0xFFFF_FFFF, size, None, kind, is_global, is_weak)
     if not isinstance(value, Address) or not isinstance(value.area, Area):
         return None
     plan = layout.plans.get(value.area.section)
@@ -56,7 +58,7 @@ def _symbol(
     datum = program.datum(symbol)
     if size == _NATURAL and datum is not None:
         size = datum.size
-    return Symbol(symbol.name, address_of(symbol), size, section, kind, is_global)
+    return Symbol(symbol.name, address_of(symbol), size, section, kind, is_global, is_weak)
 
 
 def sizes(layout: Layout, symbols: Sequence[Symbol]) -> dict[tuple[str, int], int]:
@@ -88,7 +90,7 @@ def with_size(symbol: Symbol, natural: Mapping[tuple[str, int], int]) -> Symbol:
     if symbol.size != _NATURAL:
         return symbol
     size = natural.get((symbol.name, symbol.value), 0)
-    return Symbol(symbol.name, symbol.value, size, symbol.section, symbol.kind, symbol.is_global)
+    return replace(symbol, size=size)
 
 
 def entry_of(layout: Layout, table: SymbolTable, section: str) -> int | None:

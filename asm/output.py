@@ -54,12 +54,13 @@ def relocatable(state: AssemblyState, linkage: Linkage, program: Program) -> Rel
         replace(item, is_global=item.is_global or (item.name, item.value) in tensors)
         for item in program.symbols
     )
+    scopes = state.symbols.table.scopes
     relocations = (linkage.relocations[address] for address in sorted(linkage.relocations))
     return Relocatable(
         replace(program, symbols=symbols, entry=None),
         tuple(relocations),
         state.tensor_slots.addresses(item.definition for item in state.symbols.tensors),
-        frozenset().union(*(scope.weak for scope in state.symbols.table.scopes)),
+        frozenset(name for scope in scopes for name in scope.weak),
     )
 
 

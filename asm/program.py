@@ -67,7 +67,10 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A name for a value. If `section` is None, the value is a number (`.equ`), not an address."""
+    """A name for a value. If `section` is None, the value is a number (`.equ`), not an address.
+
+    If `is_weak`, it is global, and a linker prefers another object's definition of the name.
+    """
 
     name: str
     value: int  # 32 bits, unsigned
@@ -75,6 +78,7 @@ class Symbol:
     section: str | None
     kind: str  # "func", "object", "notype"
     is_global: bool
+    is_weak: bool = False
 
 
 @dataclass(frozen=True, slots=True)

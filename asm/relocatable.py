@@ -56,7 +56,7 @@ class Relocatable:
     """A program, and the relocations that a linker has to do in it.
 
     `slots` has the addresses of tensors in the units of rows, by (tensor's name, row). `weak` are
-    the symbols that another object's definition replaces, or that need none.
+    the names that need no definition, in this object or in another.
     """
 
     program: Program

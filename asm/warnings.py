@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from macaw.asm.diagnostics import ERROR, WARNING, Diagnostic, did_you_mean
 from macaw.isa.errors import MacawError
@@ -28,6 +29,14 @@ WARNINGS = {
 # fmt: on
 
 
+@dataclass(frozen=True)
+class WarningChoice:
+    """The names of the warnings that are left out, and of those that are errors."""
+
+    silent: frozenset[str] = frozenset()
+    errors: frozenset[str] = frozenset()
+
+
 class WarningNameError(MacawError, ValueError):
     """No warning has the name; the message says which there are."""
 
@@ -39,16 +48,36 @@ def check_name(name: str) -> None:
         raise WarningNameError(f"no warning is called '{name}'; {hint}")
 
 
-def chosen(diagnostics: Sequence[Diagnostic], silent: Collection[str]) -> list[Diagnostic]:
-    """Return the diagnostics without the warnings whose names are in `silent`."""
-    return [x for x in diagnostics if x.severity != WARNING or x.name not in silent]
+def choice_of(words: Iterable[str]) -> WarningChoice:
+    """Return the choice of -W options, of which `words` are the values; later ones replace earlier.
+
+    Raises `WarningNameError`.
+    """
+    silent: set[str] = set()
+    errors: set[str] = set()
+    for word in words:
+        if word == "error":
+            errors.update(WARNINGS)
+            continue
+        name = word.removeprefix("no-").removeprefix("error=")
+        check_name(name)
+        if word.startswith("error="):
+            errors.add(name)
+        elif word.startswith("no-"):
+            silent.add(name)
+        else:
+            silent.discard(name)
+    return WarningChoice(frozenset(silent), frozenset(errors))
 
 
-def as_errors(diagnostics: Sequence[Diagnostic], names: Collection[str]) -> list[Diagnostic]:
-    """Return the warnings of these names as errors, the rest as it is."""
+def apply(choice: WarningChoice | None, diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Return the diagnostics without the warnings left out, and with those that are errors."""
+    if choice is None:
+        return list(diagnostics)
     return [
         Diagnostic(ERROR, f"{x.message} [-Werror]", x.span, x.hint, x.chain, x.source, x.name)
-        if x.severity == WARNING and x.name in names
+        if x.severity == WARNING and x.name in choice.errors
         else x
         for x in diagnostics
+        if x.severity != WARNING or x.name not in choice.silent
     ]

@@ -62,8 +62,7 @@ def same(one: Any, other: Any) -> bool:
 def pack(value: Any) -> bytes:
     """Return a plain value as bytes. Raises `PlainError` for any other value."""
     if type(value) is int:  # most values are
-        digits = b"%d" % value
-        return b"i" + struct.pack("<Q", len(digits)) + digits
+        return _NUMBERS.get(value) or _packed_int(value)
     pieces: list[bytes] = []
     _pack(value, pieces, 0)
     return b"".join(pieces)
@@ -72,10 +71,12 @@ def pack(value: Any) -> bytes:
 def _pack(value: Any, out: list[bytes], depth: int) -> None:
     if depth > _DEPTH:
         raise PlainError("containers are nested too deeply")
-    if value is None or value is True or value is False:
+    if type(value) is int:
+        out.append(_NUMBERS.get(value) or _packed_int(value))
+    elif value is None or value is True or value is False:
         out.append(_CONSTANTS[value])
     elif isinstance(value, int | np.integer):
-        _sized(out, b"i", b"%d" % int(value))
+        out.append(_packed_int(int(value)))
     elif isinstance(value, float | np.floating):
         out.append(b"d" + struct.pack("<d", value))
     elif isinstance(value, str):
@@ -99,6 +100,14 @@ def _pack(value: Any, out: list[bytes], depth: int) -> None:
         _sized(out, b"b", value.tobytes())
     else:
         raise PlainError(f"a value of type {type(value).__name__} is not plain")
+
+
+def _packed_int(value: int) -> bytes:
+    digits = b"%d" % value
+    return b"i" + struct.pack("<Q", len(digits)) + digits
+
+
+_NUMBERS = {value: _packed_int(value) for value in range(-1, 4096)}  # most numbers are small
 
 
 def _sized(out: list[bytes], tag: bytes, data: bytes) -> None:

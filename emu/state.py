@@ -56,6 +56,16 @@ class StateField:
         return self.dtype in ("int", "bool") and self.shape == ()
 
     @cached_property
+    def numpy_type(self) -> np.dtype[Any]:
+        """The type of an array's elements."""
+        return np.dtype(self.dtype)
+
+    def head(self, size: int) -> bytes:
+        """Return what a hash takes before the `size` bytes of the value."""
+        name = self.name.encode()
+        return b"%d %d " % (len(name), size) + name
+
+    @cached_property
     def start(self) -> Any:
         """The initial value of a scalar or an object; that of an object is shared, not copied."""
         if self.scalar:
@@ -86,6 +96,8 @@ class State:
     def __init__(self, fields: Iterable[StateField]) -> None:
         self.fields = ()
         self._shared: dict[str, np.ndarray[Any, Any]] = {}  # arrays as the last snapshot has them
+        self._digests: dict[str, tuple[np.ndarray[Any, Any], bytes]] = {}  # of arrays in `_shared`
+        self._packed: dict[str, tuple[Any, bytes]] = {}  # scalars as the last hash took them
         self._constants: dict[str, Any] = {}  # initial values that never change
         self._others: list[StateField] = []  # rows whose initial value is made anew
         self.add(fields)
@@ -100,6 +112,7 @@ class State:
         if len(set(names)) != len(names):
             raise StateError(f"a field is declared twice: {', '.join(names)}")
         self.fields = (*self.fields, *added)
+        self._names = frozenset(names)
         for row in added:
             if row.dtype == "memory":
                 setattr(self, row.name, Pages(row.shape[0]))
@@ -160,14 +173,14 @@ class State:
     def _check(self, row: StateField, value: Any) -> None:
         """Raise `StateError` unless the value has the declared type and shape of the field."""
         if row.scalar:
-            right = type(value) is (int if row.dtype == "int" else bool)
+            right = type(value) is type(row.start)
         elif row.dtype == "object":
             return
         else:
             right = (
                 isinstance(value, np.ndarray)
                 and value.shape == row.shape
-                and value.dtype == np.dtype(row.dtype)
+                and value.dtype == row.numpy_type
             )
         if not right:
             shape = f" of shape {row.shape}" if row.shape else ""
@@ -179,7 +192,7 @@ class State:
         Arrays change in place, so views of them stay valid. Raises `StateError` if the snapshot has
         other fields.
         """
-        if set(snapshot) != {row.name for row in self.fields}:
+        if snapshot.keys() != self._names:
             raise StateError("the snapshot has other fields than this state")
         for row in self.fields:
             value = snapshot[row.name]
@@ -222,18 +235,33 @@ class State:
 
     def hash(self) -> str:
         """Return a hash of all values, in hexadecimal."""
-        whole = blake2b(digest_size=16)
+        pieces: list[bytes] = []
         for row in self.fields:
             value = getattr(self, row.name)
+            if row.scalar:
+                known = self._packed.get(row.name)
+                if known is None or known[0] != value or type(known[0]) is not type(value):
+                    self._check(row, value)
+                    data = plain.pack(value)
+                    known = self._packed[row.name] = value, row.head(len(data)) + data
+                pieces.append(known[1])
+                continue
             if row.dtype == "memory":
                 data = value.digest()
+            elif row.dtype == "object":
+                data = plain.pack(value)
             else:
-                self._check(row, value)
-                data = plain.pack(value) if row.scalar or row.dtype == "object" else _buffer(value)
-            name = row.name.encode()
-            whole.update(b"%d %d " % (len(name), len(data)) + name)
-            whole.update(data)
-        return whole.hexdigest()
+                data = self._digest(row)
+            pieces += (row.head(len(data)), data)
+        return blake2b(b"".join(pieces), digest_size=16).hexdigest()
+
+    def _digest(self, row: StateField) -> bytes:
+        """Return a digest of an array, which is computed once for equal contents."""
+        copy = self._copy(row)
+        known = self._digests.get(row.name)
+        if known is None or known[0] is not copy:
+            known = self._digests[row.name] = copy, blake2b(_buffer(copy), digest_size=16).digest()
+        return known[1]
 
     def arrays(self, prefix: str = "") -> dict[str, np.ndarray[Any, Any]]:
         """Return the state as arrays for an `.npz` file, by names that start with `prefix`."""

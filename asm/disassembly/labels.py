@@ -153,7 +153,7 @@ class Labels:
         return lines
 
     def about(self, symbol: Symbol, size: int | None = None) -> list[str]:
-        """Return the `.global`, `.type` and `.size` lines that a symbol needs.
+        """Return the `.global` or `.weak`, `.type` and `.size` lines that a symbol needs.
 
         `size` is the size in bytes that its definition gives it, by default its natural size. Lines
         that would change nothing are left out.
@@ -168,12 +168,17 @@ class Labels:
     def _about(self, symbol: Symbol, size: int) -> list[str]:
         name, lines = self._names.of(symbol), []
         if symbol.is_global:
-            lines.append(directive(f".global {name}"))
+            lines.append(directive(f"{_binding(symbol)} {name}"))
         if symbol.kind != default_kind(self._section):
             lines.append(directive(f".type {name}, {_TYPES[symbol.kind]}"))
         if symbol.size != size:
             lines.append(directive(f".size {name}, {symbol.size}"))
         return lines
+
+
+def _binding(symbol: Symbol) -> str:
+    """Return the directive that shares a global symbol."""
+    return ".weak" if symbol.is_weak else ".global"
 
 
 def numbers(program: Program, names: Names) -> list[str]:
@@ -183,7 +188,7 @@ def numbers(program: Program, names: Names) -> list[str]:
         if symbol.section is None:
             name = names.of(symbol)
             if symbol.is_global:
-                lines.append(directive(f".global {name}"))
+                lines.append(directive(f"{_binding(symbol)} {name}"))
             if symbol.kind != "notype":
                 lines.append(directive(f".type {name}, {_TYPES[symbol.kind]}"))
             if symbol.size:

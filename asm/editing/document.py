@@ -83,7 +83,7 @@ class Document:
         """
         file = self.program.files.get(self.name)
         if file is None or file.text != self.text:
-            file = ProgramFile(self.name, self.text, self.folder, (0,))
+            file = self.program.source_file(self.name, self.text, self.folder)
         return FileView(self.program, file)
 
     @property

@@ -1,4 +1,8 @@
-"""Corrections that an editor offers for errors: each "did you mean" becomes an edit."""
+"""Corrections that an editor offers for errors.
+
+Each "did you mean" becomes an edit, and so does each message that names a mark which is missing, or
+one that is too much.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,17 @@ from macaw.asm.recovery import suggested_word
 
 _MAX_COLUMN = 1 << 32  # after the end of any line
 _QUOTED = re.compile(r"'([^']+)'")
+_EXPECTED = re.compile(
+    r"expected '(?P<separator>[,:])' (?:before|after) "
+    r"|the line ends where '(?P<closing>[^']+)' should be"
+)
+_TOO_MUCH = re.compile(
+    r"unexpected '(?P<mark>[^']+)', expected (?:',' or the end of the line|an operand)"
+)
+_MARKS = (")", "]", ",", "%")  # which stand somewhere by mistake
+_NO_END = "a string without its end"
+_DOUBLE_QUOTES = "a string stands in double quotes"
+_CHARACTERS = re.compile(r"'([^'\"]*)'")  # a string as some assemblers take it
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +50,7 @@ def fixes(view: FileView, first: int, last: int) -> Iterator[Fix]:
 def _of_diagnostic(view: FileView, item: Diagnostic) -> Iterator[Fix]:
     word = suggested_word(item.hint)
     if word is None:
+        yield from _of_mark(view, item)
         return
     for span in (item.span, *(link.span for link in item.chain)):
         is_parameter = word.startswith("\\")
@@ -42,6 +58,36 @@ def _of_diagnostic(view: FileView, item: Diagnostic) -> Iterator[Fix]:
         if wrong is not None:
             yield Fix(f"Change '{_text(view, wrong)}' to '{word}'", wrong, word, item)
             return
+
+
+def _of_mark(view: FileView, item: Diagnostic) -> Iterator[Fix]:
+    """Yield the edit that inserts or removes the mark of which a message speaks."""
+    if item.span.file != view.file.name or not _line(view, item.span):
+        return  # in a text that the assembler has made, or in another file
+    if item.hint == _DOUBLE_QUOTES:
+        yield from _quotes(view, item)
+    elif item.message == _NO_END:
+        end = len(_line(view, item.span).rstrip()) + 1
+        yield Fix("Insert '\"'", replace(item.span, column=end, end_column=end), '"', item)
+    elif match := _EXPECTED.match(item.message):
+        mark = match["separator"] or match["closing"]
+        yield Fix(f"Insert '{mark}'", replace(item.span, end_column=item.span.column), mark, item)
+    elif (match := _TOO_MUCH.match(item.message)) and match["mark"] in _MARKS:
+        yield Fix(f"Remove '{match['mark']}'", item.span, "", item)
+
+
+def _quotes(view: FileView, item: Diagnostic) -> Iterator[Fix]:
+    """Yield the edit that writes the string around a mistake in double quotes."""
+    for match in _CHARACTERS.finditer(_line(view, item.span)):
+        start, end = match.start() + 1, match.end() + 1
+        if start <= item.span.column < end:
+            text = f'"{match[1]}"'
+            span = replace(item.span, column=start, end_column=end)
+            yield Fix(f"Change {match[0]} to {text}", span, text, item)
+
+
+def _line(view: FileView, span: Span) -> str:
+    return _text(view, replace(span, column=1, end_column=_MAX_COLUMN))
 
 
 def _parameter(view: FileView, span: Span) -> Span | None:

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from macaw.asm.assembler import Source, analyse
+from macaw.asm.assembly_inputs import is_gnu_source
 from macaw.asm.assembly_state import AssemblyState
 from macaw.asm.editing.source_tokens import SourceTokens
 from macaw.asm.macro import Macro
@@ -15,6 +16,7 @@ from macaw.asm.object_symbols import entry_of
 from macaw.asm.source import SourceText
 from macaw.asm.symbols import Definition, Scope
 from macaw.asm.text_stack import EDITED_CHARACTERS, EDITED_LINES, Budget
+from macaw.isa import registry
 from macaw.isa.config import ConfigError
 
 
@@ -43,6 +45,7 @@ class EditedProgram:
     """The sources of a program, with their texts at one moment.
 
     `text_of` returns the text of an included file that is open in the editor, None for any other.
+    With `gnu`, statements before the first `.core` of each source are in the control core's part.
     """
 
     sources: tuple[Source, ...]
@@ -51,6 +54,7 @@ class EditedProgram:
     defines: Mapping[str, str | int] = field(default_factory=dict)
     watch: Callable[[], None] = lambda: None
     text_of: Callable[[Path], str | None] = lambda path: None
+    gnu: bool = False
 
     @cached_property
     def assembly(self) -> AssemblyState:
@@ -73,6 +77,7 @@ class EditedProgram:
             budget=Budget(EDITED_LINES, EDITED_CHARACTERS),
             watch=self.watch,
             text_of=self.text_of,
+            gnu=self.gnu,
         ).state
 
     def forget(self) -> None:
@@ -86,7 +91,9 @@ class EditedProgram:
         files: dict[str, ProgramFile] = {}
         for number, source in enumerate(self.sources):
             if source.name not in files:
-                files[source.name] = ProgramFile(source.name, source.text, source.folder, (number,))
+                files[source.name] = self.source_file(
+                    source.name, source.text, source.folder, number
+                )
         scopes: dict[str, list[int]] = {}
         for name, number in self.assembly.folders.included:
             scopes.setdefault(name, []).append(number)
@@ -95,6 +102,13 @@ class EditedProgram:
                 core = _core_at_include(files, text)
                 files[name] = ProgramFile(name, text.text, text.folder, tuple(scopes[name]), core)
         return files
+
+    def source_file(
+        self, name: str, text: str, folder: Path | None, number: int = 0
+    ) -> ProgramFile:
+        """Return a text as the file of the source with this number."""
+        core = registry.cores()[0].name if self.gnu or is_gnu_source(text) else ""
+        return ProgramFile(name, text, folder, (number,), core)
 
     @cached_property
     def macros(self) -> Mapping[str, Macro]:

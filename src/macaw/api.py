@@ -16,6 +16,7 @@ from macaw.isa import reading
 
 if TYPE_CHECKING:
     from macaw.asm.listing import Record
+    from macaw.asm.object_file import ObjectFile
     from macaw.asm.relocatable import Relocatable
     from macaw.asm.source import Source
     from macaw.isa.config import Configuration
@@ -157,10 +158,31 @@ def load_object(path: FilePath) -> Program:
     """Return the program of an ELF file. Raises `ElfError` and `InputError`."""
     from macaw.asm import elf
 
+    return elf.read(_elf_bytes(path))
+
+
+@check_arguments(path=arguments.path)
+def read_elf(path: FilePath) -> Program | ObjectFile:
+    """Return what an ELF file has: a program, or sections of an object for a linker.
+
+    Raises `ElfError` and `InputError`.
+    """
+    from macaw.asm import elf, elf_headers
+
+    data = _elf_bytes(path)
+    if not elf_headers.is_object(data):
+        return elf.read(data)
+    from macaw.asm import object_read
+
+    return object_read.read(data)
+
+
+def _elf_bytes(path: FilePath) -> bytes:
+    """Return the bytes of an ELF file. Raises `InputError` for another one."""
     data = read_bytes(path)
     if data[:4] != ELF_MAGIC:
-        raise InputError(f"{path} is no ELF file", "`macaw asm` makes one from a source")
-    return elf.read(data)
+        raise InputError(f"{os.fspath(path)} is no ELF file", "`macaw asm` makes one from a source")
+    return data
 
 
 @check_arguments(
@@ -282,13 +304,17 @@ def _configuration_of(item: Relocatable) -> Configuration:
 
 
 @check_arguments(
-    program=arguments.program_or_path,
+    program=arguments.either(
+        "a Program or the path of a file",
+        arguments.program_or_path,
+        arguments.instance("an ObjectFile", "macaw.asm.object_file:ObjectFile"),
+    ),
     core=arguments.optional(arguments.word),
     section=arguments.optional(arguments.word),
     raw=arguments.flag,
 )
 def disassemble(
-    program: Program | FilePath,
+    program: Program | ObjectFile | FilePath,
     *,
     core: str | None = None,
     section: str | None = None,
@@ -297,11 +323,14 @@ def disassemble(
     """Return the source text of a program, which assembles to the same bytes.
 
     With `core`, the text has only this core's parts, with `section` only the section of that name.
-    With `raw`, the text is not a source, but lists addresses and bytes, each with its meaning.
-    Raises `DisassemblyError`, and for a path what `load_object` raises.
+    With `raw`, the text is not a source, but lists addresses and bytes, each with its meaning. So
+    does the text for an object for a linker, with its relocations and source places. Raises
+    `DisassemblyError`, and for a path what `read_elf` raises.
     """
     from macaw.asm import disassembler
+    from macaw.asm.object_file import ObjectFile
 
-    if not isinstance(program, Program):
-        program = load_object(Path(program))
-    return disassembler.disassemble(program, core, only=section, raw=raw)
+    item = program if isinstance(program, Program | ObjectFile) else read_elf(program)
+    if isinstance(item, ObjectFile):
+        return disassembler.list_object(item, core, only=section)
+    return disassembler.disassemble(item, core, only=section, raw=raw)

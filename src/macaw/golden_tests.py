@@ -8,7 +8,7 @@ recording is a difference, never a pass.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw import api, execution, run_report
+from macaw.asm.program import Program
 from macaw.errors import InputError, RunError
 from macaw.files import read_array, read_arrays, read_bytes, write_array, write_bytes
 from macaw.golden_description import DESCRIPTION_FILE, GoldenTest, path_inside, read_description
@@ -63,13 +64,16 @@ def find_folders(paths: Iterable[Path]) -> Iterator[Path]:
                 yield folder
 
 
-def check(folder: Path, *, update: bool = False) -> list[str]:
+def check(
+    folder: Path, *, update: bool = False, on_load: Callable[[Program], object] | None = None
+) -> list[str]:
     """Run a golden folder and return the differences from its recording, one for each line.
 
-    With `update`, record the result if it differs. Raises `MacawError` if the folder cannot be run.
+    With `update`, record the result if it differs. `on_load` is called with the program before it
+    runs. Raises `MacawError` if the folder cannot be run, and what `on_load` raises.
     """
     golden = read_description(folder)
-    result = execute(golden)
+    result = execute(golden, on_load)
     differences = compare(golden, result)
     if update and differences:
         new = not (folder / EXPECTED_FOLDER / RECORD_FILE).is_file()
@@ -81,13 +85,15 @@ def check(folder: Path, *, update: bool = False) -> list[str]:
 # Running, recording ----------------------------------------------------------------------------
 
 
-def execute(golden: GoldenTest) -> Result:
+def execute(golden: GoldenTest, on_load: Callable[[Program], object] | None = None) -> Result:
     """Run the program of a golden folder and return its results.
 
-    If the program faults, its stop is the result. Raises what `macaw.load` and the binding of
-    inputs raise.
+    If the program faults, its stop is the result. `on_load` is called with the program before it
+    runs. Raises what `macaw.load`, `on_load` and the binding of inputs raise.
     """
     program = api.load(*golden.sources, device=golden.device)
+    if on_load is not None:
+        on_load(program)
     inputs = read_arrays(golden.inputs)
     try:
         run = execution.run(

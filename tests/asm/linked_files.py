@@ -22,6 +22,11 @@ COMPILERS = {
 }
 
 
+# They are large, so CI does not install them: where they are, they are asked.
+LLD = pytest.param("lld", marks=pytest.mark.may_skip_in_ci)
+CLANG = pytest.param("clang", marks=pytest.mark.may_skip_in_ci)
+
+
 def assembled(text: str, folder: Path | None = None) -> Relocatable:
     """The object of a source."""
     return assembler.assemble_object([Source(text, "net.s", folder)])
@@ -40,7 +45,7 @@ def missing(name: str) -> bool:
 
 
 def need(name: str) -> None:
-    """Skip the test if a tool is missing: clang and lld are large, so CI does not install them."""
+    """Skip the test if a tool is missing."""
     if missing(name):
         pytest.skip(f"{name} is not installed")
 

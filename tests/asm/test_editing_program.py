@@ -10,6 +10,7 @@ from macaw.asm.assembler import Source
 from macaw.asm.diagnostics import ERROR
 from macaw.asm.editing import blocks
 from macaw.asm.editing.document import Document
+from macaw.asm.editing.fixes import Fix
 from macaw.asm.editing.program import EditedProgram
 from macaw.asm.editing.renaming import RenameError
 from tests.asm.corpus import FOLDER
@@ -350,15 +351,23 @@ MISSPELT = [
 ]
 
 
-def corrected(source: Document, text: str) -> tuple[int, str]:
-    """The number of corrections of a source, and its text with the last one of them."""
-    found = list(source.fixes(1, text.count("\n") + 1))
+def with_fix(text: str, fix: Fix) -> str:
+    """The text after a correction."""
     lines = text.split("\n")
-    for fix in found[-1:]:
-        line = lines[fix.span.line - 1]
-        before, after = line[: fix.span.column - 1], line[fix.span.end_column - 1 :]
-        lines[fix.span.line - 1] = before + fix.text + after
-    return len(found), "\n".join(lines)
+    line = lines[fix.span.line - 1]
+    before, after = line[: fix.span.column - 1], line[fix.span.end_column - 1 :]
+    lines[fix.span.line - 1] = before + fix.text + after
+    return "\n".join(lines)
+
+
+def corrected(source: Document, text: str) -> tuple[int, str]:
+    """The number of guesses among the corrections, and the text with the last one of them."""
+    found = [
+        fix
+        for fix in source.fixes(1, text.count("\n") + 1)
+        if fix.diagnostic.hint.startswith("did you mean '")
+    ]
+    return len(found), with_fix(text, found[-1]) if found else text
 
 
 @pytest.mark.parametrize("path", MISSPELT, ids=lambda path: path.stem)
@@ -379,6 +388,98 @@ def test_each_did_you_mean_is_a_correction(path: Path) -> None:
         last = guesses[-1]
         assert (last.span.line, last.message) not in errors
         text = after
+
+
+@pytest.mark.parametrize(
+    ("line", "title", "after"),
+    [
+        (" add a0 a1, a2", "Insert ','", " add a0, a1, a2"),
+        (" add a0, a1  a2", "Insert ','", " add a0, a1,  a2"),
+        ("loop  addi a0, a0, -1", "Insert ':'", "loop:  addi a0, a0, -1"),
+        ("start", "Insert ':'", "start:"),
+        (" lw a0, 4(sp", "Insert ')'", " lw a0, 4(sp)"),
+        (" addi a0, a1, 5)", "Remove ')'", " addi a0, a1, 5"),
+        (" add a0,, a1, a2", "Remove ','", " add a0, a1, a2"),
+        (" add %a0, a1, a2", "Remove '%'", " add a0, a1, a2"),
+        (" .asciz 'hello'", "Change 'hello' to \"hello\"", ' .asciz "hello"'),
+        (' .asciz "hello', "Insert '\"'", ' .asciz "hello"'),
+    ],
+)
+def test_a_mark_that_is_missing_or_too_much_is_corrected(line: str, title: str, after: str) -> None:
+    text = f".core cp\n{line}\n"
+    (fix,) = Document(text, "t.s").fixes(2, 2)
+    assert fix.title == title
+    # A blank after an inserted mark, if there was one before it, stays.
+    assert with_fix(text, fix) == f".core cp\n{after}\n"
+    assert not [x for x in Document(with_fix(text, fix), "t.s").diagnostics if x.severity == ERROR]
+
+
+def test_every_mark_of_the_corpus_is_corrected() -> None:
+    """After the edit, the message at this place is another one or gone."""
+    count = 0
+    for path in sorted((FOLDER / "err").glob("*.s")):
+        text = path.read_text("utf-8")
+        for fix in Document(text, str(path), path.parent).fixes(1, text.count("\n") + 1):
+            if fix.diagnostic.hint.startswith("did you mean '"):
+                continue
+            after = Document(with_fix(text, fix), str(path), path.parent).diagnostics
+            wrong = fix.diagnostic
+            assert (wrong.span, wrong.message) not in {(x.span, x.message) for x in after}, path
+            count += 1
+    assert count >= 20
+
+
+def test_a_mark_is_inserted_into_the_body_of_a_macro() -> None:
+    text = ".macro do a\n add \\a a1, a2\n.endm\n.core cp\n do a0\n"
+    (fix,) = Document(text, "t.s").fixes(5, 5)
+    assert with_fix(text, fix) == text.replace("\\a a1", "\\a, a1")
+
+
+# --- sources without .core -----------------------------------------------------------------
+
+PLAIN = "        .globl  f\nf:      addi    a0, a0, 1\n        lw      a1, 4(sp)\n        ret\n"
+
+
+def test_a_source_without_core_is_cps_everywhere() -> None:
+    source, same = Document(PLAIN, "t.s"), Document(f"        .core cp\n{PLAIN}", "t.s")
+    assert source.diagnostics == ()
+    for line, column in ((2, 10), (2, 17), (3, 10), (4, 10)):
+        hover, other = source.hover(line, column), same.hover(line + 1, column)
+        assert hover is not None
+        assert other is not None
+        assert hover.text == other.text
+    for line, column in ((2, 9), (2, 24), (3, 21)):
+        mine, other_items = source.completions(line, column), same.completions(line + 1, column)
+        assert [x.word for x in mine.items] == [x.word for x in other_items.items]
+        assert len(mine.items) > 5
+    assert "a0" in [x.word for x in source.completions(2, 17).items]
+    assert source.signatures(2, 17) == same.signatures(3, 17)
+    shift = len(same.text) - len(PLAIN)
+    words = [(x.role, x.start) for x in source.coloured_words(0, len(PLAIN))]
+    theirs = same.coloured_words(shift, len(same.text))
+    assert words == [(x.role, x.start - shift) for x in theirs]
+    assert list(source.annotations(0, len(PLAIN)))
+    core = source.core_at(1)
+    assert core is not None
+    assert core.name == "cp"
+
+
+def test_a_mistake_in_a_source_without_core_is_shown() -> None:
+    source = Document(PLAIN.replace("addi ", "adi "), "t.s")
+    (wrong,) = source.diagnostics
+    assert wrong.message == "cp has no instruction 'adi'"
+    assert [x.text for x in source.fixes(2, 2)] == ["andi"]
+
+
+def test_gnu_says_that_the_beginning_is_cps() -> None:
+    text = f"{PLAIN}        .core   vc\n        vadd.b  vr0, vr0, vr0\n"
+    for gnu in (False, True):
+        source = Source(text, "t.s")
+        document = Document(text, "t.s", whole=EditedProgram((source,), gnu=gnu))
+        assert bool(document.diagnostics) is not gnu
+        hover = document.hover(2, 10)
+        assert (hover is not None) is gnu
+        assert document.hover(6, 10) is not None
 
 
 def test_a_correction_in_an_expansion_changes_the_call() -> None:

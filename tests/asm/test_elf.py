@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from macaw.asm import elf
-from macaw.asm.assembler import assemble
+from macaw.asm import elf, elf_object
+from macaw.asm.assembler import assemble, assemble_object
+from macaw.asm.disassembler import disassemble
 from macaw.asm.program import Program, Section, Symbol, Tensor
 from macaw.asm.source import Source
 from tests.asm.elf_file import CODE, FILE, PROGRAM
@@ -37,6 +38,57 @@ def test_a_program_without_anything_is_a_file() -> None:
 
 
 # --- GNU's tools -------------------------------------------------------------------------
+
+
+WEAK = """        .core   cp
+        .weak   chosen, none, number
+        .global shared
+        .set    number, 7
+_start: la      a0, chosen
+        ret
+shared: ret
+chosen: ret
+"""
+STRONG = """        .core   cp
+        .global chosen
+chosen: li      a0, 7
+        ret
+"""
+
+
+def bindings(path: Path) -> dict[str, list[str]]:
+    """The bindings that readelf shows for each name."""
+    found: dict[str, list[str]] = {}
+    for line in output("readelf", "-sW", str(path)).splitlines():
+        words = line.split()
+        if len(words) == 8 and words[0][:-1].isdigit():
+            found.setdefault(words[7], []).append(words[4])
+    return found
+
+
+def test_weak_symbols_are_weak_in_the_file(tmp_path: Path) -> None:
+    weak, strong = Source(WEAK, "a.s"), Source(STRONG, "b.s")
+    alone, both = assemble(weak), assemble([weak, strong])
+    for name, program in (("alone", alone), ("both", both)):
+        (tmp_path / name).write_bytes(elf.write(program))
+        assert elf.read((tmp_path / name).read_bytes()) == program
+    again = assemble(Source(disassemble(alone)))
+    assert again.symbols == alone.symbols
+    found = bindings(tmp_path / "alone")
+    names = ("chosen", "number", "shared", "_start")
+    assert [found[name] for name in names] == [["WEAK"], ["WEAK"], ["GLOBAL"], ["LOCAL"]]
+    assert "none" not in found
+    assert sorted(bindings(tmp_path / "both")["chosen"]) == ["GLOBAL", "LOCAL"]
+
+
+def test_weak_symbols_are_weak_in_an_object(tmp_path: Path) -> None:
+    weak = Source(WEAK.replace("ret", "lui a0, %hi(none)"), "a.s")
+    for name, sources in (("alone", [weak]), ("both", [weak, Source(STRONG, "b.s")])):
+        (tmp_path / name).write_bytes(elf_object.write(assemble_object(sources)))
+    found = bindings(tmp_path / "alone")
+    names = ("chosen", "none", "number", "shared")
+    assert [found[name] for name in names] == [["WEAK"], ["WEAK"], ["WEAK"], ["GLOBAL"]]
+    assert sorted(bindings(tmp_path / "both")["chosen"]) == ["GLOBAL", "LOCAL"]
 
 
 @pytest.fixture

@@ -126,7 +126,7 @@ BROKEN = {
     "symbol name": (with_symbol(1, 0, b"\xff\xff"), "the name of symbol 1 is at 0xffff"),
     "symbol without name": (with_symbol(1, 0, b"\0"), r"symbol 1 \(\): cannot be"),
     "symbol type": (with_symbol(1, 12, b"\x0d"), "cannot be in a file of ours"),
-    "weak symbol": (with_symbol(6, 12, b"\x20"), "cannot be in a file of ours"),
+    "symbol binding": (with_symbol(6, 12, b"\x30"), "cannot be in a file of ours"),
     "symbol section": (with_symbol(1, 14, b"\x50"), "there is no section 0x50"),
     "undefined symbol": (with_symbol(1, 14, b"\0"), "cannot be in a file of ours"),
     "common symbol": (with_symbol(1, 14, b"\xf2\xff"), "there is no section 0xfff2"),

@@ -15,12 +15,16 @@ from elftools.elf.relocation import RelocationSection
 from elftools.elf.sections import SymbolTableSection
 
 from macaw.asm import elf, elf_object
+from macaw.asm.assembler import assemble
 from macaw.asm.diagnostics import AssemblyError
+from macaw.asm.disassembler import disassemble
 from macaw.asm.elf_format import ElfError
+from macaw.asm.program import Program
+from macaw.asm.source import Source
 from macaw.emu.device import Device
 from macaw.isa import config
 from tests.asm.gnu_tools import output, tool
-from tests.asm.linked_files import assembled, compile_c, gnu_object, link, write
+from tests.asm.linked_files import CLANG, LLD, assembled, compile_c, gnu_object, link, write
 
 # What of a symbol of another object may stand in code and data. GNU as takes the same lines.
 LINES = """
@@ -261,9 +265,8 @@ def test_the_object_without_lines(layer: Path) -> None:
     assert elf_object.write(item) == elf_object.write(assembled(LAYER, layer))
 
 
-@pytest.mark.may_skip_in_ci  # lld and clang are large; where they are they are asked
-@pytest.mark.parametrize("linker", ["ld", "lld"])
-@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("linker", ["ld", LLD])
+@pytest.mark.parametrize("compiler", ["gcc", CLANG])
 def test_a_linked_file_is_a_program(layer: Path, linker: str, compiler: str) -> None:
     compile_c(layer, compiler, "main.c", "-O1", "-g")
     assert link(layer, linker, "main.o", "net.o") == ""
@@ -298,6 +301,54 @@ def test_a_linked_file_is_a_program(layer: Path, linker: str, compiler: str) -> 
     assert again == program
 
 
+def memory(program: Program) -> dict[int, int]:
+    """The bytes that are not 0 when the program is loaded, by address."""
+    return {
+        section.load_address + place: byte
+        for section in program.sections
+        for place, byte in enumerate(section.data)
+        if byte
+    }
+
+
+def test_the_disassembly_of_a_linked_file_assembles(layer: Path) -> None:
+    """Everything is where it was, if C has nothing in external memory."""
+    own = "        .section .data.cp\nown:    .word   5, own\n        .section .text.cp\n"
+    write(layer, assembled(LAYER.replace("        .global _start\n", own, 1).replace(
+        "_start: call", "        .global _start\n_start: call"), layer))  # fmt: skip
+    text = MAIN.replace('__attribute__((section(".text.vc"))) ', "")
+    (layer / "main.c").write_text(text)
+    compile_c(layer, "gcc", "main.c", "-O1", "-g")
+    assert link(layer, "ld", "main.o", "net.o") == ""
+    program = elf.read((layer / "app.elf").read_bytes())
+    assert any(item.name == ".data.cp" for item in program.sections)
+    source = disassemble(program)
+    assert source.startswith("# Linked with objects of other tools. Everything stays where it is.")
+    again = assemble(Source(source, "again.s"))
+    assert memory(again) == memory(program)
+    assert (again.tensors, again.entry) == (program.tensors, program.entry)
+    parts = [[(x.address, x.core, x.index) for x in item.parts("pe")] for item in (program, again)]
+    assert parts[0] == parts[1] != []
+    for name in ("main", "zeros", "shared", "twice"):
+        assert again.symbol(name).value == program.symbol(name).value
+    machine = Device(config.load("tiny"))
+    machine.load(again)
+    assert machine.run(max_cycles=10_000).exit_code == 0
+    assert machine.read_tensor("y").tolist() == [1, 2, 3, 4, 5, 6, 7, 8]
+
+
+def test_the_disassembly_of_c_in_external_memory_is_for_reading(layer: Path) -> None:
+    """It follows the tensors, and the assembler places nothing after them."""
+    compile_c(layer, "gcc", "main.c", "-O1", "-g")
+    assert link(layer, "ld", "main.o", "net.o") == ""
+    program = elf.read((layer / "app.elf").read_bytes())
+    code = program.section(".text.vc.c")
+    assert code.address >= max(x.address + x.size for x in program.tensors)
+    source = disassemble(program)
+    assert "This is for reading: C in external memory would be laid out anew." in source
+    assert memory(assemble(Source(source, "again.s"))) != memory(program)
+
+
 def test_gnu_tools_read_the_linked_file(layer: Path) -> None:
     compile_c(layer, "gcc", "main.c", "-O1", "-g")
     assert link(layer, "ld", "main.o", "net.o") == ""
@@ -310,13 +361,12 @@ def test_gnu_tools_read_the_linked_file(layer: Path) -> None:
     assert "y[i] = i + ones[i % 3] + zeros[i];" in dump.stdout
 
 
-@pytest.mark.may_skip_in_ci  # gdb-multiarch is asked where it is
-@pytest.mark.parametrize("linker", ["ld", "lld"])
+@pytest.mark.parametrize("linker", ["ld", LLD])
 def test_gdb_knows_the_lines_of_both(layer: Path, linker: str) -> None:
     import shutil
 
     if shutil.which("gdb-multiarch") is None:
-        pytest.skip("gdb-multiarch is not installed")  # it is large: CI does not install it
+        pytest.skip("gdb-multiarch is not installed")
     compile_c(layer, "gcc", "main.c", "-O0", "-g")
     assert link(layer, linker, "main.o", "net.o") == ""
     asked = ["info line main.c:8", "info line net.s:21", "info line net.s:17", "list net.s:21,21"]
@@ -337,8 +387,7 @@ def test_gdb_knows_the_lines_of_both(layer: Path, linker: str) -> None:
 OTHER = "        .globl main\nmain:   li a0, 0\n        ret\n"
 
 
-@pytest.mark.may_skip_in_ci  # as above
-@pytest.mark.parametrize("linker", ["ld", "lld"])
+@pytest.mark.parametrize("linker", ["ld", LLD])
 def test_a_script_of_other_sources_is_refused(layer: Path, linker: str) -> None:
     gnu_object(layer, OTHER)
     changed = LAYER.replace("addi    a0, a0, 1", "addi    a0, a0, 1\n        nop")
@@ -349,8 +398,7 @@ def test_a_script_of_other_sources_is_refused(layer: Path, linker: str) -> None:
     assert "the object and this script are not of the same sources: write both anew" in said
 
 
-@pytest.mark.may_skip_in_ci  # as above
-@pytest.mark.parametrize("linker", ["ld", "lld"])
+@pytest.mark.parametrize("linker", ["ld", LLD])
 @pytest.mark.parametrize(
     ("section", "message"),
     [

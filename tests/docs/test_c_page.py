@@ -29,7 +29,13 @@ def test_the_messages_are_the_tools() -> None:
     table = TEXT.split("## When it does not fit\n", 1)[1]
     sources = "".join(
         (ROOT / "asm" / name).read_text("utf-8")
-        for name in ("linker_script.py", "elf_read.py", "elf_format.py", "elf_note.py")
+        for name in (
+            "linker_script.py",
+            "elf_read.py",
+            "elf_headers.py",
+            "elf_format.py",
+            "elf_note.py",
+        )
     )
     rows = re.findall(r"^\| `(.+?)` \|", table, re.MULTILINE)
     assert len(rows) == 6

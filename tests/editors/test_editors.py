@@ -118,6 +118,22 @@ def test_the_extension_names_its_files() -> None:
     assert language["id"] == grammar["language"]
 
 
+def test_the_lock_file_is_of_the_extension_and_names_no_registry() -> None:
+    """`make vsix` installs with `npm ci`, from the registry of whoever calls it."""
+    package = json.loads((ROOT / "editors" / "vscode" / "package.json").read_text("utf-8"))
+    lock = json.loads((ROOT / "editors" / "vscode" / "package-lock.json").read_text("utf-8"))[
+        "packages"
+    ]
+    own = lock.pop("")
+    assert own["devDependencies"] == package["devDependencies"]
+    for name, version in package["devDependencies"].items():
+        assert lock[f"node_modules/{name}"]["version"] == version
+    assert len(lock) > 100
+    for name, item in lock.items():
+        assert "resolved" not in item, name
+        assert item["integrity"].startswith("sha512-"), name
+
+
 def test_the_extension_knows_the_roles_of_the_server() -> None:
     """A role that VS Code does not know by itself is declared, and each gets the grammar's colour."""
     package = json.loads((ROOT / "editors/vscode/package.json").read_text("utf-8"))

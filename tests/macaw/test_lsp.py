@@ -102,6 +102,44 @@ def talk(path: Path, conversation: Callable[[Editor], Awaitable[None]]) -> None:
     asyncio.run(whole())
 
 
+@pytest.mark.parametrize("gnu", [False, True])
+def test_a_source_without_core(tmp_path: Path, gnu: bool) -> None:
+    """With the option of `--gnu`, also one that has a `.core` later."""
+    text = "loop:   addi    a0 a0, -1\n        bnez    a0, loop\n"
+    text += "        .core   vc\n" if gnu else ""
+
+    async def conversation() -> None:
+        editor = Editor(tmp_path / "a.s")
+        (wrong,) = await editor.open(text, gnu=gnu)
+        assert wrong.message == "expected ',' before 'a0'"
+        hover = await editor.client.text_document_hover_async(types.HoverParams(**editor.at(1, 9)))
+        assert hover is not None
+        found = await editor.client.text_document_completion_async(
+            types.CompletionParams(**editor.at(1, 16))
+        )
+        assert isinstance(found, list)
+        assert "a0" in [item.label for item in found]
+        actions = await editor.client.text_document_code_action_async(
+            types.CodeActionParams(
+                types.TextDocumentIdentifier(editor.uri),
+                wrong.range,
+                types.CodeActionContext([wrong]),
+            )
+        )
+        assert actions is not None
+        (action,) = actions
+        assert isinstance(action, types.CodeAction)
+        assert action.title == "Insert ','"
+        assert action.edit is not None
+        assert action.edit.changes is not None
+        ((edit,),) = action.edit.changes.values()
+        assert edit.range.start == edit.range.end == types.Position(0, 18)
+        assert await editor.change(0, 18, 18, edit.new_text) == []
+        await editor.close()
+
+    asyncio.run(conversation())
+
+
 def test_diagnostics_come_and_go_with_edits(tmp_path: Path) -> None:
     async def conversation(editor: Editor) -> None:
         assert await editor.open(GOOD) == []

@@ -52,6 +52,90 @@ def test_options(
     assert [words for words in unsaid if words in text] == []
 
 
+RUNS = '        .core   cp\n.L:\n        .warning "careful"\n        li a7, 93\n        li a0, 0\n        ecall\n'
+CONCORD = ROOT / "src" / "macaw" / "samples" / "nnp"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("asm",),
+        ("asm", "-c", "-o", "a.o"),
+        ("run",),
+        ("debug", "--batch", "-e", "quit"),
+        ("profile",),
+        ("header",),
+    ],
+    ids=" ".join,
+)
+def test_every_command_that_assembles_takes_the_options(
+    macaw: Macaw, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    (tmp_path / "a.s").write_text(RUNS)
+    plain, fewer, wrong = (
+        macaw(*command, "a.s", *options) for options in ((), ("-Wno-user",), ("-Werror=user",))
+    )
+    assert (plain.returncode, fewer.returncode, wrong.returncode) == (0, 0, 2), wrong.stderr
+    assert "[-Wunused-label]" in plain.stderr
+    assert "careful" in plain.stderr
+    assert "[-Wunused-label]" in fewer.stderr
+    assert "careful" not in fewer.stderr
+    assert "error: careful [-Werror]" in wrong.stderr
+    assert wrong.stdout == ""
+    unknown = macaw(*command, "a.s", "-Wno-usr")
+    assert unknown.returncode == 2
+    assert "did you mean 'user'?" in " ".join(unknown.stderr.split())
+
+
+def test_the_warnings_beside_errors_are_chosen_too(macaw: Macaw, tmp_path: Path) -> None:
+    (tmp_path / "a.s").write_text(f"{TEXT}        ad a0, a1\n")
+    for command in ("asm", "run"):
+        both, one, error = (
+            macaw(command, "a.s", *options) for options in ((), ("-Wno-user",), ("-Werror=user",))
+        )
+        for result in (both, one, error):
+            assert result.returncode == 2
+            assert "no instruction 'ad'" in result.stderr
+        assert "warning: careful" in both.stderr
+        assert "careful" not in one.stderr
+        assert "error: careful [-Werror]" in error.stderr
+
+
+def test_golden_tests_with_warnings_as_errors(macaw: Macaw, tmp_path: Path) -> None:
+    (tmp_path / "a.s").write_text(RUNS)
+    (tmp_path / "golden.toml").write_text('source = "a.s"\n')
+    assert macaw("test", "--update", ".").returncode == 0
+    plain, wrong = macaw("test", "."), macaw("test", ".", "-Werror", "-Wno-unused-label")
+    assert (plain.returncode, wrong.returncode) == (0, 2)
+    assert "careful" not in plain.stdout + plain.stderr
+    assert "WRONG" in wrong.stdout
+    assert "careful [-Werror]" in wrong.stdout
+    assert "unused" not in wrong.stdout
+
+
+def test_concord_takes_the_options(macaw: Macaw, tmp_path: Path) -> None:
+    for path in CONCORD.iterdir():
+        if path.is_file():
+            (tmp_path / path.name).write_bytes(path.read_bytes())
+    source = tmp_path / "dense.s"
+    source.write_text(f'{source.read_text()}\n        .warning "careful"\n')
+    plain, fewer, wrong = (
+        macaw("concord", "dense.s", "-o", f"{name}.py", option)
+        for name, option in (("a", "-Wuser"), ("b", "-Wno-user"), ("c", "-Werror"))
+    )
+    assert (plain.returncode, fewer.returncode, wrong.returncode) == (0, 0, 2), plain.stderr
+    assert "warning: careful" in plain.stderr
+    assert fewer.stderr == ""
+    assert "error: careful [-Werror]" in wrong.stderr
+    assert [(tmp_path / f"{name}.py").exists() for name in "abc"] == [True, True, False]
+
+
+def test_a_header_without_a_source_has_no_warnings_to_choose(macaw: Macaw) -> None:
+    result = macaw("header", "-Werror")
+    assert result.returncode == 2
+    assert "-D, -I and -W go with a FILE" in result.stderr
+
+
 def test_the_names_are_listed(macaw: Macaw, source: str) -> None:
     result = macaw("asm", source, "-Whelp")
     assert result.returncode == 0

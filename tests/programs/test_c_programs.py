@@ -14,7 +14,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 import macaw
-from tests.asm.linked_files import compile_c, link, need
+from tests.asm.linked_files import CLANG, LLD, compile_c, link, need
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = {"c_layer": "layer", "c_vector": "vectors"}  # the Macaw source of each
@@ -60,9 +60,8 @@ def test_build_sh_makes_it_anew(folder: Path) -> None:
     check(folder, f"{folder.name}.elf")
 
 
-@pytest.mark.may_skip_in_ci  # clang and lld are large; where they are they are asked
-@pytest.mark.parametrize("linker", ["ld", "lld"])
-@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("linker", ["ld", LLD])
+@pytest.mark.parametrize("compiler", ["gcc", CLANG])
 def test_other_compilers_and_linkers(folder: Path, compiler: str, linker: str) -> None:
     item = macaw.assemble_object(folder / f"{PROGRAMS[folder.name]}.s")
     macaw.save_object(item, folder / "net.o")
@@ -138,15 +137,19 @@ def test_a_breakpoint_in_c_that_vc_runs_is_hit() -> None:
 
 def test_dis_prints_all_of_it() -> None:
     text = macaw.disassemble(KEPT["c_layer"])
-    assert text.startswith("# Linked with objects of other tools. This is for reading")
+    assert text.startswith("# Linked with objects of other tools. Everything stays")
     for line in (
         ".input  x, int8, 64",
         ".seq    layer",
         "dispatch ",
-        ".section .text.c",
+        ".org    0x1b8",
         "_start:",
     ):
         assert line in text
+    x = np.load(ROOT / "programs" / "c_layer" / "x.npy")
+    again = macaw.run(macaw.assemble(macaw.Source(text)), x=x)
+    first = macaw.run(macaw.load(KEPT["c_layer"]), x=x)
+    assert (again.stdout, again.cycles) == (first.stdout, first.cycles)
     text = macaw.disassemble(KEPT["c_vector"], core="vc")
     assert "pmac.s8 vr3, vr0, vr1, vr2, acc" in text
     assert "core.start" not in text

@@ -22,6 +22,7 @@ function serverOptions() {
   return {
     includeDirs: given.get("includeDirs"),
     defines: given.get("defines"),
+    gnu: given.get("gnu"),
     inlayHints: {
       values: given.get("inlayHints.values"),
       addresses: given.get("inlayHints.addresses"),

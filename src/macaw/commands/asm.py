@@ -5,43 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import combinations
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from macaw.commands.options import assembly_options, sources_argument
+from macaw.commands.warning_option import chosen_errors, chosen_warnings, warning_option
 from macaw.errors import EXIT_WRONG_INPUT
 
-
-def _warning_kinds(
-    ctx: click.Context, _option: click.Parameter, values: tuple[str, ...]
-) -> tuple[set[str], set[str]]:
-    """Return the names of the warnings that `-W` leaves out, and of those that it makes errors."""
-    if not values:
-        return set(), set()
-    from macaw.asm.warnings import WARNINGS, WarningNameError, check_name
-
-    silent: set[str] = set()
-    errors: set[str] = set()
-    for value in values:
-        if value == "help":
-            for name, meaning in WARNINGS.items():
-                click.echo(f"-W{name:<18} {meaning}")
-            ctx.exit()
-        if value == "error":
-            errors.update(WARNINGS)
-            continue
-        name = value.removeprefix("no-").removeprefix("error=")
-        try:
-            check_name(name)
-        except WarningNameError as error:
-            raise click.BadParameter(str(error)) from None
-        if value.startswith("error="):
-            errors.add(name)
-        elif value.startswith("no-"):
-            silent.add(name)
-        else:
-            silent.discard(name)
-    return silent, errors
+if TYPE_CHECKING:
+    from macaw.asm.warnings import WarningChoice
 
 
 @click.command("asm", short_help="Assemble source files into an executable or object.")
@@ -103,15 +76,7 @@ def _warning_kinds(
     metavar="N",
     help="Print at most N errors and as many warnings; 0 prints all.",
 )
-@click.option(
-    "-W",
-    "kinds",
-    multiple=True,
-    callback=_warning_kinds,
-    metavar="error|no-NAME|error=NAME",
-    help="-Werror: treat warnings as errors; -Werror=NAME: one kind; -Wno-NAME: leave one out;"
-    " -WNAME: take it in again. -Whelp lists the names.",
-)
+@warning_option
 def command(
     sources: tuple[str, ...],
     output: str | None,
@@ -127,7 +92,7 @@ def command(
     listing: str | None,
     style: str,
     max_errors: int,
-    kinds: tuple[set[str], set[str]],
+    choice: WarningChoice | None,
 ) -> int:
     """Assemble FILEs together into one ELF executable, or into an image for a loader.
 
@@ -138,11 +103,10 @@ def command(
     written.
     """
     from macaw import api
-    from macaw.asm.diagnostics import ERROR, AssemblyError
+    from macaw.asm.diagnostics import AssemblyError
     from macaw.asm.relocatable import Relocatable
-    from macaw.asm.warnings import as_errors, chosen
     from macaw.files import refuse_same_file, write_bytes
-    from macaw.terminal.diagnostics_output import print_diagnostics, warnings_of
+    from macaw.terminal.diagnostics_output import print_diagnostics
 
     if memory and format == "elf":
         raise click.UsageError("--memory goes with --format bin or hex")
@@ -165,23 +129,22 @@ def command(
         record = Record()
     assemble = api.assemble_object if relocatable else api.assemble
     try:
-        result = assemble(
-            *sources,
-            device=device,
-            defines=defines,
-            include_dirs=folders,
-            record=record,
-            gnu=gnu,
-        )
+        with chosen_errors(choice):
+            result = assemble(
+                *sources,
+                device=device,
+                defines=defines,
+                include_dirs=folders,
+                record=record,
+                gnu=gnu,
+            )
+        program = result.program if isinstance(result, Relocatable) else result
+        _keep_files(target, others, program.read_files)
+        warnings = chosen_warnings(program, choice)
     except AssemblyError as error:
-        print_diagnostics(chosen(error.diagnostics, kinds[0]), style, max_errors)
+        print_diagnostics(error.diagnostics, style, max_errors)
         return EXIT_WRONG_INPUT
-    program = result.program if isinstance(result, Relocatable) else result
-    _keep_files(target, others, program.read_files)
-    warnings = as_errors(chosen(warnings_of(program), kinds[0]), kinds[1])
     print_diagnostics(warnings, style, max_errors)
-    if any(item.severity == ERROR for item in warnings):
-        return EXIT_WRONG_INPUT
     if isinstance(result, Relocatable):
         api.save_object(result, target, lines=lines)
         if script is not None:

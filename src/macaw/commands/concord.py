@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from macaw.commands import suggestions
-from macaw.commands.options import LazyChoice
+from macaw.commands.options import LazyChoice, load_program
+from macaw.commands.warning_option import warning_option
 from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
+
+if TYPE_CHECKING:
+    from macaw.asm.warnings import WarningChoice
 
 
 def _targets() -> Sequence[str]:
@@ -71,6 +76,7 @@ def _entries(
     metavar="DATA",
     help="Run emulator and software on the tensors of a .npz file and compare all bits.",
 )
+@warning_option
 def command(
     file: str,
     output: str | None,
@@ -79,6 +85,7 @@ def command(
     entries: list[tuple[str, int]],
     pictures: tuple[str, ...],
     check: str | None,
+    choice: WarningChoice | None,
 ) -> int:
     """Write the nnp part of FILE, a source or an executable, as a Python file.
 
@@ -94,14 +101,16 @@ def command(
 
     target_file = Path(output or Path(file).with_suffix(".py"))
     outputs = [target_file, *map(Path, pictures)]
-    files.refuse_overwriting(
-        outputs, [file, *([device] if device else []), *([check] if check else [])]
-    )
     kinds = [path.suffix.lower().lstrip(".") for path in outputs[1:]]
     for kind, path in zip(kinds, pictures, strict=True):
         if kind not in ("dot", "svg"):
             raise InputError(f"{path} is no name of a picture", "NAME.dot or NAME.svg")
-    concordant = concordance.concord(file, target, device=device, entries=entries)
+    program = load_program(
+        [file], device, [check] if check else [], list(map(str, outputs)), choice=choice
+    )
+    concordant = concordance.concord(
+        program, target, device=device, entries=entries, name=Path(file).name
+    )
     data = concordance.read_data(check) if check else None
     concordant.write(target_file)
     for kind, path in zip(kinds, pictures, strict=True):

@@ -16,6 +16,7 @@ from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS, InputError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from macaw.asm.warnings import WarningChoice
     from macaw.debugger.commands.answers import Answer
     from macaw.debugger.commands.interpreter import Interpreter
     from macaw.debugger.gdb.link import Link
@@ -86,6 +87,7 @@ def command(
     inputs: dict[str, str],
     item: int | None,
     device: str | None,
+    choice: WarningChoice | None,
     engine: str,
     scripts: tuple[str, ...],
     lines: tuple[str, ...],
@@ -112,7 +114,7 @@ def command(
 
         silent = as_json or has_screen or gdb is not None  # answers, panels, gdb show the output
         return debugging.make_interpreter(
-            load_program(sources, device),
+            load_program(sources, device, choice=choice),
             files.read_arrays(inputs),
             item=item,
             device=device,

@@ -7,7 +7,7 @@ import click
 from macaw.commands import suggestions
 
 
-@click.command("dis", short_help="Disassemble an executable into source.")
+@click.command("dis", short_help="Disassemble an executable or an object.")
 @click.argument("file", type=click.Path(), metavar="FILE")
 @click.option(
     "--core",
@@ -28,14 +28,16 @@ from macaw.commands import suggestions
 def command(file: str, core: str | None, section: str | None, raw: bool) -> int:
     """Print source that assembles to the same bytes as FILE, an ELF executable.
 
-    With --core or --section, print only these parts; they are not the whole program. If another
-    toolchain made FILE, the text is for reading only.
+    With --core or --section, print only these parts; they are not the whole program. Of an object
+    for a linker, list the sections with symbols, relocations and source lines.
     """
     from macaw import api
+    from macaw.asm.program import Program
     from macaw.terminal.source_output import print_source
 
-    text = api.disassemble(file, core=core, section=section, raw=raw)
-    if raw:
+    item = api.read_elf(file)
+    text = api.disassemble(item, core=core, section=section, raw=raw)
+    if raw or not isinstance(item, Program):
         click.echo(text, nl=False)
     else:
         print_source(text)

@@ -2,47 +2,50 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from macaw.commands.options import assembly_options
-from macaw.errors import EXIT_WRONG_INPUT
+from macaw.commands.warning_option import chosen_errors, chosen_warnings, warning_option
+
+if TYPE_CHECKING:
+    from macaw.asm.warnings import WarningChoice
 
 
 @click.command("header", short_help="Write macaw.h: instructions and addresses for C.")
 @click.argument("sources", nargs=-1, type=click.Path(), metavar="[FILE...]")
 @click.option("-o", "output", type=click.Path(), metavar="OUT", help="Write to a file.")
 @assembly_options
+@warning_option
 def command(
     sources: tuple[str, ...],
     output: str | None,
     folders: tuple[str, ...],
     defines: dict[str, str],
     device: str | None,
+    choice: WarningChoice | None,
 ) -> int:
     """Print macaw.h: macros for the instructions of cp and vc that no compiler knows,
     core numbers and addresses of the device; of FILEs, assembled as `macaw asm -c` does
     with the same options, tensors and addresses.
     """
     from macaw import api
-    from macaw.asm.diagnostics import AssemblyError
     from macaw.files import refuse_overwriting, write_bytes
-    from macaw.terminal.diagnostics_output import print_diagnostics, warnings_of
+    from macaw.terminal.diagnostics_output import print_diagnostics
 
     written = [output] if output else []
     refuse_overwriting(written, [*sources, *([device] if device else [])])
     item = None
     if sources:
-        try:
+        with chosen_errors(choice):
             item = api.assemble_object(
                 *sources, device=device, defines=defines, include_dirs=folders
             )
-        except AssemblyError as error:
-            print_diagnostics(error.diagnostics)
-            return EXIT_WRONG_INPUT
         refuse_overwriting(written, item.program.read_files)
-        print_diagnostics(warnings_of(item.program))
-    elif defines or folders:
-        raise click.UsageError("-D and -I go with a FILE")
+        print_diagnostics(chosen_warnings(item.program, choice))
+    elif defines or folders or choice is not None:
+        raise click.UsageError("-D, -I and -W go with a FILE")
     text = api.c_header(item) if item is not None else api.c_header(device=device)
     if output:
         write_bytes(output, text.encode())

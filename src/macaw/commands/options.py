@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from macaw.commands import suggestions
+from macaw.commands.warning_option import chosen_errors, chosen_warnings, warning_option
 
 if TYPE_CHECKING:
     from macaw.asm.program import Program
+    from macaw.asm.warnings import WarningChoice
 
     _Type = click.ParamType[str]
 else:
@@ -160,7 +162,7 @@ def assembly_options(command: Command) -> Command:
 def program_options(
     inputs_help: str = "Bind an input to a .npy file.",
 ) -> Callable[[Command], Command]:
-    """Return a decorator that adds FILEs, -i and --device to a command that runs a program.
+    """Return a decorator that adds FILEs, -i, -W and --device to a command that runs a program.
 
     FILE may be a folder. The command gets the files, inputs and settings of its program
     (`program_folder`); those that the command line names replace them.
@@ -197,6 +199,7 @@ def program_options(
                     help="Run on this device, not the program's.",
                     shell_complete=suggestions.devices,
                 ),
+                warning_option,
             )
         ):
             command = option(command)
@@ -233,17 +236,20 @@ def load_program(
     inputs: Iterable[str] = (),
     outputs: Sequence[str] = (),
     hint: str = "-o names another",
+    *,
+    choice: WarningChoice | None,
 ) -> Program:
-    """Return the program of a command's FILEs and print its warnings.
+    """Return the program of a command's FILEs and print its warnings, as -W chooses them.
 
     Raises `InputError`, with `hint`, if an output would overwrite a FILE, the device's, one of
     `inputs` or a file that the program reads. Raises what `macaw.load` raises.
     """
     from macaw import api, files
-    from macaw.terminal.diagnostics_output import print_diagnostics, warnings_of
+    from macaw.terminal.diagnostics_output import print_diagnostics
 
     files.refuse_overwriting(outputs, [*sources, *inputs, *([device] if device else [])], hint)
-    program = api.load(*sources, device=device)
+    with chosen_errors(choice):
+        program = api.load(*sources, device=device)
     files.refuse_overwriting(outputs, program.read_files, hint)
-    print_diagnostics(warnings_of(program))
+    print_diagnostics(chosen_warnings(program, choice))
     return program

@@ -17,6 +17,7 @@ from macaw.commands.options import (
 from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
 
 if TYPE_CHECKING:
+    from macaw.asm.warnings import WarningChoice
     from macaw.profiling.model import Profile
 
 
@@ -129,6 +130,7 @@ def command(
     sources: tuple[str, ...],
     inputs: dict[str, str],
     device: str | None,
+    choice: WarningChoice | None,
     item: int,
     mode: str,
     num: dict[str, int],
@@ -164,7 +166,7 @@ def command(
         files.refuse_same_file(one, other)
     earlier = None if against is None else from_json(_read_json(against), against)
     inputs_read = [*inputs.values(), *([against] if against else [])]
-    program = load_program(sources, device, inputs_read, outputs, "another name")
+    program = load_program(sources, device, inputs_read, outputs, "another name", choice=choice)
     options = Options(
         mode,
         num,

@@ -17,6 +17,7 @@ from macaw.commands.options import (
 from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS
 
 if TYPE_CHECKING:
+    from macaw.asm.warnings import WarningChoice
     from macaw.emu.device import Device
     from macaw.execution import Run
 
@@ -43,6 +44,7 @@ def command(
     inputs: dict[str, str],
     results: dict[str, str],
     device: str | None,
+    choice: WarningChoice | None,
     max_cycles: int | None,
     engine: str,
     jitter: int | None,
@@ -58,7 +60,7 @@ def command(
     from macaw.terminal import console
     from macaw.terminal.progress_bar import ProgressBar
 
-    program = load_program(sources, device, inputs.values(), list(results.values()))
+    program = load_program(sources, device, inputs.values(), list(results.values()), choice=choice)
     if device and program.config_toml:
         ours = execution.configuration_of(program, device)
         made_for = execution.configuration_of(program)

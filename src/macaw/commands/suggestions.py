@@ -46,10 +46,11 @@ def sections(ctx: click.Context, _parameter: click.Parameter, start: str) -> lis
     if not file:
         return []
     try:
-        program = api.load_object(file)
+        item = api.read_elf(file)
     except MacawError:
         return []
-    return [CompletionItem(x.name) for x in program.sections if x.name.startswith(start)]
+    names = dict.fromkeys(x.name for x in item.sections)
+    return [CompletionItem(name) for name in names if name.startswith(start)]
 
 
 def arrays(_ctx: click.Context, _parameter: click.Parameter, start: str) -> list[CompletionItem]:

@@ -20,8 +20,8 @@ class ClientOptions:
     """The options of a session.
 
     `include_dirs` and `defines` are those of `-I` and `-D`; a relative folder counts from the first
-    of `folders`, the folders that the editor has open. `notes` are the kinds of notes inside of
-    lines. `encoding` is the unit of columns.
+    of `folders`, the folders that the editor has open. `gnu` is that of `--gnu`. `notes` are the
+    kinds of notes inside of lines. `encoding` is the unit of columns.
     """
 
     include_dirs: tuple[str, ...] = ()
@@ -29,6 +29,7 @@ class ClientOptions:
     notes: frozenset[str] = frozenset(_NOTES.values())
     folders: tuple[Path, ...] = ()
     encoding: types.PositionEncodingKind = types.PositionEncodingKind.Utf16
+    gnu: bool = False
 
 
 def read_options(params: types.InitializeParams) -> ClientOptions:
@@ -49,6 +50,7 @@ def read_options(params: types.InitializeParams) -> ClientOptions:
         frozenset(kind for name, kind in _NOTES.items() if shown.get(name) is not False),
         folders,
         choose_encoding(params),
+        options.get("gnu") is True,
     )
 
 

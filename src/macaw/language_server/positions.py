@@ -38,6 +38,9 @@ class Positions:
 
         An end is the offset of the line break.
         """
+        if "\r" not in self.text:  # nearly always, and it is done after each edit
+            starts = self._assembler_starts
+            return starts, [*(start - 1 for start in starts[1:]), len(self.text)]
         spans = [match.span() for match in _LINE_END.finditer(self.text)]
         starts = [0, *(end for _start, end in spans)]
         return starts, [*(start for start, _end in spans), len(self.text)]

@@ -50,6 +50,7 @@ class LoadedProgram:
             options.defines,
             self._check_cancellation,
             self._text_of,
+            options.gnu,
         )
 
     def _check_cancellation(self) -> None:

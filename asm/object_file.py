@@ -1,0 +1,52 @@
+"""An object for a linker as it is in a file, of Macaw or of another tool: plain data.
+
+Each section begins at address 0, so an object is no `Program`: a linker gives the addresses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+
+from macaw.asm.program import Line, Section, Symbol
+from macaw.asm.relocation_names import relocation_name
+from macaw.isa.lazy_dataclass import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectRelocation:
+    """A change that the linker makes in a section."""
+
+    address: int  # in its section
+    kind: int  # R_RISCV_*
+    symbol: str  # or the name of a section, for its start; empty: no symbol
+    addend: int
+
+    def __str__(self) -> str:
+        sign = "-" if self.addend < 0 else "+"
+        addend = f"{sign}{abs(self.addend):#x}" if self.addend else ""
+        if not self.symbol:
+            return f"{relocation_name(self.kind)} {addend.lstrip('+')}".rstrip()
+        return f"{relocation_name(self.kind)} {self.symbol}{addend}"
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectSection:
+    """A section of an object with what belongs to it; addresses count from its start.
+
+    The section of a Macaw object has the name of its part, and `name` is that in the file. `place`
+    is the address for which Macaw has assembled it; None for other tools.
+    """
+
+    name: str
+    section: Section
+    symbols: tuple[Symbol, ...] = ()
+    relocations: tuple[ObjectRelocation, ...] = ()  # by address
+    lines: tuple[Line, ...] = ()  # by address
+    place: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectFile:
+    """An object: its loaded sections in the order of the file. Several may have the same name."""
+
+    sections: tuple[ObjectSection, ...] = field(default=())
