@@ -75,7 +75,9 @@ def apply(choice: WarningChoice | None, diagnostics: Iterable[Diagnostic]) -> li
     if choice is None:
         return list(diagnostics)
     return [
-        Diagnostic(ERROR, f"{x.message} [-Werror]", x.span, x.hint, x.chain, x.source, x.name)
+        Diagnostic(
+            ERROR, f"{x.message} [-Werror={x.name}]", x.span, x.hint, x.chain, x.source, x.name
+        )
         if x.severity == WARNING and x.name in choice.errors
         else x
         for x in diagnostics

@@ -30,8 +30,8 @@ def source(tmp_path: Path) -> str:
         (("-Wno-user",), 0, ["unused-label"], ["careful"]),
         (("-Wno-user", "-Wuser"), 0, ["unused-label", "careful"], []),
         (("-Wno-user", "-Wno-unused-label"), 0, [], ["warning"]),
-        (("-Werror",), 2, ["error: careful [-Werror]"], ["warning:"]),
-        (("-Werror=user",), 2, ["error: careful [-Werror]", "warning: label"], []),
+        (("-Werror",), 2, ["error: careful [-Werror=user]"], ["warning:"]),
+        (("-Werror=user",), 2, ["error: careful [-Werror=user]", "warning: label"], []),
         (("-Werror", "-Wno-user", "-Wno-unused-label"), 0, [], ["error"]),
         (("-Wno-usr",), 2, ["no warning is called 'usr'; did you mean 'user'?"], []),
         (("-Wnothing",), 2, ["no warning is called 'nothing'"], []),
@@ -80,7 +80,7 @@ def test_every_command_that_assembles_takes_the_options(
     assert "careful" in plain.stderr
     assert "[-Wunused-label]" in fewer.stderr
     assert "careful" not in fewer.stderr
-    assert "error: careful [-Werror]" in wrong.stderr
+    assert "error: careful [-Werror=user]" in wrong.stderr
     assert wrong.stdout == ""
     unknown = macaw(*command, "a.s", "-Wno-usr")
     assert unknown.returncode == 2
@@ -98,7 +98,7 @@ def test_the_warnings_beside_errors_are_chosen_too(macaw: Macaw, tmp_path: Path)
             assert "no instruction 'ad'" in result.stderr
         assert "warning: careful" in both.stderr
         assert "careful" not in one.stderr
-        assert "error: careful [-Werror]" in error.stderr
+        assert "error: careful [-Werror=user]" in error.stderr
 
 
 def test_golden_tests_with_warnings_as_errors(macaw: Macaw, tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_golden_tests_with_warnings_as_errors(macaw: Macaw, tmp_path: Path) -> N
     assert (plain.returncode, wrong.returncode) == (0, 2)
     assert "careful" not in plain.stdout + plain.stderr
     assert "WRONG" in wrong.stdout
-    assert "careful [-Werror]" in wrong.stdout
+    assert "careful [-Werror=user]" in wrong.stdout
     assert "unused" not in wrong.stdout
 
 
@@ -126,7 +126,7 @@ def test_concord_takes_the_options(macaw: Macaw, tmp_path: Path) -> None:
     assert (plain.returncode, fewer.returncode, wrong.returncode) == (0, 0, 2), plain.stderr
     assert "warning: careful" in plain.stderr
     assert fewer.stderr == ""
-    assert "error: careful [-Werror]" in wrong.stderr
+    assert "error: careful [-Werror=user]" in wrong.stderr
     assert [(tmp_path / f"{name}.py").exists() for name in "abc"] == [True, True, False]
 
 
