@@ -32,7 +32,10 @@ def is_gnu_source(text: str) -> bool:
 
 
 class DeviceChoice:
-    """The device of a run: the caller's device, else that of `.device`, else `DEFAULT_DEVICE`."""
+    """The device of a run.
+
+    This is the device that the caller chose, else the one of `.device`, else `DEFAULT_DEVICE`.
+    """
 
     def __init__(self, device: str | Configuration | None) -> None:
         self._config = load(device) if isinstance(device, str) else device
@@ -55,9 +58,9 @@ class DeviceChoice:
 
     @property
     def external_bytes(self) -> int:
-        """The size of external memory in bytes, as far as it is known.
+        """The size of external memory in bytes, on the device that is chosen so far.
 
-        Unlike `config`, this property leaves `.device` free to change the device later.
+        After the use of this property, `.device` may still change the device (unlike `config`).
         """
         if self._config is None:
             return int(settings()["mem.external_bytes"].default)
@@ -88,14 +91,15 @@ class DeviceChoice:
 
     @property
     def is_fixed(self) -> bool:
-        """Whether the caller chose the device, so that the source's is not taken."""
+        """Whether the caller chose the device. Then `.device` of the source has no effect."""
         return self._fixed
 
     def change(self, line: LogicalLine, field: Name, value: Any) -> None:
         """Carry out a `.setting` line: give a field of the device another value.
 
-        The field `name` is the device's name. Values that agree with one another only once further
-        lines have changed others are errors at the end, see `check`. Raises `Mistake`.
+        The field `name` is the device's name. Values of several fields may contradict each other
+        until further lines have changed them; `check` reports those that still do at the end.
+        Raises `Mistake`.
         """
         if self._fixed:
             return
@@ -120,7 +124,7 @@ class DeviceChoice:
             self._disagreement = line, Mistake(str(error), field)
 
     def check(self, report: Report) -> None:
-        """Report values of `.setting` that do not agree with one another."""
+        """Report values of `.setting` that contradict each other."""
         if self._disagreement is not None:
             report.mistake(*self._disagreement)
 
@@ -128,9 +132,9 @@ class DeviceChoice:
 class SourceFolders:
     """The folders of `-I`, in which a run looks for files, and the names of the files read.
 
-    `text_of` returns the text of a file that is open in an editor, which counts instead of the
-    file's bytes, and None for any other file. `included` has each text that `.include` has read,
-    once for each source of the run.
+    If a file is open in an editor, `text_of` returns the editor's text, which is used instead of
+    the file's bytes. For any other file `text_of` returns None. `included` has each text that
+    `.include` has read, once for each source of the run.
     """
 
     def __init__(

@@ -125,7 +125,7 @@ class CorePart:
     def places_labels(self, area: Area) -> bool:
         """Return whether a label in `area` gets its address at once: the present end of the area.
 
-        If not, the label stays pending until the next bytes are added.
+        If not, the label stays pending until bytes are appended to the area.
         """
         return True
 
@@ -160,7 +160,7 @@ class CorePart:
         return tuple(name for name, rows in self.core.rows.items() if any(map(_begins_group, rows)))
 
     def check_group(self, context: StatementContext, statement: Statement) -> None:
-        """Warn if a part records in the same register group twice: the first record is lost."""
+        """Warn if a part records twice in a register group: the first record is then lost."""
         if statement.head is None or statement.head.text not in self.group_starters:
             return
         context.state.effects += 1

@@ -222,8 +222,8 @@ def to_json(diagnostics: Iterable[Diagnostic], left_out: str = "") -> str:
 def guessing() -> Iterator[None]:
     """Limit how many names `did_you_mean` may compare inside the `with` block.
 
-    After that it returns no hints. Without the limit, a source with thousands of wrong words would
-    take minutes.
+    When the limit is reached, `did_you_mean` returns no more hints. Without the limit, a source
+    with thousands of wrong words would take minutes.
     """
     before = _guesses.set(_Guesses())
     try:

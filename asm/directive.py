@@ -50,7 +50,7 @@ def check_count(statement: Statement, low: int, high: int, syntax: str) -> None:
 def name_of(node: Node, what: str = "a symbol") -> Name:
     """Return an operand that must be a name. Raises `Mistake` for another operand.
 
-    The message says that `what` is needed.
+    `what` describes the name that is needed, for the message.
     """
     if not isinstance(node, Name):
         raise Mistake(f"{what} is needed here", node)

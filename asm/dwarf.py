@@ -45,14 +45,17 @@ OPCODE_BASE = len(OPERANDS) + 1
 
 
 class Reference(NamedTuple):
-    """Where a debug section has the address of something in another section, in 32 bits."""
+    """The place in a debug section of the 32-bit address of something in another section."""
 
     offset: int
     target: str  # the section's name; of a debug section the address counts from its own begin
 
 
 class DebugSection(NamedTuple):
-    """A debug section of an executable. In an object a linker completes the references."""
+    """The bytes of a debug section, and its references to other sections.
+
+    In an executable the references are complete; in an object a linker completes them.
+    """
 
     data: bytes
     references: tuple[Reference, ...] = ()

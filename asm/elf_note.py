@@ -1,11 +1,14 @@
 """Reads and writes `.note.macaw`, which stores as JSON what ELF has no field for.
 
-The note's description is a UTF-8 JSON object: `version`, `device` (name), `config` (the complete
-effective configuration as TOML), `tensors` (name, direction, dtype, shape, address, at; in source
-order), `parts` (section, core, index; one for each section of a core) and optionally `hints` (core,
-name, memory, address, rows, cols). With `placed` (section, address, load, size) the note is that of
-an object for a linker: the linked file has these sections at these addresses, and those of other
-tools beside them.
+The note's description is a UTF-8 JSON object with these members:
+
+- `version`, and `device`, the name of the device
+- `config`: the complete configuration of the device as TOML
+- `tensors`: name, direction, dtype, shape, address and `at` of each, in source order
+- `parts`: section, core and index, one for each section of a core
+- optionally `hints`: core, name, memory, address, rows and cols of each
+- in an object for a linker `placed`: section, address, load address and size of each section. In
+  the linked file these sections have these addresses; sections of other tools are beside them.
 """
 
 from __future__ import annotations

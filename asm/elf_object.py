@@ -1,7 +1,8 @@
-"""ELF objects for a linker: a `Relocatable` to bytes.
+"""Writes a `Relocatable` as an ELF object for a linker.
 
-Every section is called `.macaw` and its own name, and begins at 0; the linker script puts it at its
-address. The debug sections refer to section symbols, the code and data to symbols of other objects.
+The name of every section is `.macaw` and the section's own name, and its address is 0. The linker
+script gives it its final address. The debug sections refer to section symbols. Code and data refer
+to symbols of other objects.
 """
 
 from __future__ import annotations

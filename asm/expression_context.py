@@ -135,7 +135,7 @@ class ExpressionContext:
         return symbol
 
     def is_external(self, node: Name) -> bool:
-        """Return whether a name is left to a linker: it has no definition here, or a weak one."""
+        """Return whether only a linker knows the symbol: it is not defined here, or it is weak."""
         linkage = self.state.linkage
         if linkage is None or not self.state.is_read or isinstance(node, FixedName):
             return False

@@ -74,7 +74,7 @@ Value = int | Address
 
 @dataclass(frozen=True, eq=False)
 class External:
-    """The area of a symbol in another object; only a linker will know its address."""
+    """An area that represents a symbol of another object; only a linker will know its address."""
 
     name: str
 

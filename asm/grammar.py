@@ -278,7 +278,7 @@ _BAD_NUMBER = re.compile(r"[A-Za-z0-9_.$]+")
 def explain(error: UnexpectedInput, text: str, whole: str = "") -> Mistake:
     """Return Lark's error as a `Mistake` in plain words.
 
-    `whole` names what may follow if the text is a complete expression.
+    `whole` describes, for the message, what may follow if the text is a complete expression.
     """
     if isinstance(error, UnexpectedCharacters):
         return _unreadable(error.pos_in_stream or 0, text)

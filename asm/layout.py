@@ -81,7 +81,7 @@ class Area:
 
 @dataclass(eq=False)
 class SectionPlan:
-    """A section before the layout: its areas in order, its memory, its address if that is fixed."""
+    """A section before the layout: its areas in order, its memory, and perhaps a fixed address."""
 
     name: str
     memory: str  # LOCAL, EXTERNAL, UNIT, OWN

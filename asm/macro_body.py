@@ -186,8 +186,8 @@ class ExpandedText(SourceText):
 class RepeatedText(ExpandedText):
     """The expansion of a body without values, repeated `rounds` times.
 
-    A diagnostic of a line is reported once for all rounds. If a repetition has several such texts,
-    `first` is the earliest; None means this one.
+    A diagnostic of a line is reported once for all rounds. A repetition may have several such
+    texts. `first` is the earliest of them; None means that this text is the earliest.
     """
 
     def __init__(

@@ -26,7 +26,8 @@ def address_of(symbol: Definition) -> int:
 def symbols(program: ProgramSymbols, layout: Layout) -> list[Symbol]:
     """Return the symbols of the object file, without those that are private.
 
-    If the source does not give the size of a symbol, `_NATURAL` replaces it (see `with_size`).
+    If the source does not give the size of a symbol, its size is the mark `_NATURAL`. The caller
+    replaces it by `with_size`.
     """
     result = []
     for scope in program.table.scopes:

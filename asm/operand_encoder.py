@@ -109,7 +109,7 @@ class OperandUse:
     def direct(self) -> Callable[[int], int] | None:
         """The function that computes the field's value from the operand's value alone.
 
-        None if the value also depends on the address of the word.
+        It is None if the field's value also depends on the address of the word.
         """
         if self.operand.kind.relative:
             return None
@@ -121,10 +121,10 @@ class OperandUse:
 
     @cached_property
     def to_address(self) -> tuple[Callable[[int], int], int] | None:
-        """For a field such as `%lo(operand - . + 4)` the function (`%lo`) and the constant (4).
+        """The function and the constant of a field such as `%lo(operand - . + 4)`: `%lo` and 4.
 
-        The field's value is the function of a sum: the distance from the word to the operand, and
-        the constant. None for other fields.
+        The field's value is that function of a sum: the distance from the word to the operand, plus
+        the constant. The property is None for other fields.
         """
         if not isinstance(self.node, Call) or self.node.function not in _PARTS:
             return None

@@ -38,8 +38,9 @@ class Relocation:
 class Linkage:
     """The symbols and relocations that a run has left to the linker so far.
 
-    While it `is_relocating`, weak symbols count as those of other objects, too: elsewhere, as in
-    `. - symbol`, their own definition is meant.
+    While `is_relocating` is true, the run looks for words that need a relocation. Then a weak
+    symbol counts as a symbol of another object, too. At other times, as in `. - symbol`, its
+    own definition is used.
     """
 
     externals: dict[str, External] = field(default_factory=dict)

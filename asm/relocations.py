@@ -19,10 +19,10 @@ WORD = 4  # bytes
 
 
 def relocate_number(context: StatementContext, node: Node) -> bool:
-    """Leave the 32-bit number at the context's place to the linker, if it needs another object.
+    """Leave the 32-bit number at the context's place to the linker, if only the linker knows it.
 
-    It must be a symbol of another object, perhaps with an offset. Returns False if it is something
-    else. The caller asks after the layout. Raises `Mistake`.
+    Return whether this is so: `node` is then a symbol of another object, perhaps with an offset.
+    The caller asks after the layout. Raises `Mistake`.
     """
     if context.state.linkage is None:
         return False
@@ -35,8 +35,8 @@ def relocate_operand(
 ) -> bool:
     """Leave an operand of the instruction at the context's place to the linker, if possible.
 
-    It must depend on one symbol of another object, and the operand's field must have a relocation
-    for it. Returns False otherwise. The caller asks after the layout. Raises as `evaluate`.
+    Return whether it was possible. The operand must depend on one symbol of another object, and its
+    field must have a relocation for it. The caller asks after the layout. Raises as `evaluate`.
     """
     if context.state.linkage is None or operand.kind.by_name:
         return False

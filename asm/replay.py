@@ -1,8 +1,8 @@
-"""Expansions whose bytes are known: a macro call or a repetition's round that was read before.
+"""Puts the bytes of a macro call or of a repetition's round again, without reading its text again.
 
-An expansion is pure if it only puts bytes that follow from its text: it uses no symbol, no address
-and no number of a call, and it defines and reports nothing. The same text then gives the same bytes
-at each place with the same alignment, so the bytes are put there without reading the text.
+This is possible if the expansion is pure: its bytes follow from its text alone. Such an expansion
+uses no symbol, no address and no number of a call, and it defines and reports nothing. The same
+text then gives the same bytes at each place with the same alignment.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class Replay:
         return Recording(bytes(area.data[mark.size :]), offsets, has_instructions, spent)
 
     def keep(self, expansion: Expansion, recording: Recording) -> None:
-        """Keep what an expansion added, for further calls with the same values."""
+        """Store what an expansion added, for later calls with the same values."""
         self._bytes += len(recording.data) + 4 * len(recording.offsets)
         if self._bytes > _MOST_BYTES:
             self.forget()
@@ -127,7 +127,7 @@ class Replay:
         return recording
 
     def forget(self) -> None:
-        """Drop all recordings: a macro has another meaning now."""
+        """Drop all recordings, because the meaning of a macro has changed."""
         self._recordings.clear()
         self._bytes = 0
 

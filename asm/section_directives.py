@@ -1,4 +1,4 @@
-"""The directives that change the section: `.section` and its relatives, as in GNU as."""
+"""The directives that change the section (`.section`, `.text`, `.previous`, ...), as in GNU as."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chooses the section of a part that takes the bytes of a section in a source for GNU as."""
+"""Chooses the section of a part for the bytes of a section that a source for GNU as names."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class SectionWords:
 
 
 def section_of(name: str, words: SectionWords) -> str | None:
-    """Return the section of a part that takes the bytes of a source's section.
+    """Return the section of a part that takes the bytes of a section in a source for GNU as.
 
-    It is `.text`, `.rodata`, `.data` or `.bss`, else `DROPPED`. Return None for an unknown name
-    without flags.
+    The result is `.text`, `.rodata`, `.data` or `.bss`, or `DROPPED` if no program loads the
+    section. Return None for an unknown name without flags.
     """
     for section, begins in _FAMILIES.items():
         if any(_begins(name, begin) for begin in begins):

@@ -98,7 +98,7 @@ class SourceText:
         return Span(self.name, line, column, max(end_column, column + 1))
 
     def identity(self, start: int) -> tuple[SourceText, int]:
-        """Return the key by which the report recognises a line: here its text and its offset.
+        """Return the key by which the report recognises a line: this text, and the line's offset.
 
         In a `RepeatedText` a line has the same key in all rounds, so its error is reported once.
         """

@@ -29,9 +29,9 @@ from macaw.isa import registry
 
 
 class Reinterpret(Exception):
-    """The unknown first word of a line is probably a misspelt directive on text or macro.
+    """Raised if the first word of a line is probably a misspelt macro or directive on text.
 
-    The reader should carry out `line`, which has the guessed word.
+    The reader should carry out `line` instead, which has the guessed word.
     """
 
     def __init__(self, line: LogicalLine) -> None:

@@ -132,11 +132,14 @@ class Scope:
         return symbol
 
     def following(self, name: str) -> Definition | None:
-        """Return the definition that a use before all definitions means: the first definition."""
+        """Return the first definition of a name, for a use before all definitions.
+
+        Return None if the name has no definition.
+        """
         return self.first.get(name) or self.find(name)
 
     def clash(self, name: str) -> Definition | None:
-        """Return the definition that forbids a new definition of `name`.
+        """Return the definition because of which `name` cannot be defined again.
 
         Return None if the name is free.
         """

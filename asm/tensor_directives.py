@@ -18,7 +18,7 @@ TENSOR_ALIGN = 64
 def declare_tensor(parts: CoreParts, context: StatementContext, statement: Statement) -> None:
     """Carry out `.input` or `.output`: declare a named tensor. Raises `Mistake`.
 
-    It lies in external memory, or where `at=` says.
+    The tensor lies in external memory, or in the memory that `at=` names.
     """
     head = statement.head
     assert head is not None

@@ -12,7 +12,10 @@ from macaw.isa.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class TextDirective:
-    """A directive that works on text. The fields that `Directive` also has mean the same."""
+    """A directive that works on text.
+
+    A field that has the same name as a field of `Directive` also has the same meaning.
+    """
 
     name: str
     syntax: str
@@ -24,9 +27,9 @@ class TextDirective:
 
 
 def statement_of(stack: TextStack, command: Command) -> Statement:
-    """Return the statement of a command. Report and leave out what cannot be parsed.
+    """Return the statement of a command. Report a part that cannot be parsed, and leave it out.
 
-    Raises `AlreadyReported` if nothing is left.
+    Raises `AlreadyReported` if no part can be parsed.
     """
     statement = parse_line(stack.state, command.line)
     if statement.head is None:

@@ -1,8 +1,8 @@
-"""The texts that are being read: a file, and on top of it what it includes and expands to.
+"""The stack of texts that the assembler reads: a file, and above it includes and expansions.
 
-A directive on text (`.include`, `.rept`) or a macro call adds a text; the line that asks for it is
-a `Command`. The depth of nested texts is limited, and so are the total lines and characters of all
-expansions of a run.
+A directive on text (`.include`, `.rept`) or a macro call adds a text. The line with the directive
+or call is a `Command`. The depth of nested texts is limited, and so are the total lines and
+characters of all expansions of a run.
 """
 
 from __future__ import annotations
@@ -109,9 +109,9 @@ class Conditional:
 
 @dataclass(slots=True, eq=False)
 class Frame:
-    """A text that is being read.
+    """A text on the stack, with the lines and rounds that are still to read.
 
-    `lines` are the remaining lines of its present round, `rounds` the rounds after it.
+    `lines` are the remaining lines of its present round; `rounds` is the number of rounds after it.
     """
 
     kind: str  # "file", "include", "macro", "repetition"
@@ -203,8 +203,8 @@ class TextStack:
     def collect(self, command: Command, opening: Sequence[str], end: str) -> list[LogicalLine]:
         """Read and return the lines of the body that `command` begins, up to its `end`.
 
-        Words of `opening` inside of the body have an `end` of their own. Only lines of the present
-        text, or of one round of it, count. Raises `Mistake` if the `end` is missing.
+        Words of `opening` inside of the body have an `end` of their own. The body must end in the
+        text in which it begins, in the same round. Raises `Mistake` if the `end` is missing.
         """
         self.collects = True
         try:
@@ -234,9 +234,10 @@ class TextStack:
         self.frames = [Frame("file", self._lines(text))]
 
     def expand(self, command: Command, macro: Macro, values: Sequence[str]) -> None:
-        """Read a macro's body next. If its bytes for these values are known, put them instead.
+        """Put the body of a macro on the stack, with values.
 
-        Raises `LimitExceeded`, as all methods that add a text.
+        If the bytes of the body are known for these values, add the bytes instead. Raises
+        `LimitExceeded`, as all methods that add a text.
         """
         body = macro.body
         assert body is not None

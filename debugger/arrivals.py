@@ -19,7 +19,7 @@ NONE = 1 << 62  # no point has so high a number
 
 @dataclass
 class Arrival:
-    """One arrival of a core at an instruction, with the points that cannot stop it there again."""
+    """One arrival of a core at an instruction, and the points that must not stop it there again."""
 
     moment: object  # `Inspectable.moment`
     points: set[int] = field(default_factory=set)  # numbers of points that were counted here
@@ -33,14 +33,14 @@ class Arrivals:
         self._at: dict[tuple[str, int], Arrival] = {}  # by core and address
 
     def clear(self) -> None:
-        """Forget all arrivals. Called before another run and after a change of position."""
+        """Drop all arrivals, before another run or after a change of position."""
         self._at.clear()
 
     def show(self, core: Core, newest: int) -> None:
         """Record that a stop shows a core before its next instructions.
 
-        In these arrivals, points with a number above `newest` do not stop the core: the user has
-        set them while he saw the core there.
+        In these arrivals, points with a number above `newest` do not stop the core, because the
+        user has set them after this stop.
         """
         for address in core.next_addresses:
             arrival = self._arrival(core, address)

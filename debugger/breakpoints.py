@@ -126,7 +126,8 @@ class Breakpoints:
     def check_next(self, core: Core) -> None:
         """Count the breakpoints at the instruction before which a step has stopped a core.
 
-        A dprintf is not counted: it prints later, right before the core executes the instruction.
+        The method does not count a dprintf, which prints later, right before the core executes the
+        instruction.
         """
         for address in core.next_addresses:
             points = self._halting.get(core.name, {}).get(address, ())

@@ -1,8 +1,8 @@
 """Finds the calls that a core is in, by return addresses in the link register and on the stack.
 
 Assembly code has no frame records. Therefore each word on the stack that is the address after a
-call is taken as a return address. A direct call counts only if its target is at or before the
-address in the inner function.
+call counts as a return address. A direct call counts only if its target is at or before the address
+in the inner function.
 """
 
 from __future__ import annotations

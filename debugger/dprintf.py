@@ -19,7 +19,10 @@ _BITS = ("x", "X", "o")
 
 
 def check_format(form: str) -> None:
-    """Raise `PointError` for a conversion wider than `WIDEST`, or with a width from a value."""
+    """Raise `PointError` for a format that could print too much.
+
+    This is a conversion wider than `WIDEST`, or one that takes its width from a value.
+    """
     for match in _CONVERSION.finditer(form):
         for width in filter(None, match.groups()[:2]):
             if width == "*" or len(width) > 9 or int(width) > WIDEST:
@@ -29,7 +32,7 @@ def check_format(form: str) -> None:
 def dprintf_text(debuggee: Debuggee, point: Point, place: Place | None) -> str:
     """Return the text that a dprintf prints now.
 
-    Names in its expressions are resolved as seen from `place`, or from the focus if it is None. If
+    Names in its expressions mean what they mean at `place`, or at the focus if `place` is None. If
     an expression has no value, the text is the format with the error.
     """
     focus = (place,) if place is not None else None

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 class ElementPath:
     """A path into a field of a core's state, as the value that it has reached.
 
-    An assignment to `owner[key]` replaces the value. Without an owner, the value can be changed
-    only if it is a writeable array.
+    An assignment to `owner[key]` replaces the value. Without an `owner`, the value can be set only
+    if it is a writeable array.
     """
 
     value: Any

@@ -3,7 +3,8 @@
 Operators on whole numbers are those of the assembler, with 64 bits (`macaw.asm.expressions`; a true
 comparison is -1). Operators on real numbers and on arrays are those of Python and NumPy; on arrays
 they act element by element. Some expressions read only registers of one core, constants and plain
-memory. They also have a text in Python that the translated code of this core may contain.
+memory. For these the compiler also writes a Python text, which the translated code of this core may
+contain.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ _numbers = count(1)  # for names in compiled texts, so that no two expressions s
 
 
 class ExpressionError(ValueError):
-    """An error in an expression, or the lack of a value now.
+    """An error in an expression, or an expression that has no value now.
 
     `start` and `end` are offsets in the expression's text.
     """
@@ -109,7 +110,7 @@ class Expression:
         return any(access.memory for access, _ in self.accesses)
 
     def extents(self) -> list[tuple[int, int]]:
-        """Return the ranges of memory that it reads now, as (address, number of bytes)."""
+        """Return the ranges of memory that are read now, as (address, number of bytes)."""
         return [
             access.extent(*indices())
             for access, indices in self.accesses
@@ -117,7 +118,7 @@ class Expression:
         ]
 
     def holds(self) -> bool:
-        """Return whether it is true now: its value, or any element of an array, is not 0."""
+        """Return whether the expression is true now: its value, or any element, is not 0."""
         return bool(np.any(self.value()))
 
     def set(self, value: Any) -> None:
@@ -140,7 +141,7 @@ class Expression:
 def compile_expression(
     debuggee: Debuggee, text: str, focus: tuple[Place, ...] | None = None
 ) -> Expression:
-    """Compile a text, with names resolved as seen from a focus (None: the debuggee's focus).
+    """Compile a text. Its names mean what they mean at a focus (None: the debuggee's focus).
 
     The expression reads the debuggee's present device. Raises `ExpressionError`.
     """

@@ -1,4 +1,4 @@
-"""Frames: what the screen shows at one moment, as plain data that never changes.
+"""Frames: the data that the screen shows at one moment, which never change.
 
 A frame contains one part for each visible panel, by the panel's name. `age` is the number of stops
 since a value has changed: 0 if it has changed at this stop, `OLD` if the change is too old to be

@@ -59,7 +59,7 @@ MOST_PLACES = 8  # whose queues are shown
 
 
 class FrameBuilder:
-    """The builder of an interpreter's frames, in the thread that executes its commands."""
+    """Builds frames from an interpreter, in the thread that executes its commands."""
 
     def __init__(self, interpreter: Interpreter, arrangement: Arrangement) -> None:
         self.interpreter = interpreter
@@ -83,7 +83,7 @@ class FrameBuilder:
             self.log.append(OutputLine(stream, visible(line)))
 
     def add_command(self, line: str) -> None:
-        """Add a command that will be executed next to the output panel."""
+        """Add to the output panel a command that will be executed next."""
         self.log.append(OutputLine("command", visible(line)))
 
     def add_answer(self, line: str, answer: Answer) -> None:
@@ -146,7 +146,7 @@ class FrameBuilder:
                        parts=MappingProxyType({**frame.parts, **parts}))  # fmt: skip
 
     def age(self, key: Hashable, value: Any) -> int:
-        """Return how many stops ago the value of a key has changed, at most `OLD`."""
+        """Return how many stops ago the value with this key has changed, at most `OLD`."""
         last = self._changes.get(key)
         since = self._stops - OLD
         if last is not None and last[0] == value:
@@ -208,7 +208,7 @@ class FrameBuilder:
     def registers(self) -> tuple[Register, ...]:
         """Return the registers of the first focused place that have a value, at most `REGISTERS`.
 
-        Of a register's names, the first one is used.
+        If a register has several names, the first one is used.
         """
         session = self.interpreter.session
         place = session.focus[0]

@@ -32,8 +32,8 @@ class HeatMap:
     def grid(self, heat: str) -> Grid:
         """Return the value of the expression `heat` in each unit of the cores of one kind.
 
-        It is the kind of the focused core. If that kind has no units, it is the kind with the most
-        levels of units. An empty `heat` stands for the first counter of the units. If there are no
+        This is the kind of the focused core or, if that kind has no units, the kind with the most
+        levels of units. If `heat` is empty, the first counter of the units is used. If there are no
         values, the grid's `message` says why.
         """
         session = self.session

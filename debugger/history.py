@@ -138,7 +138,7 @@ class History:
     def forget_edits(self, position: Position) -> None:
         """Drop the checkpoint of the first edit after a position, and all later checkpoints.
 
-        Called when a run continues from the position: that run does not have these edits.
+        The session calls this when a run continues from the position: that run has no such edits.
         """
         later = (x.position for x in self.points if x.has_edits and x.position > position)
         first = min(later, default=None)

@@ -28,13 +28,13 @@ class HitCounter:
         self._conditions: dict[tuple[int, Place], Expression | None] = {}
 
     def prepare(self) -> None:
-        """Forget the compiled conditions after a change of points or of the device."""
+        """Drop the compiled conditions after a change of points or of the device."""
         self._conditions.clear()
 
     def condition(self, point: Point, place: Place) -> Expression | None:
         """Return a point's condition, compiled once; None if the point has none.
 
-        Names in it are resolved as seen from `place`, or, for a watch, from the watch's own focus.
+        Its names mean what they mean at `place` or, for a watch, at the watch's own focus.
         """
         key = point.number, place
         if key not in self._conditions:
@@ -60,10 +60,10 @@ class HitCounter:
     ) -> list[Hit]:
         """Count a point that a run has reached.
 
-        Return a list with its hit if it stops the run, else an empty list. The condition is
-        resolved as seen from `viewpoint`, a dprintf's text as seen from `place`. `by` names the
-        core or place that caused the hit. `values` are those of the announcement. `change` is the
-        old and the new value of a watch.
+        Return a list with its hit if it stops the run, else an empty list. Names in the condition
+        mean what they mean at `viewpoint`, names in a dprintf's text what they mean at `place`.
+        `by` names the core or place that caused the hit. `values` are those of the announcement.
+        `change` is the old and the new value of a watch.
         """
         condition = self.condition(point, viewpoint)
         more = dict(values or {})

@@ -1,4 +1,4 @@
-"""Takes requests from any thread to stop a run or a command."""
+"""Requests, from any thread, that a run or a command stops."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class Interrupts:
 
     @property
     def pending(self) -> bool:
-        """Whether a stop was requested and `take` was not called since."""
+        """Whether a stop was requested after the last call of `take`."""
         return self._event.is_set()
 
     def request(self) -> None:
-        """Request that the present run or command stops soon; if there is none, the next one."""
+        """Request that the present run or command stops soon; without one, the next one stops."""
         self._event.set()
         thread = self._user_thread
         if thread is not None and not self.running:
@@ -44,8 +44,8 @@ class Interrupts:
     def check(self) -> None:
         """Raise `SessionError` if a stop was requested and no device runs.
 
-        While a device runs, it is the device that stops, between two acts; an exception from a
-        condition would interrupt it in an act.
+        While a device runs, the device itself stops, between two acts. An exception from a
+        condition would interrupt it in the middle of an act.
         """
         if not self.running and self.take():
             raise SessionError("interrupted")

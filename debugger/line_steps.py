@@ -34,7 +34,8 @@ class LineStepper:
     def step(self, over: bool) -> tuple[Stop, bool]:
         """Run to the start of another line; with `over`, lines of called functions do not count.
 
-        Returns the stop, and whether the core has reached the line; a point may stop it before.
+        Returns the stop, and whether the core has reached the line. A point may stop the core
+        before.
         """
         code, runner, core = self.code, self.runner, self.core
         first, retired = code.line(core.next_address), core.retired

@@ -33,8 +33,8 @@ class LocationError(ValueError):
 class Location:
     """The addresses that a location means.
 
-    `text` does not depend on the focus: a line number has its file before it, an address after `*`
-    is a number.
+    `text` names the location without the focus: a line number has its file before it, and an
+    address after `*` is a number.
     """
 
     text: str

@@ -26,7 +26,7 @@ Resolution = tuple[Access, Sequence[Node]]  # a value, and the nodes of its subs
 
 
 class NameResolver:
-    """The resolver of the names in one expression, as seen from a focus."""
+    """Resolves the names in one expression; a focus decides what short names mean."""
 
     def __init__(self, debuggee: Debuggee, focus: Sequence[Place]) -> None:
         self.focus = focus

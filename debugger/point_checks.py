@@ -1,8 +1,8 @@
 """Checks whether a point makes sense on a device, and finds where a breakpoint stops.
 
-A breakpoint at an address becomes a break of the cores that execute there (`macaw.emu.breaks`).
-Fast engines run up to a break at full speed, and test conditions over registers inside translated
-code.
+A breakpoint at an address becomes a break of the cores that execute the code at this address
+(`macaw.emu.breaks`). Fast engines run up to a break at full speed, and test conditions over
+registers inside translated code.
 """
 
 from __future__ import annotations

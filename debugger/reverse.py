@@ -22,7 +22,7 @@ Matches = Callable[["Event"], bool]
 
 
 class Interruption(Exception):
-    """A stop that was requested during a search in the past. The device stays where it was then."""
+    """Raised if a search in the past was asked to stop. The device stays where the search was."""
 
     def __init__(self, stop: Stop) -> None:
         super().__init__(stop.message)
@@ -32,7 +32,8 @@ class Interruption(Exception):
 class InstructionEnd(NamedTuple):
     """The moment when a core has completed an instruction.
 
-    `retired` is the number of instructions that it has completed, `address` that of the next one.
+    `retired` is the number of instructions that the core has completed, `address` the address of
+    the next one.
     """
 
     position: Position
@@ -58,8 +59,8 @@ def instruction_ends(
 ) -> list[InstructionEnd]:
     """Return the ends of a core's last `count` or more instructions before `end`, earliest first.
 
-    `retired` is the number of instructions that the core had executed at `end`. Of a core with one
-    unit the last of these ends is left out, because the caller does not need it. If the run has
+    `retired` is the number of instructions that the core had executed at `end`. If the core has one
+    unit, the last of these ends is left out, because the caller does not need it. If the run has
     fewer instructions, the first item is the start of the run. Raises `Interruption`.
     """
     ends: list[InstructionEnd] = []
@@ -114,8 +115,8 @@ def announcement_positions(
 ) -> list[Position]:
     """Return the positions right after the last acts that made a matching announcement.
 
-    Only positions before the present count. The result has `count` or more, the earliest first; it
-    has fewer only if the search reached the start of the run. Raises `Interruption`.
+    Acts before the present are counted. The result has `count` positions or more, the earliest
+    first. It has fewer only if the search reached the start of the run. Raises `Interruption`.
     """
     device = runner.debuggee.device
     now = end = device.position

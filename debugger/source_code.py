@@ -73,7 +73,7 @@ class SourceCode:
         )
 
     def stack_test(self) -> Callable[[], bool]:
-        """Return a test of whether the stack pointer is back at its present value or above."""
+        """Return a function that tests if the stack pointer is at its present value or above."""
         core = self.core
         for file in core.table.files:
             for number, names in enumerate(file.names):

@@ -22,7 +22,7 @@ Bools = NDArray[np.bool_]
 
 
 class StateEvent(ABC):
-    """An event of one core that is read from the core's state."""
+    """An event of one core that is found by comparing the core's state before and after acts."""
 
     by_others = False  # acts of other cores may cause it
 
@@ -37,7 +37,7 @@ class StateEvent(ABC):
 
     @abstractmethod
     def look(self) -> Iterator[dict[str, Any]]:
-        """Yield the events since the last call, each as the values of an announcement."""
+        """Yield the events since the last call. Each has the values of an announcement."""
 
     @property
     def missing(self) -> str:

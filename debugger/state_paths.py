@@ -90,10 +90,10 @@ class Members:
         raise AccessError(f"{self.place} has no '{name}'{near(name, self.names())}")
 
     def source(self, steps: Sequence[str | int]) -> tuple[StateField, tuple[int, ...]] | None:
-        """Return the array field in which each unit has the number that the steps name.
+        """Return the array field that has, for each unit, the number that the steps name.
 
-        Also return the indices of the number in the field that follow the unit's indices. The
-        result is None if the steps do not name one number for each unit of the deepest level.
+        Also return the indices of the number in the field, which follow the indices of the unit.
+        The result is None if the steps do not name one number for each unit of the deepest level.
         """
         rows = {row.name: row for row in self.core.state.fields}
         result: tuple[StateField, tuple[int, ...]] | None = None

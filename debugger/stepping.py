@@ -1,4 +1,4 @@
-"""Steps that are counted: by instructions of cores and units, and by pieces of work.
+"""Steps that count: instructions of cores and units, or pieces of work.
 
 A piece is work longer than an instruction: an exe command of the array, a chain, a block of an
 island, or a transfer. The core's table names it (`Core.piece`).

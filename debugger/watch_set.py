@@ -1,4 +1,4 @@
-"""Tests all watches of a session: asks memories and cores to report, and collects reports."""
+"""Tests all watches of a session. Memories and cores report accesses to it."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class WatchSet:
             self._trackers.append(tracker)
 
     def forget_device(self) -> None:
-        """Forget what is armed on the device, because another device replaces it."""
+        """Forget the probes and watched memory on the device; another device replaces it."""
         self._watched_pages, self._cores_with_probes = set(), set()
 
     # On and off

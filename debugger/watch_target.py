@@ -1,4 +1,4 @@
-"""Declares what one watch needs: its value, where the value is, and how accesses to it are noticed.
+"""What one watch needs: its value, the place of the value, and a way to notice accesses to it.
 
 Registers of cores that test probes (`macaw.emu.breaks.Instrumented`) are watched by probes, so that
 their translated code can run. All other values are compared after each act, or the monitor listens

@@ -31,7 +31,7 @@ MAPPED = REGISTERS >> REGION_SHIFT  # registers
 
 
 class Guarded(Agent):
-    """A core that itself decides when, and how fast, other cores may access its own memory."""
+    """A core that decides when and how fast other cores may access its own memory."""
 
     @abstractmethod
     def reached(

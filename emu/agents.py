@@ -1,6 +1,6 @@
 """Agents: the part of a core that memory, the clock and other cores may use.
 
-`macaw.emu.core.Core`, which extends it, is the whole core.
+`macaw.emu.core.Core` extends `Agent` and adds the rest of a core.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Agent(ABC):
     ) -> None:
         """Count a memory access of a port for the trace. Ports call this only if `tracing` is set.
 
-        `TraceBlock.count_occurrence` explains the arguments.
+        `TraceBlock.count_occurrence` describes the arguments.
         """
 
     @abstractmethod

@@ -18,7 +18,7 @@ Range = tuple[int, int]  # address (in a `Request`: offset in its half), bytes
 
 
 class Request:
-    """A beat that a port has requested and that the arbiter has not granted completely yet."""
+    """A beat that a port has requested and for which the arbiter has not granted all pieces yet."""
 
     __slots__ = ("at", "data", "half", "pieces", "port", "ranges")
 
@@ -41,11 +41,12 @@ class Request:
 class Banks:
     """The arbiter: it keeps the requests for on-chip memory and grants them.
 
-    It acts after all cores of a cycle, in each half of a unit separately. It orders the requesters
-    of a half by the cycle of their last grant there, the earliest first, then by port number. It
-    grants a requester its next piece if all banks of that piece are still free in this cycle. The
-    others count the cycle as blocked and try again in the next one. So the requesters of a bank
-    take turns (round-robin): none waits longer than one turn of all others.
+    The arbiter acts after all cores of a cycle, in each half of a unit separately. It orders the
+    requesters of a half by the cycle of their last grant there, the earliest first, then by port
+    number. It grants a requester its next piece if all banks of that piece are still free in this
+    cycle. The other requesters count the cycle as blocked and try again in the next cycle. So the
+    requesters of a bank take turns (round-robin): a requester waits at most for one turn of all
+    others.
     """
 
     def __init__(self, space: AddressSpace, banks: int, width: int, latency: int) -> None:
@@ -121,7 +122,7 @@ class Banks:
     def revoke(self, time: int, half: int | None = None) -> None:
         """End exclusive access to one half, or to all halves if `half` is None, in cycle `time`.
 
-        The callbacks of the cores that had it are called.
+        This calls the callbacks of the cores that had exclusive access.
         """
         for one in list(self.exclusive) if half is None else [half]:
             if one in self.exclusive:
@@ -179,7 +180,10 @@ class Banks:
         return (*pieces, sum(1 << used for used in taken))
 
     def arbitrate(self) -> None:
-        """Grant requests at the end of cycle `self.time` and pass their answers to `granted`."""
+        """Grant requests at the end of cycle `self.time`, and pass the answers to the cores.
+
+        A core gets its answer by `granted`.
+        """
         time = self.time
         requests = self._requests
         if len(requests) == 1:

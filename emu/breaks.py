@@ -43,9 +43,9 @@ class Probe(NamedTuple):
 class Breakable(Inspectable):
     """A core that stops by itself before the instructions at the addresses in `breaks`.
 
-    Before it tries an instruction for the first time, it calls `break_stop`. If that returns a
-    stop, `advance` returns this stop. When the run continues the core executes the instruction, so
-    each arrival at it stops only once.
+    Before the core tries an instruction for the first time, it calls `break_stop`. If that returns
+    a stop, `advance` returns this stop. When the run continues, the core executes the instruction.
+    So the core stops once for each arrival.
     """
 
     breaks: Mapping[int, Break] = MappingProxyType({})
@@ -56,11 +56,11 @@ class Breakable(Inspectable):
         self.breaks = dict(breaks)
 
     def break_stop(self, address: int) -> Stop | None:
-        """Return the stop before the instruction at `address`, or None.
+        """Return the stop before the instruction at `address`, or None if the core must not stop.
 
-        There is a stop if `breaks` has the address and the break's test is true, but not if the
-        instruction has already waited, or if this arrival has already stopped. The core calls this
-        as `if self.breaks: ...`, before any effect of the instruction.
+        The core must stop if `breaks` has the address and the test of the break is true. It must
+        not stop if the instruction has already waited, or if the core has already stopped in this
+        arrival. The core calls this as `if self.breaks: ...`, before any effect of the instruction.
         """
         found = self.breaks.get(address)
         if found is None or self.waiting is not None or self.last_break == self.moment(address):
@@ -87,7 +87,8 @@ class Instrumented(Breakable):
     def ask(self) -> None:
         """Make `advance` return after the present act, so that the clock can test for a stop.
 
-        Only these cores need it: while there are listeners, other cores return after each act.
+        Other cores return after each act while there are listeners, so they do not need this
+        method.
         """
 
 

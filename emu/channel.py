@@ -10,8 +10,8 @@ from macaw.emu.rules.transfers import channel_beats
 class Channel:
     """The one channel of external memory, which serves accesses in the order of their cycles.
 
-    A strided access of vc is served as a whole; accesses that other cores request meanwhile come
-    after it.
+    The channel serves a strided access of vc as a whole. If other cores request accesses during
+    this time, it serves them afterwards.
     """
 
     def __init__(self, latency: int, width: int) -> None:

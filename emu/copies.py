@@ -1,9 +1,9 @@
-"""Copied parts: how an address in a copy of a part leads to the program's symbols and lines.
+"""Copied parts: finds the program's symbols and lines for an address in a copy of a part.
 
 A core may execute a copy of the part that the program has for another core of the same kind. Rows
 of the array often do so. Each row or island has its own address range for code: a row has its unit,
-an island its instruction memory. The begins of these ranges differ by a power of two. An address in
-one range gets the symbol and source line of the same offset in another range if the bytes at both
+an island its instruction memory. The starts of these ranges differ by a power of two. An address in
+one range gets the symbol and source line of the same offset in another range, if the bytes at both
 offsets are nearly equal.
 """
 

@@ -111,11 +111,13 @@ class Core(Requester, Waiter, Traced, Inspectable):
     """The base class of everything that executes instructions, and of the dma.
 
     A subclass defines `advance` and `next_address`, usually `granted` and `counters`, and extends
-    the ability classes that it needs. State beside `CONTRACT` it passes to `__init__`: either as
-    rows, or as a state of its own class that begins with `CONTRACT`. Between calls an engine may
-    have state in its own attributes. `sync` writes them into `self.state` and `reload` reads them
-    from there; overrides of both call `super()`. An attribute that neither handles is lost when the
-    device is restored.
+    the ability classes that it needs.
+
+    The fields in `CONTRACT` are the state that every core has. If a subclass has more state, it
+    passes this to `__init__`: either as rows, or as a state of its own class that begins with
+    `CONTRACT`. Between calls an engine may have state in its own attributes. `sync` writes them
+    into `self.state` and `reload` reads them from there; overrides of both call `super()`. An
+    attribute that neither handles is lost when the device is restored.
     """
 
     def __init__(
@@ -140,14 +142,14 @@ class Core(Requester, Waiter, Traced, Inspectable):
 
     @abstractmethod
     def advance(self, limit: int) -> Stop | None:
-        """Act while `self.time < limit`; the module's text says when to return earlier.
+        """Act while `self.time < limit`. The module's text describes when to return earlier.
 
-        The device calls it only with `self.time < limit`. Returns a stop (exit, breakpoint) or
+        The device calls this only with `self.time < limit`. Returns a stop (exit, breakpoint) or
         None. Raises `Fault`.
         """
 
     def granted(self, port: Endpoint, data: bytes, time: int, ready: int) -> None:
-        """Take the answer to a beat of on-chip memory, as `Requester.granted` explains."""
+        """Take the answer to a beat of on-chip memory, as `Requester.granted` describes."""
         raise NotImplementedError(f"{self.name} takes no answer from memory")
 
     def read_register(self, name: str, time: int) -> int:

@@ -199,8 +199,8 @@ class Device(System):
     ) -> Stop:
         """Run until the core `name` has finished one more instruction, or until another stop.
 
-        In the first case the reason of the result is "step". The other cores do all acts that come
-        earlier in time. The limits are those of `run`.
+        If the core has finished its instruction, the reason of the stop is "step". The other cores
+        do all acts that come earlier in time. The limits are those of `run`.
         """
         limit = self._end(max_cycles)
         if until is not None and until <= limit:
@@ -219,10 +219,10 @@ class Device(System):
         return self.cycle + int(max_cycles)
 
     def interrupt(self, stop: Stop | None = None) -> None:
-        """Request that the run stops, and returns `stop` (None: the stop of an interrupt).
+        """Request that the run stops and returns `stop`; None means the stop of an interrupt.
 
-        Called from another thread, it stops the run soon. Called from a listener, it stops the run
-        right after the present act.
+        A call from another thread stops the run soon. A call from a listener stops it right after
+        the present act.
         """
         self._request = stop or Stop("interrupt", self.cycle, "interrupted")
 
@@ -481,10 +481,10 @@ class Device(System):
         return {**self.config, **({} if self.jitter is None else {"jitter": self.jitter})}
 
     def load_state(self, path: str | Path) -> None:
-        """Set the state to that of a file which `save` wrote; the program stays as it is.
+        """Set the state to the contents of a file that `save` wrote; the program stays as it is.
 
-        Raises `StateError` (no such file, another configuration or format) and then changes
-        nothing.
+        Raises `StateError` if there is no such file, or if it has another configuration or format.
+        Then the state does not change.
         """
         found = saved.read(path, self._machine(), self._states())
         device, memory = found.pop("device"), found.pop("memory")

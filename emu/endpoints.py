@@ -1,4 +1,4 @@
-"""Endpoints: a core's end of the memory system as the arbiter sees it, without loads and stores."""
+"""Endpoints: the memory accesses of a core as the arbiter sees them, without loads and stores."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Requester(Agent):
 class Endpoint:
     """A core's end of the memory system: its place in the arbiter's line and its traffic counts.
 
-    The arbiter's line decides which of several requests is served first.
+    If several endpoints request the same bank, the arbiter serves them in the order of its line.
     """
 
     __slots__ = ("core", "instruction", "place", *COUNTS)

@@ -17,11 +17,11 @@ Place = tuple[str, int, int]  # file, line, column
 class Fault(Exception):
     """An error of the simulated program that the machine detects.
 
-    `kind` is the name of a fault in the table of the core whose act fails. `message` says in words
-    which values caused it; `values` has these values for programs. The core that raises the fault
-    gives these three. The device sets `core`, `address` (of the instruction), `cycle` and `place`
-    where they are None. The core must leave the faulting instruction unfinished: its time and next
-    address are still those of the instruction.
+    The core that raises the fault gives `kind`, `message` and `values`. `kind` is the name of a
+    fault in the table of the core whose act fails. `message` describes which values caused the
+    fault; `values` has these values for programs. The device sets `core`, `address` (of the
+    instruction), `cycle` and `place` if they are None. The core must leave the faulting instruction
+    unfinished: its time and next address are still those of the instruction.
     """
 
     def __init__(
@@ -73,9 +73,9 @@ class DeviceError(MacawError, ValueError):
 class Stop:
     """The reason why a run stopped, and the cycle.
 
-    The device can be inspected afterwards, and run on unless the stop is an exit or a fault.
-    `cycle` is the device time: for an exit the cycle after the instruction, for a fault the cycle
-    in which it happened, for a cycle limit the limit.
+    After a stop the device can be inspected. The run can continue unless the stop is an exit or a
+    fault. `cycle` is the device time: for an exit the cycle after the instruction, for a fault the
+    cycle in which it happened, for a cycle limit the limit.
     """
 
     reason: Reason

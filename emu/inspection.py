@@ -19,8 +19,7 @@ from macaw.isa.model import Queue
 class Stall(NamedTuple):
     """What a core or one of its parts does or waits for.
 
-    A part here is something with waits of its own: a block of an island, a bus, an instruction
-    sequence.
+    Here a part is a block of an island, a bus, or an instruction sequence: each can wait by itself.
     """
 
     part: str = ""  # its name in the core; empty: the core as a whole
@@ -43,9 +42,9 @@ class Inspectable(Agent):
     def current(self) -> tuple[str, int | None]:
         """Return what the core executes: a text, and the address of the instruction.
 
-        The text is empty if the instruction says all. The profiler stops a run before the cycle in
-        which a recorded instruction begins (with `shows_begun`, one cycle later), and calls this;
-        the answer must be that instruction.
+        The text is empty if the address is enough. The profiler stops a run before the cycle in
+        which a recorded instruction begins (with `shows_begun`, one cycle later), and calls this
+        method. The answer must be that instruction.
         """
         return "", self.next_address
 
@@ -55,14 +54,14 @@ class Inspectable(Agent):
 
     @property
     def next_addresses(self) -> tuple[int, ...]:
-        """The addresses of the instructions that the core will try next and has not tried yet."""
+        """The addresses of the instructions that the core executes next and has not tried yet."""
         address = self.next_address
         return () if address is None or self.waiting is not None else (address,)
 
     def stalls(self) -> Sequence[Stall]:
         """Return one record for each part of the core: what it does or waits for, and who wakes it.
 
-        For a core that waits at its own window, any other core may do so.
+        If a core waits at its own window, any other core may wake it.
         """
         if not self.running:
             return (Stall(ended=True),)

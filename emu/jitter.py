@@ -1,6 +1,6 @@
 """Noise in the timing of DRAM, so that two runs differ as two chips do.
 
-A DRAM is busy with two things. A refresh comes every jitter.refresh_interval cycles; the seed
+A DRAM is busy for two reasons. A refresh comes every jitter.refresh_interval cycles; the seed
 decides its phase. Other users of the memory come once in each jitter.others_interval cycles, for at
 most jitter.others cycles; the seed decides when and for how long. A request that comes while the
 DRAM is busy starts afterwards; a request that has started is not interrupted. So the busy cycles

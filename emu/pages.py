@@ -40,9 +40,9 @@ class AddressBudget:
     def allocate(self, size: int) -> NDArray[np.uint8]:
         """Return an array of `size` zero bytes; pages that are never touched take no memory.
 
-        Raises `DeviceError` if there is not enough address space. `np.zeros` is not used: after
-        some large blocks were freed, the C library takes new ones from its heap and clears them.
-        Then the memories of a tenth device would really occupy all their bytes.
+        Raises `DeviceError` if there is not enough address space. The method does not use
+        `np.zeros`: after some large blocks were freed, the C library takes new blocks from its heap
+        and clears them, so that all their bytes would take memory.
         """
         if self.bytes + size > self._limit:
             self._search()
@@ -77,10 +77,10 @@ class Sleeper(Protocol):
     """A core that skips acts until another core could see their effects, and then does them."""
 
     def note_use(self, time: int) -> None:
-        """Do the skipped acts before cycle `time`: another core uses the same memory then."""
+        """Do the skipped acts before cycle `time`, when another core uses the same memory."""
 
     def interrupt(self, time: int) -> None:
-        """Do the skipped acts before cycle `time`, and skip no more from then on."""
+        """Do the skipped acts before cycle `time`, and do not skip any acts after it."""
 
     def sync(self) -> None:
         """Do all skipped acts before the device's present."""
@@ -203,7 +203,7 @@ class Pages:
     def is_watched(self, offset: int = 0, end: int | None = None) -> bool:
         """Return whether any page that has bytes from `offset` to `end` - 1 has watched words.
 
-        Without `end` these are all bytes from `offset` on.
+        Without `end`, return this for all bytes from `offset` on.
         """
         first, last = offset >> SHIFT, (self.size if end is None else end) - 1 >> SHIFT
         return any(first <= page <= last for page in self._watched_pages)

@@ -62,9 +62,9 @@ class Port(Endpoint):
     def load(self, time: int, address: int, size: int) -> tuple[int, int] | None:
         """Read `size` (1, 2, 4, 8) bytes at `address` as an unsigned number.
 
-        Returns (value, ready). For an on-chip address it only requests a beat and returns None;
-        `core.granted` gets the bytes. Raises `Fault` (misaligned or out-of-range access), and
-        `WindowNotReady` if a window has fewer bytes.
+        Returns (value, ready). For an on-chip address the method only requests a beat and returns
+        None; later `core.granted` gets the bytes. Raises `Fault` (misaligned or out-of-range
+        access), and `WindowNotReady` if a window has fewer bytes.
         """
         self._check_alignment("load", address, size)
         if address >> REGION_SHIFT == ONCHIP:
@@ -82,9 +82,10 @@ class Port(Endpoint):
         return int.from_bytes(data, "little"), ready
 
     def store(self, time: int, address: int, size: int, value: int) -> int | None:
-        """Write the low `size` bytes of `value` to `address`; return the cycle of its effect.
+        """Write the low `size` bytes of `value` to `address`; return the cycle of the effect.
 
-        For an on-chip address it only requests a beat and returns None. Errors are those of `load`.
+        For an on-chip address the method only requests a beat and returns None. Errors are those of
+        `load`.
         """
         self._check_alignment("store", address, size)
         data = (value & (1 << 8 * size) - 1).to_bytes(size, "little")

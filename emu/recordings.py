@@ -84,7 +84,8 @@ class Recording:
 def register_values(counters: Sequence[int]) -> Sequence[int]:
     """Return the counters of a group as its 32-bit registers show them.
 
-    A count that needs more bits is shown as the greatest number; a time as its low 32 bits.
+    If a count needs more bits, the register shows the greatest 32-bit number. If a time needs more
+    bits, the register shows its low 32 bits.
     """
     if max(counters) <= ALL:
         return counters

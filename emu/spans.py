@@ -1,4 +1,7 @@
-"""Sets of cycles as stretches, which may be added in any order; each cycle counts once."""
+"""Sets of cycles, stored as stretches of consecutive cycles.
+
+Stretches may be added in any order; each cycle counts once.
+"""
 
 from __future__ import annotations
 

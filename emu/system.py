@@ -53,7 +53,7 @@ class Operable(Agent):
 
 
 class Copier(Protocol):
-    """The dma, as the core that commands transfers sees it."""
+    """The dma as other cores see it: they send transfers to it and ask whether these are done."""
 
     number: int
 
@@ -114,7 +114,7 @@ class System(Clock):
     # to wait for; then nothing was done.
 
     def swap(self, mask: int) -> int:
-        """Exchange ping and pong of the units in `mask`, unless one of their cores runs.
+        """Exchange ping and pong of the units in `mask`, unless one of them feeds a running core.
 
         Return the mask of those running cores, for which the caller has to wait; 0 if the swap was
         done. Raises `Fault` (bad mask).

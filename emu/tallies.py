@@ -1,8 +1,8 @@
 """Tallies: counts that a core collects for its trace block, one instruction after the other.
 
-Between two borders, instructions at which a register group opens or closes, all open groups count
-the same. So the core may count by itself, and give the sum to its trace block at the border
-(`macaw.emu.trace.TraceBlock.absorb`).
+A border is an instruction at which a register group opens or closes. Between two borders all open
+groups count the same. So the core may count by itself, and give the sum to its trace block at the
+border (`macaw.emu.trace.TraceBlock.absorb`).
 """
 
 from __future__ import annotations

@@ -143,9 +143,9 @@ class Groups(Registers):
                 self._open(group, loop, number, number + self.state.trace_num)
 
     def close(self, number: int) -> None:
-        """End the records of which all instructions have numbers below `number`.
+        """End the records whose instructions all have numbers below `number`.
 
-        All these instructions have ended.
+        The caller promises that all these instructions have ended.
         """
         for recording in self._active:
             if recording.stop <= number:
@@ -218,7 +218,7 @@ class Groups(Registers):
         return super().read(name)
 
     def set(self, name: str, value: int) -> None:
-        """Set a parameter to a value that was checked, and let the trigger follow it."""
+        """Set a parameter to a value that was checked, and recompute the trigger."""
         self._open_lazy()
         state = self.state
         if name == "trace_mode" and value != state.trace_mode:

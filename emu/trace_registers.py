@@ -47,8 +47,9 @@ class Registers(ABC):
     def read(self, name: str) -> int:
         """Return the 32-bit value of a register, by its name in `macaw.isa.trace`.
 
-        A time is shown as its low 32 bits; a count that needs more bits as the greatest number.
-        Raises `Fault` (out-of-range access) for a group that this block does not have.
+        If a time needs more bits, the result is its low 32 bits. If a count needs more bits, the
+        result is the greatest 32-bit number. Raises `Fault` (out-of-range access) for a group that
+        this block does not have.
         """
         if name in _PARAMETERS:
             active = RECORDING if name == "trace_status" and self.active else 0

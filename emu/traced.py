@@ -1,11 +1,13 @@
-"""Traced cores: how a core reports to its trace block, and how programs reach its registers.
+"""Traced cores: how a core reports to its trace block, and how programs access its registers.
 
 Every core has a trace block, `trace`, which is part of its state. docs/isa/trace.md describes the
 registers of the block. While `tracing` is set, the core reports its instructions (`begin`, `end`)
 and their occurrences. At other times it reports nothing, and the block does not count instructions;
 `start_count` gives their number. Ports report the accesses that they see. An access belongs to the
-instruction `port.instruction`, or to the one that began last. A core may report late, but not later
-than its `sync`. Fast engines do so, and the dma, which adds up the uses of a transfer.
+instruction `port.instruction`, or to the one that began last.
+
+A core may report late, but not later than its `sync`. Fast engines do so. The dma does so, too,
+because it adds up the uses of a transfer.
 """
 
 from __future__ import annotations
@@ -40,7 +42,10 @@ class Traced(Agent):
         """
 
     def units(self) -> Units:
-        """Return the sizes of the compute units, whose uses are counted as "unit" and "array"."""
+        """Return the sizes of the compute units.
+
+        The trace counts the uses of these units as "unit" and "array".
+        """
         return Units(1, 4, store=4)
 
     def count_occurrence(

@@ -21,12 +21,15 @@ class Trigger:
         self.next = ENDLESS
 
     def rest(self) -> None:
-        """Let no group start to record."""
+        """Stop the trigger, so that no group starts to record."""
         self._starts = [ENDLESS] * len(self._starts)
         self.next = ENDLESS
 
     def aim(self, number: int) -> None:
-        """Compute from the parameters where each group starts: at instruction `number` or later."""
+        """Compute the instruction at which each group starts, from the parameters.
+
+        It is instruction `number` or a later one.
+        """
         state = self._state
         overhead, loops = state.trace_overhead, state.trace_loops
         for group in range(len(self._starts)):
@@ -41,7 +44,7 @@ class Trigger:
     def fire(self) -> tuple[int, int]:
         """Return a group that starts with instruction `next`, and the number of its loop.
 
-        Also set with which instruction this group starts again.
+        Also compute with which instruction this group starts again.
         """
         state, starts, number = self._state, self._starts, self.next
         group = starts.index(number)

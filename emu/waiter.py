@@ -1,11 +1,11 @@
-"""Waits: how a core begins to wait for another one, tries its instruction again, and goes on.
+"""Waits: how a core begins to wait for another one, tries its instruction again, and continues.
 
 An instruction that cannot finish because another core is busy calls `wait(on, cores)` and leaves
-`next_address` unchanged. When one of `cores` calls `changed` of the device at cycle t, the waiting
-core's time becomes t + 1. It tries the same instruction again, and may have to wait again. When the
-try succeeds the core calls `proceed`. So a core that finishes at t lets the waiting cores continue
-at t + 1, independent of their numbers. A core that waits for its own port or window calls
-`wait(on)`. It sets its time itself when the answer or the bytes arrive.
+`next_address` unchanged. When one of `cores` calls `changed` of the device in cycle t, the waiting
+core's time becomes t + 1. It tries the same instruction again, and may have to wait again. If the
+instruction succeeds, the core calls `proceed`. So when a core finishes in cycle t, the waiting
+cores continue in t + 1, independent of their numbers. A core that waits for its own port or window
+calls `wait(on)`. It sets its time itself when the answer or the bytes arrive.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Waiter(Agent):
     def wait(self, on: str, cores: int = 0) -> None:
         """Wait until one of `cores` (a mask) changes; for 0, until the core's own port answers.
 
-        `on` says in words what would end the wait.
+        `on` describes, for messages, what would end the wait.
         """
         since = self.time if self.waiting is None else self.waiting.since
         self.waiting = Waiting(on, since, cores)

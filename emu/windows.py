@@ -32,8 +32,8 @@ class WindowNotReady(Exception):
 class Windowed(Agent):
     """A core with windows, which are rows of its table (`macaw.isa.model.Window`).
 
-    It calls `changed` of the device after it took or gave bytes. If it waits for its own window,
-    its `push` or `pull` sets `self.time`.
+    The core calls `changed` of the device after it took or gave bytes. If the core waits for its
+    own window, its `push` or `pull` sets `self.time`.
     """
 
     @abstractmethod

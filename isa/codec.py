@@ -164,7 +164,7 @@ _CODES = {"u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i32": "i"}
 def codes(structure: Structure) -> str:
     """Return the `struct` format letters of the members, in order. NumPy uses the same letters.
 
-    They let other code read many records at once.
+    With these letters, callers can read many records at once.
     """
     return "".join(_CODES[member.type] for member in structure.members)
 

@@ -199,7 +199,7 @@ def _is_file(path: Path) -> bool:
 def parse(text: str, name: str = "device") -> Configuration:
     """Return the configuration in the TOML text. Raises `ConfigError`.
 
-    A `name` in the text has priority over the argument `name`.
+    The argument `name` is the device's name, unless the text contains a `name`.
     """
     try:
         tree = tomllib.loads(text)

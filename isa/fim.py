@@ -1,9 +1,9 @@
 """The table of fim, banks with function-in-memory circuits (seed 004): the words of their programs.
 
-A program is a sequence of words: blocks, each from `block` to `end`, and `endall` after the last
-block. In the seed, the host sends the number of an operation on four spare bits of a DRAM command
-(¶46); Macaw defines words, registers and pointers. `isa/fim_circuit.py` has the abilities of the
-circuits, `isa/fim_islands.py` the islands.
+A program is a sequence of words. It consists of blocks, each from `block` to `end`, and of `endall`
+after the last block. In the seed, the host sends the number of an operation on four spare bits of a
+DRAM command (¶46); Macaw defines words, registers and pointers. `isa/fim_circuit.py` describes what
+the circuits can do, `isa/fim_islands.py` the islands.
 """
 
 from __future__ import annotations

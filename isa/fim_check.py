@@ -22,9 +22,9 @@ _OUTSIDE = ("block", "endall")
 
 
 class CheckError(ValueError):
-    """A rule is broken. `operand` names the wrong operand, `mark` the statement at fault.
+    """A rule is broken. `operand` names the wrong operand, `mark` identifies the wrong statement.
 
-    `mark` is None if the statement that is being checked is at fault.
+    `mark` is None if the wrong statement is the one that is being checked.
     """
 
     fault = "bad block"

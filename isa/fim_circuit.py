@@ -111,7 +111,7 @@ FORMAT_NAMES = tuple(row.name for row in FORMATS)
 
 
 class Work(NamedTuple):
-    """What one operation of an arrangement takes: products, results, levels of the adder tree."""
+    """The work of one operation of an arrangement: its products, results and adder-tree levels."""
 
     products: int
     results: int

@@ -1,9 +1,9 @@
 """Operand kinds: what a source may write for an operand, and how it is printed.
 
-A kind is a small class for both directions: the assembler asks it which texts it accepts, the
-disassembler how to print a value. A kind with `by_name` parses the operand's text itself (`parse`);
-the others take the value of an expression. `check` raises `OperandError` with a message that states
-the range.
+A kind is a small class for both directions. It tells the assembler which texts it accepts, and the
+disassembler how to print a value. A kind with `by_name` parses the operand's text itself (`parse`).
+For all other kinds the assembler evaluates the text as an expression. `check` raises `OperandError`
+with a message that states the range.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Kind:
     def hint(self, text: str) -> str:
         """Return a hint for a word that this kind refuses for a special reason.
 
-        Else an empty text.
+        The result is empty if there is no such reason.
         """
         return ""
 
@@ -80,7 +80,7 @@ class Kind:
 class Immediate(Kind):
     """A number of `bits` bits, signed or unsigned, which must be a multiple of `step`.
 
-    `also` extends the range downwards. It is for fields that GNU as accepts both signed and
+    The least number is lower by `also`. This is for fields that GNU as accepts both signed and
     unsigned, because the stored bits are the same.
     """
 

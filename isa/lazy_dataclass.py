@@ -1,9 +1,9 @@
-"""A `dataclass` whose methods are made at their first use, since most of them are never used.
+"""A `dataclass` that compiles each method when it is first called, since most are never called.
 
-The standard library's decorator writes and compiles up to six methods when a class is defined,
-which took a third of the time of `macaw asm` for a short source. Here the standard library analyses
-the class and makes its slots at once; each method is made when it is first called. The modules of
-`isa` and `asm` use this decorator; it does what the other does, for the options that it takes.
+The standard library's decorator writes and compiles up to six methods when a class is defined. That
+took a third of the time of `macaw asm` for a short source. Here the standard library analyses the
+class and makes its slots at once. The modules of `isa` and `asm` use this decorator. Its options
+mean the same as in the standard library.
 """
 
 from __future__ import annotations

@@ -150,7 +150,7 @@ def volume(scalars: Scalars) -> Volume | None:
 def flow(rows: Sequence[Decoded], scalars: Scalars) -> tuple[int | None, ...]:
     """Return the number of native vectors that each instruction of a chain takes or reads.
 
-    None in the result: not known.
+    None in the result means that the number is not known.
     """
     counts: list[int | None] = []
     count = _read(rows[0], scalars)

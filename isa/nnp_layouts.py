@@ -62,7 +62,10 @@ UNITS = (
 
 @dataclass(frozen=True)
 class MemoryKind(Choice):
-    """The operand kind for a memory by name; `hint` gives the reason why another one is refused."""
+    """The operand kind for a memory, by its name.
+
+    If a source names a memory that the instruction cannot use, `hint` gives the reason.
+    """
 
     use: str = ""  # what is not done there, of a memory that is refused
     longer: tuple[str, ...] = ()  # memories that another form of the instruction takes
@@ -89,7 +92,7 @@ def memories(use: str, *names: str) -> MemoryKind:
 
 
 def queue_alone(kind: MemoryKind, form: str) -> MemoryKind:
-    """Return the operand kind that accepts only the queues of `kind`, which have no addresses.
+    """Return the operand kind that accepts only the queues of `kind`. Queues have no addresses.
 
     If a source names another memory of `kind`, the hint of the error says to write `form` instead.
     """

@@ -238,7 +238,7 @@ OUT = Structure(
 
 @dataclass(frozen=True)
 class Payload:
-    """What follows the header in the packet of a command."""
+    """The segments that follow the header in the packet of a command."""
 
     types: tuple[str, ...] = ()  # of its segments
     count: int | None = 0  # segments; None: any number

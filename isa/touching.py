@@ -1,8 +1,8 @@
 """Finds the registers that an instruction reads and writes, from `reads` and `writes` of its row.
 
-A word there is one of these: an operand that means registers (`Kind.stands_for`), the name of a
-register, a whole register file, or other state. Some operands mean registers but are in neither
-list. They select among the registers that the lists name: `push rz` reads only rz.
+A word in these lists is an operand that means registers (`Kind.stands_for`), the name of a
+register, a whole register file, or other state. An operand that means registers may be missing from
+both lists. Then it selects among the registers that the lists name: `push rz` reads only rz.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The table of vc, the SIMD core (seed 002): RV32IM with Zicsr, and Xvc with permuted multiply-add.
 
-Macaw defines the encodings of Xvc. `pmac` uses custom-1 (R4 layout, funct3 is the format). Custom-2
-has the other register forms (funct3 is the element, funct7 the operation), custom-3 the vector
-loads and stores. Markers are those of cp. A line of `_each` declares an operation for each of its
-elements; `OPERATIONS` gives the operation of each mnemonic.
+Macaw defines the encodings of Xvc. `pmac` uses custom-1 (R4 layout, funct3 is the format). The
+other register forms use custom-2 (funct3 is the element, funct7 the operation). Vector loads and
+stores use custom-3. Markers have the encodings that they have in cp. A line of `_each` declares an
+operation for each of its elements; `OPERATIONS` gives the operation of each mnemonic.
 """
 
 from __future__ import annotations

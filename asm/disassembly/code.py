@@ -91,9 +91,9 @@ def section_lines(
 ) -> list[str]:
     """Return the source lines of a section of instructions.
 
-    A word that is no instruction becomes data, with the reason in a comment. `exact` names jump
-    targets; `near` names other addresses, in comments. `printer` prints the instructions that the
-    core's source does not write as their table rows say.
+    A word that is no instruction becomes data, with the reason in a comment. `exact` is a function
+    that names jump targets. `near` is a function that names other addresses, in comments. `printer`
+    prints instructions whose source form differs from the syntax of their table rows.
     """
     lines = labels.first()
     start = section.address

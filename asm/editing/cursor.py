@@ -1,4 +1,4 @@
-"""Where a position is: which statement, which operand, which word that is not complete yet."""
+"""Finds the statement, the operand and the incomplete word at a position of a source."""
 
 from __future__ import annotations
 
@@ -26,12 +26,13 @@ _WORDS = re.compile(r"%?[\w.$]*$")
 class Cursor:
     """A position in a statement.
 
-    `word` is the text of the word before the position, which begins at `start`. `head` is the
-    statement's first word, empty if the position is in it or before it. `operand` counts the
-    commas after `head`, except those in brackets. `depth` counts the open brackets, and `inner` the
-    commas in the innermost one. `named` is `data=` in the value of that operand. `quoted` is the
-    text of the string around the position up to it; None outside of strings. `written` are the
-    words `x` of the operands `x=` and of the flags before the position.
+    - `word`: the text of the word before the position. It begins at `start`.
+    - `head`: the statement's first word. It is empty if the position is in that word or before it.
+    - `operand`: the number of commas after `head`, except those in brackets.
+    - `depth`: the number of open brackets. `inner`: the number of commas in the innermost of them.
+    - `named`: in the value of a named operand, the operand's name with its `=`, such as `data=`.
+    - `quoted`: in a string, the string's text before the position; elsewhere None.
+    - `written`: the names of the named operands, and the flags, before the position.
     """
 
     start: int

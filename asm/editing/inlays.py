@@ -34,7 +34,7 @@ _IF_TAKEN = re.compile("; ([0-9]+) if taken")
 class Annotation:
     """A note after the text at `offset`. `kind` is VALUE, ADDRESS or CYCLES.
 
-    `explanation` says more, for a reader who asks.
+    `explanation` is a longer text, which an editor shows on request.
     """
 
     kind: str

@@ -1,7 +1,7 @@
 r"""Where the words of a source occur: symbols, macros, parameters, local labels, registers.
 
 The words are found in the text, also in macro bodies and in text that a conditional skips. A word
-that stands beside a `\parameter` is only a piece of a name, and does not count.
+directly before or after a `\parameter` is only a part of a name, so it is not an occurrence.
 """
 
 from __future__ import annotations

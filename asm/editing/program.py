@@ -128,7 +128,10 @@ class EditedProgram:
         return symbol.name in self.defines and not symbol.line.text
 
     def content(self) -> list[tuple[str, int | None, list[bytes]]]:
-        """Return (section, entry, bytes of its areas), to find out if two programs are the same."""
+        """Return (section, entry address, bytes of its areas) for each section.
+
+        Two programs are the same if these lists are equal.
+        """
         state = self.assembly
         return [
             (

@@ -59,8 +59,8 @@ _CACHED_LINES = 1 << 14
 class Token(NamedTuple):
     """A token from offset `start` up to `end`.
 
-    `head` is the first word of its statement (empty in labels). `named` is `data=` in the value of
-    that operand.
+    `head` is the first word of its statement (empty in labels). In the value of a named operand,
+    `named` is the operand's name with its `=`, such as `data=`.
     """
 
     start: int

@@ -1,4 +1,4 @@
-"""Finds the step that made a value, the values that this step read, and so on to the inputs.
+"""Finds the step that made a value, then the steps that made its sources, back to the inputs.
 
 A position in the recorded run is the number of an announcement: announcements are counted from the
 start of the run.

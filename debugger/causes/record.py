@@ -220,7 +220,7 @@ class RunRecord:
 
 @dataclass(frozen=True, eq=False)
 class RecordKey:
-    """The run, with its edits, and the position for which a record is valid."""
+    """Identifies what a record is valid for: the run with its edits, and its end."""
 
     position: Position
     edits: tuple[int, ...]  # ids of the snapshots of checkpoints with edits
@@ -244,7 +244,7 @@ class RecordKey:
 def key_of(debuggee: Debuggee, history: History) -> RecordKey:
     """Return the key of a `RunRecord` that ends at the debuggee's present position.
 
-    A record that was made earlier is still valid if it has the same key.
+    An older record with the same key is still valid.
     """
     points = history.points
     edits = tuple(id(point.snapshot) for point in points if point.has_edits)

@@ -30,7 +30,7 @@ FINAL = (FAULTED, ENDED, IDLE, CIRCLE, NOBODY)  # states that never end the wait
 
 @dataclass(frozen=True)
 class StallNode:
-    """A core, or a component of one, that waits or for which others wait."""
+    """A node of the tree: a core, or a part of one, that waits or for which another node waits."""
 
     who: str  # `cp`, `fim[0] block 1`; empty: nobody could end the wait
     state: str  # "waits", "busy", "ended", "idle" (never started), "circle", "nobody", "faulted"
@@ -57,7 +57,7 @@ def why_stalled(
 ) -> StallReport:
     """Return the trees of these cores; `last_stop` says which core has faulted.
 
-    Without cores, return one tree for each running core that no earlier tree contains.
+    Without cores, return a tree for each running core, unless an earlier tree contains the core.
     """
     debuggee.device.sync()
     builder = _Builder(debuggee, last_stop)
@@ -210,8 +210,8 @@ def rows(stalls: StallReport, cycle: int) -> Iterator[tuple[str, str, int, bool]
     """Yield rows for the screen as (name, text, depth, final), for the trees of a report.
 
     `final` says that the core of the row will never end the wait of the row above it. If there is a
-    final row, one row for each cause follows, with an empty name. The text has the length of each
-    wait up to `cycle`.
+    final row, one row for each cause follows, with an empty name. The text contains the length of
+    each wait up to `cycle`.
     """
     never = False
     for tree in stalls.trees:

@@ -27,9 +27,13 @@ class Mark:
 class Answer:
     """The answer to one command. Its JSON has no empty parts.
 
-    `kind` is "stop" (the program has run: `stopped`), "table" (`columns`, `rows`), "text" (`lines`;
-    `data` has the same content as a record), "done" (`lines`), or "error" (`message`, `mark`,
-    `hint`). `answers` of an error are those of a script's lines before the error.
+    `kind` says which other fields are set:
+
+    - "stop", after a run of the program: `stopped`
+    - "table": `columns`, `rows`
+    - "text": `lines`; `data` has the same content as a record
+    - "done": `lines`
+    - "error": `message`, `mark`, `hint`; if a script failed, `answers` has its earlier lines
     """
 
     kind: str

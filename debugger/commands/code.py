@@ -73,7 +73,8 @@ def instructions(session: Session, address: int, count: int) -> list[Row]:
 def cores_by_address(session: Session) -> dict[int, list[Place]]:
     """Return the cores by the address of their next instruction.
 
-    If that address is in a copy of a section, the key is the address in the original section.
+    If that address is in a copy of a section, the key is the matching address in the original
+    section.
     """
     by_address: dict[int, list[Place]] = {}
     for core in session.device.order:

@@ -1,4 +1,4 @@
-"""Declares what the commands work on, and what they remember from one line to the next."""
+"""What the commands work on, and what they remember from one line to the next."""
 
 from __future__ import annotations
 

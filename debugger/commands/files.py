@@ -1,4 +1,7 @@
-"""Declares how commands read and write files; the caller of `Interpreter` implements it."""
+"""The interface through which commands read and write files.
+
+The caller of `Interpreter` implements it.
+"""
 
 from __future__ import annotations
 

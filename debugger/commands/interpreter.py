@@ -74,7 +74,7 @@ class Interpreter:
         return self.context.arrangement
 
     def execute(self, line: str, keep: bool = True) -> Answer:
-        """Execute a command line and return its answer; errors become answers, nothing is raised.
+        """Execute a command line and return its answer. Errors become answers; nothing is raised.
 
         An empty line repeats the last command, if it can be repeated. `keep` adds the line to the
         history.

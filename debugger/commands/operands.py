@@ -23,7 +23,7 @@ def expression(context: Context, line: Line, operand: str = "E") -> Expression:
 def evaluate(context: Context, line: Line, operand: str = "E", plainly: bool = True) -> Any:
     """Return the value of an operand. Raises `CommandError`.
 
-    With `plainly` false, it is the value that `print` shows (`display_value`).
+    Without `plainly`, return the value that `print` shows (`display_value`).
     """
     operand_expression = expression(context, line, operand)
     try:

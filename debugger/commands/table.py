@@ -1,4 +1,4 @@
-"""The table of commands, with one row for each: help, completion and grammar derive from it.
+"""The table of commands, with one row for each, from which help, completion and grammar follow.
 
 The decorator `@command(...)` on the function that executes a command adds the command's row. The
 usage in the row is the grammar of its operands (`macaw.debugger.commands.usage`).

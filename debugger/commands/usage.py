@@ -1,8 +1,8 @@
 """Parses a command's arguments by its usage line: `break LOC [if E] [ignore N]`.
 
 Parser, help and completion use the same line. It has operands in capitals, literal words, `[...]`
-around optional pieces, and `...` after an operand that may be repeated. `a|b` is a choice of words,
-`a|N` a choice of a word or an operand.
+around optional pieces, and `...` after an operand that may be repeated. `a|b` means one of two
+words, `a|N` a word or an operand.
 """
 
 from __future__ import annotations

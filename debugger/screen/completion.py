@@ -1,4 +1,4 @@
-"""Completes command lines; the palette finds commands by what they do."""
+"""Completes command lines, and finds commands by what they do (the palette)."""
 
 from __future__ import annotations
 

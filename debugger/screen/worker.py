@@ -74,7 +74,7 @@ class Worker:
     def submit(self, line: str, quiet: bool = False) -> None:
         """Execute a line after all lines submitted before it.
 
-        With `quiet`, the output panel shows only its errors, as for keys of panels.
+        With `quiet`, the output panel shows only the errors of the line. Keys of panels use this.
         """
         self._last_submitted += 1
         number = self._last_submitted

@@ -1,6 +1,6 @@
-"""Draws the panels: one function for each, from a frame and an area to rows (`Text` of rich).
+"""Draws the panels: one function for each makes rows (`Text` of rich) from a frame and an area.
 
-No text is parsed as markup, because operands and values look like markup.
+The functions never parse text as markup, because operands and values look like markup.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Declares the area of a panel (size, characters, scroll position) and draws elements of rows."""
+"""The area of a panel (size, characters, scroll position); functions that draw parts of rows."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Area:
     def window(self, rows: int, begin: int = 0) -> range:
         """Return which of a number of rows to show.
 
-        The range starts at row `begin`, moved by the user's scrolling and limited to the rows that
+        The range starts at row `begin`, changed by the user's scrolling. It contains only rows that
         exist.
         """
         last = max(0, rows - self.height)
@@ -96,7 +96,10 @@ def line(*parts: str | Text | tuple[str, str]) -> Text:
 
 
 def spark(values: tuple[int, ...], top: int, width: int, signs: Signs) -> str:
-    """Return the last `width` values as heights up to `top`, the newest at the right."""
+    """Return the last `width` values as characters of different height, the newest at the right.
+
+    `top` is the value of the greatest height.
+    """
     steps = len(signs.spark) - 1
     text = ""
     for value in values[-width:]:

@@ -4,14 +4,14 @@ A transfer starts in the cycle of its `dma.copy`, or in the cycle after the end 
 transfer. Its first beat comes dma.setup cycles later. In each cycle the dma starts at most one
 write and then one read. The write is that of the oldest beat that was read, once its data are
 ready. Reads are up to dma.buffer beats ahead of writes. The next beat on the same side follows when
-the channel of external memory has taken the beat before, or when the banks of that beat were
+the channel of external memory has accepted the beat before, or when the banks of that beat were
 granted. A transfer to on-chip memory ends in the cycle in which its last write is granted. Any
 other transfer ends in the last cycle before the data of its last write can be read. A core that
 waits for the transfer continues in the cycle after its end.
 
 A window (`macaw.isa.model.Window`) may take or give less than a beat, or nothing yet. If a transfer
 can do nothing but wait for a window, the dma pauses it. In the next cycle it runs the first other
-transfer that can do something. Transfers through the same window never overtake one another.
+transfer that can do something. A transfer never overtakes another one through the same window.
 """
 
 from __future__ import annotations
@@ -117,10 +117,9 @@ class DmaCore(Core):
         return None
 
     def current(self) -> tuple[str, int | None]:
-        """Return a text for the running transfer, and the address of the instruction that made it.
+        """Return a text for the running transfer, and the address of the instruction that sent it.
 
-        That is the instruction that requested the transfer. Without a transfer the result is "" and
-        None.
+        Without a transfer the result is "" and None.
         """
         if not self.state.transfers:
             return "", None
@@ -273,7 +272,7 @@ class DmaCore(Core):
         self.plan(time, time + 1)
 
     def plan(self, time: int, earliest: int, later: Sequence[WindowNotReady] = ()) -> None:
-        """Set the cycle of the next act, `earliest` or later. The acts of cycle `time` are done.
+        """Set the cycle of the next act to `earliest` or later, after all acts of cycle `time`.
 
         `later` are the windows that refused a read or write in cycle `time`. If all beats are done,
         end the transfer.
@@ -431,7 +430,7 @@ class DmaCore(Core):
         return self.retired + len(self.state.held) + int(self.running)
 
     def units(self) -> Units:
-        """Return that the dma has no compute units, and stores beats of its width."""
+        """Return the sizes of the dma for the trace: no compute units, and stores of one beat."""
         return Units(0, 0, store=self.width)
 
     # State

@@ -1,7 +1,7 @@
 """The ALU of a circuit: it computes the results of operations for many circuits at once.
 
-Operands are columns: arrays of bytes of shape (..., 32). Results are arrays of shape (..., n),
-numbers in the format that the mode selects, one for each of n lanes. Each sum and product is
+Operands are columns: arrays of bytes of shape (..., 32). Results are arrays of shape (..., n), with
+one number for each of n lanes. The mode selects their number format. Each sum and product is
 rounded to that format, half to even by IEEE 754. Each NaN has the same bits. Products are summed in
 a tree of adjacent pairs.
 """
@@ -54,7 +54,7 @@ class Mode:
         return bool(self.accumulate) and self.op == MUL
 
     def place(self, slot: int) -> tuple[int, int]:
-        """Return where the results of an operation are in Rz: the first byte, and their bytes.
+        """Return where Rz stores an operation's results: the first byte, and the number of bytes.
 
         `slot` is the value of the register RZ_SLOT.
         """

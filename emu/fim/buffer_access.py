@@ -70,8 +70,8 @@ def check_column(island: Island, block: Block, column: int, into: int = NOBODY) 
 def buffer_banks(island: Island) -> frozenset[int]:
     """Return the banks in which any buffer may be while the present blocks run.
 
-    A buffer may extend from the least to the greatest end that it has now or that an `mmr` of the
-    blocks sets. The result is cached.
+    The limits of a buffer are those that it has now and those that an `mmr` of the blocks sets. A
+    buffer may be anywhere between the least and the greatest of these limits. The result is cached.
     """
     if island.buffer_banks is None:
         island.buffer_banks = _find_buffer_banks(island)

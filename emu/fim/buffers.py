@@ -107,9 +107,9 @@ def _check_low(buffer: Buffer, number: int, what: str) -> None:
 
 
 def push(island: Island, block: Block, values: Values, limit: int) -> bool:
-    """Append columns to a buffer: for each bank of a block the contents of a register.
+    """Append columns to a buffer: the contents of one register, for each bank of a block.
 
-    Return whether other cores must act next. Raises `Fault`.
+    Return whether other cores must act before the block continues. Raises `Fault`.
     """
     number = values["buffer"]
     buffer, count = island.buffers[number], len(block.banks)
@@ -193,7 +193,7 @@ def pull(island: Island, block: Block, values: Values, limit: int) -> bool:
     """Read columns from the start of a buffer into a register of each bank of a block.
 
     The block waits until the visible end pointer has passed these columns. Return whether other
-    cores must act next.
+    cores must act before the block continues.
     """
     number = values["buffer"]
     buffer = island.buffers[number]
@@ -228,9 +228,10 @@ def pull(island: Island, block: Block, values: Values, limit: int) -> bool:
 
 
 def lock(island: Island, block: Block, values: Values, limit: int) -> bool:
-    """Take the lock of a buffer; wait until the block that has it gives it back.
+    """Take the lock of a buffer. If another block has the lock, wait until it gives the lock back.
 
-    Return whether other cores must act next. Raises `Fault` if the block has it already.
+    Return whether other cores must act before the block continues. Raises `Fault` if this block
+    has the lock already.
     """
     number = values["buffer"]
     buffer = island.buffers[number]

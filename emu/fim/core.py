@@ -54,7 +54,7 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
         """Return the cycle in which another core's access to this island is ready.
 
         An access to the banks takes one command for each column. Raises `WindowNotReady` while a
-        block uses one of these banks. `ready` is the result for other memories of the island.
+        block uses one of these banks. For other memories of the island the result is `ready`.
         """
         if memory != _BANKS or not length:
             return ready
@@ -92,9 +92,9 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
     def operate(self, memory: str, offset: int, number: int, mask: int, time: int) -> int:
         """Execute one of the ten operations of the circuits, which the host sent in cycle `time`.
 
-        Return the cycle of its command. `offset` in the banks gives the column, `mask` the banks; 0
-        means the bank of the column. Raises `Fault`, and `WindowNotReady` while a block uses one of
-        the banks.
+        Return the cycle of its command. The column is the one at the byte `offset` of the banks.
+        `mask` selects the banks; 0 means the bank of the column. Raises `Fault`, and
+        `WindowNotReady` while a block uses one of the banks.
         """
         if memory != _BANKS:
             text = f"operation {number} sent to {memory} of {self.name}, which takes none"
@@ -247,7 +247,7 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
     # State and questions
 
     def trace_changed(self) -> None:
-        """When the trace stops recording, drop what was collected for the words under way."""
+        """When the trace stops recording, drop what was collected for words that have not ended."""
         if not self.tracing:
             self.tally_block = None
             for block in self.blocks:
@@ -256,7 +256,7 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
     def units(self) -> Units:
         """Return the lanes of a circuit's ALU as compute units.
 
-        Each takes one number in a cycle.
+        Each lane takes one number in a cycle.
         """
         width = max(row.size for row in FORMATS if row.name in self.abilities.formats)
         # Columns of a bank follow one another after t_ccdl; one is requested in each cycle.

@@ -18,7 +18,7 @@ _MAX_BATCH = 1 << 11
 class FastIsland(IslandCore):
     """An island that does many repeats of an operation at once.
 
-    When a block faults, another block may have done acts that come later in time. Then the engine
+    When a block faults, the engine may already have done later acts of another block. Then it
     undoes everything since the call of `advance`, and does it again one repeat at a time.
     """
 

@@ -1,6 +1,6 @@
 """The word `fim`: one of the ten operations of the circuits, done once or several times.
 
-A word with a repeat count does its operation that often. Engines do one repeat or a batch of
+A word with a repeat count n does its operation n times. Engines do one repeat or a batch of
 repeats at a time.
 """
 
@@ -42,10 +42,10 @@ STEP = CIRCUIT_REGISTERS.index("rz_step")
 
 
 def operate(island: Island, block: Block, values: Mapping[str, int], limit: int) -> bool:
-    """Do the next repeat of a `fim`, and those after it that can be done in the same batch.
+    """Do the next repeat of a `fim`, and the repeats after it that can be done in the same batch.
 
-    These are repeats that are requested before cycle `limit`. Return False, because no other core
-    has to act before the block continues. Raises `Fault`.
+    Only repeats that are requested before cycle `limit` are done. Return False, because no other
+    core has to act before the block continues. Raises `Fault`.
     """
     operation, step = OPERATIONS[values["n"]], island.divider
     mode = block.mode

@@ -98,7 +98,7 @@ class IslandOrigins(Origins):
     # What the island reports
 
     def start_program(self) -> None:
-        """Record that another program starts, for which the registers of all circuits are 0.
+        """Record that another program starts, which sets the registers of all circuits to 0.
 
         These are the registers that `mmr` sets.
         """

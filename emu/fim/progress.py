@@ -24,10 +24,10 @@ def finish(island: Island, block: Block, time: int) -> bool:
 
 
 def wait(block: Block, key: str, what: str, until: int = NEVER) -> bool:
-    """Let a block try its word again at `until`, or when another block changes what `key` names.
+    """Let a block try its word again in cycle `until`, or when another block changes `key`.
 
-    `key` is the buffer or the lock, such as "buffer 0". `what` says in words what would end the
-    wait. Return False: no other core has to act next.
+    `key` is the name of a buffer or a lock, such as "buffer 0". `what` describes, for messages,
+    what would end the wait. Return False: no other core has to act next.
     """
     if not block.waiting:
         block.since = block.time
@@ -46,10 +46,10 @@ def end_wait(block: Block) -> int:
 
 
 def wake(island: Island, by: Block, key: str, sooner: bool = False) -> None:
-    """Let blocks that wait for `key` try again in the next cycle, because `by` has changed it.
+    """Let blocks that wait for `key` try again in the next cycle; block `by` has changed it.
 
-    A block that knows already in which cycle its wait ends keeps that cycle, unless `sooner` is
-    set.
+    If a block knows already in which cycle its wait ends, it waits until that cycle, unless
+    `sooner` is set.
     """
     again = island.aligned(by.time + 1)
     for block in island.blocks:

@@ -96,9 +96,9 @@ def repeat_uses(
 ) -> list[Use]:
     """Return what repeats of a `fim` use, for the trace, as tuples (name, begin, end, count).
 
-    `kind` is "reads" or "writes". `times` has four cycles: the first repeat was requested, the
-    first was done, the last was done, the result of the last is ready. The other arguments are
-    counts for all repeats together.
+    `kind` is "reads" or "writes". `times` has four cycles: those in which the first repeat was
+    requested, the first repeat was done, the last repeat was done, and the result of the last
+    repeat is ready. The other arguments are counts for all repeats together.
     """
     requested, at, last, until = times
     uses = [(kind, at, last, accesses)] if accesses else []

@@ -68,8 +68,8 @@ class Buffer:
     """A buffer: a range of columns with pointers, which count columns as `BankMemory` does.
 
     `owner` (of the lock) and `producer` are block numbers. The last columns before `end` may not be
-    stored yet. `arrivals` has the cycles in which these are stored, the earliest first. Other
-    blocks see an end pointer before such columns (seed 004 ¶50).
+    stored yet; `arrivals` has the cycles in which they are stored, the earliest first. For other
+    blocks the end pointer is before all columns that are not stored (seed 004 ¶50).
     """
 
     low: int = NOWHERE
@@ -87,7 +87,7 @@ class Buffer:
 
     @classmethod
     def of(cls, plain: Sequence[Any]) -> Buffer:
-        """Return the buffer of a value that `plain` returned."""
+        """Return the buffer that `plain` has converted to a plain value."""
         low, high, start, end, owner, producer, arrivals = plain
         return cls(low, high, start, end, owner, producer, list(arrivals))
 
@@ -110,7 +110,7 @@ class Circuit:
 
     @classmethod
     def of(cls, plain: Sequence[Any]) -> Circuit:
-        """Return the circuit of a value that `plain` returned."""
+        """Return the circuit that `plain` has converted to a plain value."""
         time, rz_ready, alu_free, registers = plain
         return cls(time, rz_ready, alu_free, list(registers))
 
@@ -174,7 +174,7 @@ class Block:
 
     @classmethod
     def of(cls, plain: Sequence[Any]) -> Block:
-        """Return the block of a value that `plain` returned."""
+        """Return the block that `plain` has converted to a plain value."""
         values = list(plain)
         values[1], values[7] = list(values[1]), list(values[7])
         values[6] = [list(loop) for loop in values[6]]

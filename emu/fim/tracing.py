@@ -1,9 +1,9 @@
 """The reports of an island to its trace block and to listeners (docs/timing-fim.md).
 
 For the trace, an instruction is a word of any block. Words are numbered in the order in which they
-start. What a word has used is the difference of the island's counters before and after it. The fast
-engine may do repeats of a `fim` before words of other blocks that come earlier in time. It reports
-these repeats only when the other blocks have done those words.
+start. A word has used the difference of the island's counters before and after it. The fast engine
+may do repeats of a `fim` before words of other blocks that come earlier in time. It reports these
+repeats only when the other blocks have done those words.
 """
 
 from __future__ import annotations

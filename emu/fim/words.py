@@ -1,4 +1,4 @@
-"""The words of a block: what each of them does, in functions that are found by mnemonic.
+"""The words of a block, as functions that are found by mnemonic.
 
 Each function does one word of a block; for `fim` it does the repeats that are requested before
 `limit`. It returns whether other cores have to act before the island continues.

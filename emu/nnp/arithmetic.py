@@ -1,4 +1,4 @@
-"""Declares the arithmetic that each engine implements for chains.
+"""The interface of the arithmetic for chains, which each engine implements.
 
 docs/numbers-nnp.md has all rules.
 """

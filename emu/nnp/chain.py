@@ -1,4 +1,4 @@
-"""A complete chain, with all that follows from its instructions and the scalar registers."""
+"""A complete chain, with the data that follow from its instructions and the scalar registers."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ class Chain:
     def depends_on_order(self, first: int, count: int) -> bool:
         """Return whether an iteration may read or overwrite what an earlier iteration wrote.
 
-        Iterations `first` to `first` + `count` - 1 are tested. Once the result is true, it stays
-        true for all later calls. An entry that one write instruction writes in several iterations
+        Only iterations `first` to `first` + `count` - 1 are tested. After a true result, all later
+        results are true. If one write instruction writes the same entry in several iterations, this
         does not count, because the last value stays.
         """
         if not self._depends_on_order:

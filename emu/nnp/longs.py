@@ -42,9 +42,9 @@ class OutOfRange(ArithmeticError):
 
 @dataclass(frozen=True)
 class Long:
-    """Accumulators as three int64 arrays of one shape.
+    """Accumulators as three int64 arrays of one shape: `whole`, `fraction` and `exponent`.
 
-    V is whole · 2**40 + fraction, with 0 <= fraction < 2**40; the value is V · 2**(exponent - 40).
+    V is whole · 2**40 + fraction, with 0 <= fraction < 2**40. The value is V · 2**(exponent - 40).
     """
 
     whole: Ints
@@ -53,7 +53,10 @@ class Long:
 
     @classmethod
     def of(cls, value: Ints, exponent: Ints) -> Long:
-        """Return accumulators for given integers V of 64 bits."""
+        """Return the accumulators with the integers V = `value` and the given exponents.
+
+        `value` is an int64 array; the value of an accumulator is V · 2**(exponent - 40).
+        """
         return cls(value >> FRACTION, value & _MASK, exponent)
 
     @classmethod
@@ -77,9 +80,9 @@ class Long:
         return Long(self.whole >> places, fraction, self.exponent + places)
 
     def plus(self, other: Long) -> Long:
-        """Return the sum, both aligned to the larger exponent.
+        """Return the sums with `other`, each aligned to the larger of its two exponents.
 
-        The sum may need more than 74 bits; `check` finds this.
+        A sum may need more than 74 bits; `check` finds this.
         """
         exponent = np.maximum(self.exponent, other.exponent)
         left = self.shift_right(exponent - self.exponent)
@@ -91,8 +94,8 @@ class Long:
     def check(self, column: int) -> None:
         """Raise `OutOfRange` if one of the accumulators needs more than 74 bits.
 
-        They are an array of shape (iterations, rows, N). `column` is the column of tiles that was
-        added last; the message names it.
+        The accumulators have shape (iterations, rows, N). `column` is the number of the column of
+        tiles that was added last; the message names it.
         """
         inside = fits(self.whole, WHOLE)
         if not inside.all():

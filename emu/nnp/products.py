@@ -79,7 +79,7 @@ class Tiles:
     def long(self, vectors: Quantised) -> Long:
         """Return the exact accumulators of the product, of shape (iterations, rows, N).
 
-        `times` gives the same numbers rounded. Raises `OutOfRange` if an accumulator overflows.
+        `times` returns the same numbers, rounded. Raises `OutOfRange` if an accumulator overflows.
         """
         total = self._column_long(vectors, 0)
         total.check(0)

@@ -1,9 +1,9 @@
 """Quantisers: convert host values to small integers with a shared exponent, and back.
 
-There are four kinds: block floating point (bfp), fixed integers (int), powers of two (log), small
-floats (float); see seed 003 and docs/numbers-nnp.md "Quantisers". A block is the last axis of an
-array. Scaling by powers of two and rounding to integers are exact in binary32, unless the result is
-0 or clipped in any case.
+There are four kinds: block floating point (bfp), fixed integers (int), powers of two (log), and
+small floating-point numbers (float). Seed 003 and docs/numbers-nnp.md ("Quantisers") have the
+rules. A block is the last axis of an array. Scaling by powers of two and rounding to integers are
+exact in binary32, except where the result is 0 or is clipped anyway.
 """
 
 from __future__ import annotations

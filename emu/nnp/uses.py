@@ -22,9 +22,9 @@ from macaw.emu.nnp.traffic import Traffic
 
 
 class Use(NamedTuple):
-    """Occurrences of one kind, `times` of them, between cycles `begin` and `until` (excluded).
+    """`times` occurrences of the kind `of`, between the cycles `begin` and `until` (excluded).
 
-    `of` is the kind, a name in `macaw.isa.trace.OCCURRENCES`.
+    `of` is a name in `macaw.isa.trace.OCCURRENCES`.
     """
 
     of: str

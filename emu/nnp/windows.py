@@ -58,7 +58,7 @@ def registers_of(head: bytes) -> list[tuple[int, int]]:
 
 
 class WindowCore(Core, Startable, Windowed):
-    """The part of nnp that other cores reach through windows."""
+    """The part of nnp that serves the windows through which other cores reach it."""
 
     state: NnpState
 

@@ -32,8 +32,8 @@ class Adder:
     """The multiplier and the adder of a PE, for sums of type `sum_type`.
 
     `overflow` is the setting `pe.overflow`: what happens to a sum outside the type's range. Integer
-    results are exact. Floating products and sums are each rounded to `sum_type`; `wrap` then gives
-    IEEE infinities, `saturate` the greatest finite number.
+    results are exact. Floating-point products and sums are each rounded to `sum_type`. If they are
+    too large, `wrap` gives IEEE infinities, and `saturate` the greatest finite number.
     """
 
     def __init__(self, sum_type: str, overflow: str) -> None:

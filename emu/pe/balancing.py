@@ -1,7 +1,7 @@
 """Load balancing between neighbours: the rules that both engines share.
 
 During a balanced mac, a PE multiplies the loads that its right neighbour gave it, and adds their
-products to a helper accumulator. At the end of the mac each owner gets its helper sum back: it
+products to a helper accumulator. At the end of the mac each owner gets its helper sum back. It
 sends its own sum to the adder of the left PE through selectors 516 and 520, and receives the total
 (seed 000 ¶101-102). This takes one cycle.
 """

@@ -57,10 +57,10 @@ class Cluster:
         return None
 
     def run_for(self, packet: Packet) -> Run:
-        """Return the run that an exe packet started.
+        """Return the run that an exe packet started. Raises `LookupError` if it has no run here.
 
-        It may meanwhile be in another buffer, which the buffer of the exe triggered. Raises
-        `LookupError` if the packet has no run here.
+        The run may be in another buffer by now, because the buffer of the exe triggered that
+        buffer.
         """
         order = packet["order"]
         for run in self.runs:

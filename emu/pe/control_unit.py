@@ -110,8 +110,9 @@ class ControlUnit:
         """Return whether the bus may send the first bytes of a segment.
 
         The ld of the segment must be the next step of its run, or follow only lds whose segments
-        the bus has already sent. The loader, what the ld writes, its operands, and room in the
-        weight queues must be free. Raises `Fault` if the bus may never send it.
+        the bus has already sent. The loader must be free, and so must what the ld writes. The
+        register file must have the operands of the ld, and the weight queues must have room. Raises
+        `Fault` if the bus may never send the segment.
         """
         run = self.cluster.run_for(packet)
         if segment >= run["taken"]:

@@ -47,8 +47,8 @@ class DataLoading:
     def has_room(self, cluster: int, run: Run, op: Op, packet: Packet, segment: int) -> bool:
         """Return whether the weight queues of a cluster have room for a segment.
 
-        There is always room for segments other than weights. Raises `Fault` if the weights of the
-        run can never fit, because they are more entries than a queue holds.
+        There is always room for segments other than weights. Raises `Fault` if the run has more
+        weights than a queue can hold.
         """
         described = packet["segments"][segment]
         if described["type"] != WEIGHTS:

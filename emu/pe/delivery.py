@@ -1,4 +1,4 @@
-"""Defines for each command what its packets do when they arrive in clusters and the trace."""
+"""The effects of packets when they arrive in clusters and in the trace, for each command."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class Distribution:
     # The list
 
     def fetch(self) -> None:
-        """Put the next packet of the list on the bus if the bus has none. Raises `Fault`.
+        """If the bus has no packet, put the next packet of the list on it. Raises `Fault`.
 
         The unit reads packets ahead of the bus through a path of its own, so this costs no beat.
         """
@@ -190,5 +190,5 @@ class Distribution:
 
     @property
     def is_done(self) -> bool:
-        """Whether the list is over and all of it has been on the bus."""
+        """Whether all packets of the list have been on the bus."""
         return self.state.packet is None and self.state.next_packet < 0

@@ -50,9 +50,9 @@ class Expansion:
 
     `operands`, of shape (instructions, 2), are PE 0's entries in the register file. `flags` are
     shift and last of the exe. `clusters` is the number of clusters that share the packet.
-    `next_segment` is the number of the first segment of the packet that earlier iterations did not
-    take. If `last` is set, this iteration must take all remaining segments. `address` is the
-    address of the first instruction. Raises `Fault` with the address of the instruction at fault.
+    `next_segment` is the number of the packet's first segment that no earlier iteration took. If
+    `last` is set, this iteration must take all remaining segments. `address` is the address of the
+    first instruction. Raises `Fault` with the address of the wrong instruction.
     """
 
     def __init__(

@@ -59,7 +59,7 @@ class MacOutcome:
     def peaks(self, pes: PeArrays) -> Mapping[str, Counts]:
         """Return, for each high-water mark by name, the most loads that this outcome had.
 
-        The mark must be at least this number. `pes` must already contain the outcome.
+        The caller raises each mark to at least this number. `pes` must already contain the outcome.
         """
         return {
             "q1_high": pes.q1_count if self.q1_most is None else self.q1_most,

@@ -28,8 +28,8 @@ class PacketReader:
     def read(self, address: int, order: int) -> tuple[Packet, int]:
         """Return the packet at an offset of the half, and the offset after the packet.
 
-        `order` is the number that the packet gets. Whether its segments suit its command is checked
-        elsewhere. Raises `Fault`.
+        `order` is the number that the packet gets. The method does not check whether the segments
+        suit the command. Raises `Fault`.
         """
         where = self.shape.address(address)
         if address % PACKET_ALIGN:

@@ -78,7 +78,7 @@ class PeArrays:
         state.balancing[cluster] = balance
 
     def clear_free_places(self) -> None:
-        """Set the places of the load queues that contain no load to 0."""
+        """Set the places of the load queues in which there is no load to 0."""
         queues = (
             (self.q1, self.q1_head, self.q1_count, self.shape.load_queue_1),
             (self.q2, self.q2_head, self.q2_count, self.shape.load_queue_2),
@@ -90,9 +90,9 @@ class PeArrays:
     def append_loads(self, queue: int, loads: Ints, first: Ints, count: Ints) -> None:
         """Append `count` loads of each PE to the tail of load queue 1 or 2.
 
-        The loads of PE p are elements of `loads` from index `first[p]` on. They may be more than
-        the queue has places, if most of them have already left it; then only the last ones are
-        stored.
+        The loads of PE p are elements of `loads` from index `first[p]` on. There may be more loads
+        than the queue has places, if most of them have already left the queue. Then only the last
+        loads are stored.
         """
         if queue == 1:
             places, row, tail = self.q1, self.q1_row, self.q1_head + self.q1_count

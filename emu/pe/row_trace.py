@@ -39,7 +39,7 @@ class RowTrace:
             self.core.trace.begin(now * self.divider, packet["number"])
 
     def end_run(self, run: Run) -> None:
-        """Note the end of a run. An exe ends with the last of its runs."""
+        """Record the end of a run. An exe ends when its last run ends."""
         runs = (other for cluster in self.context.clusters for other in cluster.runs)
         if all(other["number"] != run["number"] for other in runs):
             self.ended_exes.append(run["number"])
@@ -65,7 +65,7 @@ class RowTrace:
     # Macs
 
     def begin_mac(self, cluster: int) -> None:
-        """Note the start of a mac in a cluster."""
+        """Record the start of a mac in a cluster."""
         self.state.macs_before[cluster] = self.state.macs[cluster].sum()
 
     def end_mac(self, cluster: int, run: Run, op: Op) -> None:

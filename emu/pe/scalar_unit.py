@@ -76,7 +76,7 @@ class ScalarUnit:
     def has_operands(self, run: Run, op: Op) -> bool:
         """Return whether the register file has the operands of an ld.
 
-        Before that, the bus may not send its data.
+        Before that, the bus may not send the data of the ld.
         """
         return op["unit"] == NO_UNIT or not any(
             place == op["place"] for place, _ in run["unwritten"]

@@ -1,10 +1,11 @@
 """The special-function unit 510 of each cluster, and its control 509 (seed 000 ¶97).
 
-Once an instruction has started, the unit works by itself: `sfu.rate` results enter in each cycle,
+After an instruction has started, the unit works by itself: `sfu.rate` results enter in each cycle,
 and each leaves `sfu.latency` cycles later. In *chained* mode results come from the unit's FIFO,
-which took one accumulator of every PE when the instruction started. In *decoupled* mode they come
-from the output queues through selector 514. A token goes with each result and says which PE it
-belongs to. Result 0 of every PE enters first, in the order of the PEs, then result 1, and so on.
+into which one accumulator of every PE was copied when the instruction started. In *decoupled* mode
+they come from the output queues through selector 514. A token with each result names the PE to
+which it belongs. Result 0 of every PE enters first, in the order of the PEs, then result 1, and so
+on.
 """
 
 from __future__ import annotations

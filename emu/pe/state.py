@@ -227,7 +227,7 @@ class Op(TypedDict):
 
 
 class Ahead(TypedDict):
-    """What a run with several iterations, and the buffers that it triggers, may still use."""
+    """What a run, and the buffers that it triggers, may still use: accumulators, blocks, bytes."""
 
     sums: int  # mask of accumulators
     blocks: int  # mask of output-queue blocks

@@ -1,7 +1,7 @@
 """Executes a step of a run in the cycle in which it starts, and predicts its end if possible.
 
-Each `Op.name` has one function. Three kinds of steps get their end elsewhere: a mac from the data
-path, a store from the return bus, a load from its last beat.
+Each `Op.name` has one function. The ends of three kinds of steps cannot be predicted here: the
+data path ends a mac, the return bus ends a store, and the last beat ends a load.
 """
 
 from __future__ import annotations

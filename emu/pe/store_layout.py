@@ -16,11 +16,14 @@ def store_layout(
 ) -> tuple[NDArray[np.intp], tuple[Ranges, ...]]:
     """Return the order of a store's elements by address, and the ranges that each beat writes.
 
-    `offset` is where the results of PE 0 of the row begin, `stride` the distance in bytes between
-    PEs. `steps` are three numbers: the distance in bytes between results of a PE, the number of
-    results that each PE has stored before, and the number that it stores now. `writers` are the
-    numbers of the PEs that write, as bytes of an array. `size` is the bytes of an element, `width`
-    the bytes of a beat. Results are cached, because rows that do the same have equal stores.
+    - `offset`: the byte of the half at which the results of PE 0 of the row begin
+    - `stride`: the distance in bytes between the results of two neighbouring PEs
+    - `steps`: three numbers: the distance in bytes between results of a PE, the number of results
+      that each PE has stored before, and the number that it stores now
+    - `writers`: the numbers of the PEs that write, as bytes of an array
+    - `size`: the bytes of an element; `width`: the bytes of a beat
+
+    Results are cached, because rows that do the same have equal stores.
     """
     step, before, count = steps
     address = offset + np.frombuffer(writers, np.intp)[:, None] * stride

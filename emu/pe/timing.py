@@ -25,8 +25,8 @@ WB = 1  # writing operands back takes a cycle
 def first_cycle(dispatched: int, latency: int, memory_latency: int, divider: int) -> int:
     """Return the cycle of the row in which a dispatched list sends its first beat.
 
-    `dispatched` is the device cycle of the dispatch. Meanwhile the unit fetches the first packet,
-    which takes at least the latency of memory.
+    `dispatched` is the device cycle of the dispatch. Between the two cycles the unit fetches the
+    first packet, which takes at least the latency of memory.
     """
     return -(-(dispatched + max(latency, memory_latency)) // divider)
 
@@ -76,6 +76,6 @@ def move_end(start: Cycles, results: int) -> Cycles:
 def sfu_end(start: int, results: int, rate: int, latency: int) -> int:
     """Return the last cycle of a special function.
 
-    Of its `results`, `rate` enter in each cycle; each result takes `latency` cycles.
+    In each cycle `rate` of its `results` enter the unit; each takes `latency` cycles.
     """
     return start - (-results // rate) - 1 + latency - 1

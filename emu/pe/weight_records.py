@@ -24,11 +24,11 @@ def entry_type(value_type: str) -> np.dtype[Any]:
 
 @lru_cache(maxsize=8)
 def records_of(data: bytes, entry: int) -> tuple[Records, int]:
-    """Return the records of a segment of weights, and the byte after them.
+    """Return the records of a segment of weights, and the byte after the last complete record.
 
-    Each record is (byte where its entries begin, number of entries). If this byte is not the end of
-    `data`, an incomplete record begins there. An entry has `entry` bytes. Results are cached,
-    because several rows or clusters often get the same bytes.
+    Each record is (byte where its entries begin, number of entries). If the byte after the last
+    record is not the end of `data`, an incomplete record begins there. An entry has `entry` bytes.
+    Results are cached, because several rows or clusters often get the same bytes.
     """
     records = []
     at, size, head = 0, len(data), WEIGHTS_RECORD.size

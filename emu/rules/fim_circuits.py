@@ -57,7 +57,8 @@ class AluTimings:
 def operation_start(operation: Operation, time: int, alu_free: int, rz_ready: int) -> int:
     """Return the first cycle in which an operation may start.
 
-    Its registers are ready at `time`, the ALU is free at `alu_free`, Rz is ready at `rz_ready`.
+    The operation's registers are ready in cycle `time`, the ALU is free from cycle `alu_free` on,
+    and Rz is ready in cycle `rz_ready`.
     """
     if operation.computes and alu_free > time:
         time = alu_free
@@ -67,11 +68,11 @@ def operation_start(operation: Operation, time: int, alu_free: int, rz_ready: in
 
 
 def repeat_period(operation: Operation, busy: int, t_ccdl: int, step: int) -> tuple[int, int]:
-    """Return the cycles from one repeat of an operation to the next, as two numbers.
+    """Return two distances in cycles between repeats of an operation.
 
-    The first is what the circuit alone needs. The second also allows for the column commands of the
-    bank. `busy` is the time for which the ALU is busy, in cycles of the island's clock; the results
-    are device cycles.
+    The first distance is what the circuit alone needs. The second one also allows for the column
+    commands of the bank. `busy` is the time for which the ALU is busy, in cycles of the island's
+    clock; the results are device cycles.
     """
     circuit = step * busy if operation.computes else step
     return circuit, max(circuit, align_up(t_ccdl, step)) if operation.has_column else circuit

@@ -1,9 +1,9 @@
 """Timing rules of a DRAM bank and its channel: the earliest cycle of a command (seed 004 ¶45-47).
 
 Times are device cycles (of tCK). Each function takes the times of earlier commands and returns
-bounds: pairs of a cycle and the name of a constraint. The command may be issued when all of them
-have passed. For several banks in lock-step a caller passes the latest time of any of them. A time
-before reset is `PAST`.
+bounds: pairs of a cycle and the name of a constraint. The command may be issued when all these
+cycles have come. For several banks in lock-step, a caller passes the latest time of any of them. A
+command before reset has the time `PAST`.
 """
 
 from __future__ import annotations

@@ -192,7 +192,7 @@ class ScalarCore(Core, Startable, Instrumented):
         return Stop("exit", after, f"exit with code {code}", code, core=self.name, address=self.pc)
 
     def breakpoint(self) -> Stop:
-        """Return the stop of `ebreak`. A program that continues does so after the instruction."""
+        """Return the stop of `ebreak`. A run that continues goes on after this instruction."""
         after = self.time + self.timing.of_family["system"]
         message = f"{self.name}: ebreak at {self.pc:#010x}"
         return Stop("breakpoint", after, message, core=self.name, address=self.pc)

@@ -52,9 +52,10 @@ def bind_run(
 ) -> Run:
     """Bind instructions from `address` on to a run, up to the first that cannot be part of it.
 
-    `code` returns the given number of bytes from `address` on. An instruction that waits or calls a
-    service is not part of a run, nor is one with probes, unless `single` is set. If the first
-    instruction is of this kind, the run is empty: its execution raises `Leave` at once.
+    `code` returns the given number of bytes from `address` on. An instruction cannot be part of a
+    run if it waits or calls a service. The same holds for an instruction with probes, unless
+    `single` is set. If the first instruction is of this kind, the run is empty: its execution
+    raises `Leave` at once.
     """
     acts: list[Act] = []
     costs = [0]

@@ -43,10 +43,10 @@ SIGN = 0x8000_0000
 
 
 class Leave(Exception):
-    """Raised by an act that cannot execute its instruction; the interpreter then does.
+    """Raised by an act that cannot execute its instruction, so that the interpreter executes it.
 
-    Nothing was changed. `place` is the number of the instruction, counted from the start of the
-    run.
+    The act has changed nothing. `place` is the number of the instruction, counted from the start of
+    the run.
     """
 
     def __init__(self, place: int) -> None:
@@ -60,7 +60,7 @@ def meaning(module: ModuleType, mnemonic: str) -> Any:
 
 
 def signed(value: int) -> int:
-    """Return the number that 32 bits are in two's complement."""
+    """Return the signed number that 32 bits represent in two's complement."""
     return (value ^ SIGN) - SIGN
 
 

@@ -1,8 +1,8 @@
 """The cost of instructions of the scalar base in device cycles, by instruction family.
 
-Instructions do not overlap. For branches, `of_family` has the cost of one that is not taken;
-`taken` is the cost of one that is. For accesses, `of_family` has the cost in local memory; for
-other memory the memory system decides it.
+Instructions do not overlap. `of_family` has the cost of each family. For branches this is the cost
+of a branch that is not taken; `taken` is the cost of one that is taken. For accesses it is the cost
+in local memory; for other memory the memory system decides the cost.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from macaw.isa.rows import Instruction
 class Timing:
     """The costs of the instructions of core `name`, from the settings `name.alu_cycles` and so on.
 
-    The cost of a family that only this core has is the setting that the row's `cycles` begin with.
+    If only this core has a family, the first word of the row's `cycles` names the setting for it.
     """
 
     def __init__(self, config: Mapping[str, Any], name: str) -> None:

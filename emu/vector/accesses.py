@@ -1,4 +1,7 @@
-"""Executes loads and stores of vc: of general registers, vector registers, and by a stride."""
+"""Executes the loads and stores of vc: of general registers and of vector registers.
+
+The lanes of a vector register may be a stride apart in memory.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,8 @@ from macaw.isa.vector_layouts import ELEMENTS, VECTOR_BYTES
 class Accesses:
     """Executes the loads and stores of one core.
 
-    Each of them ends, or begins to wait for memory, by a call of a method of the core.
+    At the end of a load or store, or when it has to wait for memory, the class calls a method of
+    the core.
     """
 
     def __init__(self, core: VectorCore) -> None:

@@ -75,7 +75,7 @@ class VectorCore(ScalarCore):
     def retire_access(self, time: int, ready: int) -> None:
         """End an access that memory accepted in cycle `time`; the next instruction may issue then.
 
-        For the trace the access lasts until cycle `ready`.
+        In the trace the access lasts until cycle `ready`.
         """
         following = self.aligned(time + 1)
         self.cycles_memory += (following - self.time) // self.divider - 1

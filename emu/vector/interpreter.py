@@ -1,7 +1,7 @@
 """The interpreter of vc: it issues at most one instruction in a cycle, in program order.
 
-An instruction that issues at cycle t has its effects at t. The scoreboard says from which cycle on
-its result may be used. No instruction issues after an access until memory has accepted the access:
+An instruction that issues in cycle t has its effects in t. The scoreboard has the cycle from which
+its result may be used. After an access, no instruction issues until memory has accepted the access:
 until its banks are granted, or until the channel of external memory is free.
 """
 

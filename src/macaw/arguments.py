@@ -1,9 +1,10 @@
 """Check the arguments of public functions, with one clear sentence for a wrong one.
 
-`@check_arguments(rows=optional(whole(1)))` checks each call before the function is entered. For a
-wrong argument it raises `InputError` with the argument's name. A kind is a function that takes a
-value. It returns None if the value is good, else a description of the values it accepts. Kinds
-check types and ranges; the function itself checks whether a name, a shape or a file exists.
+`@check_arguments(rows=optional(whole(1)))` checks the arguments of each call before the function
+runs. For a wrong argument it raises `InputError` with the argument's name. A kind is a function
+that takes a value. It returns None if the value is good, else a description of the values that it
+accepts. Kinds check types and ranges; the function itself checks whether a name, a shape or a file
+exists.
 """
 
 from __future__ import annotations

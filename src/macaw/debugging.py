@@ -41,9 +41,9 @@ LAYOUT, HISTORY = "debugger.json", "debugger-history"
 class DebuggerFiles:
     """The files that commands read and write (`macaw.debugger.commands.files.Files`).
 
-    Commands never overwrite the files with which the session was started: the program and all that
-    it reads, inputs, the device. A command that writes an array does not overwrite a script that
-    was read; a command that saves commands may.
+    Commands never overwrite the files with which the session was started: the program and all files
+    that it reads, inputs, the device file. A command that writes an array also never overwrites a
+    script that the session has read; a command that saves commands may.
     """
 
     def __init__(self, protected: Iterable[str] = ()) -> None:

@@ -1,4 +1,4 @@
-"""Define the errors of the commands and of the Python API, and the exit statuses of the command."""
+"""The errors of the commands and of the Python API, and the exit statuses of the command."""
 
 from __future__ import annotations
 

@@ -203,8 +203,8 @@ def lower_graph(
 
     `graph` is an ONNX file or model, or a `macaw.lowering.fim.graph.Graph`. `number_format`, fp16
     or fp32, is the format of the numbers of an ONNX graph. `dims` gives the sizes of an ONNX
-    model's named dimensions. With `together=False`, each task is started by itself: there are no
-    pairs of producer and consumer, and functions are not fused into the blocks of products. With
+    model's named dimensions. With `together=False`, each task has a start of its own: there are no
+    pairs of producer and consumer, and the blocks of products do not compute functions. With
     `dynamic`, cp assigns steps to islands at run time; the plan is then the one for a static
     assignment. The names of the source's files begin with `name`.
 

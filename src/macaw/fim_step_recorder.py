@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class MeasuredStep:
-    """A step that was executed: its number, its island, first and last cycle of its blocks.
+    """A step that an island executed: its number, its island, first and last cycle of its blocks.
 
     The number is the one in the step's label in the source.
     """

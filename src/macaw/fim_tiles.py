@@ -38,8 +38,8 @@ def untiled(
 ) -> NDArray[np.generic]:
     """Return the matrix of `shape` (rows, columns) for its tiles in the order of memory.
 
-    With side `c` these are results as a program stores them from Rz. Raises `InputError` if the
-    array does not have as many elements as the tiles.
+    With side `c` the tiles are results as a program stores them from Rz. Raises `InputError` if
+    `columns` does not have as many elements as the tiles.
     """
     array, shape = np.ascontiguousarray(columns), arguments.python_numbers(shape)
     _check(array, layout, side)

@@ -38,7 +38,7 @@ class Result:
 
 
 def find_folders(paths: Iterable[Path]) -> Iterator[Path]:
-    """Yield the golden folders in `paths` and below, in order, each of them once.
+    """Yield the golden folders in `paths` and below, in order and without repetition.
 
     Raises `InputError` for a path that does not exist or has no golden folder.
     """

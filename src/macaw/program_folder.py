@@ -26,9 +26,10 @@ class ProgramFiles:
 def find_program(paths: Sequence[str]) -> ProgramFiles:
     """Return the program of the FILEs of a command line: the files, or that of the one folder.
 
-    A folder's program is that of its golden.toml, with inputs and settings, else its only source.
-    Raises `InputError`: for a folder among several FILEs, for a folder with no program or with
-    several (the message names the candidates), and what `read_description` raises.
+    A folder's program is that of its golden.toml, with inputs and settings. Without a golden.toml
+    it is the folder's only source. Raises what `read_description` raises. Raises `InputError` for a
+    folder among several FILEs, and for a folder with no program or several; the message then names
+    the candidates.
     """
     folders = [path for path in paths if Path(path).is_dir()]
     if not folders:

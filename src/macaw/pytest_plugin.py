@@ -1,7 +1,7 @@
 """Collect golden folders as pytest tests: each golden.toml is one test.
 
-pytest loads this module through the entry point of the package, so a user's tests need no code. It
-imports nothing else of Macaw until pytest finds a golden.toml.
+pytest loads this module through the entry point of the package, so a user's tests need no code. The
+module imports nothing else of Macaw until pytest finds a golden.toml.
 """
 
 from __future__ import annotations

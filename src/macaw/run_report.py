@@ -211,9 +211,9 @@ def _place_json(place: tuple[str, int, int] | None) -> dict[str, Any] | None:
 
 
 def json_array(array: NDArray[Any]) -> Any:
-    """Return nested lists of JSON numbers.
+    """Return an array as nested lists of JSON numbers.
 
-    Where JSON has no number for an element, it is "nan", "inf" or "-inf".
+    NaN and infinities, for which JSON has no numbers, become "nan", "inf" or "-inf".
     """
     if array.dtype.kind != "f" or np.isfinite(array).all():
         return array.tolist()

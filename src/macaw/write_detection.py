@@ -1,7 +1,7 @@
-"""Find outputs that a run certainly did not write.
+"""Find outputs to which a run certainly wrote nothing.
 
-A small output is tracked word by word. For a larger one, only the pages written since the program
-was loaded are known. A write to one output counts for all outputs in the same page.
+A small output is tracked word by word. For a larger one, only the pages are known that were written
+after the program was loaded. A write to one output counts for all outputs in the same page.
 """
 
 from __future__ import annotations

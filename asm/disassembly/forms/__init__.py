@@ -50,9 +50,9 @@ class PartPrinter:
         """Prepare to print a section of instructions."""
 
     def line(self, instruction: Decoded, address: int) -> str | None:
-        """Return the source line of an instruction that is not written as its table row says.
+        """Return the source line of an instruction whose source form differs from its row's syntax.
 
-        Return None if it is written so; then the caller prints it.
+        Return None for any other instruction; then the caller prints it.
         """
         return None
 

@@ -28,7 +28,10 @@ _CALLED = {row.name: n for n, row in enumerate(FUNCTIONS) if row.operands == 1}
 
 @dataclass(frozen=True)
 class Move:
-    """An operation: its number, its columns, and the function that it must compute (None: any)."""
+    """An operation that is written as a move: its number, its columns, and its function.
+
+    The function is the one that the operation must compute; None means any function.
+    """
 
     number: int
     column: int = 0

@@ -1,14 +1,15 @@
 """The parts of pe: packet lists, instruction sequences and data, the image of a row's memory unit.
 
-The bytes of a statement go to one of four areas that follow one another in the image: packet lists,
-sequences, data, slots of tensors.
+The bytes of a statement go to one of four areas, which follow one another in the image: packet
+lists, sequences, data, slots of tensors.
 
-Besides the table rows, a source may have `config ib=0, SEQUENCE` and `exe ..., data=(SEGMENT, ...),
-out=...`. Both take `to=all`, `to=1` or `to=(0, 1)`, which chooses clusters. A segment is a symbol
-or a part of one: `w[0]`, `x[2:4]`. Words beside the symbol add what its declaration does not say:
-the contents (weights, activations, psums), the receivers (broadcast, sliced, by_cluster, by_pe),
-and compress. `unit[0x40:0x60]` is a range of bytes of the unit's half. Options left out of
-`out=(y[0], stride=4, step=4, count=1, pes=8, type=int32)` follow from the symbol and the weights.
+In addition to the table rows, a source may contain the packets `config ib=0, SEQUENCE` and `exe
+..., data=(SEGMENT, ...), out=...`. Their operand `to=all`, `to=1` or `to=(0, 1)` chooses clusters.
+A segment is a symbol or a part of one: `w[0]`, `x[2:4]`. Words beside the symbol add what its
+declaration does not say: the contents (weights, activations, psums), the receivers (broadcast,
+sliced, by_cluster, by_pe), and compress. `unit[0x40:0x60]` is a range of bytes of the unit's half.
+Options that are left out of `out=(y[0], stride=4, step=4, count=1, pes=8, type=int32)` follow from
+the symbol and the weights.
 """
 
 from __future__ import annotations

@@ -90,7 +90,10 @@ class BufferContents:
     apart: frozenset[int] = frozenset()  # buffers that only some clusters have
 
     def with_config(self, buffer: int, name: Name, everywhere: bool) -> BufferContents:
-        """Return the contents after one more config. `everywhere`: it went to all clusters."""
+        """Return the contents after one more config.
+
+        `everywhere` says that the config goes to all clusters.
+        """
         apart = self.apart - {buffer} if everywhere else self.apart | {buffer}
         return BufferContents({**self.names, buffer: name}, apart)
 

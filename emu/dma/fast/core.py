@@ -2,8 +2,8 @@
 
 If no other core uses the memories of a transfer, one beat follows another in each cycle, and other
 cores can notice only the last write. So the dma sleeps until that write. A core that needs these
-memories earlier calls `interrupt` or `note_use`; the device calls `sync`. Then the dma first does
-the cycles that it has skipped: in bursts, or one by one where beats have to wait.
+memories earlier calls `interrupt` or `note_use`; a device that is read calls `sync`. Then the dma
+first does the cycles that it has skipped: in bursts, or one by one where beats have to wait.
 
 A transfer between local and external memory, or within one of them, needs no arbiter. The dma moves
 its beats one by one, and returns to the clock only when another core must act.
@@ -38,7 +38,7 @@ class FastDma(DmaCore):
     # The contract
 
     def advance(self, limit: int) -> Stop | None:
-        """Sleep if others can notice nothing before the last write; else do one cycle.
+        """Sleep until the last write if other cores notice nothing before it; else do one cycle.
 
         A transfer without on-chip memory does all its cycles before cycle `limit`. Raises `Fault`.
         """

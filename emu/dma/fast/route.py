@@ -48,7 +48,7 @@ class Side:
         return self.first + position[0] * self.stride + position[1]
 
     def locate(self, address: int) -> tuple[Pages, int]:
-        """Return the memory that contains an address, and the offset there."""
+        """Return the memory that contains an address, and the offset of the address in it."""
         if self.pages is not None:
             return self.pages, address - self.base
         return self.memory.locate(address, 0)
@@ -61,7 +61,7 @@ class Side:
 class Route:
     """The memories of a transfer that takes one cycle for each beat on both sides.
 
-    It does so if no other core interferes.
+    The transfer keeps this rate while no other core uses these memories.
     """
 
     def __init__(self, transfer: Transfer, beats: BeatMap, src: Side, dst: Side) -> None:

@@ -20,9 +20,9 @@ _BIAS = 15  # what is added to an exponent where it is stored
 class PreparedTiles:
     """A cache of `Tiles` of a register file, by first entry and shape.
 
-    `codes` (tiles, N, N) and `exponents` (tiles, N) are the file's own arrays; an exponent is
-    stored as itself + 15. The cache takes at most 16 bytes for each number of the file, and drops
-    the least recently used tiles first.
+    `codes` (tiles, N, N) and `exponents` (tiles, N) are the file's own arrays; the file stores each
+    exponent plus 15. The cache takes at most 16 bytes for each number of the file, and drops the
+    least recently used tiles first.
     """
 
     def __init__(

@@ -101,7 +101,10 @@ class BalancedPlan(Plan):
         self.end = np.repeat(np.where(self.macs.handing, 0, last), pes)
 
     def first_end(self) -> int:
-        """Return the first cycle in which one of the macs ends; before settlement, may end."""
+        """Return the first cycle in which one of the macs ends.
+
+        Before settlement, return the first cycle in which one of them may end.
+        """
         first: int = min(self.ends.values())
         return first
 

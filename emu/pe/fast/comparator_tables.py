@@ -1,9 +1,9 @@
 """Tables of what index comparator 505 and its load queues do, seen as a finite automaton.
 
-A PE examines two weights at a time, a pair. When it examines the next pair depends only on the
-number of loads in its queues and on how many weights of the pairs before were effectual. For each
-block of several pairs and each state of the queues, the tables say what happens. So the engine
-computes a mac with one look-up for each block, for all PEs at once.
+A PE examines two weights at a time, a pair. Two things decide when it examines the next pair: the
+number of loads in its queues, and how many weights of the earlier pairs were effectual. The tables
+have the effect of each block of several pairs in each state of the queues. So the engine computes a
+mac with one look-up for each block, for all PEs at once.
 """
 
 from __future__ import annotations

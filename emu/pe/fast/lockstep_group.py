@@ -390,9 +390,7 @@ class LockstepGroup:
     # The end
 
     def leave(self, now: int) -> None:
-        """Write the state of the clusters whose run is over in cycle `now`, and remove them from
-        the group.
-        """
+        """Remove the clusters whose run is over in cycle `now`, and write their state."""
         if self.run_end is None or self._first > now:
             return
         self._first = NEVER

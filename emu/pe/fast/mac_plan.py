@@ -31,9 +31,9 @@ class Unplannable(Exception):
 class Plan:
     """The macs that `clusters` execute, from cycle `start` on. Raises `Unplannable`.
 
-    Inside the class times are counted from `start`; only `ends`, the last cycle of each cluster's
-    mac, counts as `start` does. The loads of a PE form one sequence: those in queue 2, those in
-    queue 1, then those that the comparator will find.
+    Inside the class times are counted from `start`. The exception is `ends`, the last cycle of each
+    cluster's mac, which is a cycle of the row. The loads of a PE form one sequence: those in queue
+    2, those in queue 1, then those that the comparator will find.
     """
 
     def __init__(self, context: RowContext, clusters: list[int], start: int) -> None:

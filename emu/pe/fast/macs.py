@@ -1,4 +1,4 @@
-"""The macs of a row in the fast engine: planned, or cycle by cycle where that is not possible."""
+"""The macs of a row in the fast engine: planned if possible, else simulated cycle by cycle."""
 
 from __future__ import annotations
 

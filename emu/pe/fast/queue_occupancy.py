@@ -106,7 +106,7 @@ class QueueOccupancy:
     def run(self, cycles: int | None) -> LoadCounts:
         """Simulate `cycles` cycles or a few more, and return their counts.
 
-        None simulates until no PE has work left.
+        With None, simulate until no PE has work left.
         """
         parts = [self._stretch()]
         while self._at_work() and (cycles is None or len(parts) * _STRETCH < cycles):

@@ -1,7 +1,7 @@
 """Computes balanced macs over resident weights (`resident_weights`), for any base addresses.
 
-Integer sums do not depend on which PE adds a product. Cycles and counters come from
-`queue_occupancy`.
+The sums are those of macs without balance, because an integer sum does not depend on which PE adds
+a product. Cycles and counters come from `queue_occupancy`.
 """
 
 from __future__ import annotations

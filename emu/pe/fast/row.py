@@ -1,13 +1,13 @@
 """The fast engine of a row: it has the state of the reference in each cycle, but skips many cycles.
 
-It plans macs when they begin (`mac_plan`), and skips cycles in which only planned macs execute.
-It writes the effects of a mac to the state when the mac ends, or earlier if the state is read:
-after `sync` the state is exactly that of the reference. Macs that may fault, saturate or meet a
-value that is not finite are simulated cycle by cycle in the reference's data path, together with
-all other macs of the row. So faults come in the same cycle with the same state.
+The engine plans macs when they begin (`mac_plan`), and skips cycles in which only planned macs
+execute. It writes the effects of a mac to the state when the mac ends, or earlier if the state is
+read: after `sync` the state is exactly that of the reference. Some macs may fault or saturate, or
+use a value that is not finite. The engine simulates these cycle by cycle in the reference's data
+path, together with all other macs of the row. So faults come in the same cycle with the same state.
 
-Clusters that do the same form a lockstep group (`lockstep_group`). Their control units and PEs are
-simulated again only when the bus needs it or when their runs are over.
+Clusters that do the same form a lockstep group (`lockstep_group`). The engine simulates their
+control units and PEs again only when the bus needs it or when their runs are over.
 """
 
 from __future__ import annotations

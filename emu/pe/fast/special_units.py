@@ -47,7 +47,7 @@ class FastSpecialUnits(SpecialUnits):
 
     @property
     def waits(self) -> bool:
-        """Whether some unit executes an instruction whose cycles are skipped."""
+        """Whether some unit executes an instruction whose cycles are skipped until it ends."""
         return bool(self._next)
 
     @property

@@ -1,8 +1,8 @@
 """Simulates one cycle of all PEs of a row: index comparator, load queues, MAC (seed 000 ¶94-¶102).
 
-The PEs of a row are one vector. Every stage uses the counts at the start of the cycle, so what one
-stage puts into a queue, the next stage sees one cycle later. A PE without a mac has no entries to
-examine and empty queues, hence does nothing.
+The PEs of a row are one vector. Every stage uses the counts at the start of the cycle. So if one
+stage puts something into a queue, the next stage sees it one cycle later. A PE without a mac has no
+entries to examine and empty queues, so it does nothing.
 """
 
 from __future__ import annotations

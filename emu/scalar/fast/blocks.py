@@ -38,9 +38,9 @@ Translate = Callable[[int, Sequence[Decoded], int, bytes], Block]
 class BlockCache:
     """The blocks of a core by address.
 
-    `edition` is the kind of text that new blocks get: without counts for the trace, with counts, or
-    with counts across borders. `translate` makes a block. `accepts` says whether a block may
-    contain an instruction.
+    `edition` says what new blocks do for the trace: they do not count, they count, or they count
+    also across borders. `translate` makes a block. `accepts` returns whether a block may contain an
+    instruction.
     """
 
     def __init__(
@@ -124,10 +124,10 @@ class BlockCache:
         return instructions
 
     def crossing(self, address: int) -> Block | None:
-        """Return an edition of the block at `address` that crosses borders, or None.
+        """Return a variant of the block at `address` that crosses borders, or None.
 
-        The caller calls this when a border is inside the block. After `CUT_HOT` calls the block is
-        translated again, as one that crosses borders. Until then the result is None.
+        The caller calls this when a border is inside the block. After `CUT_HOT` calls for a block,
+        this method translates it again, as one that crosses borders. Until then the result is None.
         """
         block = self.blocks[address]
         if block.crosses:

@@ -91,12 +91,11 @@ class TranslatingCore(ScalarCore):
         return border - number
 
     def run_counting_block(self, block: Block, limit: int, room: int) -> bool:
-        """Execute a block that counts for the trace.
+        """Execute a block that counts for the trace. Raises `Fault`.
 
-        `room` instructions are left to the next border.
-
-        A block that crosses no borders ends before the border. Return whether the interpreter must
-        execute the next instruction. Raises `Fault`.
+        `room` is the number of instructions up to the next border. A block that does not cross
+        borders ends before the border. Return whether the interpreter must execute the next
+        instruction.
         """
         pc, before = self.pc, self.retired
         leaves = block.function(self, limit, room - block.length)

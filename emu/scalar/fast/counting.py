@@ -1,12 +1,12 @@
 """Writes the lines of a block's text that count for the trace, up to and across borders.
 
-A counting block adds to the core's tally (`macaw.emu.tallies`). It begins another pass while at
-most `room` instructions are done, so that it ends before the next border of the trace. If borders
-have often been inside a block, it gets an edition that crosses them. The function of this edition
-contains the block twice: once as in other editions, and once with a test for the border before each
-instruction (`cut` is the border's place in the pass). At a border the function gives its counts to
-the core (`add_block`), gets the distance to the next border (`next_border`), and starts to count
-from there.
+A counting block adds to the core's tally (`macaw.emu.tallies`). It begins another pass only if
+the pass ends before the next border of the trace, which is `room` instructions away. If borders
+have often been inside a block, the block is translated again, as an edition that crosses borders.
+The function of this edition contains the block twice: once as in other editions, and once with a
+test for the border before each instruction (`cut` is the border's place in the pass). At a border
+the function gives its counts to the core (`add_block`), gets the distance to the next border
+(`next_border`), and starts to count again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from macaw.isa.codec import Decoded
 
 
 class Round(NamedTuple):
-    """One pass through a block that branches back to its begin from exactly one place."""
+    """One pass through a block that branches back to its first instruction from one place."""
 
     length: int  # instructions
     uses: int  # of compute units
@@ -83,8 +83,8 @@ class Counting:
 
         `leave` are the lines that end the function at the limit. `cutting` are the lines of a pass
         that contains a border; None means that the function ends before such a pass, too. If the
-        block branches back from one place only, neither limit nor border can come before a time
-        `bound`; until then neither is tested.
+        block branches back from one place only, the function computes a time `bound` before which
+        neither the limit nor a border can come. Until then it tests for neither.
         """
         lines = [f"if t + {self.rest[0]} >= limit:", *indent_lines(leave)]
         lines += ["if done > room:", *indent_lines(leave if cutting is None else cutting)]
@@ -97,7 +97,7 @@ class Counting:
 
     @property
     def lasting(self) -> Iterable[str]:
-        """The names of the counts that are not for the tally."""
+        """The names of the counts that the function does not add to the tally."""
         return ()
 
     @property
@@ -112,8 +112,8 @@ class Counting:
     def crossing(self) -> Iterable[str]:
         """Yield the lines that tally what comes before this instruction, and restart the counts.
 
-        At its end a pass counts all its instructions. So those before this instruction, which are
-        tallied here, are subtracted from the new counts.
+        At the end of a pass the function adds all instructions of the pass. The instructions before
+        this one are already tallied here, so the lines subtract them from the new counts.
         """
         uses = self.counts.get("uses", 0)
         yield from self.ends()

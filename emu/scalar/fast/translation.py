@@ -1,9 +1,9 @@
 """The translator of scalar cores: it makes hot code a Python function (a block).
 
-A block continues after branches that are not taken. A block that branches to its own begin loops
-inside the function, up to the limit. Registers are local variables. An instruction becomes the text
-of its act (`macaw.emu.scalar.fast.inlining`). Where the act would raise `Leave`, the function ends
-before that instruction, which the interpreter then executes.
+A block continues after branches that are not taken. If a block branches to its own first
+instruction, it loops inside the function, up to the limit. Registers are local variables. The text
+of an instruction is the text of its act (`macaw.emu.scalar.fast.inlining`). Where the act would
+raise `Leave`, the function ends before that instruction, which the interpreter then executes.
 
 While the core's trace records, blocks of another edition count for the trace
 (`macaw.emu.scalar.fast.counting`).

@@ -10,9 +10,7 @@ _READS, _WRITES, _PARTIAL = (INDEX[f"external_{x}"] for x in ("reads", "writes",
 
 
 class TranslatingVectorCore(VectorCore, TranslatingCore):
-    """The core vc with translated blocks, which also count lanes and accesses to external
-    memory.
-    """
+    """The core vc with translated blocks, which count uses of lanes and external accesses."""
 
     def add_vector_block(
         self,

@@ -2,9 +2,9 @@
 
 The scoreboard has for each of its places the cycle from which the result can be used. The text
 computes only places that may get a cycle in the future; they are variables (`r40`). All other
-places must be ready when the function begins. An instruction does not test a place that is ready by
-then or that an earlier instruction of the pass has waited for. Instructions on lanes are called as
-acts.
+places must be ready when the function begins. An instruction does not test a place that is
+certainly ready: because the place was ready before, or because an earlier instruction of the pass
+has waited for it. Instructions on lanes are called as acts.
 """
 
 from __future__ import annotations

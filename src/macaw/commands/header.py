@@ -26,9 +26,11 @@ def command(
     device: str | None,
     choice: WarningChoice | None,
 ) -> int:
-    """Print macaw.h: macros for the instructions of cp and vc that no compiler knows,
-    core numbers and addresses of the device; of FILEs, assembled as `macaw asm -c` does
-    with the same options, tensors and addresses.
+    """Print macaw.h, the C header of a device.
+
+    It has macros for the instructions of cp and vc that no compiler knows, core numbers and
+    addresses. With FILEs it also has the tensors and addresses of their program, as
+    `macaw asm -c` assembles it with the same options.
     """
     from macaw import api
     from macaw.files import refuse_overwriting, write_bytes

@@ -28,7 +28,8 @@ DIGITS = 9  # of a size at most
 class LazyChoice(_Type):
     """The type of an option that takes one of the words that `words()` returns.
 
-    A command calls `words`, `macaw --help` does not; so the help loads no tables.
+    `words` is called when the command runs, but not for `macaw --help`; so the help loads no
+    tables.
     """
 
     name = "choice"
@@ -44,7 +45,7 @@ class LazyChoice(_Type):
         return str(self._choice().convert(value, param, ctx))
 
     def get_metavar(self, param: click.Parameter, *more: Any, **keywords: Any) -> str | None:
-        """Return the words as a synopsis shows them.
+        """Return the words in the form in which a synopsis shows them.
 
         Older versions of click pass fewer arguments.
         """
@@ -241,8 +242,8 @@ def load_program(
 ) -> Program:
     """Return the program of a command's FILEs and print its warnings, as -W chooses them.
 
-    Raises `InputError`, with `hint`, if an output would overwrite a FILE, the device's, one of
-    `inputs` or a file that the program reads. Raises what `macaw.load` raises.
+    Raises `InputError`, with `hint`, if an output would overwrite a FILE, the file of the device,
+    one of `inputs`, or a file that the program reads. Raises what `macaw.load` raises.
     """
     from macaw import api, files
     from macaw.terminal.diagnostics_output import print_diagnostics

@@ -1,7 +1,7 @@
 """Suggest values of arguments for the shell's completion: devices, cores, sections, pairs.
 
-Each function is the `shell_complete` of an argument or option: it takes what click gives it, and
-returns what can stand in place of the last argument, the word that is not complete.
+Each function is the `shell_complete` of an argument or option. Its parameters are those that click
+passes. It returns the words that may replace the last word of the line, which is incomplete.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from click.shell_completion import CompletionItem
 def devices(_ctx: click.Context, _parameter: click.Parameter, start: str) -> list[CompletionItem]:
     """Return the presets that begin with `start`; if there are none, the shell completes files.
 
-    Both at once would be files alone in bash.
+    If the function returned both presets and files, bash would show only the files.
     """
     from macaw.isa import config
 

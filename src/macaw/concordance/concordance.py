@@ -59,7 +59,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Concordance:
-    """A program of the nnp core, its graph, and the software generated from it."""
+    """A program of the nnp core, its graph, and the software that is generated from the graph."""
 
     program: Program
     config: Configuration

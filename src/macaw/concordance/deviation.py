@@ -49,8 +49,8 @@ def find_deviation(
 ) -> Deviation | None:
     """Return the first chain whose result in the file `text` differs from the emulator's.
 
-    Both run on `data`. The result is None if the chain cannot be found: an ONNX model executes its
-    operations internally, and `text` may have another form than a generated file.
+    Emulator and file run on `data`. The result is None if the chain cannot be found: an ONNX model
+    executes its operations internally, and `text` may have another form than a generated file.
     """
     if target == "onnx":
         return None

@@ -1,4 +1,4 @@
-"""A file that is open in the editor."""
+"""A file that is open in the editor: its text, its version and its path."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Places:
         return file.uri if file is not None else Path(name).resolve().as_uri()
 
     def positions(self, name: str) -> Positions:
-        """Return what converts the positions in a file."""
+        """Return the converter for positions in a file."""
         file = self.open_file(name)
         if file is not None:
             return file.positions
@@ -58,7 +58,7 @@ class Places:
         return self._positions[name]
 
     def range(self, span: Span) -> types.Range:
-        """Return a span as the protocol has it."""
+        """Return a span of the assembler as a range of the protocol."""
         known = self.open_file(span.file) is not None or span.file in self._program.files
         if known:
             return self.positions(span.file).range(span)
@@ -105,7 +105,7 @@ class Places:
         return next((x for x in spans if self.open_file(x.file) is not None), own)
 
     def diagnostic(self, item: Diagnostic) -> types.Diagnostic:
-        """Return a diagnostic as the protocol has it."""
+        """Return a diagnostic of the assembler in the type of the protocol."""
         lines = [item.message, *([f"hint: {item.hint}"] if item.hint else [])]
         related = [
             types.DiagnosticRelatedInformation(self.location(span), what)

@@ -33,12 +33,12 @@ def includes(text: str) -> tuple[str, ...]:
 
 
 def says_who_belongs_together(path: Path) -> bool:
-    """Return whether a change of a file can move other files to another program."""
+    """Return whether a change of a file can change the programs to which other files belong."""
     return path.name == DESCRIPTION_FILE or path.suffix in SOURCE_ENDINGS
 
 
 class ProgramFinder:
-    """Finds programs; what it read stays in memory until `forget`."""
+    """Finds the programs of files. What it has read stays in memory until `forget`."""
 
     def __init__(self, folders: Sequence[Path], include_dirs: Iterable[str]) -> None:
         """Search for programs up to one of `folders`, or a few levels if no folder is open."""
@@ -48,15 +48,16 @@ class ProgramFinder:
         self._included: dict[Path, tuple[str, ...]] = {}
 
     def forget(self) -> None:
-        """Read all files again for the next question."""
+        """Drop what was read, so that the next question reads all files again."""
         self._programs.clear()
         self._included.clear()
 
     def find(self, path: Path, texts: Mapping[Path, str]) -> ProgramDescription:
-        """Return the program of a file. `texts` are those of the files that are open.
+        """Return the program of a file. `texts` are the texts of the open files, by path.
 
-        It is the program of a golden.toml that names the file; else that of a file that includes
-        it, where an open file comes first; else the file is a program alone.
+        If a golden.toml names the file, the result is its program. Otherwise, if other files
+        include the file, it is the program of one of these, of an open one if possible. Otherwise
+        the file is a program by itself.
         """
         found = self._programs.get(path)  # another thread may call `forget` meanwhile
         if found is None:

@@ -1,4 +1,4 @@
-"""The diagnostics that the client shows: those of several programs may be in one file."""
+"""Stores which diagnostics the client shows. One file may show diagnostics of several programs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from macaw.language_server.workspace import Key
 
 
 class Published:
-    """What is wrong with each program, by the URI of the file that shows it."""
+    """The diagnostics of each program, by the URI of the file that shows them."""
 
     def __init__(self, send: Callable[[str, list[types.Diagnostic]], None]) -> None:
         """Call `send` with all diagnostics of a URI, when they have changed."""
@@ -22,7 +22,8 @@ class Published:
     def put(self, uri: str, key: Key, diagnostics: dict[str, list[types.Diagnostic]]) -> None:
         """Set the diagnostics of the program `key`, to which the open file `uri` belongs.
 
-        Those of this file are sent even if they have not changed, because its version may have.
+        The diagnostics of this file are sent even if they have not changed, because its version may
+        have changed.
         """
         self._of_program[key] = diagnostics
         self._program_of[uri] = key
@@ -30,7 +31,7 @@ class Published:
         self._update()
 
     def close(self, uri: str) -> None:
-        """Forget an open file, and the program to which no other open file belongs."""
+        """Forget an open file, and its program if no other open file belongs to it."""
         self._program_of.pop(uri, None)
         self._shown.pop(uri, None)
         for diagnostics in self._of_program.values():
@@ -56,7 +57,7 @@ class Published:
 
 
 def without_repetitions(diagnostics: Iterable[types.Diagnostic]) -> list[types.Diagnostic]:
-    """Return the diagnostics without later ones that say the same at the same place.
+    """Return the diagnostics; if several say the same at the same place, only the first.
 
     They may differ in the includes and calls that lead to the place.
     """

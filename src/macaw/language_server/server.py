@@ -100,7 +100,7 @@ def _capabilities(encoding: types.PositionEncodingKind) -> types.ServerCapabilit
 
 
 class LanguageServer:
-    """The workspace, the planned diagnostics, and those that the client shows."""
+    """The server: the workspace, the diagnostics to compute, and those that the client shows."""
 
     def __init__(self, write: Callable[[bytes], object]) -> None:
         self.workspace = Workspace()

@@ -1,4 +1,7 @@
-"""Converts what `macaw.asm.editing` answers to the types of the protocol, if it needs no file."""
+"""Converts the answers of `macaw.asm.editing` to the types of the protocol.
+
+The functions here need no file; `places` has the conversions that need one.
+"""
 
 from __future__ import annotations
 
@@ -112,7 +115,10 @@ def folding_range(positions: Positions, block: Block) -> types.FoldingRange:
 
 
 def semantic_tokens(positions: Positions, words: Iterable[ColouredWord]) -> types.SemanticTokens:
-    """Return the roles of words: five numbers for each, of which two count from the word before."""
+    """Return the roles of words as the protocol encodes them: five numbers for each word.
+
+    The first two are the distances in lines and columns from the word before.
+    """
     data: list[int] = []
     line = column = 0
     for word in words:

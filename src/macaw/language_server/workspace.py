@@ -1,7 +1,7 @@
-"""The open files, and the programs that they belong to.
+"""The open files, and the programs to which they belong.
 
 The thread of the messages changes the open files. The thread of the assembler loads programs; it
-gets the open files of one moment, as a mapping from URIs.
+gets the files that are open at that moment, as a mapping from URIs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Key = tuple[str, ...]  # of a program: the names of its sources
 
 
 class Cancelled(Exception):
-    """The run of the assembler has ended early: a file changed, or another program comes first."""
+    """Raised to end a run of the assembler: a file has changed, or another program comes first."""
 
 
 class LoadedProgram:
@@ -66,14 +66,14 @@ class LoadedProgram:
         self._cancellation.set()
 
     def assemble(self) -> None:
-        """Assemble the program, unless it is assembled. Raises `Cancelled`."""
+        """Assemble the program, unless its result is in memory. Raises `Cancelled`."""
         self._check_cancellation()
         names = [source.name for source in self.edited.sources]
         names += self.edited.assembly.folders.read
         self._reads = frozenset(path for path in map(resolve, names) if path is not None)
 
     def forget(self) -> None:
-        """Drop the result of the assembler; what the program reads stays known."""
+        """Drop the result of the assembler, but not the list of the files that it has read."""
         self.edited.forget()
 
     @property
@@ -82,9 +82,9 @@ class LoadedProgram:
         return "assembly" in self.edited.__dict__
 
     def reads(self, path: Path | None) -> bool:
-        """Return whether the program reads a file.
+        """Return whether the program reads a file. The result is true if `path` is None.
 
-        A program that was never assembled may read any file; without a path, any program does.
+        It is also true for a program that was never assembled, because that may read any file.
         """
         return self._reads is None or path is None or path in self._reads
 
@@ -141,14 +141,17 @@ class Workspace:
         return file
 
     def changed_on_disk(self, path: Path | None) -> None:
-        """Let the programs that read a file be assembled again; None: any file."""
+        """Drop the results of the programs that read a file; None means any file."""
         self._finder.forget()
         for program in list(self._programs.values()):
             program.is_stale |= program.reads(path)
         self._cancel_reader(path)
 
     def program_of(self, uri: str) -> LoadedProgram | None:
-        """Return the latest program of an open file, whose texts may be older; None if unknown."""
+        """Return the latest program of an open file; None if there is none.
+
+        Its texts may be older than those of the open files.
+        """
         return self._latest.get(uri)
 
     def _cancel_reader(self, path: Path | None) -> None:

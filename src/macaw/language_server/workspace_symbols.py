@@ -53,7 +53,7 @@ def _definition() -> re.Pattern[str]:
 
 
 class SymbolIndex:
-    """The names that sources define. Files of the disk are read again when they have changed."""
+    """The names that sources define. The index reads files on disk again when they have changed."""
 
     def __init__(self) -> None:
         self._known: dict[Path, _Known] = {}

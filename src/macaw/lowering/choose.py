@@ -233,7 +233,10 @@ def _tallest(
 
 
 def even_tile(length: int, most: int) -> int:
-    """Return the tile size, at most `most`, for the fewest and most equal tiles in `length`."""
+    """Return the size of tiles that divide `length` into the fewest tiles of at most `most`.
+
+    Of all such sizes it is the least, so the tiles are as equal as possible.
+    """
     return -(-length // -(-length // most))
 
 

@@ -1,8 +1,8 @@
 """Write the packets that add the partial sums of clusters and of rows.
 
 First cluster 0 of each row adds the sums of the row's clusters. Then row 0 adds the sums of all
-rows (seed 000 ¶85). One exe adds one sum for each PE. This module serves plans whose sums wait in
-the output queue, where each position is one entry.
+rows (seed 000 ¶85). One exe adds one sum for each PE. This module is for plans whose sums wait in
+the output queue, with one entry for each position.
 """
 
 from __future__ import annotations
@@ -87,11 +87,11 @@ def final_sequences(plan: ProductPlan, what: str, raw: str) -> list[Sequence]:
 def iteration_lists(
     plan: ProductPlan, exes: Callable[[str, bool], Iterable[Exe]], what: str
 ) -> list[Packets]:
-    """Return the packet lists of the iterations, and the list in which row 0 adds the rows' sums.
+    """Return the packet lists of the iterations.
 
-    The list of row 0 is there only if the plan adds over rows. `exes` takes a list's name and
-    whether its sums leave as raw sums, and returns the list's exes. `what` is the comment of the
-    iterations' list if all iterations have the same list.
+    If the plan adds over rows, also return the list in which row 0 adds the rows' sums. `exes`
+    takes a list's name and whether its sums are stored as raw sums, and returns the list's exes.
+    `what` is the comment of the iterations' list if all iterations have the same list.
     """
     more, last = list_names(plan)
     result = []
@@ -108,7 +108,7 @@ def iteration_lists(
 def cluster_reduction_exes(plan: ProductPlan, raw: bool) -> Iterator[Exe]:
     """Yield the exes with which cluster 0 adds the sums of all clusters of its row.
 
-    If `raw`, the total leaves as a raw sum, else as a result.
+    If `raw`, the total is stored as a raw sum, else as a result.
     """
     for place in range(plan.positions):
         start = (

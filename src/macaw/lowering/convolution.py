@@ -92,7 +92,7 @@ class Convolution(Product):
 
     @property
     def macs(self) -> int:
-        """The number of products in a dense computation, those with padding included."""
+        """The number of products in a dense computation, including those with padding."""
         return self.m * self.columns * self.weights.size
 
     def describe(self) -> str:

@@ -164,7 +164,7 @@ def traffic(plan: ProductPlan) -> Traffic:
 
 @dataclass(frozen=True)
 class TransferShape:
-    """A shape of dma transfers: `times` transfers of `rows` rows of `row_bytes` bytes each."""
+    """Dma transfers of one shape: `times` transfers of `rows` rows of `row_bytes` bytes each."""
 
     times: int
     rows: int

@@ -4,8 +4,8 @@ A tile is `groups` rows × `columns` columns of output positions. A cluster comp
 channels of them from `tile.k` input channels. The PEs hold the part of the padded image that the
 tile needs (the slab), channel after channel. Each iteration of the sequence computes one position:
 the weights stay in the queue (rq), the base of mac moves on in the slab, and at the loopback the
-sum goes to the output queue (seed 000 ¶112, ¶122, ¶131). A depthwise convolution needs only the
-channels of its outputs: weights of other channels are zero and not stored.
+sum moves to the output queue (seed 000 ¶112, ¶122, ¶131). In a depthwise convolution, each output
+depends on one channel only: weights of other channels are zero and not stored.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class ImagePlan(ProductPlan):
 
     @property
     def by_columns(self) -> bool:
-        """Whether positions are computed column by column, because the results are stored so."""
+        """Whether positions are computed column by column, because results are stored like that."""
         return self.product.out_layout != "hwc"
 
     @property

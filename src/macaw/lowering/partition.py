@@ -2,9 +2,9 @@
 
 A split names the dimension that the rows divide and the one that the clusters divide. If both are
 the same, cluster q of row p has part number p + rows·q. A part has ceil(extent / parts) elements.
-The last part is as long as the others and begins earlier instead, so all clusters do the same work.
-If two parts overlap in M or N, both compute the overlap. If they overlap in K, the later part has
-zero weights there.
+All parts have the same length, so all clusters do the same work; the last part begins earlier if
+necessary. If two parts overlap in M or N, both compute the overlap. If they overlap in K, the later
+part has zero weights there.
 """
 
 from __future__ import annotations

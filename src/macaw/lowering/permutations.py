@@ -49,11 +49,11 @@ def permutations(ranks: NDArray[np.int64], lanes: int) -> NDArray[np.uint8]:
 def draw(count: int, lanes: int, filled: Collection[int], source: Source) -> NDArray[np.uint8]:
     """Return an array of shape (count, lanes): random permutations for a block of `lanes` lanes.
 
-    `filled` has the numbers of weights that layers have in the block: several if layers of
-    different fan-in share it. Only the first max(`filled`) lanes are permuted; the zeros after them
-    keep their lanes. A permutation is drawn again unless `moves` holds for each number of `filled`,
-    so all valid ones have the same probability. If the block has a single weight, it changes places
-    with a random zero. The random bits come from `source`.
+    `filled` has the numbers of weights that layers have in the block. There are several numbers if
+    layers of different fan-in share the block. Only the first max(`filled`) lanes are permuted; the
+    zeros after them keep their lanes. A permutation is drawn again unless `moves` is true for each
+    number of `filled`, so all valid ones have the same probability. If the block has a single
+    weight, it changes places with a random zero. The random bits come from `source`.
     """
     most = max(filled)
     orders = np.tile(np.arange(lanes, dtype=np.uint8), (count, 1))
@@ -74,9 +74,9 @@ def draw(count: int, lanes: int, filled: Collection[int], source: Source) -> NDA
 def moves(orders: NDArray[np.uint8], filled: int) -> NDArray[np.bool_]:
     """Return an array of shape (count,): whether each order moves the first `filled` weights.
 
-    `orders` has shape (count, lanes). The weights are assumed to be distinct. Their sequence must
-    change, and at least two weights must leave their lanes, because one of them may be zero like
-    the padding. A single weight must leave its lane.
+    `orders` has shape (count, lanes). Moving means two things, for weights that all differ. Their
+    sequence changes, and at least two weights leave their lanes, because one of them may be zero
+    like the padding. A single weight must leave its lane.
     """
     front = orders[:, :filled].astype(np.int16)
     away = (front != np.arange(filled)).sum(axis=1)

@@ -173,7 +173,7 @@ class ProductPlan:
 
     @property
     def keeps_sums_on_chip(self) -> bool:
-        """Whether partial sums go from half to half, because the next iteration uses them."""
+        """Whether partial sums are copied from half to half, for use by the next iteration."""
         return self.returns_sums and self.count(self.mapping.inner) == 1
 
     @property
@@ -272,8 +272,8 @@ class ProductPlan:
     def weight_rounds(self) -> NDArray[np.generic]:
         """The weights in the order of cp's table.
 
-        The shape is (n tiles, k tiles, rows, slots, k). Slots without an output have zeros, and so
-        have inputs that another part or tile covers. Rows that share weights have one entry
+        The shape is (n tiles, k tiles, rows, slots, k). Slots without an output have zeros. Inputs
+        that another part or tile covers have zeros, too. Rows that share weights have one entry
         together; so have clusters that share weights.
         """
         tile, (rows, clusters) = self.tile, self.weight_owners

@@ -1,4 +1,4 @@
-"""Write cp's code that loads an iteration: it locates the tile and starts its transfers."""
+"""Write cp's code that loads an iteration: it finds the tile and starts the tile's transfers."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """Write the code of the command processor: a loop that loads, swaps and dispatches.
 
-While the array computes iteration i from one half of the units, the dma takes the results of i - 1
-out of the other half and brings the data of i + 1 into it (seed 000 ¶146). For each half, ping and
-pong, cp keeps a frame of words with the data about it (`macaw.lowering.transfers`).
+While the array computes iteration i from one half of the units, the dma copies the results of
+iteration i - 1 out of the other half, and copies the data of iteration i + 1 into it (seed 000
+¶146). For each half, ping and pong, cp keeps a frame: words with the data about this half
+(`macaw.lowering.transfers`).
 """
 
 from __future__ import annotations

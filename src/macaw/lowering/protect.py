@@ -1,9 +1,9 @@
-"""Store weights in a secret random order, which is kept apart from them (seed 002 ¶105-¶113).
+"""Store weights in a secret random order, separate from that order (seed 002 ¶105-¶113).
 
 A layer's weights have shape (nodes, inputs). The inputs of a node are cut into blocks of as many
 lanes as a vector register has, padded with zeros. Each block is stored in its own order: the weight
-of input lane i is in lane order[i] of the stored block. `pmac` reads it there, because it computes
-the sum of a[i] * b[order[i]]. The scope says which nodes share their orders.
+of input lane i is in lane order[i] of the stored block. `pmac` computes the sum of a[i] *
+b[order[i]], so it can use the stored block directly. The scope says which nodes share their orders.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Layout:
 
     @cached_property
     def order_of(self) -> tuple[NDArray[np.intp], ...]:
-        """For each layer an array of shape (nodes,): the number of each node's order."""
+        """For each layer an array of shape (nodes,) with the number of each node's order."""
         numbers, first = [], 0
         for layer in range(len(self.shapes)):
             nodes = self.nodes(layer)
@@ -297,7 +297,7 @@ def log2_orders(plan: Layout) -> float:
 
 
 def log2_distinct(weights: Sequence[Weights], plan: Layout) -> float:
-    """Return log2 of the number of different stored results: equal weights are interchangeable.
+    """Return log2 of the number of different stored results; equal weights may change places.
 
     Two lanes of a block are alike if they hold the same bits in every node that shares the order. A
     block of n weights with groups of m, m', ... alike lanes has n! / (m! m'! ...) arrangements. The

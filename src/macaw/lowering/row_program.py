@@ -1,9 +1,9 @@
 """Write the program of the rows: arrays in the unit, sequences and packet lists.
 
 All rows execute the same program, which cp copies to every unit. The list of an iteration consists
-of exes. Each exe does one thing to the four accumulators of a PE: begin loads a bias or partial
-sums, product adds weights times activations, raw and final store the sums. Sums stay in the
-accumulators from exe to exe.
+of exes. Each exe does one thing to the four accumulators of a PE: `begin` loads a bias or partial
+sums, `product` adds weights times activations, `raw` and `final` store the sums. Sums stay in the
+accumulators from one exe to the next.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def unit_bytes(plan: ProductPlan) -> int:
 
 
 def list_names(plan: ProductPlan) -> tuple[str, str]:
-    """Return the names of the packet lists for iterations before the last k, and at the last k."""
+    """Return two names of packet lists: for iterations before the last k tile, and for the others."""
     if plan.count("K") == 1 or (plan.reduces_rows and not plan.in_accumulators):
         return "last", "last"  # every iteration does the same
     return "more", "last"
@@ -173,7 +173,7 @@ def has_entry_part(plan: ProductPlan) -> bool:
 
 
 def stores_raw(plan: ProductPlan) -> bool:
-    """Return whether raw sums leave the accumulators."""
+    """Return whether the program stores raw sums."""
     return plan.returns_sums or plan.reduces_rows or plan.reduces_clusters
 
 

@@ -50,7 +50,7 @@ from macaw.lowering.transfers import (
 
 
 class SlidingWindowPlan(ImagePlan):
-    """A plan of a depthwise convolution whose weight queues slide over strips of the image."""
+    """A plan of a depthwise convolution whose windows slide over strips in the weight queues."""
 
     @property
     def variant(self) -> str:

@@ -1,6 +1,6 @@
 """Plan the transfers of the dma in an iteration, and write them into the data of cp's part.
 
-Beside the transfers, cp has a frame of words for each half of the units.
+The data of cp's part also has a frame of words for each half of the units.
 """
 
 from __future__ import annotations
@@ -41,9 +41,10 @@ class Transfer:
 
 @dataclass(frozen=True)
 class TransferGrid:
-    """The number of rows, and of clusters in a row, that have separate transfers of the same shape.
+    """How many transfers of the same shape there are: one for each of some rows and clusters.
 
-    Iteration yields the pairs (row, cluster).
+    The fields are the number of these rows, and of these clusters in a row. Iteration yields the
+    pairs (row, cluster).
     """
 
     rows: int

@@ -1,10 +1,10 @@
 """Plan weight stationary products: weights stay in the PEs while rows of activations stream past.
 
 Weights are loaded separately from the computation (seed 000 ¶145). One exe loads the weights of a
-tile once. Its weight queue rotates (rq). Each iteration of its sequence multiplies the weights by
-one row of activations, while the next row is loaded into the other part of the input buffer. If the
-buffer holds all rows, they are loaded in one segment before the first product, and no cluster waits
-for another. The sums of all rows wait in the output queue and leave together.
+tile once, and they stay in the weight queue (rq). Each iteration of its sequence multiplies the
+weights by one row of activations, while the next row is loaded into the other part of the input
+buffer. If the buffer holds all rows, they are loaded in one segment before the first product, and
+no cluster waits for another. The sums of all rows wait in the output queue and are stored together.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from macaw.lowering.transfers import UNIT, Transfer, activations_of
 
 
 class WeightStationaryPlan(ProductPlan):
-    """A plan of a weight stationary product; a group is one row of activations, with one sum."""
+    """A plan of a weight stationary product. A group is one row of activations, with one sum."""
 
     @property
     def lanes(self) -> int:
@@ -78,7 +78,8 @@ class WeightStationaryPlan(ProductPlan):
     def segments(self) -> int:
         """The number of segments of the exe.
 
-        There is one for the weights, and for each row of activations one, or two with start sums.
+        There is one segment for the weights. Each row of activations has one segment, or two if it
+        has start sums.
         """
         return 1 + self.tile.m * (1 + self.adds_start_sums)
 
@@ -113,7 +114,7 @@ class BufferedPlan(WeightStationaryPlan):
 
     @property
     def buffered_rows(self) -> int:
-        """The number that the check multiplies by `blocks`: 1, because `blocks` counts all rows."""
+        """Always 1, because `blocks` already counts all rows (the check multiplies the two)."""
         return 1
 
     @property

@@ -84,9 +84,9 @@ def _join_places(row: str, same: Sequence[Finding]) -> Finding:
 
 
 def badness(metric: Metric) -> float:
-    """Return how far a value is beyond its threshold, as a share of it.
+    """Return how far a metric's value is beyond its threshold, as a share of the threshold.
 
-    0 or less means that the threshold is met.
+    If the result is 0 or less, the threshold is met.
     """
     if metric.value is None or metric.threshold is None:
         return 0.0
@@ -109,8 +109,8 @@ def lateness(
     """Return the metric `late` of each row, and findings for the rows that exceed `limit`.
 
     `sooner` says for each row by how many cycles the run would be shorter without the row's late
-    starts. There is no finding if that is nothing or only a small share of `cycles`, the length of
-    the run.
+    starts. If that is 0 or only a small share of `cycles`, the length of the run, there is no
+    finding.
     """
     by_row: dict[str, Metric] = {}
     late_findings = []

@@ -1,9 +1,10 @@
 """Find the bottleneck: the row without whose work the run would end soonest.
 
-The run is a graph of intervals of work. An interval starts when what it waited for is done. This is
-the core's own work before it, the cores that a wait names, or the instruction of the commander that
-started it. The simulation gives the work of one row no time, and starts all other work as early as
-that allows. The cost of the row is the number of cycles by which the run then ends earlier.
+The run is a graph of intervals of work. An interval starts when everything for which it waited is
+done: the core's own work before it, the cores that a wait names, or the instruction of the
+commander that started it. The simulation gives the work of one row no time, and starts all other
+work as early as that allows. The cost of the row is the number of cycles by which the run then ends
+earlier.
 """
 
 from __future__ import annotations
@@ -183,7 +184,7 @@ def find_bottleneck(
 
 
 def heaviest_slice(slices: Sequence[Slice]) -> Slice | None:
-    """Return the longest slice of that place in the source where the row spends most cycles."""
+    """Return the longest slice of the place in the source at which the row spends most cycles."""
     cycles_by_place: dict[tuple[str, str], int] = defaultdict(int)
     for item in slices:
         cycles_by_place[place_key(item)] += item.busy
@@ -193,6 +194,7 @@ def heaviest_slice(slices: Sequence[Slice]) -> Slice | None:
 def place_key(item: Slice) -> tuple[str, str]:
     """Return a key that is equal for slices of the same instruction.
 
-    It is row and source place, or core and text if the place is unknown.
+    The key is the row and the place in the source, or the core and the text if the place is
+    unknown.
     """
     return (item.row, item.place) if item.place else (item.core, item.where)

@@ -56,17 +56,17 @@ class Slice:
 
     @property
     def where(self) -> str:
-        """The place and the name, such as `layer.s:12: dma.wait x0`, as far as they are known."""
+        """The source place and the name, such as `layer.s:12: dma.wait x0`, if they are known."""
         what = self.name or f"instruction {self.first:,}"
         return f"{self.place}: {what}" if self.place else what
 
 
 @dataclass(frozen=True)
 class Track:
-    """The slices of a core, or of all cores of a row; then `core` is the row's name.
+    """The slices of one core, or of all cores of a row; for a row, `core` is the row's name.
 
-    `busy` are the sorted intervals in which the core, or at least one of the cores, worked. They do
-    not touch, and do not include waits for other cores.
+    `busy` are the sorted intervals in which the core, or at least one of the cores, worked. The
+    intervals do not touch, and do not include waits for other cores.
     """
 
     core: str
@@ -83,7 +83,7 @@ class Track:
 
 @dataclass(frozen=True)
 class Metric:
-    """A number computed from records, with a sentence.
+    """A number computed from records, with a sentence that describes it.
 
     `value` is None if the formula's divisor is zero.
     """

@@ -62,7 +62,7 @@ class Record(NamedTuple):
 
 @dataclass(frozen=True)
 class Job:
-    """A run to be done: a program with inputs on a device, and what its trace blocks record."""
+    """A run that is still to be done: a program with inputs on a device, and what is recorded."""
 
     program: Program
     device: str  # configuration as TOML

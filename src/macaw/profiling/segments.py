@@ -2,8 +2,8 @@
 
 Each run records one segment of the program: one loop over all register groups. Neighbouring
 segments share groups. The times of the shared groups in both runs determine the shift of the later
-segment: dt = (dt1 + dt2) / 2, the mean of the differences of starts and of ends. Of a shared group,
-the record of the earlier run is kept.
+segment: dt = (dt1 + dt2) / 2, the mean of the differences of starts and of ends. The merged
+timeline has the record of a shared group from the earlier run.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def parameters_of_segments(
 def mean_records(runs: Sequence[Sequence[Record]]) -> list[Record]:
     """Return the mean of several runs of the same segment, rounded.
 
-    Instructions that some run did not record are left out, because loops that wait differ in their
-    iterations.
+    Instructions that some run did not record are left out, because loops that wait may have
+    different numbers of iterations.
     """
     if len(runs) == 1:
         return list(runs[0])

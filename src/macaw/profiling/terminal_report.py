@@ -1,7 +1,7 @@
 """Print a profile on the terminal: timeline, cores, metrics, findings, bottleneck, goals.
 
-All output is `rich.text.Text` and never markup, because names come from sources. Colours only
-repeat what words say. Characters that the screen cannot show are replaced.
+All output is `rich.text.Text` and never markup, because names come from sources. Colours carry no
+information that the words do not have. Characters that the screen cannot show are replaced.
 """
 
 from __future__ import annotations

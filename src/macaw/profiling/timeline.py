@@ -173,10 +173,10 @@ def starts(
     """Return the starts of all cores, each with the earliest cycle at which it was possible.
 
     A core may have waited for its own earlier work, and for work of any other core except the
-    commander, whose row is `commander`. The latest end of such work before the start is the
-    earliest possible start: after it, only the commander kept the core waiting. Work that had not
-    ended at the start does not count. A core that waited for bytes of another core could not start
-    before that wait ended.
+    commander, whose row is `commander`. The earliest possible start is the latest end of such work
+    before the start, because after this end only the commander kept the core waiting. Work that had
+    not ended at the start does not count. A core that waited for bytes of another core could not
+    start before that wait ended.
     """
     others = [item for item in core_tracks(all_tracks) if item.row != commander]
     ends = sorted(end for item in others for _, end in item.busy)

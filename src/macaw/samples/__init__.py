@@ -1,4 +1,4 @@
-"""Copy a sample program into a new folder, for `macaw new`; the folders here are the samples."""
+"""The sample programs, one in each folder here. `macaw new` copies one of them to a new folder."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _NOT_COPIED = shutil.ignore_patterns("__pycache__", "*.pyc")
 
 
 def create(folder: Path, core: str) -> list[Path]:
-    """Copy the sample of a core, a key of `SAMPLES`, to `folder`; return the files, below it.
+    """Copy the sample of a core, a key of `SAMPLES`, to `folder`; return the paths of the copies.
 
-    The folder must be new or empty; folders above it are made. Raises `InputError`.
+    The folder must be new or empty. Missing folders above it are made. Raises `InputError`.
     """
     try:
         exists = os.path.lexists(folder)

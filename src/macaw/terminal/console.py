@@ -86,7 +86,7 @@ def print_error_text(text: Text, end: str = "\n") -> None:
 
 @contextlib.contextmanager
 def after_results() -> Iterator[None]:
-    """Flush standard output first, so that messages printed in this context follow the results.
+    """Within the context, print messages after the results: flush standard output first.
 
     A message that cannot be written is dropped. It must not raise another error, nor change the
     exit status that it explains.

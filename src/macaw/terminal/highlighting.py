@@ -1,4 +1,4 @@
-"""Colours assembly source for a terminal. Loads no lexer for a pipe or with NO_COLOR."""
+"""Colours assembly source for a terminal. The lexer is loaded only if colours are shown."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """Model the memories of a traced nnp program as cells, and find the value that a read gives.
 
-A cell is a native vector of N numbers; in MatrixRf it is a native tile. Each cell remembers which
-node of the graph was written to it. A tile in Dram takes N cells, one for each of its rows; the
-tiles of a matrix follow each other.
+A cell is a native vector of N numbers; in MatrixRf it is a native tile. Each cell stores which node
+of the graph was written to it. A tile in Dram takes N cells, one for each of its rows; the tiles of
+a matrix follow each other.
 
-A read is expressed, if possible, as a whole value, as rows or columns of a value, or as several
+If possible, a read is expressed as a whole value, as rows or columns of a value, or as several
 values side by side or stacked. Otherwise it is put together cell by cell.
 """
 
@@ -63,9 +63,9 @@ def indices(node: Node, rows: int) -> Ints:
 
 
 def as_vectors(graph: Graph, owner: Ints) -> Ints:
-    """Return a copy of the node numbers `owner` in which no node is a matrix.
+    """Return a copy of the node numbers `owner` with each matrix replaced by a node of vectors.
 
-    Each matrix is replaced by a node whose value has the rows of the matrix's tiles as vectors.
+    The vectors of the new node are the rows of the matrix's tiles.
     """
     for number in np.unique(owner[owner != NOTHING]).tolist():
         node = graph.nodes[number]
@@ -84,7 +84,7 @@ def as_tiles(
 
     `owner` and `index` have one row for each tile: its N cells. Tiles that are not whole tiles of a
     matrix are assembled from their rows into one new matrix, for which `place` is the instruction
-    in the source. `rows` is the number of rows of tiles that the read gives.
+    in the source. `rows` is the number of rows of tiles that are read.
     """
     count, native = owner.shape
     first = index[:, 0]

@@ -67,7 +67,8 @@ def hints(program: Program, config: Configuration) -> list[Hint]:
 def check_places(program: Program, tensors: Iterable[Tensor], config: Configuration) -> None:
     """Raise `LowerError` if a tensor in Dram shares bytes with a tensor of a queue.
 
-    The dma moves the latter through the queue, and a trace does not follow that connection.
+    The dma moves the tensor of the queue through the queue. A trace does not follow this
+    connection.
     """
     native, host = int(config["nnp.native"]), HOST_TYPES[str(config["nnp.host_format"])]
     for tensor in tensors:

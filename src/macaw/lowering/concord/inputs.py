@@ -17,7 +17,7 @@ Pieces = Sequence[tuple[int, Hint]]
 
 
 class Inputs:
-    """The collector of a program's inputs; the tracer calls it when a chain reads a memory."""
+    """Collects a program's inputs; the tracer calls it when a chain reads a memory."""
 
     def __init__(self, graph: Graph, hints: Sequence[Hint], native: int) -> None:
         self.graph, self.hints, self.native = graph, hints, native

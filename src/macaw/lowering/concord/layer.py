@@ -14,8 +14,8 @@ LOOPING = ("loop", "carried", "item", "collected", "final", "input")  # nodes th
 class Loop:
     """A loop of `count` rounds. In each round the nodes of `body` use `states` and `items`.
 
-    A state is a value that the round before computed. An item is the part of a source that belongs
-    to the round.
+    A state is a value that the round before computed. An item is a part of a source value: each
+    round uses the next part.
     """
 
     count: int
@@ -63,7 +63,7 @@ def operations_of(layer: Layer) -> Iterator[tuple[Node, int]]:
 
 
 def deduplicate(layer: Layer) -> Layer:
-    """Merge equal operations, and move out of a loop what is the same in each of its rounds."""
+    """Merge equal operations, and move out of a loop operations that are the same in each round."""
     same: dict[int, Node] = {}
     outside: dict[tuple[object, ...], Node] = {}
     nodes: list[Node] = []

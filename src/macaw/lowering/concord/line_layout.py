@@ -1,4 +1,4 @@
-"""Break Python source into lines in the way of the usual formatters."""
+"""Break Python source into lines as the usual formatters do."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def lay_out(start: str, group: Group, end: str = "", indent: int = 0) -> list[st
 
 
 def bare(start: str, group: Group, end: str = "", indent: int = 0) -> list[str]:
-    """Return lines like `lay_out`, for a tuple that needs no brackets if it fits in one line."""
+    """Return lines as `lay_out` does, for a tuple that needs no brackets if it fits in one line."""
     line = f"{start}{', '.join(map(str, group.items))}{end}"
     if len(group.items) > 1 and len(line) <= WIDTH:
         return [line]

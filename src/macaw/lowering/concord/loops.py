@@ -1,4 +1,4 @@
-"""Find loops: turn the time steps that a program writes out one by one into loops again.
+"""Find loops in the time steps that a program writes out one by one.
 
 A repetition is a sequence of operations that occurs several times in a row with the same structure.
 An operand in such a round has to be one of these: an operation of the same round; an operation of

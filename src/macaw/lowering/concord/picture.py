@@ -1,8 +1,8 @@
 """Draw the data flow of an nnp program, as Graphviz text or as SVG.
 
-The SVG needs no other tool. It has the boxes of operations in lines, each operation below its
-operands and ordered by their positions. This suits the graph of one network layer; for larger
-graphs, Graphviz draws a better picture.
+The SVG is drawn without any other tool. Operations are boxes in lines: each operation is below its
+operands, and the operations of a line are ordered by the positions of their operands. This suits
+the graph of one network layer; for larger graphs, Graphviz draws a better picture.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Trace an nnp program: execute its chains on memories that hold graph nodes instead of numbers.
 
-A chain never reads register entries that it writes (a rule for chains). So all its iterations can
-be one value with a row for each iteration, and each instruction is one node.
+No chain reads register entries that it writes itself (a rule for chains). So all iterations of a
+chain can be one value with a row for each iteration, and each instruction is one node.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ _KEPT = (
 
 @dataclass
 class LayerWriter:
-    """The writer of the function `layer`, with the names and expressions used so far."""
+    """Writes the function `layer`. It stores the names and expressions used so far."""
 
     graph: Graph
     layer_nodes: Layer

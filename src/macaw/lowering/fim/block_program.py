@@ -34,10 +34,14 @@ _REGISTERS = [[name for name in (*row.reads, row.to) if name in (ROP, GIO)] for 
 class Word:
     """An instruction of an island: its source text, its kind, its repeat count, and its operands.
 
-    The operands are those that the time depends on. OPERATE: `operation` is an index into
-    OPERATIONS; `value` is the index of its `Mode`, if it computes. PULL, PUSH, LOCK, UNLOCK:
-    `value` is the number of the buffer; `every` says that all banks share one column. POINT sets
-    the pointers of a buffer to the columns `start` and `end`; -1 leaves a pointer unchanged.
+    The operands are only those on which the time depends:
+
+    - OPERATE: `operation` is an index into OPERATIONS; if it computes, `value` is the index of its
+      `Mode`.
+    - PULL, PUSH, LOCK, UNLOCK: `value` is the number of the buffer; `every` says that all banks
+      share one column.
+    - POINT sets the pointers of a buffer to the columns `start` and `end`; -1 leaves a pointer
+      unchanged.
     """
 
     text: str

@@ -123,9 +123,9 @@ class Track:
         self.pending.append(number)
 
     def fetch_needed(self, option: Option) -> None:
-        """Fetch the results that an option reads, and the results that are still in its banks.
+        """Fetch the results that an option reads, and the results that its copies would overwrite.
 
-        An eager track also fetches all results that are ready.
+        The latter are still in its banks. An eager track also fetches all results that are ready.
         """
         sources = {
             self.maker.get(tensor.memory.name) for task in option.tasks for tensor in task.inputs
@@ -156,8 +156,8 @@ class Track:
 def simulate(options: Sequence[Option]) -> Track:
     """Return the track of steps in the given order, with all their actions.
 
-    It fetches results late (when another step needs them) or early (as soon as they are ready),
-    whichever ends sooner.
+    Results may be fetched late (when another step needs them) or early (as soon as they are ready).
+    The result is the track that ends sooner.
     """
     tracks = Track(), Track(eager=True)
     for track in tracks:

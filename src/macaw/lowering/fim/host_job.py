@@ -1,4 +1,4 @@
-"""Do gather and scatter on the host: the dma copies the segments.
+"""Do gather and scatter on the host, by copies of the dma.
 
 The data go through cp's local memory, one piece of the result at a time. The dma makes one copy
 after the other, so all large results can share the same bytes of local memory.

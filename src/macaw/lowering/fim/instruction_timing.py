@@ -266,9 +266,9 @@ def blocks_end(
 ) -> int:
     """Return the cycle in which the last block of an island ends if all start at `begin`.
 
-    Long repetitions are not simulated in full if all of them have the same count. After as many
-    rounds as a row has columns, pushes and pulls see the same open rows again, so each further
-    round takes as long as one before.
+    If all repetitions have the same count, long ones are not simulated to their end. After as many
+    rounds as a row has columns, pushes and pulls find the same open rows again. So each further
+    round takes as long as an earlier round.
     """
     counts = {x.count for block in blocks for x in block.items if isinstance(x, Repeat)}
     if len(counts) != 1 or max(counts) <= LONG:

@@ -1,7 +1,7 @@
 """Describe what an island does in a step, and predict its cycles.
 
-A job is copies into banks, blocks, and copies out of banks. The methods' argument `row` is the
-first row of the banks that the job may use; the cycles do not depend on it.
+A job consists of copies into banks, blocks, and copies out of banks. The methods' argument `row` is
+the first row of the banks that the job may use; the cycles do not depend on it.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ def queue_wait(
 
 
 def predict(job: Job, config: Configuration) -> Cycles:
-    """Predict the cycles of a job that has the device for itself, without cp's instructions."""
+    """Predict the cycles of a job if nothing else uses the device, without cp's instructions."""
     banks = BankTiming(config)
     islands = {job.island: banks}
     carrier = DmaTiming(config, islands)

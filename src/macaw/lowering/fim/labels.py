@@ -1,4 +1,4 @@
-"""Check the names of tensors against the labels that the programs of graphs define themselves."""
+"""Check that the name of a tensor is not one of the labels that the programs of graphs define."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Read ONNX graphs as graphs of tasks (seed 004 ¶61: the scheduler analyses a framework's graph).
 
-All values have one number format, fp16 or fp32. What does not depend on inputs is computed in
-advance by ONNX's reference evaluator. The evaluator also determines where nodes that only move
-numbers put each number.
+All values have one number format, fp16 or fp32. ONNX's reference evaluator computes in advance what
+does not depend on inputs. For nodes that only move numbers, it also determines where they move each
+number.
 """
 
 from __future__ import annotations

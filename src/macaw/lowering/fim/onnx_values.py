@@ -1,7 +1,8 @@
 """Map the values of an ONNX graph, of any rank, to tensors of a graph of tasks.
 
-Constants are kept as arrays. If a node only moves numbers, the move is computed once on an array of
-their indices by ONNX's own reference. The moved indices then give a view, or segments for the dma.
+A constant is stored as an array. If a node only moves numbers, ONNX's own reference computes the
+move once, on an array of their indices. The moved indices then give a view, or segments for the
+dma.
 """
 
 from __future__ import annotations
@@ -170,7 +171,8 @@ class Values:
     ) -> Value:
         """Return a constant that `make` computes from another one.
 
-        It is computed once for each combination of value, `how` and `key`.
+        It is computed once for each combination of value, `how` (a word for the computation) and
+        `key`.
         """
         assert value.array is not None
         place = id(value.array), (how, key)

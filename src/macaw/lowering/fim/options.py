@@ -41,7 +41,7 @@ def options(
 ) -> list[Option | Refusal]:
     """Return the best option of each island and layout for the tasks of one start.
 
-    Where an island cannot do the tasks in a layout, a refusal is returned instead. A single gather
+    If an island cannot do the tasks in a layout, the list has a refusal instead. A single gather
     or scatter has the host's option only. `homes` says how tensors are stored, by name. Raises
     `ValueError` if one is not stored row by row.
     """

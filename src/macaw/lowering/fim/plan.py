@@ -20,7 +20,7 @@ BRING, START, FETCH, HOST = "bring", "start", "fetch", "host"
 class Home:
     """How a tensor is stored.
 
-    `how` is None for row by row in external memory, the only way that `options` accepts.
+    None in `how` means row by row in external memory. `options` accepts no other way.
     """
 
     how: Any = None  # None: row by row

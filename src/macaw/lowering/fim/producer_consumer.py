@@ -53,8 +53,8 @@ class ProducerConsumerJob:
     def columns(self) -> int:
         """The number of columns for the producer's results in the buffer between the two blocks.
 
-        The program makes the buffer larger by one more push, because the consumer pulls a tile
-        ahead.
+        The program makes the buffer larger by the columns of one more push, because the consumer
+        pulls each tile before it needs it.
         """
         return self.producer.items * self.producer.slices * self.producer.banks
 

@@ -1,6 +1,6 @@
 """Write the source of a plan in which cp queues copies and starts the islands.
 
-The copies are described in tables that cp reads in order. The dma numbers its copies with tickets,
+Tables describe the copies, and cp reads them in order. The dma gives each copy a ticket, a number
 by which cp knows whether the inputs of a step have arrived.
 """
 
@@ -57,7 +57,7 @@ def emit(
 
 
 class ProgramWriter:
-    """The writer of a static plan's source: cp's code, tables, data and the islands' blocks."""
+    """Writes the source of a static plan: cp's code, tables, data and the islands' blocks."""
 
     def __init__(
         self, plan: GraphPlan, graph: Graph, config: Configuration, device: str, name: str = ""

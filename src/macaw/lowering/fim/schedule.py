@@ -1,10 +1,10 @@
 """Schedule a graph: choose the option of each task and the order so that the plan ends early.
 
-First comes a list schedule. At each step it takes the ready task with the longest path to the end,
-and of the task's options the one with which this path would end first. The prediction includes the
-time that the task waits for a busy island (the adaptive placement multiplexor, seed 004 ¶62). Then
-single changes are tried while they help: another option, another position, tasks joined or
-separated. The times are those that `clock` predicts.
+First a list schedule is made. At each step it takes the ready task with the longest path to the
+end. Of the task's options it takes the one with which this path would end first. The prediction
+includes the time that the task waits for a busy island (the adaptive placement multiplexor, seed
+004 ¶62). Then the scheduler tries single changes as long as the plan ends sooner: another option,
+another position, tasks joined or separated. The times are those that `clock` predicts.
 """
 
 from __future__ import annotations
@@ -241,7 +241,10 @@ def _possible(table: OptionTable, options: Sequence[Option]) -> bool:
 
 
 def exhaustive(table: OptionTable) -> GraphPlan:
-    """Return the best plan of all orders, options and times to fetch; only for small graphs."""
+    """Return the best of all plans, for small graphs only.
+
+    All orders of the tasks, all options, and all times to fetch results are tried.
+    """
     best = simulate(improve(table, list_schedule(table)))
     work = _least_copies(table)
     tasks = len(table.levels)

@@ -1,10 +1,10 @@
 """The tiling of a product on an island: A streams past B (seed 004, Fig. 2, 3).
 
 The tiles of B are in the banks of a block; each bank has some columns of B's tiles. The tiles of A
-are in a bank of their own, the buffer. From it all banks of the block take the same tile of A
-(`pull gio, all`) while they multiply the tile before. The sums stay in register Rz over all of k.
-Blocks share the strips of A, and each block has all of B. This module computes the numbers;
-`macaw.lowering.fim.stream_program` writes the words.
+are in a separate bank, the buffer. All banks of the block pull the same tile of A from it (`pull
+gio, all`) while they multiply the tile before. The sums stay in register Rz until the sum over k is
+complete. Blocks divide the strips of A, and each block has all of B. This module computes the
+numbers; `macaw.lowering.fim.stream_program` writes the words.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ DIV = FUNCTION_NAMES.index("div")
 
 
 def part(total: int, size: int) -> int:
-    """Return the number of parts of size `size` in `total`; the last part may be smaller."""
+    """Return the number of parts of size `size` in `total`, where the last part may be smaller."""
     return -(-total // size)
 
 
@@ -49,7 +49,7 @@ class Link:
 
     `bank` and `buffer` are the numbers of the first bank and buffer that the stream may use.
     `pushes` is the number of the buffer to which it pushes its results, or None. `takes_pushed`
-    says that its A is pushed by the other stream.
+    says that the other stream pushes the tiles of this stream's A.
     """
 
     bank: int = 0
@@ -96,12 +96,12 @@ class StreamTiling:
 
     @cached_property
     def steps(self) -> int:
-        """The number of tiles along k."""
+        """The number of tiles along k, which is also the number of steps of a sum."""
         return part(self.shape.k, self.tile[1])
 
     @cached_property
     def across(self) -> int:
-        """The number of tiles of B along n."""
+        """The number of columns of B's tiles, that is, tiles along n."""
         return part(self.shape.n, self.tile[2])
 
     @cached_property
@@ -172,7 +172,10 @@ class StreamTiling:
 
     @property
     def buffer_columns(self) -> int:
-        """The number of columns of a buffer with tiles of A; blocks pull one more and ignore it."""
+        """The number of columns of a buffer: those with tiles of A, and one more.
+
+        Blocks pull the additional column, too, and ignore it.
+        """
         return self.share * self.steps
 
     @property

@@ -1,8 +1,8 @@
 """Make the copies that bring a product's operands into the banks and its result out of them.
 
-Tensors are stored row by row in external memory; constants are stored as tiles in advance. Other
-data go through cp's local memory if they are not tiles or do not begin at a column. There a beat
-takes one cycle, however short it is, while a bank takes the time of a whole column.
+Tensors are stored row by row in external memory; constants are stored as tiles in advance. Data
+that are not tiles, or do not begin at a column, go through cp's local memory. There a beat takes
+one cycle, however short it is. In a bank even a short beat takes the time of a whole column.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _count(first: int, step: int, end: int) -> int:
 
 
 class Router:
-    """The maker of a stream's copies; `row` is the first row that it may use in the banks."""
+    """Makes a stream's copies; `row` is the first row that it may use in the banks."""
 
     def __init__(self, stream: StreamTiling, row: int = 0) -> None:
         self.stream, self.row = stream, row
