@@ -158,7 +158,7 @@ def unit_bytes(plan: ProductPlan) -> int:
 
 
 def list_names(plan: ProductPlan) -> tuple[str, str]:
-    """Return two names of packet lists: for iterations before the last k tile, and for the others."""
+    """Return two list names: for iterations before the last k tile, and for the others."""
     if plan.count("K") == 1 or (plan.reduces_rows and not plan.in_accumulators):
         return "last", "last"  # every iteration does the same
     return "more", "last"
