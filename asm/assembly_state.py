@@ -29,9 +29,10 @@ from macaw.isa.model import Core
 class AssemblyState:
     """The inputs of a run, the program assembled so far, and the current position in the source.
 
-    `record` collects the data of a listing; None: no listing is wanted. The run calls `watch`
-    repeatedly; an exception that `watch` raises ends the run. With a `linkage` the run makes an
-    object: symbols without a definition are left to a linker. Without it they are errors.
+    `record` collects the data of a listing; it is None if the caller wants no listing. The run
+    calls `watch` repeatedly; an exception that `watch` raises ends the run. With a `linkage` the
+    run makes an object, and a linker finds symbols without a definition. Without it such symbols
+    are errors.
     """
 
     device: DeviceChoice

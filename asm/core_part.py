@@ -241,7 +241,7 @@ class CorePart:
         return transfers
 
     def default_source(self) -> Source | None:
-        """Return the program of this core for sources without a part for it; None: there is none.
+        """Return the program of this core for sources without a part for it, or None.
 
         Only the control core has such a default program.
         """

@@ -263,7 +263,7 @@ class CoreParts:
 
     @property
     def padding(self) -> Callable[[int], bytes] | None:
-        """The function that makes the fill bytes of an alignment in code; None: zeros."""
+        """The function that makes the fill bytes of an alignment in code; None for zeros."""
         plan = self._state.layout.plans.get(self._state.area.section)
         executable = plan is not None and "x" in plan.flags
         return self.current.padding if self.current is not None and executable else None

@@ -31,8 +31,8 @@ def _no_number(node: Node) -> Mistake:
 class ExpressionContext:
     """The place of a statement: its line, its file's symbols, its area and its offset there.
 
-    It implements `Context` of `macaw.asm.expressions`. `head` is the offset of the mnemonic in the
-    line; `ordinal` is the statement's number in the run.
+    The class implements `Context` of `macaw.asm.expressions`. `head` is the offset of the mnemonic
+    in the line; `ordinal` is the statement's number in the run.
     """
 
     __slots__ = ("area", "head", "line", "offset", "ordinal", "scope", "state")

@@ -174,7 +174,8 @@ class ExpandedText(SourceText):
     def places(self, offsets: Sequence[int]) -> tuple[str, list[int], list[int]]:
         """Return the file, lines and columns of offsets, for the line table.
 
-        In a macro they are those of the outermost call, otherwise those in the body.
+        In a macro these are the positions of the outermost call, otherwise the positions in the
+        body.
         """
         if self._shown is None:
             return self._body.source.places([self._origin(offset) for offset in offsets])

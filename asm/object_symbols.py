@@ -107,7 +107,10 @@ def entry_of(layout: Layout, table: SymbolTable, section: str) -> int | None:
 
 
 def start_of(table: SymbolTable, section: str) -> Definition | None:
-    """Return the symbol `_start` in a section; a shared one has priority over those of files."""
+    """Return the symbol `_start` in a section.
+
+    A shared symbol has priority over the symbols of single files.
+    """
     for symbols in (table.shared, *(scope.symbols for scope in table.scopes)):
         start = symbols.get("_start")
         if start is not None and start.area is not None and start.area.section == section:

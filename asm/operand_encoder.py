@@ -237,8 +237,8 @@ class OperandEncoder:
     def symbol(self, text: str) -> tuple[int, str, str] | None:
         """Return (base bits, modifier, symbol) of a text with a symbol; None for other texts.
 
-        Base bits are those of the register in brackets, 0 without one. The modifier is `%hi`, `%lo`
-        or empty. The symbol is a name or a local label such as `1b`.
+        Base bits are the bits of the register in brackets, or 0 without a register. The modifier is
+        `%hi`, `%lo` or empty. The symbol is a name or a local label such as `1b`.
         """
         if self._operand.kind.by_name:
             return None

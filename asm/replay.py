@@ -49,10 +49,10 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recording:
-    """What a pure expansion adds: its bytes, its rows of the line table, and what it `spent`.
+    """The effects of a pure expansion: its bytes, its rows of the line table, and what it `spent`.
 
-    `offsets` are those of the rows, in bytes from the start of the expansion. The depth in `spent`
-    is the greatest depth of nested texts.
+    `offsets` has the offset of each row, in bytes from the start of the expansion. The depth in
+    `spent` is the greatest depth of nested texts.
     """
 
     data: bytes

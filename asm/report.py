@@ -55,7 +55,7 @@ class Report:
             self.mistake(line, Mistake(why, (-1, -1)))
 
     def add_source(self, text: SourceText) -> None:
-        """Register a file, so that its diagnostics come after those of earlier files."""
+        """Register a file, so that its diagnostics come after the diagnostics of earlier files."""
         self._order.setdefault(text.name, len(self._order))
 
     def mistake(self, line: LogicalLine, mistake: Mistake) -> None:
@@ -195,7 +195,7 @@ def _shorten(message: str) -> str:
 def statement_place(line: LogicalLine) -> tuple[int, int]:
     """Return the (start, end) offsets of mnemonic and operands in a line, without its labels.
 
-    If the line cannot be parsed, they are those of the whole line.
+    If the line cannot be parsed, return the offsets of the whole line.
     """
     try:
         statement = parse(line.text)

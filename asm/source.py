@@ -37,7 +37,7 @@ class Caller:
 
 
 class SourceText:
-    """A text and its name. It may read files below `folder`; None: it may read none.
+    """A text and its name. The text may name files below `folder`; None allows none.
 
     The `caller` of an included or expanded text is the line that asks for it.
     """

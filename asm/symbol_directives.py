@@ -112,7 +112,7 @@ def _size_and_align(context: StatementContext, statement: Statement) -> tuple[in
 
 
 def set_formula(context: StatementContext, statement: Statement) -> None:
-    """Carry out `.eqv` or `==`: a new symbol whose expression each use computes anew.
+    """Carry out `.eqv` or `==`: define a new symbol whose value is computed again at each use.
 
     Raises `Mistake`.
     """

@@ -112,7 +112,7 @@ class Counter:
 class Stall:
     """A row of the tree of waits, for a core or a component of it.
 
-    The rows below it, with greater depth, are those that could end its wait.
+    The rows below it, with greater depth, are the cores that could end its wait.
     """
 
     who: str  # empty: the text is a cause, or says that no core could end the wait

@@ -294,7 +294,7 @@ class FrameBuilder:
         return self._heat.grid(self.arrangement.heat)
 
     def counters(self) -> tuple[Counter, ...]:
-        """Return the counters that are not 0, those of the trace included.
+        """Return the counters that are not 0, including the counters of the trace.
 
         The counters of the focused cores come first.
         """

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class HitCounter:
-    """The counter of the hits of points in one run; `hits` contains those that stop the run."""
+    """Counts the hits of points in one run; `hits` contains the hits that stop the run."""
 
     def __init__(self, debuggee: Debuggee) -> None:
         self.debuggee = debuggee

@@ -26,7 +26,7 @@ class PlaceError(ValueError):
 class Place:
     """A core, or a unit of it.
 
-    `units` has one index for each level; those of pe are (cluster, pe).
+    `units` has one index for each level. For pe these are (cluster, PE).
     """
 
     core: str

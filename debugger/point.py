@@ -41,7 +41,7 @@ class Point:
     addresses: tuple[int, ...] = field(default=(), compare=False)  # of a breakpoint
 
     def plain(self) -> dict[str, Any]:
-        """Return the fields that a file keeps: those that are not empty, and no results of runs."""
+        """Return the fields that a file stores: all that are not empty, without results of runs."""
         names = ("kind", "text", "condition", "ignore", "by", "place", "commands", "form", "values")
         fields = {name: getattr(self, name) for name in names if getattr(self, name)}
         fields = {name: list(x) if isinstance(x, tuple) else x for name, x in fields.items()}

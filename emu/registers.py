@@ -1,4 +1,4 @@
-"""The memory-mapped registers of all cores: of their trace blocks, and those in their tables."""
+"""The memory-mapped registers of all cores: those of trace blocks, and those of the tables."""
 
 from __future__ import annotations
 

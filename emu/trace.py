@@ -154,8 +154,8 @@ class TraceBlock(Groups):
     ) -> None:
         """Count the occurrence `what` (`macaw.isa.trace.OCCURRENCES`) `count` times.
 
-        It lasts from cycle `time` to before `until` (None: `time` + 1). `number` is the instruction
-        that causes it (None: the one that began last).
+        It lasts from cycle `time` to before `until`; if `until` is None, it lasts one cycle.
+        `number` is the instruction that causes it; None means the instruction that began last.
         """
         if number is None:
             number = self.executed - 1

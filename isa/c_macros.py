@@ -37,7 +37,7 @@ _ENDS = ("_low", "_high")  # of the names of the words of a pair
 
 
 def own(core: Core) -> tuple[Instruction, ...]:
-    """Return the instructions of a core beyond those of its base, which other cores share."""
+    """Return a core's own instructions, without those of its base, which other cores share."""
     tables = [other.instructions for other in registry.cores() if other.base == core.base]
     shared = set.intersection(*map(set, tables))
     return tuple(row for row in core.instructions if row not in shared)

@@ -1,8 +1,8 @@
 """The configuration of a device: all numbers of the machine, by dotted name.
 
-The fields are the `Setting` rows below and those of every core's table. A file is TOML with nested
-tables for the dotted names; it contains only values that differ from the defaults. `name` is not a
-setting but the device's name.
+The fields are the `Setting` rows of this module and of every core's table. A file is TOML with
+nested tables for the dotted names; it contains only values that differ from the defaults. `name` is
+not a setting but the device's name.
 """
 
 from __future__ import annotations

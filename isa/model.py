@@ -299,7 +299,7 @@ class Core:
 
     @property
     def instruction_memory(self) -> Memory | None:
-        """The core's own memory for its parts; None: they lie in shared memory."""
+        """The core's own memory for its parts; None if the parts lie in shared memory."""
         return next((item for item in self.memories if item.instructions), None)
 
     def structure(self, name: str) -> Structure:

@@ -1,8 +1,8 @@
 """The memory entries that an nnp chain reads and writes, and the rules about them.
 
-Callers pass the values of s_wr's registers: the assembler those that it knows, the emulator all. A
-register missing from the mapping is unknown. The functions then assume the least possible effect,
-so that a reported rule is certainly broken.
+Callers pass the values of s_wr's registers by name. The emulator knows all values, the assembler
+only some. If a register is not in the mapping, its value is unknown. The functions then assume the
+least possible effect, so that a reported rule is certainly broken.
 """
 
 from __future__ import annotations

@@ -225,8 +225,9 @@ GROUP = 4  # products that pmac adds to one result (seed 002 ¶68)
 def units_used(row: Instruction) -> int:
     """Return how many of the vector unit's `VECTOR_BYTES` one-byte lanes an instruction uses.
 
-    An instruction on one lane uses that lane's bytes, pmac.gr those of a general register. The
-    other instructions of Xvc use all lanes. Memory accesses and the scalar base use none.
+    An instruction on one lane of a register uses the bytes of that lane. pmac.gr uses the bytes of
+    a general register. The other instructions of Xvc use all lanes. Memory accesses and the scalar
+    base use none.
     """
     operation = OPERATIONS.get(row.mnemonic)
     if operation is None or row.family == "vector memory":

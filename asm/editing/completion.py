@@ -66,7 +66,10 @@ class Completions:
 
 
 def directives(core: Core | None) -> Mapping[str, AnyDirective]:
-    """Return the directives that parts of `core` accept, by name; None: those of every part."""
+    """Return, by name, the directives that parts of `core` accept.
+
+    If `core` is None, return the directives that every part accepts.
+    """
     own = {row.name: row for row in core.directives} if core is not None else {}
     common = {name: row for name, row in DIRECTIVES.items() if name != "="}
     return {**common, **TEXT_DIRECTIVES, **own}

@@ -49,7 +49,7 @@ class Cursor:
 
 
 def at(tokens: SourceTokens, offset: int) -> Cursor:
-    """Return where an offset is."""
+    """Return the cursor at an offset of a text."""
     line = tokens.line_at(offset)
     place = offset - line.start
     match = _WORDS.search(line.text, 0, place)

@@ -24,8 +24,9 @@ from macaw.isa.config import ConfigError
 class ProgramFile:
     """A file of a program.
 
-    `scopes` are the numbers of the sources whose symbols it sees: its own number, or those of the
-    sources that include it. `core` names the core of the part that it begins in, or is empty.
+    `scopes` are the numbers of the sources whose symbols it sees. A source sees its own symbols; an
+    included file sees the symbols of each source that includes it. `core` names the core of the
+    part that it begins in, or is empty.
     """
 
     name: str

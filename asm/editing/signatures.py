@@ -28,7 +28,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """A way to write a statement. `active` is the index of the next operand; None: of none."""
+    """A way to write a statement. `active` is the index of the next operand, or None."""
 
     label: str
     meaning: str

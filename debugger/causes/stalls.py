@@ -252,7 +252,7 @@ def _brief(item: StallNode, cycle: int) -> str:
 
 
 def lines(stalls: StallReport) -> Iterator[str]:
-    """Yield the lines of the trees, followed by those of the causes."""
+    """Yield the lines of the trees, then the lines of the causes."""
     for tree in stalls.trees:
         yield from _tree_lines(tree, "")
     if not stalls.trees:

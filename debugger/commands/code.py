@@ -41,7 +41,7 @@ class Row(NamedTuple):
 def instructions(session: Session, address: int, count: int) -> list[Row]:
     """Return `count` rows from an address on. Raises `CommandError` outside of the program.
 
-    If the address is in a copy of a section, the rows are those of the original section.
+    If the address is in a copy of a section, return the rows of the original section.
     """
     address = _original(session, address)
     section = session.program.section_at(address)

@@ -56,7 +56,7 @@ def display_value(session: Session, source: Expression) -> Any:
 def address(context: Context, line: Line, operand: str = "E") -> int:
     """Return the value of an operand as an address. Raises `CommandError`.
 
-    A tensor or symbol stands for its address.
+    A tensor or symbol means its address.
     """
     text = line.get(operand) or ""
     try:

@@ -149,7 +149,7 @@ class DmaCore(Core):
             self.announce("begin", **self.transfer.values())
 
     def load_transfer(self) -> None:
-        """Set the attributes that describe the first transfer of the queue, for its beats."""
+        """Set the attributes that describe the first transfer of the queue and its beats."""
         if self.state.transfers:
             self.transfer = Transfer(*self.state.transfers[0])
             self.rows = self.transfer.rows if self.transfer.size else 0

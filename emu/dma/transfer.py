@@ -18,9 +18,9 @@ class Transfer(NamedTuple):
     """A copy of `rows` rows of `row_bytes` bytes.
 
     Row r is copied from src + r * src_stride to dst + r * dst_stride. Rows are moved one after the
-    other. Each row is moved as by memmove: its destination gets what its source contained when the
-    row started, even if both overlap. A later row reads what an earlier row wrote. A stride may be
-    0 or negative. A transfer of no bytes is legal.
+    other. A row is moved as C's memmove does it: its destination gets what its source contained
+    when the row started, even if both overlap. A later row reads what an earlier row wrote. A
+    stride may be 0 or negative. A transfer of no bytes is legal.
     """
 
     ticket: int

@@ -206,7 +206,7 @@ class Dram:
         return self.do(PRECHARGE, others, time, step=step) if others else time
 
     def begin(self, time: int) -> None:
-        """Drop the record of commands on the command bus before cycle `time`.
+        """Drop the records of commands that used the command bus before cycle `time`.
 
         The caller promises that no later request is for an earlier cycle.
         """

@@ -55,7 +55,7 @@ class Island(Core):
         self.tally_block: Block | None = None  # its fim in the tally has repeats left
 
     def settle(self) -> None:
-        """Set the island's time and wait from those of its blocks and of the host operations.
+        """Set the island's time and wait, from those of its blocks and its host operations.
 
         The island waits only if all running blocks wait without a known end.
         """

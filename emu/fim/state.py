@@ -96,7 +96,7 @@ class Buffer:
 class Circuit:
     """The circuit of a bank while no block uses the bank: its times, and its registers.
 
-    The registers are those that `mmr` and the host set.
+    The registers are the ones that `mmr` and stores of the host set.
     """
 
     time: int = 0  # earliest cycle of the next operation

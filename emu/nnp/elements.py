@@ -54,7 +54,7 @@ class Iteration:
     popped: list[Pieces] = field(default_factory=list)  # vectors from NetInQ
 
     def places(self, access: Access) -> list[int | None]:
-        """Return the entries of an access. None stands for a vector of zeros (padding)."""
+        """Return the entries of an access. None in the result is a vector of zeros (padding)."""
         return list(access.addresses(self.index, self.chain.volume))
 
 

@@ -65,7 +65,7 @@ class Quantiser:
 
     @cached_property
     def size(self) -> int:
-        """The number g: a code stands for an integer m, whose magnitude is at most 2**g."""
+        """The number g: a code represents an integer m, whose magnitude is at most 2**g."""
         if self.kind == "log":
             return 2 * self.powers
         if self.kind == "float":

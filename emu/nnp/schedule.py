@@ -104,9 +104,9 @@ def tile_schedule(
 
 
 def entries_ready(state: NnpState, access: Access, addresses: NDArray[np.int64]) -> Times:
-    """Return the cycle from which each entry can be read, an array of the shape of `addresses`.
+    """Return the cycle from which each entry can be read.
 
-    For padding (a negative address) it is 0.
+    The result has the shape of `addresses`. For padding (a negative address) the cycle is 0.
     """
     if access.memory.setting:
         ready = state.ready(access.memory)[np.maximum(addresses, 0)]

@@ -147,7 +147,8 @@ class Cluster:
     def operands(self, run: Run, op: Op) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the two operands of a step, each of shape (PEs,).
 
-        They are entries of register file 605, or implied by the step.
+        The operands of an instruction are entries of register file 605. A step that flags imply has
+        operands of its own.
         """
         pes = self.shape.pes
         if op["implied"] is not None:

@@ -10,7 +10,7 @@ from macaw.emu.pe.state import Packet
 
 
 class Delivery:
-    """What the packets of one command do when they arrive. The methods here do nothing."""
+    """The effects of one command's packets when they arrive. The methods here do nothing."""
 
     def __init__(self, controls: ClusterControls, units: RowUnits) -> None:
         self.controls, self.units = controls, units

@@ -56,8 +56,8 @@ class InstructionBuffer:
     def operands(self, initial: Pairs, iteration: int) -> Pairs:
         """Return PE 0's operands in an iteration: for each instruction its two operands.
 
-        `initial` are those of iteration 0. The inner step is added once for each iteration, the
-        outer step once for each completed inner loop.
+        `initial` has the operands of iteration 0. The inner step is added once for each iteration,
+        the outer step once for each completed inner loop.
         """
         outer = iteration // self.header["inner"]
         return [

@@ -211,11 +211,11 @@ class RunLifecycle:
     # The loopback
 
     def loop_back(self, run: Run) -> None:
-        """Start the next iteration if the lds and macs of the present one have ended.
+        """Start the next iteration, or end the last one, if the present iteration is far enough.
 
-        All its other steps must have started. Weights leave the queue as the state of the sequence
-        says. In the last iteration only the lds and macs must have ended, and no steps are added.
-        Raises `Fault`.
+        The lds and macs of the present iteration must have ended. Before a further iteration, all
+        other steps must also have started. Weights leave the queue as the state of the sequence
+        says. After the last iteration no steps are added. Raises `Fault`.
         """
         if run["looped"] or (run["has_weights"] and not self.heads_queue(run)):
             return

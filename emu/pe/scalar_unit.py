@@ -62,8 +62,8 @@ class ScalarUnit:
     def next_event(self, run: Run, now: int) -> int:
         """Return the cycle of the next WB of a run, or NEVER.
 
-        If no WB is open, but the last one was in cycle `now`, return the cycle after `now`. In it
-        the run may end.
+        If no WB is open, but the last one was in cycle `now`, return the cycle after `now`, because
+        the run may end in that cycle.
         """
         if run["unwritten"]:
             return min(run["written_back"][place] for place, _ in run["unwritten"])

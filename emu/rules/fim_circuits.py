@@ -98,10 +98,10 @@ def all_stored(arrivals: Sequence[int]) -> int:
 def pointer_start(part: str, arrivals: Sequence[int], write_ends: Iterable[int]) -> int:
     """Return the first cycle in which an `mmr` may move a pointer of a buffer (seed 004 ¶48-50).
 
-    The pointers `low` and `end` may move once all pushed columns are stored (`arrivals`). A block
-    that moves `end` thereby declares that the columns before it are stored. So `end` also waits
-    until the block's own writes have ended (`write_ends`). Other pointers may move at once: the
-    result is 0.
+    The pointers `low` and `end` may move when all pushed columns are stored (`arrivals`). If a
+    block moves `end`, it declares that the columns before it are stored. So `end` also waits until
+    the block's own writes have ended (`write_ends`). Other pointers may move at once: the result is
+    0.
     """
     if part not in ("low", "end"):
         return 0

@@ -29,7 +29,7 @@ from macaw.isa.model import Core as Table
 class Hart(ScalarCore):
     """A scalar core that interprets its instructions.
 
-    `modules` have the functions of those instructions that are not in the scalar base.
+    `modules` have the functions of the instructions that are not in the scalar base.
     """
 
     def __init__(

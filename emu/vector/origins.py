@@ -1,6 +1,7 @@
 """Finds the origins of registers and stored words of vc.
 
-It extends those of scalar cores: an operand may be a pair of registers or a permutation.
+The origins are found as for other scalar cores, but an operand may also be a pair of registers or a
+permutation.
 """
 
 from __future__ import annotations

@@ -148,9 +148,9 @@ def pair(least: int) -> Kind:
 
 
 def one_or_pair(least: int) -> Kind:
-    """Return a kind that accepts one whole number of at least `least`, or two of them.
+    """Return a kind that accepts one whole number of at least `least`, or two.
 
-    The two are a vertical and a horizontal number.
+    Two numbers are a vertical and a horizontal one.
     """
     return either(
         f"a whole number from {least}, or two (vertical, horizontal)", whole(least), pair(least)

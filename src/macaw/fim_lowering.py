@@ -42,10 +42,10 @@ if TYPE_CHECKING:
 class GraphMeasurement:
     """The result of running a lowered graph in the emulator.
 
-    `cycles` are those of the whole run, `dma` those in which the dma worked or waited for banks.
-    `error` is the largest relative error of the outputs: the difference from the value in float64,
-    divided by the largest number of that output. `steps` has the island, start and end of each
-    step. `outputs` has the arrays by name.
+    `cycles` is the length of the whole run, `dma` the number of cycles in which the dma worked or
+    waited for banks. `error` is the largest relative error of the outputs: the difference from the
+    value in float64, divided by the largest number of that output. `steps` has the island, start
+    and end of each step. `outputs` has the arrays by name.
     """
 
     cycles: int

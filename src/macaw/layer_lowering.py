@@ -37,7 +37,7 @@ Pair = int | tuple[int, int]  # one number for both directions, or (vertical, ho
 class Measurement:
     """The result of running a lowered operation in the emulator.
 
-    `cycles` are those of the whole run. `equal` says whether all outputs equal NumPy's.
+    `cycles` is the length of the whole run. `equal` says whether all outputs equal NumPy's.
     """
 
     cycles: int

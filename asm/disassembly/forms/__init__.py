@@ -1,7 +1,8 @@
 """Prints what a core's part contains besides plain instructions.
 
-There is one module for each core or base, the inverse of its module in `asm/forms`. They are
-separate because those of the assembler load the grammar, which the disassembler does not need.
+There is one module for each core or base, the inverse of its module in `asm/forms`. The two folders
+are separate because the modules of the assembler load the grammar, which the disassembler does not
+need.
 """
 
 from __future__ import annotations

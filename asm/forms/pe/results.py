@@ -92,7 +92,7 @@ class Results:
     def record(self, places: Places, writers: Writers, stores: int | None) -> bytes:
         """Return the bytes of the packet's out record. Raises `Mistake`.
 
-        `stores` is the number of times that the sequence stores; None: not known.
+        `stores` is the number of times that the sequence stores, or None if that is not known.
         """
         context = places.context
         place = places.result_place(self.part)

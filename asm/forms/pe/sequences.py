@@ -373,9 +373,9 @@ class OpenSequence:
         return [one for one in queue_moves if one is not None]
 
     def stores(self) -> int | None:
-        """Return how often one run stores: its st instructions times its loop iterations.
+        """Return how often one run stores, or None if that is not known.
 
-        None: not known.
+        The number is that of the st instructions times that of the loop iterations.
         """
         count = sum("unit" in item.row.writes.split() for item in self._items)
         for name in _LOOP:

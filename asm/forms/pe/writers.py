@@ -22,7 +22,10 @@ class Move(NamedTuple):
 
 
 def move(row: Instruction, values: Mapping[str, int], reduction: int) -> Move | None:
-    """Return what an instruction with these operands does to the output queue; None: nothing."""
+    """Return what an instruction with these operands does to the output queue.
+
+    Return None if it does nothing.
+    """
     if row.mnemonic == "mac":
         return Move("mac", values.get("acc", 0), chains=bool(values.get("sfu")))
     if row.mnemonic == "st":

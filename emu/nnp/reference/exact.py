@@ -222,7 +222,7 @@ def _float(number: Number, quantiser: Quantiser) -> int:
 
 
 def integer_of(code: int, quantiser: Quantiser) -> int:
-    """Return m, the integer that a code stands for (see `Quantiser.unit`)."""
+    """Return m, the integer that a code represents (see `Quantiser.unit`)."""
     size, sign = abs(code), -1 if code < 0 else 1
     if quantiser.kind == "log":
         return sign << size - 1 if size else 0

@@ -26,7 +26,7 @@ Numbers = NDArray[Any]
 
 @dataclass
 class LoadCounts:
-    """What the PEs did in each of some cycles, as arrays of shape (cycles, PEs) unless noted."""
+    """The loads that PEs moved in some cycles, as arrays of shape (cycles, PEs) unless noted."""
 
     q1_loads: Numbers  # loads in queue 1 at the start of the cycle; a row more, for the end
     examines: Bools  # the comparator had weights to look at

@@ -55,7 +55,7 @@ class Balancers:
         """Copy one load of each giver to the tail of its left neighbour's load queue 1.
 
         `moves` is the mask of `givers`. `pushed` (PEs,) is the number of loads that each PE finds
-        itself in this cycle. The given load comes after those.
+        itself in this cycle. The given load is stored after these loads.
         """
         arrays, takers = self.arrays, givers - 1
         tail = arrays.q1_head[takers] + arrays.q1_count[takers] + pushed[takers]

@@ -60,8 +60,8 @@ class TranslatingCore(ScalarCore):
     def add_block(self, begin: int, until: int, uses: int, first: int, last: int) -> None:
         """Add to the tally a block's time and its uses of compute units.
 
-        `begin` and `until` are the first cycle of the block and the cycle after it, `first` and
-        `last` those of its `uses`.
+        `begin` is the first cycle of the block, `until` the cycle after the block. `first` is the
+        first cycle of its `uses`, `last` the cycle after them.
         """
         tally = self.tally
         if tally.begin < 0:

@@ -54,9 +54,9 @@ def sections(ctx: click.Context, _parameter: click.Parameter, start: str) -> lis
 
 
 def arrays(_ctx: click.Context, _parameter: click.Parameter, start: str) -> list[CompletionItem]:
-    """Return NAME=FILE for the .npy files and folders that FILE, after `=`, may become.
+    """Return NAME=FILE for the .npy files and folders that complete the word after `=`.
 
-    bash takes `=` as the end of a word; there the shell itself completes the file.
+    In bash a word ends at `=`, so there the shell itself completes the file.
     """
     name, equals, path = start.partition("=")
     if not equals:

@@ -27,7 +27,7 @@ from macaw.lowering.concord.layer import LOOPING, operations_of
 class Deviation:
     """The first chain with a different result, and the last instruction that made this result.
 
-    `element` is the index of the element among those that the chain writes in one iteration.
+    `element` is an index into the elements that the chain writes in one iteration.
     """
 
     place: SourceInstruction

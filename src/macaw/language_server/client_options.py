@@ -1,4 +1,4 @@
-"""What the editor chose when it started the language server."""
+"""The options that the editor passes when it starts the language server."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _NOTES = {"values": inlays.VALUE, "addresses": inlays.ADDRESS, "cycles": inlays.
 class ClientOptions:
     """The options of a session.
 
-    `include_dirs` and `defines` are those of `-I` and `-D`; a relative folder counts from the first
-    of `folders`, the folders that the editor has open. `gnu` is that of `--gnu`. `notes` are the
-    kinds of notes inside of lines. `encoding` is the unit of columns.
+    `include_dirs`, `defines` and `gnu` have the values of `-I`, `-D` and `--gnu`. A relative folder
+    counts from the first of `folders`, the folders that the editor has open. `notes` are the kinds
+    of notes inside of lines. `encoding` is the unit of columns.
     """
 
     include_dirs: tuple[str, ...] = ()

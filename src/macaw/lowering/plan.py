@@ -66,7 +66,7 @@ class ProductPlan:
 
     @property
     def slots(self) -> int:
-        """The number of PEs of a row, in those clusters that take part."""
+        """The number of PEs of a row, counted over the clusters that take part."""
         return self.partition.clusters * self.pes
 
     @property
@@ -99,8 +99,8 @@ class ProductPlan:
     def pitches(self) -> dict[str, int]:
         """The distances, in elements, between neighbouring rows and between neighbouring columns.
 
-        They are those of the tensors `x` (input) and `y` (output). The keys are the names of the
-        constants in cp's code (`X_ROW`, `X_DEPTH`, ...).
+        The result has these distances for the tensors `x` (input) and `y` (output). The keys are
+        the names of the constants in cp's code (`X_ROW`, `X_DEPTH`, ...).
         """
         return {"X_ROW": self.product.k, "X_DEPTH": 1, "Y_ROW": self.product.n, "Y_DEPTH": 1}
 

@@ -58,7 +58,7 @@ def collect_findings(groups: Iterable[Group]) -> list[Finding]:
 
 
 def sort_findings(unsorted: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return findings by cost, the highest first; those without a known cost by cycles."""
+    """Return findings by cost, the highest first; without a known cost, by cycles."""
     return tuple(sorted(unsorted, key=lambda finding: (-finding.cost, -finding.cycles)))
 
 

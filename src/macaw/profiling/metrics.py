@@ -51,7 +51,7 @@ TRACE_BACK_KEYS = ("partial", "blocked", "utilisation")  # trace-back ratios (st
 
 
 def thresholds(changes: Mapping[str, float]) -> dict[str, float]:
-    """Return the thresholds by key: the defaults, replaced by those in `changes`.
+    """Return the thresholds by key: the values in `changes`, else the defaults.
 
     Raises `InputError` for an unknown key.
     """

@@ -240,7 +240,7 @@ class Profile:
         return tuple(track for track in self.tracks if track.core == track.row)
 
     def cores(self, row: str) -> tuple[Track, ...]:
-        """Return the tracks of those cores of a row that have separate tracks."""
+        """Return the tracks of the cores of a row that have separate tracks."""
         return tuple(track for track in self.tracks if track.row == row and track.core != row)
 
     @property

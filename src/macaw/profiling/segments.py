@@ -142,7 +142,10 @@ def move_waits(
 
 
 def mean_shift(merged: Sequence[Record], true: Sequence[Record]) -> float:
-    """Return the mean distance, in cycles, of starts and ends from those in the true run."""
+    """Return the mean distance of merged records from the records of the true run, in cycles.
+
+    Both the starts and the ends of the records are compared.
+    """
     there = {record.instruction_range: record for record in true}
     pairs = [
         (record, there[record.instruction_range])

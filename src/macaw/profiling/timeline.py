@@ -198,5 +198,5 @@ def _is_joined(item: Track, all_tracks: Sequence[Track]) -> bool:
 
 
 def core_tracks(all_tracks: Sequence[Track]) -> list[Track]:
-    """Return the tracks of single cores, without those that join the cores of a row."""
+    """Return the tracks of single cores, without the tracks that join the cores of a row."""
     return [item for item in all_tracks if not _is_joined(item, all_tracks)]

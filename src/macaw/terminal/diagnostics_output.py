@@ -19,8 +19,8 @@ def print_diagnostics(
 ) -> None:
     """Print each diagnostic with its source line, or all as one JSON list (style "json").
 
-    At most `most` errors and as many warnings are printed (0: all; None: `MOST_ERRORS`), followed
-    by the number of those left out.
+    At most `most` errors and as many warnings are printed. 0 prints all; None means `MOST_ERRORS`.
+    The number of diagnostics left out is printed at the end.
     """
     from macaw.asm.diagnostics import MOST_ERRORS, first, pieces, to_json
 

@@ -91,7 +91,10 @@ def read(section: Section, labels: Labels) -> Image:
 
 
 def config_segments(packet: Packet) -> tuple[Mapping[str, int], ...]:
-    """Return the segments of a config packet (they name its sequence); none for an exe packet."""
+    """Return the segments of a config packet; none for an exe packet.
+
+    The segments of a config packet contain its sequence.
+    """
     return packet.segments if packet.out is None else ()
 
 

@@ -1,8 +1,8 @@
 """The data-flow graph of an nnp program: one node for each operation, in the order of its chains.
 
 The value of a node is vectors or a matrix. Vectors have `rows` rows of `blocks` native vectors, one
-row for each iteration of a chain; a single row serves for all iterations. A matrix has `rows` rows
-and `blocks` columns of native tiles.
+row for each iteration of a chain. If `rows` is 1, all iterations use the same row. A matrix has
+`rows` rows and `blocks` columns of native tiles.
 """
 
 from __future__ import annotations

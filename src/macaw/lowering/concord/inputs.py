@@ -26,7 +26,7 @@ class Inputs:
     def fill(
         self, name: str, memory: Cells, addresses: Ints, pieces: Pieces, *, tiles: bool
     ) -> None:
-        """Make input tensors for those cells at `addresses` that were never written.
+        """Make input tensors for the cells at `addresses` that were never written.
 
         `addresses` count native vectors, or native tiles if `tiles`. `pieces` are hints for the
         places to which the chain copies the cells.

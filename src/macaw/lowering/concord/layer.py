@@ -42,7 +42,7 @@ class Loop:
 class Layer:
     """The nodes outside of loops, in order.
 
-    A node with operation "loop" stands for the loop with its number in `loops`.
+    A node with operation "loop" represents the loop with its number in `loops`.
     """
 
     nodes: list[Node]

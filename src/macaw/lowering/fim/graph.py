@@ -124,7 +124,7 @@ class Graph:
         return self._new(Tensor(name, rows, columns, None, a.memory, a.offset + offset))
 
     def gather(self, a: Tensor, rows: Sequence[int], name: str = "") -> Tensor:
-        """Add a gather of those rows of `a` whose numbers are in `rows`."""
+        """Add a gather of rows of `a`; `rows` has the numbers of these rows."""
         self._check_rows(rows, a.rows)
         places = np.asarray(rows, np.int64) * a.columns
         return self.segments(a, places, a.columns, (len(rows), a.columns), name)

@@ -34,7 +34,7 @@ class OptionTable:
     levels: Mapping[str, int]
 
     def needs(self, unit: Unit) -> frozenset[str]:
-        """Return the names of those outputs of other tasks that a unit reads."""
+        """Return the names of the outputs of other tasks that a unit reads."""
         inputs = self._needs.get(unit)
         if inputs is None:
             names = {tensor.memory.name for task in unit for tensor in task.inputs}
@@ -53,7 +53,7 @@ class OptionTable:
         return max((self.levels[name] for name in self.readers(unit[-1])), default=0)
 
     def readers(self, task: Task) -> list[str]:
-        """Return the names of the outputs of those tasks that read a task's output."""
+        """Return the names of the outputs of the tasks that read a task's output."""
         return [other.output.name for other in self._readers[task.output.name]]
 
     @cached_property
