@@ -83,7 +83,7 @@ class DeviceChoice:
         if self._fixed or config == self._config:
             return
         if self._used:
-            hint = "it stands before what depends on the device"
+            hint = "write it before everything that depends on the device"
             raise Mistake(".device comes too late", node, hint)
         if self._config is not None:
             raise Mistake(f"the device is {self._config.name} already", node)

@@ -169,7 +169,7 @@ def _program(item: Relocatable) -> Iterator[str]:
     program = item.program
     yield "/* The program: NAME_address as its core sees it, NAME_load where the loader puts it. */"
     yield f"/* A linker that misses {item.layout_symbol}: the object was assembled"
-    yield "   from other sources than this header. Write both anew. */"
+    yield "   from other sources than this header. Write both again. */"
     yield f"extern const char {item.layout_symbol}[];"
     yield "static const char *const macaw_layout_check __attribute__((used)) ="
     yield f"    {item.layout_symbol};"

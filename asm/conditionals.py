@@ -128,7 +128,7 @@ def _row(name: str, operands: str, meaning: str, test: _Condition, example: str)
     )
 
 
-_ONLY = "Assemble what follows only if the "
+_ONLY = "Assemble the following lines only if the "
 _COMPARISONS = {
     ".if": ("is not 0", operator.ne),
     ".ifne": ("is not 0", operator.ne),
@@ -152,9 +152,9 @@ CONDITIONALS = (
     _row(".ifnc",     "text, text",       f"{_ONLY}texts differ.", partial(_are_same_texts, False), ".ifnc fast, small"),
     _row(".ifeqs",    '"text", "text"',   f"{_ONLY}strings are the same.", partial(_are_same_strings, True), ".ifeqs \"fast\", \"fast\""),
     _row(".ifnes",    '"text", "text"',   f"{_ONLY}strings differ.", partial(_are_same_strings, False), ".ifnes \"fast\", \"small\""),
-    TextDirective(".elseif", ".elseif value", "What follows instead, if the value is not 0.", _elseif, example=".set n, 2\n.if n == 1\n.byte 1\n.elseif n == 2\n.byte 2\n.endif", always=True),
-    TextDirective(".else",   ".else",         "What follows instead.", _else, example=".if 0\n.byte 1\n.else\n.byte 2\n.endif", always=True),
+    TextDirective(".elseif", ".elseif value", "Assemble the following lines instead, if the value is not 0.", _elseif, example=".set n, 2\n.if n == 1\n.byte 1\n.elseif n == 2\n.byte 2\n.endif", always=True),
+    TextDirective(".else",   ".else",         "Assemble the following lines instead.", _else, example=".if 0\n.byte 1\n.else\n.byte 2\n.endif", always=True),
     TextDirective(".endc",   ".endc",         "As .endif.", _endif, example=".if 1\n.byte 1\n.endc", always=True),
-    TextDirective(".endif",  ".endif",        "The end of a conditional.", _endif, example=".if 1\n.byte 1\n.endif", always=True),
+    TextDirective(".endif",  ".endif",        "End a conditional.", _endif, example=".if 1\n.byte 1\n.endif", always=True),
 )
 # fmt: on

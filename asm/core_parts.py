@@ -208,7 +208,7 @@ class CoreParts:
 
     def _no_section(self, name: Name) -> Mistake:
         part = self.current
-        where = f"a part of {part.core.name}" if part else "what stands in no part"
+        where = f"a part of {part.core.name}" if part else "statements in no part"
         choices = part.section_names() if part else tuple(COMMON_SECTIONS)
         there = "there are " + ", ".join(choices)
         if part is None:

@@ -319,26 +319,26 @@ NUMBER_SIZES = {
 # Directives that only add bytes, which follow from their operands.
 PURE_DATA = frozenset((*NUMBER_SIZES, *".float16 .float .single .double .ascii .asciz .string .space .zero .skip .fill".split()))
 DATA = (
-    *(D(name, f"{name} value, ...", f"Numbers of {size} byte{'s' * (size > 1)}, signed or unsigned.", partial(_numbers, size), example=f"{name} 1, -1, 'a', 0x7f")
+    *(D(name, f"{name} value, ...", f"Store numbers of {size} byte{'s' * (size > 1)}, signed or unsigned.", partial(_numbers, size), example=f"{name} 1, -1, 'a', 0x7f")
       for name, size in NUMBER_SIZES.items()),
-    D(".float16", ".float16 value, ...",              "Floating-point numbers of 2 bytes, rounded half to even.", partial(_floats, HALF), example=".float16 1.5, -0.1"),
-    D(".float",   ".float value, ...",                "Floating-point numbers of 4 bytes, rounded half to even.", partial(_floats, SINGLE), example=".float 1.5, -1e-3"),
+    D(".float16", ".float16 value, ...",              "Store floating-point numbers of 2 bytes, rounded half to even.", partial(_floats, HALF), example=".float16 1.5, -0.1"),
+    D(".float",   ".float value, ...",                "Store floating-point numbers of 4 bytes, rounded half to even.", partial(_floats, SINGLE), example=".float 1.5, -1e-3"),
     D(".single",  ".single value, ...",               "As .float.", partial(_floats, SINGLE), example=".single 1.5, -1e-3"),
-    D(".double",  ".double value, ...",               "Floating-point numbers of 8 bytes, rounded half to even.", partial(_floats, DOUBLE), example=".double 1.5, -1e-300"),
-    D(".octa",    ".octa value, ...",                 "Numbers of 16 bytes.", _octa, example=".octa 0x0123456789abcdef0123456789abcdef"),
-    D(".uleb128", ".uleb128 value, ...",              "Unsigned numbers in groups of 7 bits (LEB128).", partial(_leb128, False), example=".uleb128 300"),
-    D(".sleb128", ".sleb128 value, ...",              "Signed numbers in groups of 7 bits (LEB128).", partial(_leb128, True), example=".sleb128 -300"),
-    D(".org",     ".org OFFSET [, fill]",             "Go on at this offset of the section, which is not before the present one.", _org, example=".org 16"),
-    D(".ascii",   ".ascii \"text\", ...",             "Text, UTF-8, without a zero byte at its end.", partial(_strings, b""), example=".ascii \"two\\n\", \"lines\\n\""),
-    D(".asciz",   ".asciz \"text\", ...",             "Text, each string with a zero byte at its end.", partial(_strings, b"\0"), example=".asciz \"hello\""),
+    D(".double",  ".double value, ...",               "Store floating-point numbers of 8 bytes, rounded half to even.", partial(_floats, DOUBLE), example=".double 1.5, -1e-300"),
+    D(".octa",    ".octa value, ...",                 "Store numbers of 16 bytes.", _octa, example=".octa 0x0123456789abcdef0123456789abcdef"),
+    D(".uleb128", ".uleb128 value, ...",              "Store unsigned numbers in groups of 7 bits (LEB128).", partial(_leb128, False), example=".uleb128 300"),
+    D(".sleb128", ".sleb128 value, ...",              "Store signed numbers in groups of 7 bits (LEB128).", partial(_leb128, True), example=".sleb128 -300"),
+    D(".org",     ".org OFFSET [, fill]",             "Continue at this offset of the section, which must not be before the present one.", _org, example=".org 16"),
+    D(".ascii",   ".ascii \"text\", ...",             "Store text in UTF-8, without a zero byte at its end.", partial(_strings, b""), example=".ascii \"two\\n\", \"lines\\n\""),
+    D(".asciz",   ".asciz \"text\", ...",             "Store text in UTF-8, each string with a zero byte at its end.", partial(_strings, b"\0"), example=".asciz \"hello\""),
     D(".string",  ".string \"text\", ...",            "As .asciz.", partial(_strings, b"\0"), example=".string \"hello\""),
-    D(".space",   ".space BYTES [, fill]",            "Bytes that are all the same, 0 if no fill is given.", _space, example=".space 64"),
-    D(".zero",    ".zero BYTES",                      "Bytes that are all 0.", _space, example=".zero 64"),
+    D(".space",   ".space BYTES [, fill]",            "Reserve BYTES bytes with the value fill, by default 0.", _space, example=".space 64"),
+    D(".zero",    ".zero BYTES",                      "Reserve BYTES bytes with the value 0.", _space, example=".zero 64"),
     D(".skip",    ".skip BYTES [, fill]",             "As .space.", _space, example=".skip 64, 0xff"),
-    D(".fill",    ".fill REPEAT [, size [, value]]",  "A value of size bytes (by default 1), REPEAT times.", _fill, example=".fill 8, 4, 0x3f800000"),
-    D(".incbin",  ".incbin \"FILE\" [, skip [, count]]", "The bytes of a file as they are: count bytes after the first skip ones, or all of them.", _incbin, example="notes: .incbin \"notes.txt\""),
-    D(".array",   ".array dtype, dimension, ...",    "An array of zeros that knows its element type and shape.", _array, example="sums: .array int32, 4, 8"),
-    D(".npy",     ".npy \"file.npy\" [[rows, ...]]",  "The elements of the array in a file, or of a part of it, row by row.", _npy, example="w: .npy \"weights.npy\"[0:2]"),
+    D(".fill",    ".fill REPEAT [, size [, value]]",  "Store a value of size bytes (by default 1) REPEAT times.", _fill, example=".fill 8, 4, 0x3f800000"),
+    D(".incbin",  ".incbin \"FILE\" [, skip [, count]]", "Store the bytes of a file: count bytes after the first skip bytes, by default all.", _incbin, example="notes: .incbin \"notes.txt\""),
+    D(".array",   ".array dtype, dimension, ...",    "Store an array of zeros with an element type and a shape.", _array, example="sums: .array int32, 4, 8"),
+    D(".npy",     ".npy \"file.npy\" [[rows, ...]]",  "Store the elements of the array in a file, or of a part of it, row by row.", _npy, example="w: .npy \"weights.npy\"[0:2]"),
 )
 # fmt: on
 DATA_NAMES = frozenset(row.name for row in DATA)

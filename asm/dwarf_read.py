@@ -146,7 +146,7 @@ def _unit(reader: _Reader) -> None:
     if length == _LONG_UNIT:
         length, offset = reader.number("Q"), "Q"
     if length > reader.limit - reader.place:
-        raise reader.wrong(f"a unit of {length:#x} bytes reaches behind the section")
+        raise reader.wrong(f"a unit of {length:#x} bytes exceeds the section")
     reader.limit = reader.place + length
     version = reader.number("H")
     if version not in _VERSIONS:
@@ -155,7 +155,7 @@ def _unit(reader: _Reader) -> None:
         reader.skip(2)  # sizes of addresses and segments
     length = reader.number(offset)
     if length > reader.limit - reader.place:
-        raise reader.wrong(f"a header of {length:#x} bytes reaches behind its unit")
+        raise reader.wrong(f"a header of {length:#x} bytes exceeds its unit")
     start = reader.place + length
     step = reader.number("B")
     if version >= 4 and reader.number("B") != 1:

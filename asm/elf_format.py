@@ -172,6 +172,6 @@ def section_bytes(data: bytes, header: SectionHeader, what: str) -> bytes:
     if header.offset + header.size > len(data):
         raise ElfError(
             f"{what}: {header.size:#x} bytes at offset {header.offset:#x}"
-            f" reach behind the file's {len(data):#x} bytes"
+            f" exceed the file's {len(data):#x} bytes"
         )
     return data[header.offset : header.offset + header.size]

@@ -110,7 +110,7 @@ def read(data: bytes) -> Note | None:
         text_at = owner_at + owner_size + -owner_size % 4
         place = text_at + size + -size % 4
         if place > len(data):
-            raise ElfError(f"{SECTION}: a note's {size:#x} bytes reach behind its section")
+            raise ElfError(f"{SECTION}: a note's {size:#x} bytes exceed its section")
         if data[owner_at : owner_at + owner_size] == OWNER and kind == TYPE:
             if size > LIMIT:
                 raise ElfError(f"{SECTION}: {size} bytes are more than the limit of {LIMIT}")
@@ -140,7 +140,7 @@ def _check(note: Any) -> Note:
     for item in _member(note, "the note", "tensors", list):
         tensor = _tensor(item)
         if tensor.name in tensors:
-            raise ElfError(f"{SECTION}: the tensor {tensor.name} stands twice")
+            raise ElfError(f"{SECTION}: the tensor {tensor.name} occurs twice")
         tensors[tensor.name] = tensor
     parts: dict[str, tuple[str, int | None]] = {}
     for item in _member(note, "the note", "parts", list):

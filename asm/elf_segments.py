@@ -19,7 +19,7 @@ def check(data: bytes, number: int, segment: Segment) -> None:
     if segment.offset + segment.file_size > len(data) and segment.file_size:
         raise ElfError(
             f"{what}: {segment.file_size:#x} bytes at offset {segment.offset:#x}"
-            f" reach behind the file's {len(data):#x} bytes"
+            f" exceed the file's {len(data):#x} bytes"
         )
     if segment.file_size > segment.size:
         raise ElfError(

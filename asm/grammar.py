@@ -269,7 +269,7 @@ def parse(line: str) -> Statement:
 # Tokens with which an operand begins, and what other assemblers write in its place.
 _BEGINS = ("NAME", "INTEGER", "STRING", "CHARACTER", "REAL", "LOCAL", "FUNCTION")
 _HABITS = (
-    (re.compile(r"%[a-z]+[0-9]"), "registers stand without '%'"),
+    (re.compile(r"%[a-z]+[0-9]"), "write registers without '%'"),
     (re.compile(r"\["), "an address is written 4(sp)"),
 )
 _BAD_NUMBER = re.compile(r"[A-Za-z0-9_.$]+")
@@ -329,5 +329,5 @@ def _unreadable(position: int, text: str) -> Mistake:
     if char.isalpha():
         hint = "names are made of the letters a to z and A to Z, digits, '_', '.' and '$'"
     elif char == "@":
-        hint = "words stand without '@', as in '.type f, function'"
+        hint = "write words without '@', as in '.type f, function'"
     return Mistake(f"unexpected character '{printed}'", (position, position + 1), hint)

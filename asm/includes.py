@@ -33,6 +33,6 @@ def _include(stack: TextStack, command: Command) -> None:
 
 # fmt: off
 INCLUDES = (
-    TextDirective(".include", '.include "FILE"', "The lines of another file, which is found below the source's folder or a -I folder.", _include, example=".include \"shared.inc\""),
+    TextDirective(".include", '.include "FILE"', "Read the lines of another file, which must be below the source's folder or a -I folder.", _include, example=".include \"shared.inc\""),
 )
 # fmt: on

@@ -108,7 +108,7 @@ def _lines(item: Relocatable, config: Mapping[str, Any]) -> Iterator[str]:
     yield f"ASSERT(__external_end <= {external_end:#x},"
     yield '  "what C puts there does not fit external memory (mem.external_bytes)")'
     yield f"ASSERT(DEFINED({item.layout_symbol}),"
-    yield '  "the object and this script are not of the same sources: write both anew")'
+    yield '  "the object and this script are not of the same sources: write both again")'
 
 
 def _plain(text: str) -> str:

@@ -72,7 +72,7 @@ class _Call:
         name = text.name(start)
         equals = start + len(name)
         if not text.text.startswith("=", equals):
-            raise self._mistake("a name of a parameter stands before '='", start, equals + 1)
+            raise self._mistake("write the name of a parameter before '='", start, equals + 1)
         names = [parameter.name for parameter in self._macro.parameters]
         if name not in names:
             hint = did_you_mean(name, names) or f"it is written {self._macro.syntax}"
@@ -225,7 +225,7 @@ def _purgem(stack: TextStack, command: Command) -> None:
 
 def _exitm(stack: TextStack, command: Command) -> None:
     if not stack.depth:
-        raise Mistake("'.exitm' stands in no macro and no repetition", command.name)
+        raise Mistake("'.exitm' is in no macro and no repetition", command.name)
     stack.leave()
 
 
@@ -237,7 +237,7 @@ D = TextDirective
 
 # fmt: off
 MACROS = (
-    D(".macro",   _SYNTAX,                "A macro: the lines up to .endm, expanded where its name stands; \\parameter is its value, \\@ the number of the call, \\() nothing.", _macro, True, example=".macro pair first, second=0\n.byte \\first, \\second\n.endm\npair 1, 2\npair second=3, first=4"),
+    D(".macro",   _SYNTAX,                "A macro: the lines up to .endm, expanded at each place of its name; \\parameter is its value, \\@ the number of the call, \\() nothing.", _macro, True, example=".macro pair first, second=0\n.byte \\first, \\second\n.endm\npair 1, 2\npair second=3, first=4"),
     D(".endm",    ".endm",                "The end of a macro.", _endm, example=".macro one\n.byte 1\n.endm\none"),
     D(".exitm",   ".exitm",               "Leave the macro or repetition.", _exitm, example=".macro upto n, limit\n.byte \\n\n.if \\n >= \\limit\n.exitm\n.endif\nupto \"(\\n + 1)\", \\limit\n.endm\nupto 1, 3"),
     D(".purgem",  ".purgem NAME, ...",    "Forget macros.", _purgem, example=".macro one\n.byte 1\n.endm\none\n.purgem one"),

@@ -128,7 +128,7 @@ def check_starts(state: AssemblyState, parts: Iterable[CorePart]) -> None:
         address = address_of(start)
         why = ""
         if address - (start.area.base or 0) >= start.area.size:
-            why = "no instruction stands at '_start', where the program begins"
+            why = "there is no instruction at '_start', where the program begins"
         elif address % START_ALIGN:
             why = f"'_start' lies at {address:#x}, no multiple of {START_ALIGN}"
         if why:

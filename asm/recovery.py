@@ -90,7 +90,7 @@ def hint_at_parameter(mistake: Mistake, text: str, names: Sequence[str]) -> None
 def outside_of_parts(head: Name) -> Mistake:
     """Return the mistake of a mnemonic before the first part."""
     hint = f"begin one, as in '.core {registry.cores()[0].name}'"
-    return Mistake(f"'{head.text}' stands in no part", head, hint)
+    return Mistake(f"'{head.text}' is in no part", head, hint)
 
 
 def unknown_instruction(head: Name, core: Core, known: Iterable[str]) -> Mistake:

@@ -38,7 +38,7 @@ def _hint_at_comment(mistake: Mistake, line: LogicalLine) -> None:
     following = line.source.text[line.start + len(line.text) :].lstrip(" \t")
     is_number = re.match(r"#-?[0-9]", following) is not None
     if mistake.start >= len(line.text) and line.text.endswith(",") and is_number:
-        mistake.hint = "'#' begins a comment; numbers stand without it"
+        mistake.hint = "'#' begins a comment; write numbers without it"
 
 
 def _beginning(state: AssemblyState, line: LogicalLine, mistake: Mistake) -> Statement:

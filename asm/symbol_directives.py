@@ -177,7 +177,7 @@ def _user_message(context: StatementContext, statement: Statement) -> tuple[str,
     assert statement.head is not None
     name, place = statement.head.text, (statement.head.start, statement.end)
     if not statement.operands:
-        return f"{name} stands here", place
+        return f"the source has {name} here", place
     if len(statement.operands) > 1 or not isinstance(statement.operands[0], Text):
         raise wrong_operands(statement, f'{name} ["text"]')
     return statement.operands[0].value.decode("utf-8", "replace"), place
@@ -198,4 +198,4 @@ def bare_error(context: StatementContext, statement: Statement) -> None:
     """Carry out `.err`: raise a `Mistake`."""
     assert statement.head is not None
     check_count(statement, 0, 0, ".err")
-    raise Mistake(".err stands here", statement.head)
+    raise Mistake("the source has .err here", statement.head)

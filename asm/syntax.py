@@ -27,7 +27,7 @@ def missing_comma(text: str, start: int, stop: int) -> Mistake:
     end = len(text[:start].rstrip())
     hint = ""
     if text[max(0, start - 2) : start].startswith("'"):
-        hint = "a string stands in double quotes"
+        hint = "write a string in double quotes"
     return Mistake(f"expected ',' before '{text[start:stop]}'", (end, end + 1), hint)
 
 

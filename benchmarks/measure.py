@@ -76,4 +76,4 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def target(text: str, met: bool) -> str:
     """A line that says whether a target is met."""
-    return f"- {'met' if met else '**missed**'}: {text}\n"
+    return f"- {'target met' if met else '**target missed**'}: {text}\n"

@@ -170,7 +170,7 @@ class FrameBuilder:
                 else None
             )
         if place is None:
-            return Code(message=f"{session.core.name} is idle: it stands at no instruction")
+            return Code(message=f"{session.core.name} is idle: it is at no instruction")
         place = original(session.program, session.core, place)
         try:
             rows = around(session, place, BEFORE, BEHIND)

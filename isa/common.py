@@ -12,7 +12,7 @@ FAULTS = (
     Fault("reserved bit set", "A bit that must be zero is set."),
     Fault("misaligned access", "An address that is no multiple of the access's size."),
     Fault("out-of-range access", "An address or a run of bytes where the device has no memory."),
-    Fault("isolation violation", "An access to memory that another, running core holds."),
+    Fault("isolation violation", "An access to memory that another core uses while it runs."),
     Fault(
         "bad mask", "A mask, core number or ticket that names nothing, or a core that cannot do it."
     ),
@@ -21,7 +21,7 @@ FAULTS = (
 # What a debugger can wait for on any core.
 EVENTS = (
     Event("queue-full", "A queue has taken as many as it can hold.", late=True),
-    Event("queue-empty", "A queue has given the last that it held.", late=True),
+    Event("queue-empty", "A queue has given its last entry.", late=True),
     Event("stall", "A core begins to wait for another one, for memory or for a queue."),
     Event("fault", "A program did something that the machine refuses: every such run stops."),
     Event("nan", "A register of real numbers is no number any more.", late=True),

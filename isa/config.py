@@ -261,7 +261,7 @@ def _check_words(setting: Setting, words: Sequence[str]) -> None:
     """Raise `ConfigError` unless each word is one of the field's choices and occurs only once."""
     for place, word in enumerate(words):
         if word in words[:place]:
-            raise ConfigError(f"{setting.name}: {_text(word)} stands twice")
+            raise ConfigError(f"{setting.name}: {_text(word)} occurs twice")
         if word not in setting.choices:
             raise ConfigError(
                 f"{setting.name}: {_text(word)} is not one of {', '.join(setting.choices)}"

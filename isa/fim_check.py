@@ -92,9 +92,7 @@ class Check:
             self._outside(name, values, mark)
             return
         if self.opened is None:
-            raise CheckError(
-                f"{name} stands outside of a block", "it stands between .block and end"
-            )
+            raise CheckError(f"{name} is outside of a block", "write it between .block and end")
         match name:
             case "end":
                 self._end()
@@ -137,7 +135,7 @@ class Check:
         else:
             self._begin(values["banks"], mark)
         if inside:
-            raise CheckError(f"{name} stands inside of a block", "end the block before it with end")
+            raise CheckError(f"{name} is inside of a block", "end the block before it with end")
 
     def _begin(self, banks: int, mark: Any) -> None:
         self.opened, self.registers = mark, {}

@@ -70,7 +70,7 @@ class Structure:
     def check(self) -> None:
         names = [member.name for member in self.members]
         if len(set(names)) != len(names):
-            raise TableError(f"structure {self.name}: a member stands twice")
+            raise TableError(f"structure {self.name}: a member occurs twice")
         for member in self.members:
             if member.type not in _MEMBER_SIZES:
                 raise TableError(f"structure {self.name}: {member.name} has no type {member.type}")

@@ -141,7 +141,7 @@ STEPS: dict[str, Step] = {}
 # fmt: off
 _RULES = (
     Rule("begin",    "A chain begins with v_rd or v_rd_inc, one of tiles with m_rd."),
-    Rule("written",  "A chain ends with v_wr or v_wr_inc, of which several may follow one another, one of tiles with m_wr; s_wr and markers stand between chains."),
+    Rule("written",  "A chain ends with v_wr or v_wr_inc, of which several may follow one another, one of tiles with m_wr; s_wr and markers are written between chains."),
     Rule("tiles",    "m_rd is followed by one m_wr and nothing else; MatrixRf is on one of both sides."),
     Rule("order",    "A chain goes through the matrix-vector multiplier, MFU0 and MFU1 in this order; within a unit any order is possible."),
     Rule("blocks",   "Each block of a unit works once a chain: the multiplier's one; in MFU0 one adds, one multiplies, one activates; in MFU1 one adds, one activates."),
@@ -344,9 +344,9 @@ WINDOWS = (
 HINT = Directive(
     ".hint",
     ".hint tensor NAME, mem, addr, rows, cols",
-    "Say which tensor lies in a memory, for macaw concord: in a memory of vectors or a queue rows"
-    " vectors of cols elements, each filled up to whole native vectors, in MatrixRf a matrix, filled"
-    " up to whole tiles. No effect on what the core does.",
+    "Name a tensor in a memory, for macaw concord. In a memory of vectors or a queue it is rows"
+    " vectors of cols elements, each padded to whole native vectors; in MatrixRf it is a matrix,"
+    " padded to whole tiles. It has no effect on what the core does.",
     ".hint tensor bias, AddSubVrf0, 0, 1, 8",
 )
 

@@ -334,7 +334,7 @@ def words(core: Core) -> Iterator[Page]:
     for instruction in core.instructions:
         for operand in instruction.operands:
             if isinstance(operand.kind, Flag):
-                text = f"A flag of {instruction.mnemonic}, which is set where its word stands."
+                text = f"A flag of {instruction.mnemonic}, which is set if its word is written."
                 texts.setdefault(operand.kind.word, []).append(text)
             elif isinstance(operand.kind, Choice):
                 text = f"The {operand.name} of {instruction.mnemonic}: {operand.kind.describe()}."

@@ -289,7 +289,7 @@ DIRECTIVES = (
     Directive(
         ".loop",
         ".loop inner=1, outer=1",
-        "How often the sequence loops back: inner times within each of the outer loops.",
+        "Repeat the sequence inner times in each of outer loops.",
         ".seq layer\n  .loop inner=3, outer=2\n  mac\n.endseq",
     ),
     Directive(
@@ -301,7 +301,7 @@ DIRECTIVES = (
     Directive(
         ".stride",
         ".stride MNEMONIC[N].OPERAND, pe=0, cluster=0",
-        "Give each PE an operand of its own: the written one, plus pe for each PE before it in the cluster, plus cluster for each cluster before its own.",
+        "Give each PE its own value of an operand: the written value, plus pe for each PE before it in the cluster, plus cluster for each cluster before its cluster.",
         ".seq layer\n  .stride mac[0].base, pe=1, cluster=4\n  mac\n.endseq",
     ),
     Directive(
@@ -314,7 +314,7 @@ DIRECTIVES = (
     Directive(
         ".list",
         ".list NAME",
-        "Begin a packet list, which dispatch of cp starts; its name is the symbol of its address.",
+        "Begin a packet list, which cp's dispatch starts. NAME is the symbol of its address.",
         ".list packets\n  trace_begin 0\n.endlist",
     ),
     Directive(

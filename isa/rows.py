@@ -236,7 +236,7 @@ class Instruction:
             if self.format.by_name[name].extract(self.match) != self.fixed[name]:
                 raise TableError(f"{self.mnemonic}: {self.fixed[name]} does not fit field {name}")
         if len(set(names)) != len(names):
-            raise TableError(f"{self.mnemonic}: an operand stands twice in '{self.syntax}'")
+            raise TableError(f"{self.mnemonic}: an operand occurs twice in '{self.syntax}'")
         for item in self.format.fields:
             if item.name.startswith("reserved"):
                 continue

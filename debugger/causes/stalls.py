@@ -195,9 +195,9 @@ def _sentence(leaf: StallNode, above: StallNode | None) -> str:
             return f"{leaf.who} has faulted{at} ({leaf.note}){wait}"
         case "nobody":
             who = above.who if above is not None else "it"
-            return f"nobody could end that: {who} waits for {leaf.note}"
+            return f"no core could end that: {who} waits for {leaf.note}"
         case "waits":
-            return f"{leaf.who} goes on at cycle {leaf.until:,}"
+            return f"{leaf.who} continues at cycle {leaf.until:,}"
     until = f" until cycle {leaf.until:,}" if leaf.until is not None else ""
     doing = f" ({leaf.note})" if leaf.note else ""
     return f"{leaf.who} is busy{until}{doing}{wait}"
@@ -233,7 +233,7 @@ def _tree_rows(item: StallNode, cycle: int, depth: int) -> Iterator[tuple[str, s
 def _brief(item: StallNode, cycle: int) -> str:
     """Return the state of a node as a short text."""
     if item.state == NOBODY:
-        return "nobody could end that"
+        return "no core could end that"
     if item.state == CIRCLE:
         alone = len(set(item.note.split(" -> "))) == 1
         return "itself" if alone else f"a circle: {item.note}"
@@ -271,7 +271,7 @@ def _tree_lines(item: StallNode, indent: str) -> Iterator[str]:
 
 def _line(item: StallNode) -> str:
     if item.state == NOBODY:
-        return "nobody could end that"
+        return "no core could end that"
     if item.state == CIRCLE:
         if len(set(item.note.split(" -> "))) == 1:
             return f"{item.who} itself"

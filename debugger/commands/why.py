@@ -49,7 +49,7 @@ def _why(context: Context, line: Line) -> Answer:
     depth = line.count(cause_text.DEPTH)
     if depth > cause_text.DEEPEST:
         raise CommandError(
-            f"no more than {cause_text.DEEPEST} steps back are shown; ask for what stands there",
+            f"no more than {cause_text.DEEPEST} steps back are shown; ask for a value shown there",
             at=line.place("N"),
         )
     try:

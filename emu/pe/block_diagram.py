@@ -187,7 +187,7 @@ BOXES = (
     Box("513", "output queue", _output),
     Box("514", "selector into the special-function unit", _from_queue),
     Box("515", "selector into the output queue", _to_queue),
-    Box("516", "selector behind the buffer", _from_buffer),
+    Box("516", "selector after the buffer", _from_buffer),
     Box("517", "load balancer", _balancer),
     Box("518", "load queue 1", lambda row, c, p: {"loads": _loads(row, "q1", c, p)}),
     Box("519", "load queue 2", lambda row, c, p: {"loads": _loads(row, "q2", c, p)}),

@@ -391,10 +391,10 @@ def v5(tables: bytes, length: int = 0) -> bytes:
 BAD = {
     b"\1\2": "a unit is cut off",
     b"\xff\xff\xff\xff\1": "a unit is cut off",
-    b"\x09\0\0\0": "a unit of 0x9 bytes reaches behind the section",
+    b"\x09\0\0\0": "a unit of 0x9 bytes exceeds the section",
     unit(version=1): "DWARF version 1 is not known",
     unit(version=6): "DWARF version 6 is not known",
-    unit(header=900): "a header of 0x384 bytes reaches behind its unit",
+    unit(header=900): "a header of 0x384 bytes exceeds its unit",
     unit(header=20): "the names are longer than their header",
     unit(bundle=2): "instructions in bundles are not known",
     unit(width=0): "special opcodes have no range",
@@ -472,7 +472,7 @@ def _with_section(name: str, kind: int = 1, flags: int = 0) -> bytes:
 def test_debug_sections_that_cannot_be() -> None:
     assert elf.read(_with_section(".debug_line")).lines == TABLE
     for data in (_with_section(".debug_info"), _with_section(".debug_line", flags=0x800)):
-        with pytest.raises(ElfError, match=r"section \.debug_line stands twice, or has flags"):
+        with pytest.raises(ElfError, match=r"section \.debug_line occurs twice, or has flags"):
             elf.read(data)
     with pytest.raises(ElfError, match=r"section \.debug_line: it is not loaded"):
         elf.read(_with_section(".debug_line", kind=8))

@@ -250,7 +250,7 @@ def test_an_assembled_object_says_what_its_source_says(tmp_path: Path) -> None:
         ({"symbols": (Symbol("a", 1, 0, None, "tls", True),)}, "no kind 'tls'"),
         ({"tensors": (Tensor("a", "inout", "int8", (), 0),)}, "tensor a cannot be"),
         ({"tensors": (Tensor("a", "input", "int4", (), 0),)}, "tensor a cannot be"),
-        ({"tensors": PROGRAM.tensors * 2}, "tensor x stands twice"),
+        ({"tensors": PROGRAM.tensors * 2}, "tensor x occurs twice"),
         (
             {"tensors": (Tensor("a", "input", "int8", (), 0x10100000, "unit0"),)},
             r"in \.tensors\.unit0",

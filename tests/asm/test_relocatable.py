@@ -393,9 +393,9 @@ def test_a_script_of_other_sources_is_refused(layer: Path, linker: str) -> None:
     changed = LAYER.replace("addi    a0, a0, 1", "addi    a0, a0, 1\n        nop")
     (layer / "net.o").write_bytes(elf_object.write(assembled(changed, layer)))
     said = link(layer, linker, "other.o", "net.o")
-    assert "the object and this script are not of the same sources: write both anew" in said
+    assert "the object and this script are not of the same sources: write both again" in said
     said = link(layer, linker, "other.o")
-    assert "the object and this script are not of the same sources: write both anew" in said
+    assert "the object and this script are not of the same sources: write both again" in said
 
 
 @pytest.mark.parametrize("linker", ["ld", LLD])

@@ -107,7 +107,7 @@ def test_a_buffer_that_nobody_fills():
     source = PULLS_MORE.replace("          push  rop\n", "")
     _, found = stalled(source)
     assert found.causes == (
-        "nobody could end that: fim[0] block 1 waits for 1 columns in buffer 0",
+        "no core could end that: fim[0] block 1 waits for 1 columns in buffer 0",
     )
 
 
@@ -264,7 +264,7 @@ def test_the_panel_shows_the_tree_and_the_true_cause():
     ("source", "texts"),
     [
         (WRONG_MASK, ["waits for core.wait 0x10001, ", "itself"]),
-        (PULLS_MORE.replace("          push  rop\n", ""), ["nobody could end that"]),
+        (PULLS_MORE.replace("          push  rop\n", ""), ["no core could end that"]),
     ],
 )
 def test_the_panel_has_few_words_for_each_end(source, texts):
@@ -286,4 +286,4 @@ def test_who_goes_on_in_the_next_cycle_has_no_cause():
     found = run.why_stalled()
     (tree,) = found.trees
     assert (tree.state, tree.until, tree.causes) == ("waits", cp.time, ())
-    assert found.causes == (f"cp goes on at cycle {cp.time:,}",)
+    assert found.causes == (f"cp continues at cycle {cp.time:,}",)

@@ -302,7 +302,7 @@ def test_a_value_of_many_steps_has_its_limits():
     assert deepest["deeper"] is True
     refused = run.execute("why a0 depth 201")
     assert refused.kind == "error"
-    assert refused.message == "no more than 200 steps back are shown; ask for what stands there"
+    assert refused.message == "no more than 200 steps back are shown; ask for a value shown there"
 
 
 def test_an_answer_has_a_bounded_number_of_causes(digits, monkeypatch):

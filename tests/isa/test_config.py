@@ -169,7 +169,7 @@ def test_changed_gives_a_copy():
         ('pe.overflow = "rap"', "pe.overflow: 'rap' is not one of fault, wrap, saturate; did you mean 'wrap'?"),
         ("pe.design = 5", "pe.design: 5 is not a word; one of 5a, 5b"),
         ('fim.island.0.formats = "fp16 fp8"', "fim.island.0.formats: 'fp8' is not one of fp16, fp32"),
-        ('fim.island.0.formats = "fp16 fp16"', "fim.island.0.formats: 'fp16' stands twice"),
+        ('fim.island.0.formats = "fp16 fp16"', "fim.island.0.formats: 'fp16' occurs twice"),
         ('fim.island.0.formats = "fp16  fp32"', "fim.island.0.formats: '' is not one of fp16, fp32"),
         ("fim.island.0.formats = 16", "fim.island.0.formats: 16 is not a word; words, with blanks between, of fp16, fp32"),
         ("name = 3", "name: 3 is not a word"),

@@ -264,5 +264,5 @@ def test_a_word_says_whose_it_is():
         page.split()
     )
     (page,) = found("balance")
-    assert "A flag of mac, which is set where its word stands." in page
+    assert "A flag of mac, which is set if its word is written." in page
     assert len(found("weights")) == 3  # a structure, a word, a queue

@@ -122,7 +122,7 @@ def test_fixed_value_that_does_not_fit():
 
 
 def test_operand_twice():
-    refused(core(row(syntax="a, b, a")), "toy: one: an operand stands twice in 'a, b, a'")
+    refused(core(row(syntax="a, b, a")), "toy: one: an operand occurs twice in 'a, b, a'")
 
 
 def test_syntax_that_is_none():
@@ -267,7 +267,7 @@ def test_structure_twice():
 def test_structure_with_a_member_twice():
     refused(
         core(structures=(Structure("s", (Member("m", "u8", "it"),) * 2, "S."),)),
-        "structure s: a member stands twice",
+        "structure s: a member occurs twice",
     )
 
 

@@ -66,9 +66,9 @@ SHARED = (
     Directive(
         ".tiles",
         _SYNTAX,
-        "A matrix as tiles of a column of memory each, 16 of them (4 x 4) after one another, as an"
-        " arrangement of fim takes its left (a) or right (b) operand or yields a result (c)."
-        " LAYOUT is elementwise, dot, outer or tensor; zeros fill the last groups.",
+        "Store a matrix as tiles of one column of memory each, in groups of 4 x 4 tiles, as an"
+        " arrangement of fim takes its left (a) or right (b) operand or gives a result (c). LAYOUT"
+        " is elementwise, dot, outer or tensor. Zeros fill the last groups.",
         _tiles,
         example='w: .tiles "matrix.npy", layout=dot, side=a',
     ),

@@ -35,7 +35,7 @@ def take(context: StatementContext, statement: Statement) -> None:
         return
     if kind.text != _KIND:
         if guess := did_you_mean(kind.text, [_KIND]):
-            text = f"a hint '{kind.text}' is advice to nobody: it is ignored"
+            text = f"a hint '{kind.text}' is used by no tool: it is ignored"
             context.state.report.warning(context.line, kind, text, guess, name="hint")
         return
     match words, statement.operands[1:]:

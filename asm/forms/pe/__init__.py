@@ -108,13 +108,13 @@ class PePart(CorePart):
         assert statement.head is not None
         if row.family == "sequence":
             if self._open is None:
-                hint = "it stands between .seq and .endseq"
-                raise Mistake(f"{row.mnemonic} stands outside of a sequence", statement.head, hint)
+                hint = "write it between .seq and .endseq"
+                raise Mistake(f"{row.mnemonic} is outside of a sequence", statement.head, hint)
             self._open.add(context, statement, row)
             return
         if self._open is not None:
             hint = f"end the sequence '{self._open.name}' with .endseq before it"
-            raise Mistake(f"{row.mnemonic} stands inside of a sequence", statement.head, hint)
+            raise Mistake(f"{row.mnemonic} is inside of a sequence", statement.head, hint)
         self._lists.begin_packet(context, statement.head)
         here = context.at_end(self._image.lists)
         here.align(PACKET_ALIGN)
@@ -147,7 +147,7 @@ class PePart(CorePart):
         """Return the open sequence. Raises `Mistake` if none is open."""
         assert statement.head is not None
         if self._open is None:
-            raise Mistake(f"{statement.head.text} stands outside of a sequence", statement.head)
+            raise Mistake(f"{statement.head.text} is outside of a sequence", statement.head)
         return self._open
 
     def _option(self, context: StatementContext, statement: Statement) -> None:

@@ -31,7 +31,7 @@ class Lists:
             return
         if self.starts and not self._loose:
             hint = "this part has lists; .list begins one"
-            raise Mistake(f"{head.text} stands outside of a list", head, hint)
+            raise Mistake(f"{head.text} is outside of a list", head, hint)
         if not self._loose:
             self._loose = True
             self.starts.append(0)
@@ -54,8 +54,8 @@ class Lists:
         here.align(PACKET_ALIGN)
         self.starts.append(self._area.size)
         if not closed:
-            hint = "every packet, or none, stands in a list"
-            raise Mistake("packets stand before the first list", name, hint)
+            hint = "put all packets into lists, or none"
+            raise Mistake("packets are before the first list", name, hint)
         if before is not None:
             self._unfinished(before)
         self._label(context, name)

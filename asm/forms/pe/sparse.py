@@ -115,7 +115,8 @@ SHARED = (
     Directive(
         ".sparse",
         _SYNTAX,
-        "A matrix as index and value of what is not zero, a row a PE, a segment a round.",
+        "Store a matrix as pairs of index and value, without zeros. In a round, which is a segment,"
+        " each PE gets one row.",
         _sparse,
         example='w: .sparse "weights.npy"[0:8]',
     ),

@@ -113,7 +113,7 @@ last_product0:
         .equ    BYTES, 8
         .equ    BASE, 24
         .equ    NEXT, 28
-# What an iteration leaves behind (word STORE).
+# What an iteration still has to store (word STORE).
         .equ    NOTHING, 0
         .equ    PARTIAL, 1
         .equ    RESULTS, 2

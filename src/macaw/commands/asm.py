@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     help="Write this file; default FILE.FORMAT, with -c FILE.o.",
 )
 @assembly_options
-@click.option("--gnu", is_flag=True, help="What stands before the first .core of a source is cp's.")
+@click.option("--gnu", is_flag=True, help="Statements before a source's first .core belong to cp.")
 @click.option(
     "-g/-g0",
     "lines",

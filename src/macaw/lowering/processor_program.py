@@ -61,7 +61,7 @@ def _constants(out: Listing, plan: ProductPlan) -> None:
     for place, name in enumerate(("DST", "SRC", "BYTES", "", "", "", "BASE", "NEXT")):
         if name:
             out.put(f".equ {name}, {4 * place}")
-    out.comment("What an iteration leaves behind (word STORE).")
+    out.comment("What an iteration still has to store (word STORE).")
     for place, name in enumerate(("NOTHING", "PARTIAL", "RESULTS")):
         out.put(f".equ {name}, {place}")
 

@@ -263,7 +263,7 @@ def from_json(data: object, source: str = "the profile") -> Profile:
         raise InputError(f"{source} holds no profile", "`macaw profile --json FILE` writes one")
     if data.get("format") != FORMAT:
         text = f"{source} is a profile of format {data.get('format')}, this macaw reads {FORMAT}"
-        raise InputError(text, "make it anew with this macaw")
+        raise InputError(text, "make it again with this macaw")
     try:
         return _parse_dataclass(
             Profile, {k: v for k, v in data.items() if k not in ("kind", "format")}

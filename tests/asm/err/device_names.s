@@ -5,4 +5,4 @@
         .device tiny
         .device large                     #! error 17-22: the device is tiny already
         .core   pe
-        .device base                      #! error 17-21: .device comes too late | it stands before what depends on the device
+        .device base                      #! error 17-21: .device comes too late | write it before everything that depends on the device

@@ -2,7 +2,7 @@
         .device base
         .core   fim, island=4             #! error 29-30: island: 4 is out of range, 0 to 3
         .core   fim, island=0
-        act     1                         #! error 9-12: act stands outside of a block | it stands between .block and end
+        act     1                         #! error 9-12: act is outside of a block | write it between .block and end
         .block  banks=0-16                #! error 25-27: bank: 16 is out of range, 0 to 15
         .block  banks=4-2                 #! error 23-26: the range 4-2 is empty
         .block  3                         #! error 9-18: .block takes other operands | write .block banks=RANGE, or banks=(RANGE, ...)
@@ -10,7 +10,7 @@
         .block  banks=(0, 2-3)
           endloop                         #! error 11-18: endloop without loop
           loop  2
-          .block banks=1                  #! error 11-17: block stands inside of a block | end the block before it with end
+          .block banks=1                  #! error 11-17: block is inside of a block | end the block before it with end
         end
         .block  banks=2-5                 #! error 23-26: bank 2 is in two blocks of the program
         end
@@ -31,7 +31,7 @@
           .rept 8
           endloop
           .endr
-          endall                          #! error 11-17: endall stands inside of a block | end the block before it with end
+          endall                          #! error 11-17: endall is inside of a block | end the block before it with end
         .block  banks=8
           loop  65536                     #! error 17-22: n: 65536 is out of range, 1 to 65535
           loop  outside                   #! error 17-24: the value must be known here: 'outside' is not defined before

@@ -7,4 +7,4 @@
         copy source=a0, a1                #! error 25-27: an argument by position after one by name | it is written copy source, target
         copy x=a0                         #! error 14-15: macro 'copy' has no parameter 'x' | it is written copy source, target
         copy (a0)=a1
-        copy a0 +b=a1                     #! error 14-18: a name of a parameter stands before '=' | it is written copy source, target
+        copy a0 +b=a1                     #! error 14-18: write the name of a parameter before '=' | it is written copy source, target

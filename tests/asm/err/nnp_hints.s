@@ -13,7 +13,7 @@
         .hint   tensor a.b, AddSubVrf0, 1, 1, 5  #! error 24-27: 'a.b' is no name of letters, digits and _
         .hint   tensor c, AddSubVrf0, unknown, 1, 5  #! error 39-46: undefined symbol 'unknown'
         .hint   tensor                    #! error 9-23: .hint takes other operands | write .hint tensor NAME, mem, addr, rows, cols
-        .hint   tensr t, AddSubVrf0, 0, 1, 4  #! warning 17-22: a hint 'tensr' is advice to nobody: it is ignored | did you mean 'tensor'?
+        .hint   tensr t, AddSubVrf0, 0, 1, 4  #! warning 17-22: a hint 'tensr' is used by no tool: it is ignored | did you mean 'tensor'?
         .hint   balance                 # not ours: ignored
         .hint   tensor q, NetInQ, 100000, 3, 5
         .hint   tensor r, NetInQ, 100005, 3, 5  #! error 35-41: r overlaps q in entry 100005 of NetInQ

@@ -1,6 +1,6 @@
 # Instructions before any part: said once.
         .device base
-        nop                               #! error 9-12: 'nop' stands in no part | begin one, as in '.core cp'
+        nop                               #! error 9-12: 'nop' is in no part | begin one, as in '.core cp'
         nop
         add     a0, a1, a2
         .word   1

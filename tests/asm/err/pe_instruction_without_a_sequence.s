@@ -1,4 +1,4 @@
 # Instructions of the array stand between .seq and .endseq.
         .core   pe
-        mac                               #! error 9-12: mac stands outside of a sequence | it stands between .seq and .endseq
-        st      base=0                    #! error 9-11: st stands outside of a sequence | it stands between .seq and .endseq
+        mac                               #! error 9-12: mac is outside of a sequence | write it between .seq and .endseq
+        st      base=0                    #! error 9-11: st is outside of a sequence | write it between .seq and .endseq

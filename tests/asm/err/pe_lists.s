@@ -2,7 +2,7 @@
         .device tiny
         .core   pe, row=0
         trace_begin 0
-        .list   a                         #! error 17-18: packets stand before the first list | every packet, or none, stands in a list
+        .list   a                         #! error 17-18: packets are before the first list | put all packets into lists, or none
         trace_begin 1
         .endlist
         .endlist                          #! error 9-17: .endlist without .list
@@ -11,7 +11,7 @@
         .endlist
         .list   b
         .endlist
-        trace_end 0                       #! error 9-18: trace_end stands outside of a list | this part has lists; .list begins one
+        trace_end 0                       #! error 9-18: trace_end is outside of a list | this part has lists; .list begins one
         .list   b                         #! error 17-18: 'b' is defined twice | the first is at tests/asm/err/pe_lists.s:12
         .endlist
         .list   c                         #! error 9-18: a list without its .endlist

@@ -1,5 +1,5 @@
 # The same, the other way round.
         .core   pe
         trace_begin 0
-        .list   a                         #! error 17-18: packets stand before the first list | every packet, or none, stands in a list
+        .list   a                         #! error 17-18: packets are before the first list | put all packets into lists, or none
         .endlist

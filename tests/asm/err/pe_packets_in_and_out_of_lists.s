@@ -3,4 +3,4 @@
         .list   a
         trace_begin 0
         .endlist
-        trace_end 0                       #! error 9-18: trace_end stands outside of a list | this part has lists; .list begins one
+        trace_end 0                       #! error 9-18: trace_end is outside of a list | this part has lists; .list begins one

@@ -1,8 +1,8 @@
 # Sequences.
         .device tiny
         .core   pe
-        mac     base=0                    #! error 9-12: mac stands outside of a sequence | it stands between .seq and .endseq
-        .endseq                           #! error 9-16: .endseq stands outside of a sequence
+        mac     base=0                    #! error 9-12: mac is outside of a sequence | write it between .seq and .endseq
+        .endseq                           #! error 9-16: .endseq is outside of a sequence
         .seq                              #! error 9-13: .seq takes other operands | write .seq NAME, state=sq, pipeline=2, ...
         .endseq
         .seq    empty
@@ -81,7 +81,7 @@
           mac
         .endseq
         .seq    inside
-          config ib=0, twice              #! error 11-17: config stands inside of a sequence | end the sequence 'inside' with .endseq before it
+          config ib=0, twice              #! error 11-17: config is inside of a sequence | end the sequence 'inside' with .endseq before it
           mac
         .endseq 3                         #! error 9-18: .endseq takes other operands | write .endseq
         .seq    open                      #! error 9-21: the sequence 'open' has no .endseq

@@ -1,6 +1,6 @@
 # What the MACs of a cluster, the scalar unit or PE 0 alone take is the same in all PEs.
         .core   pe
-        .stride mac.base, pe=1            #! error 9-16: .stride stands outside of a sequence
+        .stride mac.base, pe=1            #! error 9-16: .stride is outside of a sequence
         .seq    s, reduction=add
         .stride mac.acc, pe=1             #! error 17-24: this operand is the same in all PEs | those that differ are places in the input buffer and in the output queue
         .stride spu[0].src, pe=1          #! error 17-27: this operand is the same in all PEs | those that differ are places in the input buffer and in the output queue

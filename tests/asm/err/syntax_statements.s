@@ -3,7 +3,7 @@
         = 5                               #! error 9-10: unexpected '=', expected a label, a mnemonic or a directive
         5                                 #! error 10-11: the line ends where ':' should be
         "text"                            #! error 15-16: the line ends where ':' or '=' should be
-        @                                 #! error 9-10: unexpected character '@' | words stand without '@', as in '.type f, function'
+        @                                 #! error 9-10: unexpected character '@' | write words without '@', as in '.type f, function'
         a: b: 3                           #! error 16-17: the line ends where ':' should be
         x =                               #! error 12-13: the line ends where an operand should be
         nop ? nop                         #! error 13-14: unexpected character '?'

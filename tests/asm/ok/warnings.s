@@ -6,5 +6,5 @@
         .endm
         old
         old
-        .warning                          #! warning 9-17: .warning stands here
+        .warning                          #! warning 9-17: the source has .warning here
 #! bytes .data 0101
