@@ -9,7 +9,7 @@ from macaw.debugger.places import Place
 from macaw.emu.faults import Fault
 from macaw.isa.codec import DecodeError, decode
 from macaw.isa.touching import Place as Register
-from macaw.isa.touching import touched
+from macaw.isa.touching import touched_registers
 
 if TYPE_CHECKING:
     from macaw.emu.core import Core
@@ -72,5 +72,5 @@ def registers(device: Device, core: Core, values: Values) -> Mapping[str, frozen
         instruction = decode(core.table, word, 32, address)
     except (Fault, DecodeError):  # the core will report it
         return {"read": frozenset(), "write": frozenset()}
-    reads, writes = touched(core.table, instruction)
+    reads, writes = touched_registers(core.table, instruction)
     return {"read": reads, "write": writes}

@@ -35,7 +35,7 @@ class _Alias(NamedTuple):
         return match.expand(self.syntax)
 
 
-def aliased(core: Core, text: str) -> str:
+def with_alias(core: Core, text: str) -> str:
     """Return the alias of an instruction's text from `codec.describe`, or the text itself."""
     for alias in _aliases(core).get(text.partition(" ")[0], ()):
         result = alias.replaced(text)

@@ -17,19 +17,19 @@ from macaw.isa.model import Core
 Place = tuple[str, int]  # a register: its file, its number there
 
 
-class Touched(NamedTuple):
+class TouchedRegisters(NamedTuple):
     """The registers that an instruction reads, and those that it writes."""
 
     reads: frozenset[Place]
     writes: frozenset[Place]
 
 
-def touched(core: Core, instruction: Decoded) -> Touched:
+def touched_registers(core: Core, instruction: Decoded) -> TouchedRegisters:
     """Return the registers that an instruction reads and writes.
 
     Registers that it may touch only in some runs are included.
     """
-    return Touched(
+    return TouchedRegisters(
         frozenset(_places(core, instruction, instruction.row.reads.split(), False)),
         frozenset(_places(core, instruction, instruction.row.writes.split(), True)),
     )

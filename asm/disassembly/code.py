@@ -13,7 +13,7 @@ from macaw.asm.disassembly.forms import Naming, PartPrinter
 from macaw.asm.disassembly.labels import INDENT, Labels
 from macaw.asm.program import Section
 from macaw.isa import codec
-from macaw.isa.aliases import aliased
+from macaw.isa.aliases import with_alias
 from macaw.isa.model import Core
 
 WORD = 4  # bytes of an instruction
@@ -36,7 +36,7 @@ class Word(NamedTuple):
         """
         if self.text or self.instruction is None:
             return self.text
-        return statement(aliased(core, codec.describe(self.instruction, address, name)))
+        return statement(with_alias(core, codec.describe(self.instruction, address, name)))
 
     def bare_at(self, address: int) -> str:
         """Return the text at `address` without pseudo-instructions, with addresses as numbers."""
@@ -61,7 +61,7 @@ def word(core: Core, value: int) -> Word:
     if relative:
         return Word(instruction, "", "", tuple(instruction.values[name] for name in relative))
     text = codec.describe(instruction)
-    return Word(instruction, statement(aliased(core, text)), statement(text))
+    return Word(instruction, statement(with_alias(core, text)), statement(text))
 
 
 def _no_instruction(value: int, reason: str) -> Word:

@@ -24,7 +24,7 @@ from macaw.emu.pe.state import LOADER, MAC, SFU, STORE, Ahead, Shape
 from macaw.emu.state import State
 from macaw.isa.codec import Decoded
 from macaw.isa.pe import ACCUMULATORS, CORE, THEN
-from macaw.isa.touching import touched
+from macaw.isa.touching import touched_registers
 
 Pairs = list[list[int]]  # by instruction: its two operands
 
@@ -196,5 +196,5 @@ def accesses(word: int, sums: int, implied: bool) -> dict[str, int]:
     The keys are `reads` and `writes`. `sums` is the mask of all accumulators that the step uses. A
     step that flags imply (`implied`) writes none.
     """
-    reads, writes = touched(CORE, decoded(word))
+    reads, writes = touched_registers(CORE, decoded(word))
     return {"reads": sums if reads else 0, "writes": sums if writes and not implied else 0}

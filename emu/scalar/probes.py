@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from macaw.emu.breaks import Probe
 from macaw.isa.codec import Decoded
 from macaw.isa.model import Core as Table
-from macaw.isa.touching import Place, touched
+from macaw.isa.touching import Place, touched_registers
 
 
 class Probes:
@@ -24,7 +24,7 @@ class Probes:
             return ()
         known = self._known.get(id(found))
         if known is None or known[0] is not found:
-            reads, writes = touched(self.table, found)
+            reads, writes = touched_registers(self.table, found)
             about = tuple(
                 probe
                 for probe in self.all

@@ -283,8 +283,8 @@ def _plan_and_write(
 
 
 def _option_source(form: int, config: Configuration) -> Any:
-    def ask(unit: Unit, _: Configuration, homes: Any) -> list[Option | Refusal]:
-        return options.options(unit, config, homes, form)
+    def ask(unit: Unit, _: Configuration) -> list[Option | Refusal]:
+        return options.options(unit, config, form)
 
     return ask
 

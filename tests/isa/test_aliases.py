@@ -14,7 +14,7 @@ from macaw.asm import elf
 from macaw.asm.assembler import assemble
 from macaw.asm.source import Source
 from macaw.isa import codec, registry
-from macaw.isa.aliases import aliased
+from macaw.isa.aliases import with_alias
 
 CP = registry.core("cp")
 OBJDUMP = shutil.which("riscv64-unknown-elf-objdump")
@@ -54,12 +54,12 @@ SHOWN = [
     ],
 )
 def test_by_hand(text: str, expected: str) -> None:
-    assert aliased(CP, text) == expected
+    assert with_alias(CP, text) == expected
 
 
 def test_a_core_without_pseudo_instructions() -> None:
     pe = registry.core("pe")
-    assert aliased(pe, "mac base=0, acc=0") == "mac base=0, acc=0"
+    assert with_alias(pe, "mac base=0, acc=0") == "mac base=0, acc=0"
 
 
 def word(text: str) -> int:
@@ -72,7 +72,7 @@ def word(text: str) -> int:
 def test_the_alias_gives_the_same_word(row: object) -> None:
     example = row.example.replace("0x12345678", "-5")  # type: ignore[attr-defined]
     wanted = word(example)
-    said = aliased(CP, codec.describe(codec.decode(CP, wanted), 0x10000))
+    said = with_alias(CP, codec.describe(codec.decode(CP, wanted), 0x10000))
     assert word(said) == wanted
 
 
@@ -90,7 +90,7 @@ def test_objdump_chooses_the_same(tmp_path: Path) -> None:
     shown = {row.mnemonic for row in SHOWN}
     compared = 0
     for value, theirs in said:
-        ours = aliased(CP, codec.describe(codec.decode(CP, int(value, 16)), 0)).split(" ")[0]
+        ours = with_alias(CP, codec.describe(codec.decode(CP, int(value, 16)), 0)).split(" ")[0]
         if ours in shown or theirs in shown:
             constant = {"csrwi": "csrw", "csrsi": "csrs", "csrci": "csrc"}  # it says both so
             assert theirs in (ours, constant.get(ours)), value

@@ -11,7 +11,7 @@ from macaw.emu.vector import scoreboard
 from macaw.emu.vector.state import FIRST_VECTOR
 from macaw.isa import registry
 from macaw.isa.codec import DecodeError, decode, describe, encode
-from macaw.isa.touching import touched
+from macaw.isa.touching import touched_registers
 
 CP, VC, PE, NNP, FIM = (registry.core(name) for name in ("cp", "vc", "pe", "nnp", "fim"))
 _REGISTER = re.compile(r"\b(?:zero|ra|sp|gp|tp|t[0-6]|s1[01]|s[0-9]|a[0-7])\b")
@@ -36,7 +36,7 @@ def test_the_base_names_its_registers_in_its_text():
         if found.row.family in ("csr", "system", "xcp"):
             continue
         names = _REGISTER.findall(describe(found).partition(" ")[2])
-        reads, writes = touched(CP, found)
+        reads, writes = touched_registers(CP, found)
         is_written = found.row.family not in ("store", "branch")
         expected = {CP.files[0].names.index(x) for names_ in [names[is_written:]] for name in names_
                     for x in CP.files[0].names if name in x}  # fmt: skip
@@ -53,7 +53,7 @@ def test_vc_touches_what_its_scoreboard_waits_for():
     for found in random_words(VC, 20):
         if found.row.family in scoreboard.SERVED:
             continue
-        reads, writes = touched(VC, found)
+        reads, writes = touched_registers(VC, found)
         assert places(writes) == set(scoreboard.writes(found)), describe(found)
         assert places(reads | writes) == set(scoreboard.waits(found)), describe(found)
         checked += 1
@@ -79,7 +79,10 @@ def words(core, mnemonic, **values):
     ],
 )
 def test_rows_by_hand(core, found, reads, writes):
-    assert [{number for _, number in part} for part in touched(core, found)] == [reads, writes]
+    assert [{number for _, number in part} for part in touched_registers(core, found)] == [
+        reads,
+        writes,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -97,4 +100,4 @@ def test_rows_by_hand(core, found, reads, writes):
 )
 def test_words_of_fim_by_hand(mnemonic, values, reads, writes):
     found = words(FIM, mnemonic, **values)
-    assert [{file for file, _ in part} for part in touched(FIM, found)] == [reads, writes]
+    assert [{file for file, _ in part} for part in touched_registers(FIM, found)] == [reads, writes]

@@ -21,7 +21,7 @@ def graph(rng: random.Random, tasks: int) -> Graph:
 def asking(seed: int, islands: int = 3, host: bool = True):
     """A function that gives each unit the same options whenever it is asked."""
 
-    def ask(unit, _config, _homes):
+    def ask(unit, _config):
         rng = random.Random(f"{seed} {[task.output.name for task in unit]}")
         if len(unit) > 2 or (len(unit) == 2 and rng.random() < 0.5):
             return [Refusal(unit, 0, 0, "no room")]

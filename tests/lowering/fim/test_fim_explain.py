@@ -23,7 +23,7 @@ def plan():
         layout = 1 if island is None else island
         return Option(unit, island, layout, bring, compute, fetch, banks=3, **more)
 
-    def ask(unit, _config, _homes):
+    def ask(unit, _config):
         refusals = Refusal(unit, 2, 3, "island 2 has no fp16, but fp32")
         return {
             "x": [option(unit, 1, 10, 100, 5, reorder=4), option(unit, 2, 10, 140, 5), refusals],

@@ -75,9 +75,9 @@ def side_by_side():
     return graph
 
 
-def near(unit, config, homes):
+def near(unit, config):
     """Options that take at most three times the least one's cycles: fewer plans to follow."""
-    rows = options(unit, config, homes)
+    rows = options(unit, config)
     totals = [row.total for row in rows if isinstance(row, Option)]
     return [row for row in rows if not isinstance(row, Option) or row.total <= 3 * min(totals)]
 

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.once
 
 def ask(graph):
     """The options of a graph's tasks."""
-    return lambda tasks, config, homes: options(tasks, config, homes, graph.form)
+    return lambda tasks, config: options(tasks, config, graph.form)
 
 
 def numbers(shape, seed, dtype=np.float16):

@@ -22,7 +22,7 @@ CONFIG = load("base")
 def same(**costs):
     """A function that gives the tasks of some outputs their options."""
 
-    def ask(unit, _config, _homes):
+    def ask(unit, _config):
         names = "".join(task.output.name for task in unit)
         return costs.get(names) or [Refusal(unit, 0, 0, "too large")]
 

@@ -11,10 +11,10 @@ from macaw.isa.config import Configuration
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.explain import describe
 from macaw.lowering.fim.graph import Graph, Task
-from macaw.lowering.fim.plan import Home, Option, Refusal
+from macaw.lowering.fim.plan import Option, Refusal
 
 Unit = tuple[Task, ...]  # tasks of one start, in their order
-Ask = Callable[[Unit, Configuration, Mapping[str, Home]], Sequence[Option | Refusal]]
+Ask = Callable[[Unit, Configuration], Sequence[Option | Refusal]]
 LONGEST = 4  # tasks of a unit
 
 
@@ -86,7 +86,7 @@ def option_table(
     for task in graph.tasks:
         unit: Unit = (task,)
         while True:
-            answers = ask(unit, config, {})
+            answers = ask(unit, config)
             possible = tuple(row for row in answers if isinstance(row, Option))
             refusals[unit] = tuple(row for row in answers if isinstance(row, Refusal))
             if possible:

@@ -6,7 +6,7 @@ cycle (`macaw.lowering.fim.island_job.predict`), and the fastest tiling becomes 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from heapq import nsmallest
@@ -21,7 +21,7 @@ from macaw.lowering.fim.fused_task import CannotError, FusedTask, Traits, check,
 from macaw.lowering.fim.graph import GATHER, POINTWISE, SCATTER, Task
 from macaw.lowering.fim.host_job import HostJob
 from macaw.lowering.fim.island_job import Cycles, Job, ProductJob, copies, predict, queue_wait
-from macaw.lowering.fim.plan import ROWS, Home, Option, Refusal
+from macaw.lowering.fim.plan import Option, Refusal
 from macaw.lowering.fim.pointwise import pointwise
 from macaw.lowering.fim.producer_consumer import pair
 from macaw.lowering.fim.stream import StreamTiling
@@ -36,20 +36,13 @@ HUGE = 2_000_000  # nor is a pair of more cycles than these, so that a plan is t
 def options(
     tasks: Sequence[Task],
     config: Configuration,
-    homes: Mapping[str, Home] | None = None,
     form: int = 0,
 ) -> list[Option | Refusal]:
     """Return the best option of each island and layout for the tasks of one start.
 
     If an island cannot do the tasks in a layout, the list has a refusal instead. A single gather
-    or scatter has the host's option only. `homes` says how tensors are stored, by name. Raises
-    `ValueError` if one is not stored row by row.
+    or scatter has the host's option only.
     """
-    homes = homes or {}
-    for task in tasks:
-        for tensor in task.inputs:
-            if homes.get(tensor.name, ROWS) != ROWS:
-                raise ValueError(f"{tensor.name} lies otherwise than row by row")
     answers: list[Option | Refusal] = []
     tasks = tuple(tasks)
     if len(tasks) == 1 and tasks[0].kind in (GATHER, SCATTER):

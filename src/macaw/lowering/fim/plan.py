@@ -17,19 +17,6 @@ BRING, START, FETCH, HOST = "bring", "start", "fetch", "host"
 
 
 @dataclass(frozen=True)
-class Home:
-    """How a tensor is stored.
-
-    None in `how` means row by row in external memory. `options` accepts no other way.
-    """
-
-    how: Any = None  # None: row by row
-
-
-ROWS = Home()
-
-
-@dataclass(frozen=True)
 class Option:
     """One way to do a task, or several tasks in one start of an island, with its cycles.
 
