@@ -106,9 +106,9 @@ def operands(rows: Iterable[Row]) -> Iterator[Operand | PseudoOperand]:
 
 
 def operand_text(word: str, rows: Iterable[Row], named: bool) -> str | None:
-    """Return the meaning of `word`: an operand's name (if `named`), or a word that operands accept.
+    """Return the meaning of `word`, or None if it has no known meaning.
 
-    Return None if it has no known meaning.
+    `word` is one that operands accept or, if `named`, the name of an operand.
     """
     for operand in operands(rows):
         if named and operand.name == word:

@@ -67,7 +67,7 @@ class Relocatable:
 
     @property
     def undefined(self) -> tuple[str, ...]:
-        """The symbols of other objects."""
+        """The symbols of other objects that the program uses."""
         names = {item.symbol for item in self.relocations if isinstance(item.symbol, str)}
         defined = {symbol.name for symbol in self.program.symbols if symbol.is_global}
         return tuple(sorted(names - defined))

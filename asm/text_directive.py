@@ -1,4 +1,4 @@
-"""The record of a directive on text, and what these directives share."""
+"""The class for directives on text, and functions that several of these directives use."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ Values = Mapping[str, Any]  # of an announcement, by name
 def place_of(core: Core, values: Values) -> Place:
     """Return the place of an announcement.
 
-    The values with the names of the core's levels of units are the indices of the place.
+    Its indices are values of the announcement, with the names of the core's levels of units.
     """
     units = []
     for level in core.table.levels:

@@ -36,7 +36,7 @@ def same_offset(core: Core, address: int, index: int, to: int) -> int:
 def original(program: Program, core: Core, address: int) -> int:
     """Return the address, in the program, of the code that `core` executes at `address`.
 
-    That is `address` itself if the program has a section there, or if no part resembles the code.
+    If the program has a section at `address`, or if no part resembles the code, return `address`.
     """
     if program.section_at(address) is not None:
         return address

@@ -298,7 +298,7 @@ def vector_bytes(config: Mapping[str, Any]) -> int:
 
 
 def too_many_tiles(config: Mapping[str, Any]) -> str:
-    """Return a sentence if the device's MatrixRf is too large to simulate; else an empty text."""
+    """Return a sentence if the device's MatrixRf is too large to simulate, else an empty text."""
     tiles, native = config["nnp.matrix_rf"], config["nnp.native"]
     if 2 * tiles * native * native <= MOST_TILE_BYTES:
         return ""

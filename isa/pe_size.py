@@ -13,7 +13,7 @@ QUEUES = ("pe.weight_queue", "pe.input_buffer", "pe.output_queue")
 
 
 def too_large(config: Mapping[str, Any]) -> str:
-    """Return a sentence if the device's array is too large to simulate; else an empty text."""
+    """Return a sentence if the device's array is too large to simulate, else an empty text."""
     rows, clusters, pes = (int(config[name]) for name in COUNTS)
     entries = sum(int(config[name]) for name in QUEUES)
     count = rows * clusters * pes

@@ -76,7 +76,7 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
     def read_register(self, name: str, time: int) -> int:
         """Return a register of the circuits, or a pointer of a buffer as an address.
 
-        A pointer that no word has set is 0.
+        If no word has set the pointer, return 0.
         """
         if name in CIRCUIT_REGISTERS:
             return host_operations.read_register(self, name)

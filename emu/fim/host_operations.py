@@ -1,9 +1,9 @@
 """Host operations: operations that another core sends by number, without a program (seed 004 ¶46).
 
 The number is in spare bits of a column command. The address gives island, row and column; a mask
-gives the banks. The circuits' registers say what operations 6 to 8 compute. The host has set these
-registers by stores, or they have the values that the last block left. Circuits with equal registers
-act in lock-step.
+gives the banks. The circuits' registers determine what operations 6 to 8 compute. The host has set
+these registers by stores, or they have the values that the last block left. Circuits with equal
+registers act in lock-step.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _FIM = next(row for row in CORE.instructions if row.mnemonic == "fim")
 def send(island: Island, number: int, place: Place, mask: int, time: int) -> int:
     """Do operation `number` at `place` in the banks of `mask`; return the cycle of its command.
 
-    Mask 0 means the bank of `place`. If the banks need several commands, it is the last cycle.
-    Raises `Fault`, and `WindowNotReady` while a block uses one of the banks.
+    Mask 0 means the bank of `place`. If the banks need several commands, return the cycle of the
+    last one. Raises `Fault`, and `WindowNotReady` while a block uses one of the banks.
     """
     if number >= len(OPERATIONS):
         raise Fault(

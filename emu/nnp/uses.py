@@ -1,8 +1,8 @@
 """Lists what iterations of a chain use, for the trace block and listeners (docs/timing-nnp.md).
 
-An instruction of the trace is a chain with all its iterations. It starts when its first vector is
-read and ends when all that it wrote can be read. The core reports what an iteration uses when the
-iteration has been executed. With the last iteration it reports the end of the chain. No other chain
+For the trace, an instruction is a chain with all its iterations. It starts when its first vector is
+read, and ends when all that it wrote can be read. The core reports what an iteration uses after it
+has executed the iteration. With the last iteration it reports the end of the chain. No other chain
 starts before that. So the trace block assigns every use to the chain that started last, even if
 chains overlap.
 """

@@ -139,8 +139,8 @@ class DataLoading:
     ) -> None:
         """Write activations or partial sums to the PEs. Raises `Fault`.
 
-        `starts`, of shape (clusters, PEs), says from which element of its buffer on each PE writes
-        its slice.
+        `starts`, of shape (clusters, PEs), is for each PE the first element of its buffer that its
+        slice fills.
         """
         kind = packet["segments"][segment]["type"]
         dense_type = self.shape.value_type if kind == ACTIVATIONS_SEGMENT else self.shape.sum_type

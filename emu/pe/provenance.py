@@ -95,8 +95,8 @@ class RowProvenance(ProvenanceRecords):
     ) -> None:
         """Record where a segment of activations or partial sums was put.
 
-        `values` has shape (slices, elements). `starts`, of shape (clusters, PEs), says from which
-        element of its buffer on each PE has its slice.
+        `values` has shape (slices, elements). `starts`, of shape (clusters, PEs), is for each PE
+        the first element of its buffer that its slice fills.
         """
         size = values.dtype.itemsize
         kind = packet["segments"][segment]["type"]

@@ -80,7 +80,7 @@ class ImagePlan(ProductPlan):
 
     @property
     def steps_of_base(self) -> tuple[int, int]:
-        """The increments of mac's base: for each position, and in addition after the inner loop."""
+        """Two increments of mac's base: one for each position, one more after each inner loop."""
         column = self.product.stride[1] * self.slab_channels
         row = self.product.stride[0] * self.slab_columns * self.slab_channels
         inner, outer = (row, column) if self.by_columns else (column, row)

@@ -204,7 +204,7 @@ class ProductPlan:
 
     @property
     def by_columns(self) -> bool:
-        """Whether results are stored PE by PE instead of position by position."""
+        """Whether results are stored in the order of PEs instead of the order of positions."""
         return False
 
     @property

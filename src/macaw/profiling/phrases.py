@@ -56,7 +56,7 @@ def cost_note(finding: Finding) -> str:
 def same_places(finding: Finding) -> str:
     """Return a phrase such as `the same at 3 places more: a.s:4: exe, ...`.
 
-    It names only the first places.
+    If there are many places, the phrase names only the first ones.
     """
     first_places = ", ".join(finding.others[:PLACES])
     more = ", ..." if len(finding.others) > PLACES else ""
@@ -85,12 +85,12 @@ def verdict(difference: Difference) -> str:
 
 
 def group_place(group: Group) -> str:
-    """Return place and first instruction of a group, and the number of further instructions."""
+    """Return source place and first instruction of a group, and the number of further instructions."""
     return slice_place(group.slice)
 
 
 def slice_place(item: Slice) -> str:
-    """Return place and first instruction of a slice, and the number of further instructions."""
+    """Return source place and first instruction of a slice, and the number of further instructions."""
     more = f" +{item.instructions - 1:,}" if item.instructions > 1 else ""
     return item.where + more
 

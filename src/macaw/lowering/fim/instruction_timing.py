@@ -1,6 +1,6 @@
 """Predict when the blocks of an island end, by executing the timing of their words.
 
-The rules are those of docs/timing-fim.md.
+docs/timing-fim.md has the rules.
 """
 
 from __future__ import annotations
