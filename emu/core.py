@@ -4,37 +4,43 @@ Each table of `isa` names a module (`macaw.isa.registry.module`). The folder of 
 offers `build(device) -> list[Core]`, and the device finds its cores in no other way
 (docs/adding-a-core.md). `build` makes the cores: one for cp, one for each row of pe. It takes their
 class from `ENGINES` of the folder by `device.select`. A core gets a port by
-`device.memory.port(core)`. A core that an on-chip unit feeds calls
+`device.memory.port(core)`. If an on-chip unit feeds a core, the core calls
 `device.memory.add_unit(number, core)`.
 
-`Core` has what every core needs. A core extends further classes for what only some cores can do:
-`Startable`, `Dispatchable` and `Operable` (`macaw.emu.system`), `Windowed` (`macaw.emu.windows`),
-`Guarded` (`macaw.emu.address_space`), `Breakable` and `Instrumented` (`macaw.emu.breaks`). `Core`
-itself extends one class for each purpose: waits (`macaw.emu.waiter`), the trace
+`Core` has what every core needs. For what only some cores can do, a core extends further classes:
+
+- `Startable`, `Dispatchable` and `Operable` (`macaw.emu.system`)
+- `Windowed` (`macaw.emu.windows`) and `Guarded` (`macaw.emu.address_space`)
+- `Breakable` and `Instrumented` (`macaw.emu.breaks`)
+
+`Core` itself extends one class for each purpose: waits (`macaw.emu.waiter`), the trace
 (`macaw.emu.traced`) and the questions of the debugger (`macaw.emu.inspection`).
 
 **Time.** All times are device cycles from reset. `core.time` is the cycle of the core's next act;
 it is `NEVER` while the core waits or idles. The clock always advances the core with the least
-(time, number), up to `limit`. At that moment all earlier acts are done and no later one is, so
-inside `advance` a core may read memory, other cores and registers as they are. For cp an act is the
-execution of an instruction, for vc the issue of one, for the array a cycle. An instruction that
+(time, number), up to `limit`. At that moment all earlier acts are done, and no later act is done.
+So inside `advance` a core may read memory, other cores and registers as they are. For cp an act is
+the execution of an instruction, for vc the issue of one, for the array a cycle. An instruction that
 executes at cycle t and costs c cycles has all its effects at t. It leaves `time = t + c * divider`.
-A result that may be used only later is marked so in the core's state (vc's scoreboard). An access
-to on-chip memory has its effect when the arbiter grants it.
+If a result may be used only later, the core's state says so (vc's scoreboard). An access to on-chip
+memory has its effect when the arbiter grants it.
 
 **Returning.** `advance(limit)` acts while `self.time < limit`. It returns earlier, right after an
-act that may let another core act earlier than planned. Such acts are a request to on-chip memory
-(`port.beat`, or `port.load`/`store` that returned None), a device service (`swap`, `dispatch`,
-`start`, `changed`, a transfer), and an access to a register of another core. The arbiter of on-chip
-memory acts after all cores of a cycle. So a core that requests a beat at t must not act at t + 1 in
-the same call.
+act that may let another core act earlier than planned. Such acts are
+
+- a request to on-chip memory (`port.beat`, or `port.load`/`store` that returned None),
+- a device service (`swap`, `dispatch`, `start`, `changed`, a transfer),
+- and an access to a register of another core.
+
+The arbiter of on-chip memory acts after all cores of a cycle. So a core that requests a beat at t
+must not act at t + 1 in the same call.
 
 **Its own memory and registers.** Rows of the core's table (`memories`, `registers`) make its part
 of the memory map. The device keeps the bytes (`device.memory.own`). A register is the field of the
 core's state with the same name, unless the core overrides `read_register` and `write_register`.
 
-**Engines.** A fast engine may let its own state lag behind the clock and act less often if no other
-part of the device can notice. These rules make sure of that:
+**Engines.** The state of a fast engine may lag behind the clock, and the engine may act less often,
+if no other part of the device can notice. These rules make sure of that:
 
 - `sync` brings `self.state` to `device.frontier(self)`, the first cycle in which the core has not
   had its turn. This may be in the middle of a cycle, if another core faults there.
@@ -47,17 +53,17 @@ part of the device can notice. These rules make sure of that:
 - A core that acts for several cycles in one call sets `device.cycle = self.time` before it calls a
   service or returns a stop.
 
-**Announcements.** Their kinds, with their values in parentheses:
+**Announcements.** These are the kinds, with their values in parentheses:
 
-- "instruction" (address): a core announces it before the instruction acts. Where the instruction
-  word alone does not determine them, `reads` and `writes` are masks of the registers of the core's
-  one file. A value named as the plural of a level (`macaw.isa.model.Core.levels`) is a mask of the
-  units that execute the instruction together.
-- "read" and "write" (address, size): a port announces them when bytes move; "blocked" (address) in
-  each cycle in which a bank was taken.
-- "begin" and "end": a core announces them for work that is longer than an instruction. These are
-  the transfers of the dma and, in each cluster, the exes of the array, where `left` says how many
-  other clusters have yet to end the exe. A chain and an island's block announce only their end.
+- "instruction" (address): a core announces it before the instruction acts. If the instruction word
+  alone does not determine which registers the instruction uses, the values `reads` and `writes` are
+  masks of the registers of the core's one file. A value named as the plural of a level
+  (`macaw.isa.model.Core.levels`) is a mask of the units that execute the instruction together.
+- "read" and "write" (address, size): a port announces them when bytes move. "blocked" (address): a
+  port announces it in each cycle in which a bank was taken.
+- "begin" and "end": a core announces them for work that is longer than an instruction: a transfer
+  of the dma and, in each cluster, an exe of the array. For an exe, `left` is the number of other
+  clusters that have yet to end it. A chain and an island's block announce only their end.
 - "packet" (address, order, clusters): a row requests the first beat of a packet.
 - "done" (until): it follows an instruction of cp or vc. "beats" (of, begin, until, count) follows
   an access to external memory, "swap" (mask) an exchange of ping and pong.

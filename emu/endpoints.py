@@ -18,10 +18,12 @@ class Requester(Agent):
         """Take the answer to a beat of `port`, which the arbiter granted in cycle `time`.
 
         `data` has the bytes that were read (all ranges in order); it is empty for a write. `ready`
-        is the first cycle in which the core may use the data (`time` + mem.onchip_latency), or in
-        which the effect of a write is visible (`time` + 1). A core that waited for the answer sets
-        `self.time` here, to `time` + 1 at least. `port` is free again. The core may request a new
-        beat in its next `advance`, from `time` + 1 on, but not in this method.
+        is the first cycle in which the core may use the data: `time` + mem.onchip_latency. For a
+        write it is the first cycle in which the effect is visible: `time` + 1.
+
+        If the core has waited for the answer, this method sets `self.time` to `time` + 1 or later.
+        `port` is free again. The core may request a new beat in its next `advance`, from `time` + 1
+        on, but not in this method.
         """
 
 

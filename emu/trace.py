@@ -9,23 +9,23 @@ The seed leaves the following open, and Macaw decides:
 - Instructions are numbered from 0 in the order in which they begin. A marker has a number, too, if
   it is an instruction of its core (markers of the array and of nnp are not).
 - A group records one run of instructions at a time. In auto mode it leaves out a run whose first
-  instruction begins while the group still records. This happens only if the runs of a group overlap
-  (a run has more instructions, `trace_num`, than lie between the starts of two runs,
-  `trace_overhead`), or if instructions overlap.
-- A record ends when the last of its instructions has ended; later effects of an instruction are in
+  instruction begins while the group still records. This happens if instructions overlap, or if the
+  runs of a group overlap. (Runs overlap if a run has more instructions, `trace_num`, than there are
+  between the starts of two runs, `trace_overhead`.)
+- A record ends when the last of its instructions has ended. Later effects of an instruction are in
   no record.
-- A core that knows in advance when an instruction will end (vc, when it issues) reports the end
+- If a core knows in advance when an instruction will end (vc, when it issues), it reports the end
   then. From that moment the group is free.
-- The time that an instruction waits before it can begin is not part of it: it begins with the try
-  that succeeds.
-- Times are of the device's clock; an end is the first cycle after the last one used. For something
-  that never occurred, time and count are 0.
+- If an instruction has to wait before it can begin, it begins with the attempt that succeeds. The
+  wait is not part of it.
+- Times are cycles of the device's clock. An end is the first cycle after the last one used. For
+  something that never occurred, time and count are 0.
 - In mark mode markers are not recorded themselves. `trace_begin` of a group that still records ends
   that record first. `trace_end` of a group that does not record has no effect.
 - Records are written to external memory or to a core's own memory; a record for on-chip memory is a
   fault.
-- A record is written as a whole, or not at all when the area has no room for it. In the second case
-  a flag is set, and nothing in the area changes until the program sets the area again.
+- A record is written as a whole, or not at all if the area has no room for it. In the second case a
+  flag is set, and nothing in the area changes until the program sets the area again.
 """
 
 from __future__ import annotations

@@ -28,9 +28,9 @@ class OperationNumber(Immediate):
 def spelt(number: int, column: str, function: int | None) -> str:
     """Return an operation as a move, with `column` in its brackets.
 
-    The result is empty if no move means the same. This is so if the function of the operation is
-    not known (`function` is None), or if the function takes one operand and its move would mean
-    another operation.
+    The result is empty if no move means the same. There are two such cases. The function of the
+    operation may not be known (`function` is None). Or the function takes one operand, and its move
+    would mean another operation.
     """
     row = OPERATIONS[number]
     names = {IOSA: f"{IOSA}[{column}]"}

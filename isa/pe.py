@@ -1,8 +1,8 @@
 """The table of pe, the sparse PE array (seed 000): commands, instructions, packets, sequences.
 
-The bit that the seed's Tables 1 and 2 list first is bit 7 of a command here, and bit 11 of an
-instruction (¶116, ¶121). The seed does not define all opcode values, the ld destination, the
-sequence header or the packet; Macaw defines what is missing.
+The seed's Tables 1 and 2 list bits from the highest to the lowest. The first bit of a command is
+bit 7 here, the first bit of an instruction is bit 11 (¶116, ¶121). The seed does not define all
+opcode values, the ld destination, the sequence header or the packet; Macaw defines what is missing.
 """
 
 from __future__ import annotations

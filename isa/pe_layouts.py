@@ -1,7 +1,7 @@
 """The word formats of pe's commands and instructions, for the rows of `macaw.isa.pe`.
 
-The bit that Tables 1 and 2 of seed 000 list first is bit 7 of a command here, and bit 11 of an
-instruction.
+Tables 1 and 2 of seed 000 list bits from the highest to the lowest. The first bit of a command is
+bit 7 here, the first bit of an instruction is bit 11.
 """
 
 from __future__ import annotations

@@ -2,8 +2,10 @@
 
 The tree is built from what cores report (`macaw.emu.inspection.Inspectable.stalls`). A branch ends
 at a core that is busy or that will continue by itself. It also ends where the wait can never end:
-at a core that has ended, has faulted or was never started, at a circle of waits, or where no core
-could end the wait.
+
+- at a core that has ended, has faulted or was never started,
+- at a circle of waits,
+- or where no core could end the wait.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Executes chains: their iterations, their vectors from NetInQ, their tiles.
 
 An iteration is one act of the core, in the cycle in which its first vector is read. Popping a
-vector from NetInQ is also one act. All effects of an iteration happen in its act. The state records
-the cycles from which its results can be used (`ready_*`), the cycles in which units become free
-(`free`), and the vectors that leave later (`net_out`). The next instruction follows
-`nnp.issue_cycles` after the start of the last iteration.
+vector from NetInQ is also one act. All effects of an iteration happen in its act. The state also
+records later cycles: from when its results can be used (`ready_*`), when units become free
+(`free`), and when vectors leave (`net_out`). The next instruction follows `nnp.issue_cycles` after
+the start of the last iteration.
 
 After an iteration the core announces "used" for each kind of thing that it has used, with the
 fields of `macaw.emu.nnp.uses.Use`. Then it announces "chain" (address of the chain's first

@@ -1,9 +1,10 @@
 """Products of native tiles and vectors: exact integers, accumulated in BFP long, rounded once.
 
-docs/numbers-nnp.md, "Products", has the rules. The matrix multiplication of NumPy (BLAS) is used if
-a bound shows that no sum needs more binary digits than its floating type has, 24 or 53. Then
-neither the order of additions nor the alignment of BFP long changes the result, and a product of
-dequantised numbers is exact. Otherwise integers are accumulated column by column of tiles.
+docs/numbers-nnp.md, "Products", has the rules. If a bound shows that no sum needs more binary
+digits than a floating type has (24 or 53), NumPy's matrix multiplication (BLAS) in that type is
+used. Then neither the order of additions nor the alignment of BFP long changes the result, and a
+product of dequantised numbers is exact. Otherwise integers are accumulated column by column of
+tiles.
 """
 
 from __future__ import annotations

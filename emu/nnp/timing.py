@@ -2,9 +2,8 @@
 
 docs/timing-nnp.md explains them. A vector enters a unit when three conditions hold: the unit is
 free, the first elements have come from the previous unit, and the operands are ready. The vector
-occupies the unit for its rate, a number of cycles. If a unit takes a vector in fewer cycles than
-the previous unit gives it out, the vector enters later, so that its last elements arrive when the
-unit needs them.
+occupies the unit for its rate, a number of cycles. A unit may be faster than the previous unit.
+Then the vector enters later, so that its last elements arrive when the unit needs them.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Expands one iteration of a sequence into the steps that the operation unit 607 starts.
 
-Each instruction becomes a step. The flags of the exe (shift, last) and the iteration add steps
-without an instruction, or leave steps out (spec pe.md, table of shift and last). If a sequence has
-no spu, steps are added that move its accumulators out. If results are streamed, stores are added.
-If results stay in the accumulators, the moves after the last mac are left out.
+Each instruction becomes a step. The flags of the exe (shift, last) and the number of the iteration
+may add steps or leave some out (spec pe.md, table of shift and last). If a sequence has no spu,
+steps are added that move its accumulators out. If results are streamed, stores are added. If
+results stay in the accumulators, the moves after the last mac are left out.
 """
 
 from __future__ import annotations

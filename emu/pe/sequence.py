@@ -1,7 +1,8 @@
 """Defines what the units of a row share to execute the steps of sequences.
 
-These are names for the codes in instructions, decoded instructions, steps that have not started,
-masks of the blocks that a step uses, and the slice of a segment that each PE gets.
+The module has names for the codes in instructions, decodes instructions, makes steps that have not
+started, and computes the masks of the blocks that a step uses. It also computes which slice of a
+segment each PE gets.
 """
 
 from __future__ import annotations

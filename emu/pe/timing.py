@@ -1,8 +1,8 @@
 """Computes when steps start and end around the PEs (spec pe.md, "Timing around the PEs").
 
-A cycle is a cycle of the row's clock. "Starts at s" means that s is the first cycle in which an
-instruction does something, "ends at e" that e is the last one. A step that waits for this
-instruction starts at e + 1 at the earliest. docs/timing-pe.md explains each rule.
+A cycle is a cycle of the row's clock. The start of an instruction is the first cycle in which it
+does something, its end is the last one. A step that waits for this instruction starts in the cycle
+after its end at the earliest. docs/timing-pe.md explains each rule.
 """
 
 from __future__ import annotations

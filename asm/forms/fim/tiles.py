@@ -1,7 +1,7 @@
 """Converts a matrix to tiles in the order in which circuits take them (seed 004 Fig. 3), and back.
 
-Groups of 4 x 4 tiles follow one another in row-major order, as do the tiles in a group and the
-numbers in a tile. Where the matrix ends inside of a group, zeros fill the group.
+Everything is in row-major order: the groups of 4 x 4 tiles, the tiles in a group, and the numbers
+in a tile. Where the matrix ends inside of a group, zeros fill the group.
 """
 
 from __future__ import annotations

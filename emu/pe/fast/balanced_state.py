@@ -85,10 +85,11 @@ class RunningSums:
 class BalancedState:
     """The state of several macs in any cycle up to their ends, or up to cycle `cycles`.
 
-    `loads` has the loads of each PE from index `first` on: its own and those given to it.
-    `mac_loads` has the loads that its MAC takes, from index `mac_first` on. If `cycles` is None,
-    `ends` has the last cycle of each cluster's mac, and `handing` the cycle in which the cluster
-    hands sums over, or -1 if it hands none over. Cycles are counted from the start of the macs.
+    `loads` has the loads of each PE from index `first` on: its own loads, and those that its
+    neighbour gave it. `mac_loads` has the loads that its MAC takes, from index `mac_first` on. If
+    `cycles` is None, `ends` has the last cycle of each cluster's mac. `handing` then has the cycle
+    in which the cluster hands sums over, or -1 if it hands none over. Cycles are counted from the
+    start of the macs.
     """
 
     def __init__(self, macs: Sequence[BalancedMacs], cycles: int | None = None) -> None:

@@ -1,14 +1,14 @@
 """A lockstep group: clusters that run the same steps, simulated together.
 
 Clusters that share a packet run the same steps; only the ends of their macs differ. While weights
-stay in the queues (state `rq`), the start of a step follows from the ends of earlier steps, by the
-rules of `control_unit` and `run_lifecycle`. Times here are arrays of shape (clusters,). The group
-computes them as far ahead as the data that the bus has delivered allow.
+stay in the queues (state `rq`), the start of a step follows from the ends of earlier steps. The
+rules are those of `control_unit` and `run_lifecycle`. Times here are arrays of shape (clusters,).
+The group computes them as far ahead as the data that the bus has delivered allow.
 
 The declared state of the clusters stays as it was in the cycle in which the group formed. When the
-run of a cluster is over, the cluster leaves the group, and its state of that cycle is written. If
-the state is read earlier, or something happens that the group does not handle, the group splits:
-the control units of the remaining clusters repeat their cycles up to the present one
+run of a cluster is over, the cluster leaves the group, and its state of that cycle is written. The
+group splits if the state is read earlier, or if something happens that the group does not handle.
+Then the control units of the remaining clusters repeat their cycles up to the present one
 (`lockstep_split`). So the state is always what the control units would have computed.
 """
 

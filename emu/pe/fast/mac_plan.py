@@ -1,9 +1,9 @@
 """Plans macs: computes all their cycles and sums, from a given cycle to the end.
 
-Which weights are effectual, the sequence of the loads, and every sum depend only on the contents of
-the PEs when the plan is made. Nothing else changes these contents while the macs execute. The
-cycles come from `comparator_tables`. A plan can start at any cycle of a mac, and write the state of
-any later cycle.
+A plan depends only on the contents of the PEs when it is made: these determine which weights are
+effectual, the sequence of the loads, and every sum. Nothing else changes these contents while the
+macs execute. The cycles come from `comparator_tables`. A plan can start at any cycle of a mac, and
+write the state of any later cycle.
 """
 
 from __future__ import annotations

@@ -27,9 +27,9 @@ _PAIR = np.array([[0], [1]])  # the comparator's two entries of a cycle
 class Datapath:
     """The data path of all PEs of a row.
 
-    In each cycle it calls `on_multiply`, if set, with two arrays that have one entry for each PE:
-    whether the PE multiplies, and the load at the head of its second load queue. The load has no
-    meaning for a PE that does not multiply.
+    In each cycle it calls `on_multiply`, if set, with two arrays that have one entry for each PE.
+    The first says whether the PE multiplies. The second has the load at the head of the PE's second
+    load queue, which has no meaning if the PE does not multiply.
     """
 
     def __init__(self, arrays: PeArrays, adder: Adder) -> None:

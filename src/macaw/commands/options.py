@@ -242,8 +242,9 @@ def load_program(
 ) -> Program:
     """Return the program of a command's FILEs and print its warnings, as -W chooses them.
 
-    Raises `InputError`, with `hint`, if an output would overwrite a FILE, the file of the device,
-    one of `inputs`, or a file that the program reads. Raises what `macaw.load` raises.
+    An output must not overwrite a FILE, the file of the device, one of `inputs`, or a file that the
+    program reads. Otherwise `InputError` is raised, with `hint`. Also raises what `macaw.load`
+    raises.
     """
     from macaw import api, files
     from macaw.terminal.diagnostics_output import print_diagnostics

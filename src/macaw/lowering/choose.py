@@ -136,9 +136,9 @@ def plans(
 ) -> Iterator[ProductPlan]:
     """Yield plans of a mapping and split that fit the device.
 
-    For each way to group the rows of activations in a tile, these are the plans with the two
-    longest tiles of k that fit. With weights stationary, there are also plans whose input buffer
-    takes all rows of a tile at once.
+    The rows of activations in a tile may be grouped in several ways. For each way, the plans have
+    the two longest tiles of k that fit. With weights stationary, there are also plans whose input
+    buffer takes all rows of a tile at once.
     """
     extents = (product.m, product.n, product.k)
     part = partition(split, config["pe.rows"], config["pe.clusters"], extents)

@@ -1,11 +1,13 @@
 """Tiles and plans of convolutions on the array.
 
-A tile is `groups` rows × `columns` columns of output positions. A cluster computes `tile.n`
+A tile is `groups` rows × `columns` columns of output positions. A cluster computes `tile.n` output
 channels of them from `tile.k` input channels. The PEs hold the part of the padded image that the
-tile needs (the slab), channel after channel. Each iteration of the sequence computes one position:
-the weights stay in the queue (rq), the base of mac moves on in the slab, and at the loopback the
-sum moves to the output queue (seed 000 ¶112, ¶122, ¶131). In a depthwise convolution, each output
-depends on one channel only: weights of other channels are zero and not stored.
+tile needs (the slab), channel after channel.
+
+Each iteration of the sequence computes one position (seed 000 ¶112, ¶122, ¶131). The weights stay
+in the queue (rq), and the base of mac moves on in the slab. At the loopback the sum moves to the
+output queue. In a depthwise convolution, each output depends on one channel only: weights of other
+channels are zero and not stored.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The plan of a product: what each iteration of the array computes, and its sizes in memory.
 
-In an iteration every cluster computes a tile of its own part: `groups` times `members` rows of
-activations (one accumulator for each member), `n` outputs (one PE for each) and `k` inputs. All
-iterations have the same size. The last tile of a part is as long as the others and begins earlier
-instead (`macaw.lowering.partition`).
+In an iteration every cluster computes a tile of its own part. A tile has `groups` times `members`
+rows of activations (one accumulator for each member), `n` outputs (one PE for each) and `k` inputs.
+All iterations have the same size. The last tile of a part is as long as the others and begins
+earlier if necessary (`macaw.lowering.partition`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Write the code of the command processor: a loop that loads, swaps and dispatches.
 
-While the array computes iteration i from one half of the units, the dma copies the results of
-iteration i - 1 out of the other half, and copies the data of iteration i + 1 into it (seed 000
+While the array computes iteration i from one half of the units, the dma uses the other half: it
+copies the results of iteration i - 1 out of it, and the data of iteration i + 1 into it (seed 000
 ¶146). For each half, ping and pong, cp keeps a frame: words with the data about this half
 (`macaw.lowering.transfers`).
 """

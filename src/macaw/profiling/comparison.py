@@ -1,8 +1,8 @@
 """Compare a profile with an earlier one (step 722).
 
-Without jitter, cycles are compared exactly. With jitter, runs differ by chance. Then two means
-count as different only if there are enough runs, and all runs of one profile are faster than all
-runs of the other. Chance alone separates them like this at most once in twenty times.
+Without jitter, cycles are compared exactly. With jitter, runs differ by chance. Then a difference
+of two means counts only if all runs of one profile are faster than all runs of the other, and if
+there are enough runs: chance alone must separate them like this at most once in twenty times.
 """
 
 from __future__ import annotations

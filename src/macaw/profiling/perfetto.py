@@ -3,9 +3,8 @@
 The format is TrackEvent protobuf. A cycle is a nanosecond of the trace. One process has the six
 rows as tracks, in their order. A row's own track has its busy intervals as slices; child tracks
 have its recorded instructions. Perfetto requires that the slices of a track nest, but instructions
-overlap without nesting. So an instruction that starts before its predecessor ends is put on another
-child track of the same name, and Perfetto shows these tracks as one. A series is a counter track
-below its row.
+may overlap without nesting. Then the later instruction is put on another child track of the same
+name; Perfetto shows these tracks as one. A series is a counter track below its row.
 """
 
 from __future__ import annotations

@@ -85,12 +85,12 @@ def verdict(difference: Difference) -> str:
 
 
 def group_place(group: Group) -> str:
-    """Return source place and first instruction of a group, and the number of further instructions."""
+    """Return the place and first instruction of a group, and how many instructions follow."""
     return slice_place(group.slice)
 
 
 def slice_place(item: Slice) -> str:
-    """Return source place and first instruction of a slice, and the number of further instructions."""
+    """Return the place and first instruction of a slice, and how many instructions follow."""
     more = f" +{item.instructions - 1:,}" if item.instructions > 1 else ""
     return item.where + more
 

@@ -52,9 +52,9 @@ class Task:
     """One operation: a product A · B, a function of elements, a gather or a scatter.
 
     Gather and scatter move segments of `width` consecutive numbers. The output of a gather is made
-    of the segments of its input that begin at the indices `places`, in this order. A scatter writes
-    the segments of its first input to the indices `places` of its second input, or of zeros if it
-    has only one input.
+    of the segments of its input that begin at the indices `places`, in this order. A scatter copies
+    its second input, or zeros if it has only one input. Then it writes the segments of its first
+    input to the indices `places`.
     """
 
     kind: str

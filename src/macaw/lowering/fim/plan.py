@@ -107,10 +107,10 @@ class Action:
 class GraphPlan:
     """The plan of a graph: steps and actions in the order of issue, with their predicted cycles.
 
-    `options_by_cost`, `refusals` and `separate_end` have one entry for each step and serve
-    explanations. An entry of `separate_end` is the cycle in which the plan would end if each task
-    of the step had a step of its own. It is 0 if there is only one task, or if the tasks cannot be
-    separated.
+    `options_by_cost`, `refusals` and `separate_end` have one entry for each step; explanations use
+    them. `separate_end` is for steps with several tasks: the cycle in which the plan would end if
+    each of these tasks were a separate step. It is 0 if there is only one task, or if the tasks
+    cannot be separated.
     """
 
     graph: Graph
