@@ -57,7 +57,7 @@ class FastPath:
         return start
 
     def is_open(self) -> bool:
-        """Return whether simple lines can come next, and expansions may be replayed."""
+        """Return whether the fast path may assemble the next lines and replay expansions."""
         part = self._parts.current
         if not self.enabled or (part is not None and part.reads_expansions):
             return False

@@ -68,7 +68,7 @@ class BitsByText(dict[str, int]):
 
 @dataclass(frozen=True, slots=True)
 class WordPlace:
-    """A context for expressions that knows only a word's address and one operand's value."""
+    """The address of a word and the value of an operand, for the evaluation of expressions."""
 
     address: int = 0
     value: int | None = None

@@ -103,7 +103,7 @@ class Report:
             self._add(WARNING, line, start, end, message, hint, name)
 
     def note(self, line: LogicalLine, at: tuple[int, int], message: str) -> None:
-        """Add a text that the source wants printed."""
+        """Add a note: a text that a directive of the source prints."""
         self._add(NOTE, line, *at, message, "")
 
     def at_file(self, file: str, message: str) -> None:

@@ -33,8 +33,8 @@ class RowEncoder:
     """Encodes a row from the texts of its operands.
 
     `encode` returns the words as one number, the first word in the lowest bits. It raises
-    `KeyError` or `ValueError` for texts that it does not know. It is None if an operand always
-    needs a symbol.
+    `KeyError` or `ValueError` for texts that it does not know. The attribute `encode` is None if an
+    operand always needs a symbol.
     """
 
     row: Row
@@ -47,7 +47,7 @@ class RowEncoder:
     def encode_partly(self, texts: Sequence[str]) -> tuple[int, OperandEncoder, str, str] | None:
         """Return (known bits, encoder, modifier, symbol) for operands with exactly one symbol.
 
-        Encoder, modifier and symbol are those of the operand with the symbol. Return None if the
+        The encoder and the modifier are those of the operand with the symbol. Return None if the
         texts do not fit.
         """
         if len(texts) != len(self.encoders) or self.chooses:

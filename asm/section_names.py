@@ -1,4 +1,7 @@
-"""Chooses the section of a part for the bytes of a section that a source for GNU as names."""
+"""Chooses the section of a part for each section of a source for GNU as.
+
+The choice depends on the name and the flags of the section in the source.
+"""
 
 from __future__ import annotations
 

@@ -134,7 +134,10 @@ class Indexed(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Group(Node):
-    """Expressions in round brackets. A single one means the expression itself, several a list."""
+    """Expressions in round brackets.
+
+    A group of one expression means this expression; a group of several means a list.
+    """
 
     items: tuple[Node, ...]
 

@@ -1,7 +1,7 @@
 """Parses the debugger's expressions: the assembler's grammar extended by paths into state.
 
-Examples are `pe[1,0].3.q1.level` and `sum(pe[*,*].*.macs)`. Added to `asm/grammar.lark` are:
-members after subscripts, `*` for all indices, and functions of sets.
+Examples are `pe[1,0].3.q1.level` and `sum(pe[*,*].*.macs)`. This module adds three forms to
+`asm/grammar.lark`: members after subscripts, `*` for all indices, and functions of sets.
 """
 
 from __future__ import annotations

@@ -107,8 +107,9 @@ class Banks:
     ) -> tuple[bytes, int]:
         """Grant a beat in an exclusive half at once, in cycle `time`.
 
-        The banks must be able to serve it in one cycle. It writes `data`; None reads. Return the
-        bytes that were read (empty for a write), and the cycle from which the result may be used.
+        The banks must be able to serve the beat in one cycle. The beat writes `data`, or reads if
+        `data` is None. Return the bytes that were read (empty for a write), and the cycle from
+        which the result may be used.
         """
         half, offset = self.space.locate_half(address, length)
         pages = self.space.halves[half]

@@ -61,7 +61,7 @@ class Registers(ABC):
         return register_values(self.counters[group])[place]
 
     def write(self, name: str, value: int) -> None:
-        """Set a parameter. Raises `Fault` if it is read-only or may not have the value."""
+        """Set a parameter. Raises `Fault` if it is read-only or this value is not allowed."""
         row = _PARAMETERS.get(name)
         if row is None or row.access != "rw":
             text = f"{name} of the trace block of {self.name} is read-only"

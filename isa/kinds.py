@@ -56,8 +56,8 @@ class Kind:
     def stands_for(self, value: int, written: bool = False) -> tuple[str, ...] | None:
         """Return one name of each register that a value means.
 
-        Return None if the kind never means registers. With `written`, return only the registers
-        that an instruction writes, where this differs.
+        Return None if the kind never means registers. With `written`, return only those of the
+        registers that an instruction writes; some kinds mean more registers in a read.
         """
         return None
 

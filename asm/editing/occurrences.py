@@ -199,7 +199,10 @@ def _is_piece(token: Token, before: Token | None, after: Token | None) -> bool:
 
 
 def same(view: FileView, target: Occurrence) -> list[tuple[ProgramFile, Occurrence]]:
-    """Return all occurrences of what the occurrence `target` of a file means, by file and place."""
+    """Return all occurrences that mean the same thing as the occurrence `target`.
+
+    Each result is a file of the program and an occurrence in this file.
+    """
     if target.kind == REGISTERS:
         return [(view.file, item) for item in _same_register(view.file, target)]
     if target.kind == LOCALS:

@@ -116,10 +116,10 @@ def entries_ready(state: NnpState, access: Access, addresses: NDArray[np.int64])
 
 
 def wait_cycles(times: Times, arrivals: int | Times, rates: Times, free: int) -> int:
-    """Return how many cycles vectors waited at a unit for entries, all vectors together.
+    """Return the sum of the cycles in which vectors waited for entries while the unit was free.
 
-    They arrived at `arrivals` and entered at `times`, each for its rate. `free` is the cycle from
-    which the unit could take the first vector.
+    They arrived at `arrivals`, entered at `times`, and occupied the unit for `rates` cycles.
+    `free` is the cycle from which the unit could take the first vector.
     """
     entered = times.ravel()
     before = np.concatenate(([free], (entered + rates.ravel())[:-1]))

@@ -1,8 +1,9 @@
 """The declared state of nnp, and its register files as arrays.
 
 The vector register files of the multi-function units have host values. MatrixRf and InitialVrf have
-the quantised form: a code of 16 bits for each element, and an exponent for each block, stored as
-itself + 15 (docs/numbers-nnp.md). `ready_*` are the cycles from which entries can be read.
+the quantised form: a code of 16 bits for each element, and an exponent for each block. The arrays
+contain exponents plus 15 (docs/numbers-nnp.md). `ready_*` are the cycles from which entries can be
+read.
 """
 
 from __future__ import annotations

@@ -44,7 +44,10 @@ class Macs(Protocol):
         """Whether the PEs must be simulated in the next cycle."""
 
     def next_end(self) -> int:
-        """Return the first cycle in which a mac ends whose cycles are skipped, or NEVER."""
+        """Return the first cycle in which one of the macs ends whose cycles are skipped.
+
+        The result is NEVER if there is no such mac.
+        """
 
 
 class Row(Core, Dispatchable):

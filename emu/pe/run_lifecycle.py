@@ -211,7 +211,7 @@ class RunLifecycle:
     # The loopback
 
     def loop_back(self, run: Run) -> None:
-        """Start the next iteration, or end the last one, if the present iteration is far enough.
+        """Start the next iteration, or end the last one, if all necessary steps have been done.
 
         The lds and macs of the present iteration must have ended. Before a further iteration, all
         other steps must also have started. Weights leave the queue as the state of the sequence

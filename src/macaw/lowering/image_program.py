@@ -127,9 +127,9 @@ def _exes(plan: ImagePlan, name: str, raw: bool) -> list[Exe]:
 
 
 def out_words(plan: ImagePlan, target: str) -> str:
-    """Return the addresses for sums or results, as the text of `out=`.
+    """Return the text of `out=`: the addresses to which a packet writes sums or results.
 
-    They are ordered by position, or by PE if channels are the outermost dimension.
+    The addresses are ordered by position, or by PE if channels are the outermost dimension.
     """
     size, outputs = Types.size(plan.types.result), plan.tile.outputs
     if target == "result" and plan.by_columns:

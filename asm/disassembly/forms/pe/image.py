@@ -160,7 +160,7 @@ def _read_sequences(
 
 
 def read_sequence(data: bytes, place: int) -> Sequence:
-    """Return the sequence at offset `place`. Raises as `read`."""
+    """Return the sequence at offset `place`. Raises the errors of `read`."""
     header = codec.unpack(pe.SEQUENCE, data, place)
     end = place + pe.SEQUENCE.size
     records, instructions = [], []

@@ -125,7 +125,8 @@ class Track:
     def fetch_needed(self, option: Option) -> None:
         """Fetch the results that an option reads, and the results that its copies would overwrite.
 
-        The latter are still in its banks. An eager track also fetches all results that are ready.
+        Results that copies would overwrite are still in the banks of the option's island. An eager
+        track also fetches all results that are ready.
         """
         sources = {
             self.maker.get(tensor.memory.name) for task in option.tasks for tensor in task.inputs

@@ -169,10 +169,10 @@ class Values:
     def derive(
         self, value: Value, how: str, make: Callable[[], NDArray[Any]], key: object = None
     ) -> Value:
-        """Return a constant that `make` computes from another one.
+        """Return a constant that `make` computes from the constant `value`.
 
-        It is computed once for each combination of value, `how` (a word for the computation) and
-        `key`.
+        `make` is called once for each combination of `value`, `how` (a word for the computation)
+        and `key`.
         """
         assert value.array is not None
         place = id(value.array), (how, key)
