@@ -9,7 +9,6 @@ import subprocess
 import warnings
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -209,7 +208,7 @@ def test_objdump_says_the_same_of_the_samples(tmp_path: Path) -> None:
 def test_objdump_says_the_same_of_every_instruction(tmp_path: Path) -> None:
     lines = []
     for row in sources.CP.instructions:
-        texts: list[Any] = []
+        texts: list[str] = []
         for operand in row.operands:
             known = {"rd": "a0", "rs1": "s1", "rs2": "t3", "pred": "rw", "succ": "iorw"}
             text = "here" if operand.kind.relative else known.get(operand.name, "4")

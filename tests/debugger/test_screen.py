@@ -125,7 +125,7 @@ def test_panels_by_keys_and_by_commands():
         user.type("heat macs\rlayout medium\r")
         user.until("macs: ", "7 counters")
 
-    kept: list[Any] = []
+    kept: list[dict[str, Any]] = []
     typist = Typist(session("layer"), (120, 40), keep=kept.append).play(act)
     assert [place.units for place in typist.interpreter.session.focus] == [(1, 1)]
     assert kept[-1]["heat"] == "macs"

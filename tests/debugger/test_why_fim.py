@@ -73,7 +73,7 @@ def test_an_element_of_a_product(folder, element, row, column, arrange):
     run.cont()
     cause = only(run.why(element))
     assert (cause.core, cause.value) == ("dma", run.read(element))
-    seen: list[Any] = []
+    seen: list[tuple[str, float]] = []
     assert computed(cause, seen) == cause.value
     a, b = numbers(folder, "a"), numbers(folder, "b")
     wanted = sorted([*a[row].astype(float), *b[:, column].astype(float)])
@@ -131,7 +131,7 @@ def test_functions_lane_by_lane(folder, element, of):
     run = session(folder)
     run.cont()
     cause = only(run.why(element))
-    seen: list[Any] = []
+    seen: list[tuple[str, float]] = []
     assert computed(cause, seen) == cause.value == run.read(element)
     names = {re.sub(r"0x\w+ <(\w+).*", r"\1", name).split("[")[0] for name, _ in seen}
     assert names == of

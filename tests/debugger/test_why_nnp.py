@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -132,7 +130,7 @@ def test_elements_are_what_their_causes_make(chains):
     """Through NetOutQ, a message in three rows of a transfer, register files and tiles."""
     assert np.array_equal(chains.read("y"), np.maximum(MIDDLE + LAST, 0))
     for place in range(4):
-        leaves: list[Any] = []
+        leaves: list[float] = []
         cause = only(chains.why(f"y[{place}]"))
         assert computed(cause, leaves) == cause.value == max(MIDDLE[place] + LAST[place], 0)
         row = MATRIX[:, place].ravel()

@@ -5,8 +5,6 @@ Held by computing the values again from the ends that are named.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -84,7 +82,7 @@ def test_compressed_weights_lead_to_the_dense_ones():
     """Of what the distribution unit compresses, each weight to its byte among the zeros."""
     run = run_of(source(MAC + "\n          spu nonsf, src=0, dst=0\n          st base=0"))
     for place in range(8):
-        ends: list[Any] = []
+        ends: list[tuple[str, float]] = []
         cause = only(run.why(f"y[{place}]"))
         assert computed(cause, ends) == cause.value == SUMS[place]
         pairs = [(place * 12 + k, W[place, k], X[k]) for k in range(12) if W[place, k] and X[k]]
@@ -104,7 +102,7 @@ def test_a_reduction_is_of_all_pes_of_its_cluster(kind, chained):
     run = run_of(source(text + "\n          st base=2", out="(y, stride=4)"))
     combine = max if kind == "max" else sum
     for cluster in range(2):
-        ends: list[Any] = []
+        ends: list[tuple[str, float]] = []
         cause = only(run.why(f"y[{4 * cluster}]"))
         wanted = combine(SUMS[4 * cluster : 4 * cluster + 4].tolist())
         assert computed(cause, ends) == cause.value == wanted
@@ -164,7 +162,7 @@ def test_sliding_windows():
         shape="8, 7",
     )
     for channel, place in [(0, 0), (0, 6), (5, 3)]:
-        ends: list[Any] = []
+        ends: list[tuple[str, float]] = []
         cause = only(run.why(f"y[{channel}, {place}]"))
         window = strip[channel, 3 * place : 3 * place + 9]
         wanted = round(int(window @ kernel[channel]) / 4)

@@ -38,7 +38,7 @@ def test_floating_operations(operation: str, design: str, element: str) -> None:
     found = lower(operation, weights, bias=bias, activation="relu", device=config, **options)
     kind = {"fp16": np.float16, "fp32": np.float32}[element]
     run = macaw.run(found.assemble(), x=x.astype(kind))
-    pairs: list[Any] = []  # plane and kernel of each output channel
+    pairs: list[tuple[Any, Any]] = []  # plane and kernel of each output channel
     if operation == "conv2d":
         pairs = [(x, kernel) for kernel in weights]
     elif operation == "depthwise":  # the plane lies as (width, height)

@@ -64,9 +64,9 @@ class LockstepControls(ClusterControls):
         return NEVER if self.group is None else self.group.next_event(now)
 
     def oldest_mac(self, now: int) -> int:
-        """Return the first cycle of the macs that are not yet reported to the trace.
+        """Return the cycle in which the earliest mac began that is not yet reported to the trace.
 
-        Without such macs the result is `now`.
+        Without such a mac the result is `now`.
         """
         oldest = super().oldest_mac(now)
         return oldest if self.group is None else min(oldest, self.group.began)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -35,7 +33,7 @@ def naive(job):
     run = [n * width for n in range(len(job.task.places))]
     places = [int(place) * job.size for place in job.task.places]
     to, at = (run, places) if job.task.kind == GATHER else (places, run)
-    merged: list[Any] = []
+    merged: list[list[int]] = []
     for dst, src in zip(to, at, strict=True):
         if merged and (dst, src) == (merged[-1][0] + merged[-1][2], merged[-1][1] + merged[-1][2]):
             merged[-1][2] += width

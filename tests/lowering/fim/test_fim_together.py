@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -171,7 +169,7 @@ def test_blocks_of_a_pair_take_just_what_is_predicted(sides, several, device):
         blocks, island = job.blocks(), job.island
         lines = [line for block in blocks for line in block.lines()]
         machine = Machine(lines, device, island=island)
-        seen: list[Any] = []
+        seen: list[int] = []
 
         def hear(event, seen=seen):
             seen.append(event.time)

@@ -1,8 +1,8 @@
 """Map the values of an ONNX graph, of any rank, to tensors of a graph of tasks.
 
-A constant is stored as an array. If a node only moves numbers, ONNX's own reference computes the
-move once, on an array of their indices. The moved indices then give a view, or segments for the
-dma.
+A constant is stored as an array. Some nodes only move numbers. For such a node, ONNX's own
+reference moves the indices of the numbers once. The moved indices then give a view, or segments for
+the dma.
 """
 
 from __future__ import annotations
