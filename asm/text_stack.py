@@ -367,7 +367,7 @@ class TextStack:
         self._enter(Frame("include", self._lines(text)))
 
     def stop(self) -> None:
-        """Carry out `.end`: drop all lines that are not read yet, and all conditionals without an end."""
+        """Carry out `.end`: drop all lines that are not read yet, and all open conditionals."""
         for conditional in self.conditionals:
             self.state.report.mistake(conditional.line, conditional.unfinished())
         self.conditionals.clear()

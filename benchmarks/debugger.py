@@ -29,18 +29,22 @@ NONE: list[Setting] = []
 # What is set, beside the plain run: the points never stop it.
 SCALAR: dict[str, list[Setting]] = {
     "a breakpoint that is never reached": [("break", "never", {})],
-    "a breakpoint in the loop, a condition on a register": [
+    "a breakpoint in the loop with a condition on one register": [
         ("break", "loop", {"condition": "a2 == 12345678"})
     ],
-    "the same, on two registers": [("break", "loop+12", {"condition": "a2 < 0 || a0 > a1 + 4096"})],
-    "the same, on memory": [("break", "loop", {"condition": "mem[array+4] == 1"})],
+    "a breakpoint in the loop with a condition on two registers": [
+        ("break", "loop+12", {"condition": "a2 < 0 || a0 > a1 + 4096"})
+    ],
+    "a breakpoint in the loop with a condition on memory": [
+        ("break", "loop", {"condition": "mem[array+4] == 1"})
+    ],
     "a watch of memory that nobody writes": [("watch", "mem[0]", {})],
 }
 ARRAY: dict[str, list[Setting]] = {
-    "a breakpoint in cp, a condition on a register": [
+    "a breakpoint in cp with a condition on one register": [
         ("break", "_start", {"condition": "a0 == 77"})
     ],
-    "a condition on all PEs, at each exe": [
+    "a condition on all PEs, tested at each exe": [
         ("catch", "exe", {"condition": "sum(pe[*,*].*.macs) < 0"})
     ],
     "a watch of the output's last element": [("watch", "y[79,9] == 77", {})],
@@ -77,7 +81,7 @@ def _ratios(
     found: dict[str, list[float]] = {}
     for _ in range(rounds):
         found.setdefault("plain run, no session", []).append(_plain(program, inputs))
-        for name, settings in {"a session, checkpoints": NONE, **cases}.items():
+        for name, settings in {"a session with checkpoints": NONE, **cases}.items():
             found.setdefault(name, []).append(timed(_ends(_session(program, inputs, settings))))
     plain = median(found["plain run, no session"])
     return [(name, median(times), median(times) / plain) for name, times in found.items()]
@@ -155,15 +159,18 @@ def _demo(demo: Program, inputs: dict[str, object]) -> None:
             backs.append(1000 * timed(step))
     print(
         target(
-            f"checkpoints below 10% of the demo's run time ({median(shares):.1f}%)",
+            f"checkpoints take less than 10% of the demo's run time ({median(shares):.1f}%)",
             median(shares) < 10,
         ),
         end="",
     )
-    print(target(f"and below 200 MiB ({max(sizes):.0f})", max(sizes) < 200), end="")
+    print(
+        target(f"checkpoints take less than 200 MiB ({max(sizes):.0f})", max(sizes) < 200), end=""
+    )
     print(
         target(
-            f"a step back from its end within 0.2 s ({max(backs):.0f} ms at most)", max(backs) < 200
+            f"a step back from the end of the demo takes at most 0.2 s ({max(backs):.0f} ms at most)",
+            max(backs) < 200,
         ),
         end="",
     )
