@@ -52,7 +52,7 @@ ROWS = (
     Function("%pcrel_hi",    "%pcrel_hi(value)",     "As %hi, of the distance from this instruction to an address.",                                     "here: auipc a0, %pcrel_hi(here)"),
     Function("%pcrel_lo",    "%pcrel_lo(label)",     "As %lo, of the distance that the auipc with %pcrel_hi at that label is about.",                    "here: auipc a0, %pcrel_hi(here)\n      addi a0, a0, %pcrel_lo(here)"),
     Function("sizeof",       "sizeof(symbol)",       "The bytes of an array or a tensor, or from a label to the next one.",                                  "table: .word 1, 2, 3\n       .word sizeof(table)"),
-    Function("load_address", "load_address(symbol)", "Where in external memory the loader puts what lies at a symbol of a row's part.",                  "p: .word load_address(p)"),
+    Function("load_address", "load_address(symbol)", "The address in external memory at which the loader puts the data of a symbol of a row's part.",                  "p: .word load_address(p)"),
     Function("slot",         "slot(tensor, row)",    "The place of a tensor in the image of a row, whose exe commands name it.",                         "take_x: .word slot(x, 0), x, sizeof(x), 1, 0, 0"),
 )
 # fmt: on

@@ -142,7 +142,7 @@ STEPS: dict[str, Step] = {}
 _RULES = (
     Rule("begin",    "A chain begins with v_rd or v_rd_inc, one of tiles with m_rd."),
     Rule("written",  "A chain ends with v_wr or v_wr_inc, of which several may follow one another, one of tiles with m_wr; s_wr and markers are written between chains."),
-    Rule("tiles",    "m_rd is followed by one m_wr and nothing else; MatrixRf is on one of both sides."),
+    Rule("tiles",    "m_rd is followed by one m_wr and nothing else; MatrixRf is either the source or the target."),
     Rule("order",    "A chain goes through the matrix-vector multiplier, MFU0 and MFU1 in this order; within a unit any order is possible."),
     Rule("blocks",   "Each block of a unit works once a chain: the multiplier's one; in MFU0 one adds, one multiplies, one activates; in MFU1 one adds, one activates."),
     Rule("queue",    "A queue has no addresses: its operands are 0."),
@@ -214,13 +214,13 @@ _ROUNDED = "Each result is rounded once, half to even."
 
 # fmt: off
 INSTRUCTIONS = (
-    _row("s_wr", Step("s_wr", BETWEEN), SCALAR, {"op": 0}, "reg, value", "Set a register of the core; it stays until it is set again. Stands between chains.", "", "reg", "scalar", "issue_cycles", "rows, 4"),
+    _row("s_wr", Step("s_wr", BETWEEN), SCALAR, {"op": 0}, "reg, value", "Set a register of the core; it stays until it is set again. Must be between chains.", "", "reg", "scalar", "issue_cycles", "rows, 4"),
 
     # mnemonic, op, op of the _inc form, what it is in a chain, memories, meaning, reads, writes, family, cycles, example
-    *_addressed("v_rd",       2,  16,   Step("v_rd", BEGIN, VECTOR, scalars=("cols",)),  _READ,      "Begin a chain with cols native vectors from an address on. With windows set v_rd reads the window of the iteration, kernel * kernel * depth vectors in the order y, x, depth, zeros where it lies in the padding.", "mem scalars", "chain", "vector", f"read_depth, {_FLOWS}", "InitialVrf, 0"),
+    *_addressed("v_rd",       2,  16,   Step("v_rd", BEGIN, VECTOR, scalars=("cols",)),  _READ,      "Begin a chain with cols native vectors from an address on. If windows are set, v_rd reads the window of the iteration: kernel * kernel * depth vectors in the order y, x, depth. Padding is read as zeros.", "mem scalars", "chain", "vector", f"read_depth, {_FLOWS}", "InitialVrf, 0"),
     *_addressed("v_wr",       5,  17,   Step("v_wr", WRITE, VECTOR),  _WRITE,     "Write the chain's vectors from an address on. Several may follow one another; each writes all.", "chain scalars", "mem", "vector", f"write_depth, {_FLOWS}", "InitialVrf, 8"),
-    *_addressed("m_rd",       3,  None, Step("m_rd", BEGIN, TILE, scalars=("rows", "cols")),    _TILES_IN,  "Read rows * cols native tiles, row by row; m_wr follows. MatrixRf is on one of both sides.", "mem scalars", "chain", "matrix", "until its last tile is there", "Dram, 0"),
-    *_addressed("m_wr",       6,  None, Step("m_wr", WRITE, TILE),    _TILES_OUT, "Write the tiles that m_rd read. MatrixRf holds them quantised, made once.", "chain scalars", "mem", "matrix", "until its last tile is written", "MatrixRf, 0"),
+    *_addressed("m_rd",       3,  None, Step("m_rd", BEGIN, TILE, scalars=("rows", "cols")),    _TILES_IN,  "Read rows * cols native tiles, row by row; m_wr follows. MatrixRf is either the source or the target.", "mem scalars", "chain", "matrix", "until its last tile is there", "Dram, 0"),
+    *_addressed("m_wr",       6,  None, Step("m_wr", WRITE, TILE),    _TILES_OUT, "Write the tiles that m_rd read. MatrixRf stores them quantised.", "chain scalars", "mem", "matrix", "until its last tile is written", "MatrixRf, 0"),
     *_addressed("mv_mul",     7,  27,   _MULTIPLIES,                  "m",        "Multiply by a matrix: y[r] is the sum over c of M[m + r * cols + c] * x[c]; cols vectors become rows vectors. Exact in the quantised numbers, rounded once to the host format.", "chain MatrixRf scalars", "chain", "product", "multiplier_depth, and ceil(rows * cols / engines) * ceil(native / lanes)", "0"),
     *_addressed("vv_add",     8,  18,   _adds("vv_add"),              _ADD_SUB,   f"Add the register's vectors to the chain's. {_ROUNDED}", "chain mem", "chain", "function", f"add_depth, {_FLOWS}", "AddSubVrf0, 0"),
     *_addressed("vv_a_sub_b", 9,  32,   _adds("vv_a_sub_b"),          _ADD_SUB,   f"Subtract: the chain's vectors minus the register's. {_ROUNDED}", "chain mem", "chain", "function", f"add_depth, {_FLOWS}", "AddSubVrf0, 0"),
@@ -233,8 +233,8 @@ INSTRUCTIONS = (
     _row("v_relu",    _activates("v_relu"),            PLAIN, {"op": 14}, "", "Zero instead of each negative element.",                                                                                                       "chain",         "chain", "function", f"activation_depth, {_FLOWS}", "", "seed 003, Fig. 3"),
     _row("v_softmax", _activates("v_softmax", "mfu0", scalars=("valid",)), PLAIN, {"op": 28}, "", "The softmax over the first valid elements of the chain's vectors: exponentials rounded, their sum exact, each quotient rounded once; the other elements become 0.", "chain scalars", "chain", "function", f"softmax_depth, {_FLOWS}", "", "seed 003, Fig. 3"),
 
-    _row("trace_begin", Step("trace_begin", BETWEEN), MARKER, {"op": 15, "ends": 0}, "g",      "Begin to record a register group. Stands between chains.", "", "trace", "marker", "issue_cycles", "0", "seed 001"),
-    _row("trace_end",   Step("trace_end", BETWEEN),   MARKER, {"op": 15, "ends": 1}, "g",      "End the recording of a register group. Stands between chains.", "", "trace", "marker", "issue_cycles", "0", "seed 001"),
+    _row("trace_begin", Step("trace_begin", BETWEEN), MARKER, {"op": 15, "ends": 0}, "g",      "Begin to record a register group. Must be between chains.", "", "trace", "marker", "issue_cycles", "0", "seed 001"),
+    _row("trace_end",   Step("trace_end", BETWEEN),   MARKER, {"op": 15, "ends": 1}, "g",      "End the recording of a register group. Must be between chains.", "", "trace", "marker", "issue_cycles", "0", "seed 001"),
     _row("end_chain",   Step("end_chain", FINISH),    PLAIN,  {"op": 255},          "",       "End a chain; the begin of the next one ends it too. At the end of a program, where the next word is 0, stop the core when everything is written.", "chain", "", "scalar", "issue_cycles", ""),
 )
 # fmt: on

@@ -122,7 +122,7 @@ def _pseudo(core: Core, item: Pseudo) -> Page:
         entries=_entries(
             Operands=_operands(item.operands),
             Stands_for=lines,
-            Cycles="those of what it stands for",
+            Cycles="those of the instructions that it becomes",
             Example=item.example,
         ),
     )

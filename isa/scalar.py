@@ -166,8 +166,8 @@ def _fence(fm: int, **more: int) -> dict[str, int]:
 I = Instruction
 R, S, B, U, J = R_TYPE, S_TYPE, B_TYPE, U_TYPE, J_TYPE
 _BRANCHED = "alu_cycles; branch_taken_cycles if taken"
-_LOADED = "local_cycles from local memory, elsewhere until the data are there"
-_STORED = "1 to local memory, elsewhere until the memory has it"
+_LOADED = "local_cycles from local memory, from other memories until the data arrive"
+_STORED = "1 to local memory, to other memories until the memory accepts the data"
 
 # fmt: off
 INSTRUCTIONS = (

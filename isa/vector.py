@@ -97,8 +97,10 @@ def _each(
 
 _INTEGER, _FLOAT = "b h w", "f16 f32"
 _ALL = f"{_INTEGER} {_FLOAT}"
-_LOADED = "until the data are there; the next instruction issues when the memory has taken it"
-_STORED = "1; the next instruction issues when the memory has taken it"
+_LOADED = (
+    "until the data arrive; the next instruction issues when the memory has accepted the access"
+)
+_STORED = "1; the next instruction issues when the memory has accepted the access"
 _ROUNDED = "Rounded once, half to even; subnormals are kept, a NaN is the canonical one."
 
 # fmt: off

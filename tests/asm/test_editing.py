@@ -226,7 +226,7 @@ def test_definitions_in_macros_and_includes(
         (8, "WAIT", "more.inc:2."),
         (12, "inside", "at 0x80000000 in .data"),
         (12, "inside", "more.inc:7."),
-        (1, ".include", "The lines of another file"),
+        (1, ".include", "Read the lines of another file"),
     ],
 )
 def test_hover_in_macros_and_includes(including: Document, line: int, word: str, said: str) -> None:

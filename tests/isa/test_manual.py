@@ -42,7 +42,7 @@ jal target                                                cp, pseudo-instruction
 
   Operands    target: an address, 0x0 to 0xffffffff
   Stands for  jal ra, target
-  Cycles      those of what it stands for
+  Cycles      those of the instructions that it becomes
   Example     jal .+8
 """
     )
