@@ -138,7 +138,10 @@ def _origin(program: Program) -> list[str]:
     if _is_fixed(program):
         return [f"# {what}. Everything stays where it is.", ""]
     why = "C in external memory" if program.is_linked else "it"
-    return [f"# {what}. This is for reading: {why} would be laid out anew.", ""]
+    return [
+        f"# {what}. This is for reading only: the assembler would give {why} another layout.",
+        "",
+    ]
 
 
 def _is_fixed(program: Program) -> bool:

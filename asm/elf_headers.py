@@ -123,7 +123,7 @@ def _records(
         raise ElfError(f"the {what}s cannot be at offset {start:#x}")
     if start + count * size > len(data):
         raise ElfError(
-            f"{count} {what}s at offset {start:#x} reach behind the file's {len(data):#x} bytes"
+            f"{count} {what}s at offset {start:#x} exceed the file's {len(data):#x} bytes"
         )
     for number in range(count):
         yield layout.unpack_from(data, start + number * size)
@@ -169,10 +169,10 @@ def read_note(file: ElfFile) -> Note | None:
     if not places:
         return None
     if len(places) > 1 or file.headers[places[0]].kind != elf.SHT_NOTE:
-        raise ElfError(f"{elf_note.SECTION}: it stands {len(places)} times, or is no note")
+        raise ElfError(f"{elf_note.SECTION}: it occurs {len(places)} times, or is no note")
     note = elf_note.read(file.contents(places[0]))
     if note is None:
-        raise ElfError(f"{elf_note.SECTION}: holds no note of ours")
+        raise ElfError(f"{elf_note.SECTION}: holds no note of Macaw")
     return note
 
 

@@ -224,7 +224,7 @@ def _lines(
         for name, header in zip(names, headers, strict=True):
             if header.kind == elf.SHT_PROGBITS and name.startswith(dwarf.PREFIX):
                 if name in debug or header.flags & ~_STRING_FLAGS:
-                    raise ElfError(f"section {name} stands twice, or has flags {header.flags:#x}")
+                    raise ElfError(f"section {name} occurs twice, or has flags {header.flags:#x}")
                 debug[name] = section_bytes(data, header, f"section {name}")
         return dwarf_read.read(debug, sections)
     except ElfError:

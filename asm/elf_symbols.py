@@ -72,7 +72,7 @@ def _symbol(
     if ours:
         loaded = entry.section == elf.SHN_ABS or entry.section in sections
         if not (is_known and loaded and name and not entry.other):
-            raise ElfError(f"{what}: cannot be in a file of ours")
+            raise ElfError(f"{what}: cannot be in a file of Macaw")
     if entry.kind in (elf.STT_SECTION, elf.STT_FILE, elf.STT_TLS) or entry.section == elf.SHN_UNDEF:
         return None
     if not is_known:

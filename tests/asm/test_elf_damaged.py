@@ -125,10 +125,10 @@ BROKEN = {
     "string without end": (with_section(STRINGS, size=3), "of a string table of 0x3|no end"),
     "symbol name": (with_symbol(1, 0, b"\xff\xff"), "the name of symbol 1 is at 0xffff"),
     "symbol without name": (with_symbol(1, 0, b"\0"), r"symbol 1 \(\): cannot be"),
-    "symbol type": (with_symbol(1, 12, b"\x0d"), "cannot be in a file of ours"),
-    "symbol binding": (with_symbol(6, 12, b"\x30"), "cannot be in a file of ours"),
+    "symbol type": (with_symbol(1, 12, b"\x0d"), "cannot be in a file of Macaw"),
+    "symbol binding": (with_symbol(6, 12, b"\x30"), "cannot be in a file of Macaw"),
     "symbol section": (with_symbol(1, 14, b"\x50"), "there is no section 0x50"),
-    "undefined symbol": (with_symbol(1, 14, b"\0"), "cannot be in a file of ours"),
+    "undefined symbol": (with_symbol(1, 14, b"\0"), "cannot be in a file of Macaw"),
     "common symbol": (with_symbol(1, 14, b"\xf2\xff"), "there is no section 0xfff2"),
     "name not printable": (
         patched(HEADERS[STRINGS].offset + 1, b"\n")[: HEADERS[SYMBOLS].offset + 16 + 14]
@@ -168,7 +168,7 @@ def noted(old: str, new: str) -> bytes:
         ("[8,8]", "[8,.]", "not UTF-8 JSON"),
         ("[8,8]", "88888", "the shape of tensor x has the wrong type"),
         ('"address":2147483904', '"address":9999999999', "tensor x lies outside"),
-        ('"name":"y"', '"name":"x"', "the tensor x stands twice"),
+        ('"name":"y"', '"name":"x"', "the tensor x occurs twice"),
         ('"section":".pe.0"', '"section":".pe.7"', "the part .pe.7 of pe is no section"),
         ('"section":".pe.0"', '"section":".pe.1"', "the section .pe.1 is two parts"),
         ('"core":"pe","index":1', '"core":"","index":"10', "not UTF-8 JSON"),
