@@ -42,8 +42,8 @@ class Motion:
     """The runs and steps of one debuggee, with its points and its checkpoints.
 
     `last_stop` is the last record. `on_moved` contains functions that are called with each new
-    record: after each stop, also when the call that moved the program was one of the command
-    language, and after each change of state by the user.
+    record. There is a new record after each stop and after each change of state by the user, also
+    if a command of the command language caused it.
     """
 
     def __init__(self, debuggee: Debuggee) -> None:
