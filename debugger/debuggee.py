@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from macaw.debugger.history import Position
 from macaw.debugger.interrupts import Interrupts
 from macaw.debugger.places import Place
+from macaw.debugger.user_values import UserValues
 from macaw.emu.device import Device
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ class Debuggee:
         self.inputs = dict(inputs)
         self.engine = engine
         self.interrupts = Interrupts()
+        self.user_values = UserValues()
         self.output = Output(on_output)
         self.device = self.build_device(engine)
         self.focus: tuple[Place, ...] = (Place(self.device.order[0].name),)

@@ -25,6 +25,7 @@ from macaw.asm.syntax import (
     Group,
     LongNumber,
     Mistake,
+    Name,
     Node,
     Number,
     Real,
@@ -32,8 +33,9 @@ from macaw.asm.syntax import (
     Unary,
 )
 from macaw.debugger import grammar
+from macaw.debugger.grammar import AddressOf, Contents, Repeated
 from macaw.debugger.name_resolver import NameResolver
-from macaw.debugger.values import Access, AccessError
+from macaw.debugger.values import VIEWS, WORD, Access, AccessError, memory, memory_span
 
 if TYPE_CHECKING:
     from macaw.debugger.debuggee import Debuggee
@@ -52,6 +54,12 @@ SET_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
 }
 """Functions of all values of their arguments together: sets of places, and arrays."""
 _EACH = ("abs",)
+C_TYPES: Mapping[str, str] = {
+    "char": "i8", "short": "i16", "int": "i32", "long": "i32", "unsigned": "u32",
+    "float": "f32", "double": "f64",
+}  # fmt: skip
+"""Types that `{TYPE}E` takes besides those of `VIEWS`, as a C compiler for RISC-V has them."""
+MOST_REPEATED = 1 << 20  # elements of `E@N`
 _numbers = count(1)  # for names in compiled texts, so that no two expressions share a name
 
 
@@ -168,10 +176,12 @@ class _Compiler:
         accesses = tuple((access, self._tuple(codes)) for access, codes in self.accesses)
         cores = {name for access, _ in accesses for name in access.cores}
         live = code.live if len(cores) <= 1 else ""
-        is_path = grammar.path_of(node) is not None and len(accesses) == 1
+        is_path = (
+            grammar.path_of(node) is not None or isinstance(node, Contents | Repeated)
+        ) and bool(accesses)
         return Expression(
             self.text, value, accesses, live, next(iter(cores), ""), tuple(self.guards),
-            self.names, accesses[0] if is_path else None, self.resolver.uses_focus,
+            self.names, accesses[-1] if is_path else None, self.resolver.uses_focus,
         )  # fmt: skip
 
     def _function(self, text: str) -> Callable[[], Any]:
@@ -221,6 +231,12 @@ class _Compiler:
                 return self._binary(node)
             case Call():
                 return self._call(node)
+            case Contents():
+                return self._memory(*self._of_contents(node))
+            case Repeated():
+                return self._repeated(node)
+            case AddressOf():
+                return self._address_of(node)
         why = "an expression is needed here"
         if isinstance(node, LongNumber):
             why = "the number does not fit 64 bits"
@@ -262,6 +278,65 @@ class _Compiler:
             inner = self._whole(self._code(node.arguments[0]), f"what {node.function} takes")
             return _Code(f"{self._name(part)}({inner})", True, 34)
         return _number(self.resolver.function(node))
+
+    # Memory
+
+    def _of_contents(self, node: Contents) -> tuple[np.dtype[Any], _Code]:
+        """Return the type of memory that a node means, and the code of its address."""
+        dtype = WORD
+        name = C_TYPES.get(node.type, node.type)
+        if node.type and name not in VIEWS:
+            known = ", ".join((*VIEWS, *C_TYPES))
+            raise Mistake(f"'{node.type}' is no type, there are {known}", node)
+        if node.type:
+            dtype = VIEWS[name]
+        elif isinstance(node.address, Name):
+            dtype = self.resolver.element_type(node.address.text) or WORD
+        code = self._code(node.address)
+        return dtype, _Code(self._whole(code, "an address"), True, 64, code.live, code.is_constant)
+
+    def _memory(self, dtype: np.dtype[Any], address: _Code) -> _Code:
+        access = memory(self.resolver.device, "memory", dtype)
+        self.accesses.append((access, (address,)))
+        text = f"{self._name(access.read)}({address.text})"
+        if not access.whole:
+            return _Code(text)
+        return _Code(text, True, min(access.bits, 63), self._inline(access, (address,)))
+
+    def _repeated(self, node: Repeated) -> _Code:
+        count = node.count
+        if not isinstance(count, Number) or not 1 <= count.value <= MOST_REPEATED:
+            raise Mistake(f"after @ comes a number from 1 to {MOST_REPEATED:,}", count)
+        path = grammar.path_of(node.first)
+        if isinstance(node.first, Contents):
+            dtype, address = self._of_contents(node.first)
+        else:
+            dtype = (path and self.resolver.path_type(path)) or WORD
+            address = self._address_of(AddressOf(node.start, node.end, node.first))
+        access = memory_span(self.resolver.device, "memory", dtype)
+        part = _Code(f"slice(0, {count.value})")
+        self.accesses.append((access, (address, part)))
+        return _Code(f"{self._name(access.read)}({address.text}, {part.text})")
+
+    def _address_of(self, node: AddressOf) -> _Code:
+        operand = node.operand
+        if isinstance(operand, Contents):
+            return self._of_contents(operand)[1]
+        path = grammar.path_of(operand)
+        if path is None:
+            raise Mistake("only memory has an address", operand)
+        constant = self.resolver.constant(path, False)
+        if constant is not None:
+            return _number(constant)
+        access, nodes = self.resolver.access(path, False)
+        if access.extent is None:
+            what = self.text[operand.start : operand.end]
+            raise Mistake(f"{what} is not in memory, it has no address", operand)
+        codes = tuple(self._subscript(item) for item in nodes)
+        name = self._name(partial(_first_address, access))
+        is_constant = all(code.is_constant for code in codes)
+        text = f"{name}({', '.join(code.text for code in codes)})"
+        return _Code(text, True, 33, "", is_constant)
 
     def _path(self, path: grammar.Path, top: bool) -> _Code:
         constant = self.resolver.constant(path, top)
@@ -307,6 +382,12 @@ class _Compiler:
     def _whole(self, code: _Code, what: str) -> str:
         """Return the text of a node that must be a whole number; `what` names it in the message."""
         return code.text if code.whole else f"{self._name(partial(_as_whole, what))}({code.text})"
+
+
+def _first_address(access: Access, *indices: Any) -> int:
+    """Return the address of the first byte that an access reads."""
+    assert access.extent is not None
+    return access.extent(*indices)[0]
 
 
 def _as_whole(what: str, value: Any) -> int:

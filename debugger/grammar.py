@@ -1,7 +1,8 @@
 """Parses the debugger's expressions: the assembler's grammar extended by paths into state.
 
-Examples are `pe[1,0].3.q1.level` and `sum(pe[*,*].*.macs)`. This module adds three forms to
-`asm/grammar.lark`: members after subscripts, `*` for all indices, and functions of sets.
+Examples are `pe[1,0].3.q1.level` and `sum(pe[*,*].*.macs)`. This module adds four forms to
+`asm/grammar.lark`: members after subscripts, `*` for all indices, functions of sets, and GDB's
+operators on memory (`*E`, `&E`, `E@N`, `{TYPE}E`).
 """
 
 from __future__ import annotations
@@ -18,6 +19,11 @@ from macaw.asm.syntax import Call, Group, Indexed, Mistake, Name, Node
 _MORE = r"""
 %extend primary: word_path
        | NAME "(" expression ("," expression)* ")" -> call
+%override ?product: repeated | product ("*" | "/" | "%") repeated
+?repeated: unary | unary "@" primary
+%extend unary: "*" unary                -> contents
+       | "&" unary                      -> address_of
+       | "{" NAME "}" unary             -> typed
 word_path: NAME subscripts tail+
 tail: MEMBER [subscripts]
 %extend subscript: "*"                   -> every
@@ -38,7 +44,44 @@ class Path(Node):
     steps: tuple[str | tuple[Node, ...], ...]  # the name of a member, or subscripts
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Contents(Node):
+    """Memory at an address: `*E`, or `{TYPE}E` if `type` names a type."""
+
+    address: Node
+    type: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AddressOf(Node):
+    """The address of a symbol, a tensor, an element or memory: `&E`."""
+
+    operand: Node
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Repeated(Node):
+    """Several elements of memory, from that of an expression on: `E@N`."""
+
+    first: Node
+    count: Node
+
+
 class _Builder(grammar.Builder):
+    def contents(self, children: list[Token | Node]) -> Node:
+        return Contents(_start(children[0]), _end(children[-1]), _node(children[-1]))
+
+    def typed(self, children: list[Token | Node]) -> Node:
+        start, end = _start(children[0]), _end(children[-1])
+        return Contents(start, end, _node(children[-1]), str(children[1]))
+
+    def address_of(self, children: list[Token | Node]) -> Node:
+        return AddressOf(_start(children[0]), _end(children[-1]), _node(children[-1]))
+
+    def repeated(self, children: list[Token | Node]) -> Node:
+        first, _, count = children
+        return Repeated(_start(first), _end(count), _node(first), _node(count))
+
     def every(self, children: list[Token]) -> Node:
         token = children[0]
         return Every(token.start_pos or 0, token.end_pos or 0)
@@ -71,6 +114,19 @@ class _Builder(grammar.Builder):
         assert isinstance(last, Token)
         arguments = tuple(child for child in children if isinstance(child, Node))
         return Call(head.start_pos or 0, last.end_pos or 0, str(head), arguments)
+
+
+def _start(child: Token | Node) -> int:
+    return child.start if isinstance(child, Node) else child.start_pos or 0
+
+
+def _end(child: Token | Node) -> int:
+    return child.end if isinstance(child, Node) else child.end_pos or 0
+
+
+def _node(child: Token | Node) -> Node:
+    assert isinstance(child, Node)
+    return child
 
 
 @lru_cache(maxsize=1)

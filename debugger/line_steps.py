@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
@@ -50,6 +50,17 @@ class LineStepper:
             is_other = core.retired > retired and self._is_other(first)
             if is_other or stop.reason != "step":
                 return stop, is_other
+
+    def step_instruction(self) -> tuple[Stop, bool]:
+        """Execute one instruction; a call is executed up to its return.
+
+        Returns the stop, and whether the core has completed the instruction.
+        """
+        at = self.core.next_address
+        if at is not None and self.code.calls(at):
+            return self._step_over(at)
+        stop = self.runner.live(partial(self.runner.step, self.core.name, 1))
+        return stop, stop.reason == "step"
 
     def _is_other(self, first: Line | None) -> bool:
         """Return whether the core has left the line `first`, or is at its start again.
@@ -136,18 +147,57 @@ class LineStepper:
         Also return how many instructions the core had completed there. If there is no previous
         line, the position is the start of the run. Raises `Interruption`.
         """
+        return self._search_back(partial(self._line_start, over=over))
+
+    def back_instruction(self) -> tuple[Position, int]:
+        """Return the position before the previous instruction outside of called functions.
+
+        Also return how many instructions the core had completed there. If there is none, the
+        position is the start of the run. Raises `Interruption`.
+        """
+        return self._search_back(lambda ends: next(self._outside(ends), None))
+
+    def back_call(self) -> tuple[Position, int]:
+        """Return the position before the call that led into the present function.
+
+        Also return how many instructions the core had completed there. If no call led here, the
+        position is the start of the run. Raises `Interruption`.
+        """
+        return self._search_back(self._last_call)
+
+    def _search_back(
+        self, find: Callable[[list[InstructionEnd]], int | None]
+    ) -> tuple[Position, int]:
+        """Return the position of an instruction in the past, as `back` does.
+
+        `find(ends)` returns its index in the ends of the core's last instructions, None if it is
+        earlier; the list then gets longer until it starts with the run.
+        """
         runner, name = self.runner, self.core.name
         now, retired = runner.debuggee.device.position, self.core.retired
         count = _FEW
         while True:
             ends = instruction_ends(runner, name, count, now, retired)
-            goal = self._line_start(ends, over)
+            goal = find(ends)
             if goal is not None:
                 end = ends[goal + 1].position if goal + 1 < len(ends) else now
                 return self.stops.last(ends[goal].position, end), ends[goal].retired
             if ends[0].position == START:
                 return START, ends[0].retired
             count *= 8
+
+    def _last_call(self, ends: list[InstructionEnd]) -> int | None:
+        """Return the index in `ends` of the call into the present function, None without one."""
+        depth = 0
+        for at in range(len(ends) - 1, -1, -1):
+            address = ends[at].address
+            if address is not None and self.code.returns(address):
+                depth += 1
+            elif address is not None and self.code.calls(address):
+                if depth == 0:
+                    return at
+                depth -= 1
+        return None
 
     def _line_start(self, ends: list[InstructionEnd], over: bool) -> int | None:
         """Return the index in `ends` of the position where the core's last line starts.

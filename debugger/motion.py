@@ -143,6 +143,17 @@ class Motion:
                 return self._finish(raw, done if is_done else done - 1)
         return self._finish(raw, count)
 
+    def nexti(self, count: int = 1) -> StopRecord:
+        """Execute `count` instructions of the first focused core; a call counts as one."""
+        self._check_count(count)
+        self._check_runs()
+        for done in range(1, count + 1):
+            raw, is_done = self._line_stepper().step_instruction()
+            self._add_stop_position()
+            if raw.reason != "step" or not self.core.running:
+                return self._finish(raw, done if is_done else done - 1)
+        return self._finish(raw, count)
+
     def step_range(self, begin: int, end: int, over: bool = False) -> StopRecord:
         """Run until the first focused core leaves the addresses from `begin` to before `end`.
 
@@ -260,12 +271,29 @@ class Motion:
         With `over`, lines of the functions that it called do not count. A point on the way stops
         it.
         """
+        return self._step_lines_back(count, lambda stepper: stepper.back(over))
+
+    def nexti_back(self, count: int = 1) -> StopRecord:
+        """Go back `count` instructions of the first focused core, over calls as `nexti` goes.
+
+        A point on the way stops it.
+        """
+        return self._step_lines_back(count, LineStepper.back_instruction)
+
+    def finish_back(self) -> StopRecord:
+        """Go back to the call that led into the present function; a point on the way stops it."""
+        return self._step_lines_back(1, LineStepper.back_call)
+
+    def _step_lines_back(
+        self, count: int, back: Callable[[LineStepper], tuple[Position, int]]
+    ) -> StopRecord:
+        """Go back `count` times to the position that `back` returns."""
         self._check_count(count)
         record, name = self.last_stop, self.core.name
         for done in range(1, count + 1):
             now = self.device.position
             try:
-                goal, retired = self._line_stepper().back(over)
+                goal, retired = back(self._line_stepper())
             except Interruption as interruption:
                 return self._finish(interruption.stop)
             less = partial(self._lines_back, name, retired, done)

@@ -12,6 +12,7 @@ from macaw.asm.syntax import Call, Mistake, Name, Node, Number, Slice
 from macaw.debugger.grammar import Every, Path
 from macaw.debugger.places import Place, PlaceError, expand, kinds
 from macaw.debugger.state_paths import Members
+from macaw.debugger.user_values import printed_access, variable_access
 from macaw.debugger.values import VIEWS, WORD, Access, AccessError, array, memory, memory_span
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class NameResolver:
         self.uses_focus = False  # a name was a member of the focus
         self.device = debuggee.device
         self.program = debuggee.program
+        self.user_values = debuggee.user_values
         self.check = debuggee.interrupts.check
 
     def constant(self, path: Path, top: bool) -> int | None:
@@ -54,6 +56,18 @@ class NameResolver:
         # As in a source: a constant that `.equ` has set to a negative number is negative.
         value = symbol.value
         return value - (1 << 32) if symbol.section is None and value >> 31 else value
+
+    def element_type(self, name: str) -> np.dtype[Any] | None:
+        """Return the type of a tensor's elements, None if the name is not that of a tensor."""
+        tensor = self._tensor(name)
+        return None if tensor is None else np.dtype(tensor.dtype).newbyteorder("<")
+
+    def path_type(self, path: Path) -> np.dtype[Any] | None:
+        """Return the type of the elements of a path in memory, None if the path does not say it."""
+        for step in path.steps:
+            if isinstance(step, str) and step in VIEWS:
+                return VIEWS[step]
+        return self.element_type(path.head.text)
 
     def function(self, node: Call) -> int:
         """Return the size in bytes that `sizeof(SYMBOL)` means.
@@ -88,7 +102,7 @@ class NameResolver:
     def _access(self, path: Path) -> Resolution:
         name, steps = path.head.text, path.steps
         if name.startswith(FOCUSED):
-            return self._focus_member(name[len(FOCUSED) :], steps)
+            return self._with_dollar(name.removeprefix(FOCUSED), steps)
         if name == MEMORY:
             return self._memory(steps)
         if name in kinds(self.device):
@@ -117,6 +131,17 @@ class NameResolver:
             if name in self._of_focus():
                 raise
             raise Mistake(f"nothing is called '{name}'{self._near(name)}", path.head) from None
+
+    def _with_dollar(self, name: str, steps: Sequence[str | tuple[Node, ...]]) -> Resolution:
+        """Resolve a name that had a `$`: a printed value, a member of the focus, or a variable."""
+        access = None if steps else printed_access(self.user_values, name)
+        if access is not None:
+            return access, ()
+        if steps or name in self._of_focus():
+            return self._focus_member(name, steps)
+        stopped = self.device.stopped
+        exit_code = None if stopped is None else stopped.exit_code
+        return variable_access(self.user_values, name, {"_exitcode": exit_code}), ()
 
     def _near(self, name: str) -> str:
         names = {symbol.name for symbol in self.program.symbols}

@@ -28,6 +28,7 @@ from macaw.debugger.point_checks import check_point, point_targets
 from macaw.debugger.raw_state import memory_commands, raw_register, register_commands
 from macaw.debugger.source_code import SourceCode
 from macaw.debugger.stops import EditRecord, SessionError, Wait, Where
+from macaw.debugger.user_values import UserValues
 from macaw.debugger.where import waits_of
 from macaw.emu.engines import ENGINES
 from macaw.emu.faults import Fault
@@ -199,6 +200,11 @@ class Session(Motion):
         target.set(self.read(value) if isinstance(value, str) else value)
         self.note_edit(*([f"set {text} = {value}"] if isinstance(value, str | int) else []))
         return target.value()
+
+    @property
+    def user_values(self) -> UserValues:
+        """The values that commands keep: printed values and convenience variables."""
+        return self._debuggee.user_values
 
     def note_edit(self, *commands: str) -> None:
         """Record that the user has changed state; drop the checkpoints after the present.

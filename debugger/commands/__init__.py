@@ -11,11 +11,15 @@
 | `text` | answers as plain text |
 | `manual` | the commands as a page |
 | `running`, `points`, `printing`, `information`, `data`, `why`, `screen` | what the commands do |
-| `saving`, `general` | commands for sessions as files; commands for scripts and help |
+| `frames`, `threads`, `source_listing`, `searching`, `text_output` | the same |
+| `saving`, `general`, `scripting` | commands for sessions as files, for scripts and help |
+| `blocks`, `user_commands` | commands whose body ends with `end`, and those that a user makes |
+| `gdb_spellings`, `gdb_advice` | what GDB's users type: rewritten, or answered by an advice |
 """
 
 from macaw.debugger.commands import (
     data,
+    frames,
     general,
     information,
     points,
@@ -23,11 +27,17 @@ from macaw.debugger.commands import (
     running,
     saving,
     screen,
+    scripting,
+    searching,
+    source_listing,
+    text_output,
+    threads,
     why,
 )
 
 __all__ = [
     "data",
+    "frames",
     "general",
     "information",
     "points",
@@ -35,5 +45,10 @@ __all__ = [
     "running",
     "saving",
     "screen",
+    "scripting",
+    "searching",
+    "source_listing",
+    "text_output",
+    "threads",
     "why",
 ]  # imported so that their rows are in the table

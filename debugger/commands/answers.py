@@ -50,6 +50,7 @@ class Answer:
     data: Any = None  # the same as a record, for JSON
     leaves: bool = False  # the debugger ends
     differs: bool = False  # `diff` found a difference
+    silent: bool = False  # a text does not show `stopped`
 
     def json(self) -> dict[str, Any]:
         """Return the answer as values for JSON."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from macaw.debugger.commands.formats import Format
+from macaw.debugger.commands.user_commands import UserCommand
 from macaw.debugger.layout import Arrangement
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class Displays:
 
     rows: dict[int, tuple[str, Format]] = field(default_factory=dict)
     focus: dict[int, str] = field(default_factory=dict)  # in which each was set
+    disabled: set[int] = field(default_factory=set)  # those that no stop shows
     last: int = 0
 
     def add(self, text: str, form: Format, focus: str) -> int:
@@ -44,6 +46,7 @@ class Displays:
         """Remove displays by their numbers. If none are left, numbers start at 1 again."""
         for number in numbers:
             del self.rows[number], self.focus[number]
+            self.disabled.discard(number)
         self.last = self.last if self.rows else 0
 
 
@@ -55,10 +58,14 @@ class Context:
     files: Files
     allow_shell: bool  # `shell` and `python` may be used
     run_lines: RunLines  # executes lines of a script: `macaw.debugger.commands.interpreter`
+    opens_block: Callable[[str], bool]  # whether lines up to `end` follow a line
     history: list[str] = field(default_factory=list)  # lines that were typed
     cursor: MemoryCursor = field(default_factory=MemoryCursor)
     displays: Displays = field(default_factory=Displays)
     arrangement: Arrangement = field(default_factory=Arrangement)  # of the screen, if there is one
     counters: Counts = field(default_factory=dict)  # at the last `info perf`
     list_position: tuple[str, int] | None = None  # of `list`: file, the next line
+    list_start: tuple[str, int] | None = None  # and the first line that it has shown
+    frame: int = 0  # the call that `frame`, `up` and `down` have chosen, 0 is the innermost
+    user_commands: dict[str, UserCommand] = field(default_factory=dict)
     python_names: dict[str, Any] = field(default_factory=dict)  # of `python`

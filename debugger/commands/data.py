@@ -13,7 +13,7 @@ from macaw.debugger.commands.answers import Answer
 from macaw.debugger.commands.displays import symbol_names
 from macaw.debugger.commands.formats import Format, format_value
 from macaw.debugger.commands.line import CommandError, Line
-from macaw.debugger.commands.operands import address_text, evaluate, expression
+from macaw.debugger.commands.operands import address_text, assign, evaluate, expression
 from macaw.debugger.commands.table import command
 from macaw.debugger.commands.usage import quote
 from macaw.debugger.values import differences
@@ -26,10 +26,7 @@ LISTED = 8  # differences that `diff` lists
 
 @command("set E = V", "data", "set a register, a queue, memory or a tensor to a value")
 def _set(context: Context, line: Line) -> Answer:
-    session = context.session
-    target = expression(context, line)
-    target.set(evaluate(context, line, "V"))
-    session.note_edit(f"set {line.get('E')} = {line.get('V')}")
+    target = assign(context, line)
     value = format_value(target.value(), Format(), symbol_names(context))
     return answers.table(answers.VALUE, [(line.get("E"), value)])
 

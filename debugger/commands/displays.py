@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from macaw.debugger.commands import answers
 from macaw.debugger.commands.answers import Answer
-from macaw.debugger.commands.formats import format_value
+from macaw.debugger.commands.code import instructions
+from macaw.debugger.commands.formats import Format, format_value
 from macaw.debugger.commands.line import CommandError
 from macaw.debugger.commands.operands import display_value, symbol_at
 from macaw.debugger.expressions import ExpressionError
@@ -19,19 +20,35 @@ if TYPE_CHECKING:
 
 
 def display_answers(context: Context) -> tuple[Answer, ...]:
-    """Return one table of all displays with their present values, or nothing without displays."""
-    rows = [(number, *_row(context, number)) for number in context.displays.rows]
+    """Return one table of the enabled displays with their present values, nothing without any."""
+    displays = context.displays
+    numbers = [number for number in displays.rows if number not in displays.disabled]
+    rows = [(number, *_row(context, number)) for number in numbers]
     return (answers.table(answers.DISPLAY, rows),) if rows else ()
 
 
 def _row(context: Context, number: int) -> tuple[str, Any]:
     text, form = context.displays.rows[number]
     try:
-        session = context.session
-        value = display_value(session, session.expression(text))
-        return text, format_value(value, form, symbol_names(context))
+        return text, display_cell(context, text, form)
     except (ExpressionError, PlaceError, CommandError, SessionError) as error:
         return text, f"({error})"
+
+
+def display_cell(context: Context, text: str, form: Format) -> Any:
+    """Return the value of a display as its format prints it; with `i`, instructions at an address.
+
+    Raises `CommandError`, `ExpressionError`.
+    """
+    session = context.session
+    if form.letter == "i":
+        place = session.read(f"({text}) + 0")
+        if not isinstance(place, int):
+            raise CommandError(f"{text} is no address")
+        rows = instructions(session, place, form.count or 1)
+        return "\n".join(f"{row.mark:2} {row.where}  {row.text}" for row in rows)
+    value = display_value(session, session.expression(text))
+    return format_value(value, form, symbol_names(context))
 
 
 def symbol_names(context: Context) -> Callable[[int], str]:

@@ -6,11 +6,14 @@ import os
 import signal
 import subprocess
 from dataclasses import replace
+from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from macaw.debugger.commands import answers
 from macaw.debugger.commands.answers import Answer
+from macaw.debugger.commands.completion import completions
+from macaw.debugger.commands.gdb_spellings import HABITS
 from macaw.debugger.commands.line import CommandError, Line
 from macaw.debugger.commands.table import COMMANDS, GROUPS, Command, candidates, command, find
 
@@ -27,9 +30,15 @@ OUTPUT = 1 << 16  # characters that an answer shows of a command's output
     "rest",
     "explain the command NAME, or list those that start with NAME; without NAME: list all",
     aliases=("h",),
+    details="help gdb: what GDB's users type, and the same here",
 )
 def _help(context: Context, line: Line) -> Answer:
     name = line.get("NAME")
+    if name == "gdb":
+        return answers.table(("in GDB", "here"), HABITS)
+    if name in context.user_commands:
+        own = context.user_commands[name]
+        return answers.text([*own.meaning] or [f"{name}, a command of your own:", *own.lines], name)
     if name is not None:
         matches = candidates(name)
         if len(matches) > 1:
@@ -91,11 +100,6 @@ def _failure(line: Line, before: tuple[Answer, ...], place: str, answer: Answer)
     return replace(failure, answers=before)
 
 
-@command("echo TEXT", "rest", "print a text")
-def _echo(context: Context, line: Line) -> Answer:
-    return answers.text([line.get("TEXT") or ""])
-
-
 @command("shell TEXT", "rest", "run a shell command (with --allow-shell)")
 def _shell(context: Context, line: Line) -> Answer:
     _check_allowed(context, "shell")
@@ -128,10 +132,36 @@ def _run(context: Context, text: str) -> tuple[int, str]:
                 return process.returncode, "".join(streams)
 
 
+@command("pwd", "rest", "show the folder in which names of files begin")
+def _pwd(context: Context, line: Line) -> Answer:
+    return answers.text([str(Path.cwd())])
+
+
+@command("cd [FILE]", "rest", "change the folder in which names of files begin; default: your own")
+def _cd(context: Context, line: Line) -> Answer:
+    name = line.get("FILE") or "~"
+    try:
+        os.chdir(Path(name).expanduser())
+    except (OSError, RuntimeError) as error:  # RuntimeError: ~NAME without such a user
+        why = error.strerror if isinstance(error, OSError) else error
+        raise CommandError(f"{name}: {why}", at=line.whole) from None
+    return answers.text([str(Path.cwd())])
+
+
+@command("complete TEXT", "rest", "list the words that the end of a line may become")
+def _complete(context: Context, line: Line) -> Answer:
+    text = line.get("TEXT") or ""
+    head = text[: len(text) - len(text.split()[-1])] if text and not text[-1].isspace() else text
+    return answers.text(head + word for word in completions(context.session, text))
+
+
 @command(
-    "python TEXT",
+    "python [TEXT]",
     "rest",
-    "run a line of Python; the name `session` is this session (with --allow-shell)",
+    "run a line of Python, or the lines up to `end` (with --allow-shell)",
+    aliases=("py",),
+    details="the name `session` is this session",
+    body=True,
 )
 def _python(context: Context, line: Line) -> Answer:
     _check_allowed(context, "python")
@@ -141,10 +171,13 @@ def _python(context: Context, line: Line) -> Answer:
     out = StringIO()
     try:
         with redirect_stdout(out), context.session.interrupts.user_code():
-            exec(
-                compile(f"{line.get('TEXT') or ''}\n", "<python>", "single"),
-                context.python_names,
+            text = line.get("TEXT")
+            code = (
+                compile("\n".join(line.body) + "\n", "<python>", "exec")
+                if text is None
+                else compile(f"{text}\n", "<python>", "single")
             )
+            exec(code, context.python_names)
     except KeyboardInterrupt:
         context.session.interrupts.take()
         raise CommandError("interrupted") from None

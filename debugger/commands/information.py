@@ -1,23 +1,24 @@
-"""The commands `info`, `list` and `disassemble`: tables of the program and of the state."""
+"""The command `info`: tables of the program and of the state."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from macaw.debugger.commands import answers, groups
+from macaw.debugger.commands import program_information as of_program
 from macaw.debugger.commands.answers import Answer
-from macaw.debugger.commands.code import around, source_lines
-from macaw.debugger.commands.line import CommandError, Line, parse_number
-from macaw.debugger.commands.operands import address
+from macaw.debugger.commands.frames import frame_table
+from macaw.debugger.commands.line import CommandError, Line
 from macaw.debugger.commands.points import points_table
 from macaw.debugger.commands.table import command
 from macaw.debugger.commands.text import brief
 from macaw.debugger.counters import counter_units, read_counters
 from macaw.debugger.places import Place, counts, places
+from macaw.debugger.point import WATCHES
 from macaw.debugger.state_paths import Members
 from macaw.debugger.values import AccessError
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from macaw.debugger.commands.context import Context
     from macaw.debugger.session import Session
 
-LINES = 10  # of source, or instructions, that are shown
 MOST = 1000  # rows of a table
 
 
@@ -71,11 +71,9 @@ def _registers(context: Context, text: str | None) -> Answer:
         for one in file.names
         for name in one
     }
-    if text is not None and text in names:
-        value = session.read(f"${text}")
-        if isinstance(value, np.ndarray):
-            return answers.table(answers.VALUE, [(text, value.tolist())])
-        return answers.table(("register", "value", ""), [(text, value, _hexadecimal(value))])
+    words = [word.removeprefix("$") for word in (text or "").split()]
+    if words and all(word in names or word == "pc" for word in words):
+        return _named_registers(session, words)
     rows: list[tuple[Any, ...]] = []
     for place in _places(context, text):
         session.interrupts.check()
@@ -88,6 +86,17 @@ def _registers(context: Context, text: str | None) -> Answer:
         if len(rows) > MOST:
             raise CommandError(f"more than {MOST:,} registers are too many", "name less of them")
     return answers.table(("core", "register", "", "", "value"), rows)
+
+
+def _named_registers(session: Session, names: Sequence[str]) -> Answer:
+    """Return registers of the focus by their names; vector registers as arrays."""
+    values = [(name, session.read(f"${name}")) for name in names]
+    if any(isinstance(value, np.ndarray) for _, value in values):
+        rows = [(name, np.asarray(value).tolist()) for name, value in values]
+        return answers.table(answers.VALUE, rows)
+    return answers.table(
+        ("register", "value", ""), [(name, value, _hexadecimal(value)) for name, value in values]
+    )
 
 
 def _value(members: Members, name: str) -> Any:
@@ -236,6 +245,19 @@ def _breakpoints(context: Context, text: str | None) -> Answer:
     return points_table(context)
 
 
+def _watchpoints(context: Context, text: str | None) -> Answer:
+    return points_table(context, WATCHES)
+
+
+def _displays(context: Context, text: str | None) -> Answer:
+    displays = context.displays
+    rows = [
+        (number, "no" if number in displays.disabled else "yes", str(form) or None, expression)
+        for number, (expression, form) in displays.rows.items()
+    ]
+    return answers.table(("number", "enabled", "format", "expression"), rows)
+
+
 _INFO: Mapping[str, tuple[Callable[[Context, str | None], Answer], str]] = {
     "cores": (_cores, "the instruction of each core, and what it waits for"),
     "registers": (_registers, "registers of the focus or of places; or one register by its name"),
@@ -255,6 +277,17 @@ _INFO: Mapping[str, tuple[Callable[[Context, str | None], Answer], str]] = {
     ),
     "symbols": (_symbols, "symbols and tensors; with TEXT, those whose names contain it"),
     "mem": (_mem, "sections and tensors by address; or the memory that has an address"),
+    "frame": (frame_table, "the chosen call, and where it returns to"),
+    "line": (of_program.line_table, "the addresses of a line; without TEXT: of the present one"),
+    "source": (of_program.source_table, "the source file of the focus"),
+    "sources": (of_program.sources_table, "the source files of the program"),
+    "functions": (of_program.functions_table, "labels of code; with TEXT, those that match it"),
+    "variables": (of_program.variables_table, "labels of data and tensors, as functions"),
+    "address": (of_program.address_answer, "the address of a symbol or a tensor"),
+    "symbol": (of_program.symbol_answer, "the symbol at an address"),
+    "program": (of_program.program_answer, "where and why the program has stopped"),
+    "watchpoints": (_watchpoints, "watches"),
+    "display": (_displays, "the expressions of `display`"),
     "checkpoints": (
         _checkpoints,
         "checkpoints with a number; with `all`, also those that the debugger has made",
@@ -272,84 +305,3 @@ _INFO: Mapping[str, tuple[Callable[[Context, str | None], Answer], str]] = {
 def _info(context: Context, line: Line) -> Answer:
     (what,) = line.words
     return _INFO[what][0](context, line.get("TEXT") or None)
-
-
-@command(
-    "disassemble [E]", "look", "list instructions around an address; without E: around the focus"
-)
-def _disassemble(context: Context, line: Line) -> Answer:
-    session = context.session
-    place = address(context, line) if line.get("E") else session.core.next_address
-    if place is None:
-        raise CommandError(f"{session.core.name} has no address", "give one, or a focus that runs")
-    before = 0 if line.get("E") else LINES // 3
-    rows = [
-        (row.mark, row.where, row.text, f"{row.line[0]}:{row.line[1]}" if row.line else None)
-        for row in around(session, place, before, LINES)
-    ]
-    return answers.table(("", "address", "instruction", "source"), rows)
-
-
-@command(
-    "list [LOC]",
-    "look",
-    "list source around a line or symbol; without LOC: around the focus, then the next lines",
-    aliases=("l",),
-    repeats=True,
-    alone=True,
-)
-def _list(context: Context, line: Line) -> Answer:
-    file, number = _line_of(context, line.get("LOC"))
-    lines = source_lines(file)
-    first = max(1, number)
-    if first > len(lines):
-        raise CommandError(f"{file} has {len(lines)} lines")
-    here = context.session.where()
-    rows = [
-        ("=>" if (here.file, here.line) == (file, at) else "", at, lines[at - 1])
-        for at in range(first, min(len(lines), first + LINES - 1) + 1)
-    ]
-    context.list_position = file, first + len(rows)
-    return answers.table(("", "line", file), rows)
-
-
-def _line_of(context: Context, text: str | None) -> tuple[str, int]:
-    """Return the file and the first line that `list` shows."""
-    session = context.session
-    here, last = session.where(), session.last_stop.where
-    if here.file is None and last is not None and last.core == here.core:
-        here = last  # the core has ended there
-    if text is None:
-        if context.list_position is not None:
-            return context.list_position
-        if here.file is None or here.line is None:
-            raise CommandError(f"{here.core} is at no line of a source", "list FILE:LINE, a symbol")
-        return here.file, here.line - LINES // 2
-    file, colon, line_text = text.rpartition(":")
-    if text.isdecimal() and here.file is not None:
-        return here.file, parse_number(text, base=10) - LINES // 2
-    if colon and line_text.isdecimal():
-        return _file(context, file), parse_number(line_text, base=10) - LINES // 2
-    try:
-        symbol = session.program.symbol(text)
-    except KeyError:
-        raise CommandError(
-            f"no symbol is called '{text}'", "FILE:LINE, a line, or a symbol"
-        ) from None
-    line = session.program.line_at(symbol.value)
-    if line is None:
-        raise CommandError(f"{text} is at no line of a source")
-    return line.file, line.line - LINES // 2
-
-
-def _file(context: Context, text: str) -> str:
-    """Return the source file whose path is this text or ends with it. Raises `CommandError`."""
-    files = sorted(set(_files(context.session)))
-    matches = [name for name in files if name == text or name.endswith(f"/{text}")]
-    if len(matches) != 1:
-        raise CommandError(f"no source of the program is called '{text}'", ", ".join(files[:8]))
-    return matches[0]
-
-
-def _files(session: Session) -> Iterator[str]:
-    yield from session.program.source_files

@@ -8,12 +8,17 @@ from typing import TYPE_CHECKING
 
 from macaw.debugger.commands import answers
 from macaw.debugger.commands.answers import Answer, Mark
+from macaw.debugger.commands.blocks import MOST as MOST_LINES
+from macaw.debugger.commands.blocks import Block, add_line
 from macaw.debugger.commands.completion import completions
 from macaw.debugger.commands.context import Context
 from macaw.debugger.commands.displays import display_answers
+from macaw.debugger.commands.gdb_advice import advice_for
+from macaw.debugger.commands.gdb_spellings import respell
 from macaw.debugger.commands.line import CommandError, Line
 from macaw.debugger.commands.table import Command, find, split
 from macaw.debugger.commands.usage import UsageError, match
+from macaw.debugger.commands.user_commands import UserCommand, lines_of_call
 from macaw.debugger.expressions import ExpressionError
 from macaw.debugger.places import PlaceError
 from macaw.debugger.stops import SessionError
@@ -24,9 +29,11 @@ if TYPE_CHECKING:
     from macaw.debugger.session import Session
     from macaw.debugger.stops import StopRecord
 
+PROMPT = "(macaw) "
 DEEPEST = 16  # scripts that call scripts
 LONGEST = 1 << 16  # characters of a line
 MOST_STOPS = 10_000  # whose points' commands are executed, one stop leading to the next
+SILENT = "silent"  # as a point's first command: the stop is not shown
 MOST_ANSWERS = 1000  # of the commands of points, that an answer holds
 
 
@@ -48,7 +55,7 @@ class Interpreter:
 
         `allow_shell` permits the commands `shell` and `python`.
         """
-        self.context = Context(session, files, allow_shell, self.run_lines)
+        self.context = Context(session, files, allow_shell, self.run_lines, self.opens_block)
         self.context.python_names["session"] = session
         self.on_answer = on_answer
         self._repeat_line = ""  # what an empty line stands for
@@ -56,6 +63,7 @@ class Interpreter:
         self._on_output = session.on_output
         session.on_output = self._write
         self._depth = 0  # of scripts
+        self._block: Block | None = None  # whose lines follow
         self._in_point_commands = False
 
     @property
@@ -73,15 +81,37 @@ class Interpreter:
         """The user's choice of panels and sizes, for a screen."""
         return self.context.arrangement
 
+    @property
+    def in_block(self) -> bool:
+        """Whether the next line belongs to the body of a command such as `define`."""
+        return self._block is not None
+
+    @property
+    def prompt(self) -> str:
+        """The text before the next line: `>` in the body of a command."""
+        return "> " if self.in_block else PROMPT
+
+    def end_input(self) -> Answer | None:
+        """End the input: return an error if a block lacks its `end`, else None."""
+        block, self._block = self._block, None
+        return None if block is None else answers.error(f"'{block.head}' lacks its `end`")
+
     def execute(self, line: str, keep: bool = True) -> Answer:
         """Execute a command line and return its answer. Errors become answers; nothing is raised.
 
         An empty line repeats the last command, if it can be repeated. `keep` adds the line to the
-        history.
+        history. If lines up to `end` follow a command, the answer to `end` is that of the command.
         """
         text = line.strip()
         if len(text) > LONGEST:
             return answers.error(f"a line of {len(text)} characters is too long")
+        if self._block is not None:
+            answer = self._add_to_block(self._block, line.rstrip())
+            if keep and text:
+                self.history.append(text)
+            if self.on_answer is not None:
+                self.on_answer(text, answer)
+            return answer
         if not text:
             text = self._repeat_line
         if not text or text.startswith("#"):
@@ -103,14 +133,61 @@ class Interpreter:
         self._repeat_line = repeat_line
         return answer
 
-    def _answer(self, text: str) -> Answer:
+    def _add_to_block(self, block: Block, text: str) -> Answer:
+        """Add a line to the open block; at its `end`, execute the block's command."""
+        if not text or text.lstrip().startswith("#"):
+            return answers.message()
+        if len(block.lines) >= MOST_LINES:
+            self._block = None
+            return answers.error(f"'{block.head}' has more than {MOST_LINES:,} lines")
+        if not add_line(block, text, self.opens_block):
+            return answers.message()
+        self._block = None
+        return self._answer(block.head, tuple(block.lines))
+
+    def opens_block(self, text: str) -> bool:
+        """Return whether lines up to `end` follow a command line."""
+        try:
+            row, line = self.parse(respell(text))
+        except (CommandError, UsageError):
+            return False
+        return row.body and line.get("TEXT") is None
+
+    def _answer(self, text: str, body: tuple[str, ...] | None = None) -> Answer:
+        """Return the answer to a line; `body` has the lines up to its `end`, None without them."""
+        line = respell(text)
+        answer = self._answer_to(line, body)
+        if answer.kind != "error":
+            return answer
+        advice = advice_for(text)
+        if advice is not None:
+            return answers.error(advice.message, hint=advice.hint)
+        if body is not None:
+            return replace(answer, mark=None)  # the mark is of the first line, not of `end`
+        if answer.mark is not None and line != text:
+            shift = len(text) - len(line)
+            begin = max(0, answer.mark.begin + shift)
+            mark = Mark(begin, max(begin + 1, answer.mark.end + shift))
+            return replace(answer, mark=mark)
+        return answer
+
+    def _answer_to(self, text: str, body: tuple[str, ...] | None) -> Answer:
         row = None
         try:
+            word, _, offset = split(text)
+            if word in self.context.user_commands:
+                return self._call(self.context.user_commands[word], text[offset:])
             row, line = self.parse(text)
+            if row.body and line.get("TEXT") is None:
+                if body is None:
+                    self._block = Block(text)
+                    return answers.message()
+                line = replace(line, body=body)
             self._repeat_line = (row.name if row.alone else text) if row.repeats else ""
             answer = row.act(self.context, line).of(row.name)
             if answer.kind == "stop":
                 self.context.list_position = None
+                self.context.frame = 0
                 displays = display_answers(self.context)
                 answer = replace(answer, answers=(*answer.answers, *displays))
                 answer = self._with_point_commands(answer)
@@ -127,6 +204,23 @@ class Interpreter:
             return answers.error("there is not enough memory for that")
         except ExpressionError as error:
             return answers.error(error.message, hint=error.hint)
+
+    def _call(self, command: UserCommand, text: str) -> Answer:
+        """Execute a command that the user has made. Raises `CommandError`."""
+        try:
+            lines = lines_of_call(command, text)
+        except ValueError as error:
+            raise CommandError(f"{command.name}: {error}") from None
+        replies: list[Answer] = []
+        for number, answer in self.run_lines(lines, command.name):
+            if answer.kind == "error":
+                what = f"{command.name}, line {number}: {answer.message}"
+                return replace(answers.error(what, hint=answer.hint), answers=tuple(replies))
+            replies.append(answer)
+        if len(replies) == 1:
+            return replies[0]
+        leaves = any(answer.leaves for answer in replies)
+        return Answer("done", command.name, answers=tuple(replies[-MOST_ANSWERS:]), leaves=leaves)
 
     def parse(self, text: str) -> tuple[Command, Line]:
         """Return the command and the operands of a line. Raises `CommandError`, `UsageError`."""
@@ -150,6 +244,7 @@ class Interpreter:
         if self._depth >= DEEPEST:
             raise CommandError(f"{what}: scripts that call scripts go deeper than {DEEPEST}")
         self._depth += 1
+        number = 0
         try:
             for number, line in enumerate(lines, 1):
                 if not line.strip() or line.lstrip().startswith("#"):
@@ -160,6 +255,9 @@ class Interpreter:
                 yield number, answer
                 if answer.kind == "error" or answer.leaves or answer.was_interrupted:
                     return
+            unfinished = self.end_input()
+            if unfinished is not None:
+                yield number, unfinished
         finally:
             self._depth -= 1
 
@@ -179,8 +277,11 @@ class Interpreter:
             return answer
         self._in_point_commands = True
         try:
+            first = self._point_commands(answer.stopped)[:1]
             more = self._run_point_commands(answer.stopped)
-            return replace(answer, answers=(*answer.answers, *more))
+            is_silent = first == [SILENT]
+            displays = () if is_silent else answer.answers
+            return replace(answer, answers=(*displays, *more), silent=is_silent)
         finally:
             self._in_point_commands = False
 

@@ -25,6 +25,7 @@ class Line:
     suffix: str = ""  # the text after a slash: `4xw` of `x/4xw`
     text: str = ""  # the arguments as they were typed
     offset: int = 0  # where they start in the line
+    body: tuple[str, ...] = ()  # the lines up to `end`, of a command that has some
 
     def get(self, operand: str) -> str | None:
         """Return the text of an operand, None if the line does not have it."""

@@ -36,6 +36,18 @@ def evaluate(context: Context, line: Line, operand: str = "E", plainly: bool = T
         raise _with_place(error, line, operand) from None
 
 
+def assign(context: Context, line: Line) -> Expression:
+    """Set what operand E names to the value of operand V. Raises `CommandError`.
+
+    Returns the expression. A change of the device counts as an edit; a variable does not.
+    """
+    target = expression(context, line)
+    target.set(evaluate(context, line, "V"))
+    if target.accesses and (target.cores or target.memory):
+        context.session.note_edit(f"set {line.get('E')} = {line.get('V')}")
+    return target
+
+
 def display_value(session: Session, source: Expression) -> Any:
     """Return the value that `print` shows. Raises `ExpressionError`.
 
@@ -58,7 +70,11 @@ def address(context: Context, line: Line, operand: str = "E") -> int:
 
     A tensor or symbol means its address.
     """
-    text = line.get(operand) or ""
+    return address_of(context, line, line.get(operand) or "", operand)
+
+
+def address_of(context: Context, line: Line, text: str, operand: str = "E") -> int:
+    """Return the value of a part of an operand as an address, as `address` does."""
     try:
         value = context.session.read(f"({text}) + 0")
     except ExpressionError as error:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from macaw.debugger.commands import answers
 from macaw.debugger.commands.answers import Answer
 from macaw.debugger.commands.line import CommandError, Line, parse_number
 from macaw.debugger.commands.table import command
-from macaw.debugger.point import Point, PointError
+from macaw.debugger.locations import LocationError
+from macaw.debugger.point import KINDS, Point, PointError
 
 if TYPE_CHECKING:
+    from macaw.asm.program import Program, Symbol
     from macaw.debugger.commands.context import Context
 
+MOST_OF_PATTERN = 1000  # points that one command sets or names
 _PRINTED = re.compile(r'\s*(?P<place>[^,]+?)\s*,\s*"(?P<form>(?:[^"\\]|\\.)*)"\s*(?P<rest>,.*)?')
+_OFFSET = re.compile(r"[+-]\d{1,9}")  # lines from the present one
 _ACCESS = (
     "E: memory, elements of a tensor, registers, queues; by PLACES: only accesses by these cores"
 )
@@ -31,7 +37,20 @@ def _add(context: Context, line: Line, text: str, **more: Any) -> Answer:
         point = context.session.points.add(kind, text, **more)
     except PointError as error:
         raise CommandError(str(error), at=line.whole) from None
-    return answers.message(f"{kind} {point.number}: {point_text(point)}")
+    context.session.user_values.variables["bpnum"] = point.number
+    return answers.message(
+        f"{kind} {point.number}: {point_text(point)}{_places_of(context, point)}"
+    )
+
+
+def _places_of(context: Context, point: Point) -> str:
+    """Return the address and the source line to which a breakpoint's location has led, as text."""
+    if not point.addresses:
+        return ""
+    where = context.session.where(address=point.addresses[0])
+    line = f" {where.file}:{where.line}" if where.file else ""
+    more = f" and {len(point.addresses) - 1} more places" if len(point.addresses) > 1 else ""
+    return f", {point.addresses[0]:#010x}{line}{more}"
 
 
 def point_text(point: Point, condition: bool = True, ignore: bool = True) -> str:
@@ -57,6 +76,11 @@ def _break(context: Context, line: Line) -> Answer:
         if address is None:
             raise CommandError("the focused core is at no instruction", "break LOC says where")
         place = f"*{address:#x}"
+    elif _OFFSET.fullmatch(place):
+        here = context.session.where()
+        if here.file is None or here.line is None:
+            raise CommandError("the focused core is at no line of a source", "break FILE:LINE")
+        place = f"{here.file}:{max(1, here.line + int(place))}"
     more = {"condition": condition, "ignore": ignore, "place": line.get("PLACES") or ""}
     return _add(context, line, place, **more)
 
@@ -65,14 +89,14 @@ command(
     "break [LOC] [at PLACES] [if E] [ignore N]",
     "stop",
     "stop before an instruction; without LOC: before the present one",
-    aliases=("b",),
+    aliases=("b", "br", "hbreak"),
     details=_IF,
 )(_break)
 command(
     "tbreak LOC [at PLACES] [if E] [ignore N]",
     "stop",
     "stop before an instruction once; the breakpoint is then deleted",
-    aliases=("tb",),
+    aliases=("tb", "thbreak"),
     details=_IF,
 )(_break)
 
@@ -105,6 +129,75 @@ def _catch(context: Context, line: Line) -> Answer:
     return _add(context, line, line.get("EVENT") or "", place=place, condition=condition)
 
 
+@command("tcatch EVENT [at PLACES] [if E]", "stop", "stop once when an event happens")
+def _tcatch(context: Context, line: Line) -> Answer:
+    place, condition = line.get("PLACES") or "", line.get("E") or ""
+    catch = replace(line, command="catch")
+    event = line.get("EVENT") or ""
+    return _add(context, catch, event, place=place, condition=condition, temporary=True)
+
+
+@command(
+    "rbreak TEXT",
+    "stop",
+    "stop before each label of code whose name matches a regular expression",
+)
+def _rbreak(context: Context, line: Line) -> Answer:
+    pattern = compile_pattern(line.get("TEXT") or "")
+    program = context.session.program
+    names = [
+        symbol.name
+        for symbol in program.symbols
+        if pattern.search(symbol.name) and _is_code(program, symbol)
+    ]
+    if len(names) > MOST_OF_PATTERN:
+        raise CommandError(f"{len(names)} labels match, at most {MOST_OF_PATTERN} are set at once")
+    if not names:
+        raise CommandError("no label of code matches", "info functions lists them")
+    done = [_add(context, replace(line, command="break"), name) for name in names]
+    return answers.message(*(text for answer in done for text in answer.lines))
+
+
+def _is_code(program: Program, symbol: Symbol) -> bool:
+    """Return whether a symbol is a label of a part that a core executes."""
+    section = program.section_at(symbol.value) if symbol.section else None
+    return section is not None and section.core is not None
+
+
+def compile_pattern(text: str) -> re.Pattern[str]:
+    """Return a regular expression. Raises `CommandError`."""
+    try:
+        return re.compile(text)
+    except re.error as error:
+        raise CommandError(f"'{text}' is no regular expression: {error}") from None
+
+
+@command(
+    "clear [LOC]",
+    "stop",
+    "delete the breakpoints at a location; without LOC: at the present instruction",
+    aliases=("cl",),
+)
+def _clear(context: Context, line: Line) -> Answer:
+    session = context.session
+    text = line.get("LOC")
+    if text is None:
+        here = session.where().address
+        if here is None:
+            raise CommandError("the focused core is at no instruction", "clear LOC says where")
+        text = f"*{here:#x}"
+    try:
+        addresses = set(session.locate(text).addresses)
+    except LocationError as error:
+        raise CommandError(str(error)) from None
+    points = [x for x in session.points.all.values() if addresses & set(x.addresses)]
+    if not points:
+        raise CommandError(f"there is no breakpoint at {text}", "info breakpoints lists them")
+    for point in points:
+        session.points.delete(point.number)
+    return answers.message(f"deleted {_numbers(points)}")
+
+
 @command(
     "dprintf TEXT",
     "stop",
@@ -116,11 +209,11 @@ def _dprintf(context: Context, line: Line) -> Answer:
     if match is None:
         raise CommandError("that is no dprintf", 'dprintf LOC, "s0 is %d", s0')
     form = match["form"].replace("\\n", "").replace('\\"', '"')
-    values = tuple(_split(match["rest"] or ""))
+    values = tuple(split_values(match["rest"] or ""))
     return _add(context, line, match["place"], form=form, values=values)
 
 
-def _split(text: str) -> list[str]:
+def split_values(text: str) -> list[str]:
     """Return the expressions between commas that are outside of brackets."""
     parts, depth, start = [], 0, 1
     for at, char in enumerate(text):
@@ -140,11 +233,21 @@ def _chosen(context: Context, line: Line) -> list[Point]:
     points = context.session.points
     if line.has("last"):
         return [_newest(context)]
-    numbers = [parse_number(text, 1) for text in line.all("N")]
+    numbers = [number for text in line.all("N") for number in _range(text)]
     try:
         return [points.get(one) for one in numbers] if numbers else list(points.all.values())
     except PointError as error:
         raise CommandError(str(error)) from None
+
+
+def _range(text: str) -> range:
+    """Return the numbers that `3` or `3-5` means. Raises `CommandError`."""
+    first, dash, last = text.partition("-")
+    low = parse_number(first, 1)
+    high = parse_number(last, low) if dash else low
+    if high - low > MOST_OF_PATTERN:
+        raise CommandError(f"{text} is too many points")
+    return range(low, high + 1)
 
 
 def _newest(context: Context) -> Point:
@@ -155,6 +258,8 @@ def _newest(context: Context) -> Point:
 
 
 def _enable(context: Context, line: Line) -> Answer:
+    if line.has("display"):
+        return _enable_displays(context, line)
     is_on = line.command == "enable"
     points = _chosen(context, line)
     for point in points:
@@ -162,8 +267,34 @@ def _enable(context: Context, line: Line) -> Answer:
     return answers.message(f"{line.command}d {_numbers(points)}")
 
 
-command("enable [last] [N...]", "stop", "enable points; without operands: all")(_enable)
-command("disable [last] [N...]", "stop", "disable points; without operands: all")(_enable)
+def _enable_displays(context: Context, line: Line) -> Answer:
+    displays = context.displays
+    numbers = [parse_number(text, 1) for text in line.all("N")] or list(displays.rows)
+    for number in numbers:
+        if number not in displays.rows:
+            raise CommandError(f"there is no display {number}")
+    if line.command == "disable":
+        displays.disabled.update(numbers)
+    else:
+        displays.disabled.difference_update(numbers)
+    return answers.message(f"{line.command}d displays {', '.join(map(str, numbers)) or 'none'}")
+
+
+_DISPLAY = "display: displays instead of points"
+command(
+    "enable [last|display] [N...]",
+    "stop",
+    "enable points; without operands: all",
+    aliases=("en",),
+    details=_DISPLAY,
+)(_enable)
+command(
+    "disable [last|display] [N...]",
+    "stop",
+    "disable points; without operands: all",
+    aliases=("dis",),
+    details=_DISPLAY,
+)(_enable)
 
 
 @command("delete [last] [N...]", "stop", "delete points; without operands: all", aliases=("d",))
@@ -203,13 +334,16 @@ def _ignore(context: Context, line: Line) -> Answer:
 @command(
     "commands [N] [TEXT]",
     "stop",
-    "execute commands when a point stops; they are separated by ;",
-    details="without N: for the newest point; without TEXT: remove the commands",
+    "execute commands when a point stops: TEXT, separated by ;, or the lines up to `end`",
+    details="without N: for the newest point; no line before `end` removes the commands.\n"
+    "If the first command is `silent`, the stop is not shown.",
+    body=True,
 )
 def _commands(context: Context, line: Line) -> Answer:
     text = line.get("N")
     chosen = _newest(context).number if text is None else parse_number(text, 1)
-    lines = tuple(filter(None, (part.strip() for part in (line.get("TEXT") or "").split(";"))))
+    parts = line.body or (line.get("TEXT") or "").split(";")
+    lines = tuple(filter(None, (part.strip() for part in parts)))
     try:
         context.session.points.change(chosen, commands=lines)
     except PointError as error:
@@ -217,8 +351,16 @@ def _commands(context: Context, line: Line) -> Answer:
     return answers.message(f"{len(lines)} commands of point {chosen}")
 
 
-def points_table(context: Context) -> Answer:
-    """Return a table of all points; a watch that was set in another focus names that focus."""
+@command("silent", "stop", "as the first command of a point: do not show its stops")
+def _silent(context: Context, line: Line) -> Answer:
+    return answers.message()
+
+
+def points_table(context: Context, kinds: Collection[str] = KINDS) -> Answer:
+    """Return a table of the points of some kinds, by default of all.
+
+    A watch that was set in another focus names that focus.
+    """
     focus = context.session.focus
 
     def what(point: Point) -> str:
@@ -228,5 +370,6 @@ def points_table(context: Context) -> Answer:
     rows = [
         (point.number, point.kind, "yes" if point.enabled else "no", point.hits, what(point))
         for point in context.session.points.all.values()
+        if point.kind in kinds
     ]
     return answers.table(("number", "kind", "enabled", "hits", "what"), rows)

@@ -11,12 +11,14 @@ import numpy as np
 from macaw.debugger.commands import answers
 from macaw.debugger.commands.answers import Answer
 from macaw.debugger.commands.code import instructions
-from macaw.debugger.commands.displays import display_answers, symbol_names
+from macaw.debugger.commands.displays import display_answers, display_cell, symbol_names
 from macaw.debugger.commands.formats import LETTERS, MOST, UNITS, Format, format_value, read
 from macaw.debugger.commands.line import CommandError, Line, parse_number
-from macaw.debugger.commands.operands import address, address_text, evaluate
+from macaw.debugger.commands.operands import address, address_text, assign, evaluate
 from macaw.debugger.commands.table import command
+from macaw.debugger.commands.usage import Argument, Piece
 from macaw.debugger.places import compact
+from macaw.debugger.user_values import add_printed
 from macaw.debugger.values import VIEWS
 from macaw.emu.faults import Fault
 
@@ -30,17 +32,25 @@ MOST_BYTES = 1 << 20  # that one command reads in a format of a core
 
 
 @command(
-    "print E",
+    "print [E [= V]]",
     "look",
-    "print the value of an expression",
+    "print the value of an expression; with V: set it first; without E: print the last value",
     suffix="F",
-    aliases=("p", "inspect", "output"),
+    aliases=("p", "inspect", "call"),
     details=f"F: {', '.join(f'{letter} {name}' for letter, name in LETTERS.items())};\n"
     f"or a type: {', '.join(VIEWS)}",
 )
 def _print(context: Context, line: Line) -> Answer:
+    if line.get("E") is None:
+        line = replace(line, arguments=(Argument("E", "$", (0, 1), Piece("E")),))
     form, text = read(line.suffix), line.get("E") or ""
-    value = format_value(evaluate(context, line, plainly=False), form, symbol_names(context))
+    if line.get("V") is not None:
+        assign(context, line)
+    result = evaluate(context, line, plainly=False)
+    add_printed(context.session.user_values, result)
+    if text.startswith("&") and not form.letter:
+        form = replace(form, letter="a")
+    value = format_value(result, form, symbol_names(context))
     if isinstance(value, Mapping):
         rows = [(f"{text}.{name}", item) for name, item in value.items()]
         return answers.table(answers.VALUE, rows)
@@ -85,7 +95,23 @@ def _x(context: Context, line: Line) -> Answer:
     else:
         answer, size = _units(context, place, count, form)
     last.form, last.next = form, place + size
+    if size:
+        _note_address(context, place, size, form, count)
     return answer
+
+
+def _note_address(context: Context, place: int, size: int, form: Format, count: int) -> None:
+    """Set `$_` to the address of the last unit that `x` has shown, and `$__` to its word."""
+    unit = size // count if form.letter not in ("i", "s") else 4
+    last = place + max(0, size - unit)
+    variables = context.session.user_values.variables
+    variables["_"] = last
+    try:
+        data = context.session.device.memory.peek(last, min(unit, 8))
+    except Fault:
+        variables.pop("__", None)
+    else:
+        variables["__"] = int.from_bytes(data, "little")
 
 
 def _text(context: Context, place: int) -> bytes:
@@ -178,7 +204,10 @@ def _display(context: Context, line: Line) -> Answer:
     if text is None:
         return Answer("done", answers=display_answers(context))
     form = read(line.suffix)
-    value = format_value(evaluate(context, line, plainly=False), form, symbol_names(context))
+    if form.letter == "i":
+        value = display_cell(context, text, form)
+    else:
+        value = format_value(evaluate(context, line, plainly=False), form, symbol_names(context))
     number = context.displays.add(
         text, form, compact(context.session.device, context.session.focus)
     )

@@ -13,7 +13,7 @@ from macaw.debugger.commands.table import command
 from macaw.debugger.locations import LocationError
 from macaw.debugger.places import compact
 from macaw.debugger.session import Session
-from macaw.debugger.stops import SessionError, StopRecord
+from macaw.debugger.stops import SessionError, StopRecord, Where
 
 if TYPE_CHECKING:
     from macaw.debugger.commands.context import Context
@@ -41,7 +41,7 @@ def _run(context: Context, line: Line) -> Answer:
     "continue [N]",
     "run",
     "run to the next stop; with N, to the N-th stop",
-    aliases=("c",),
+    aliases=("c", "fg"),
     repeats=True,
 )
 def _continue(context: Context, line: Line) -> Answer:
@@ -53,7 +53,12 @@ def _continue(context: Context, line: Line) -> Answer:
     return answers.stop(stop)
 
 
-@command("start", "run", "load the program again and stop before its first instruction")
+@command(
+    "start",
+    "run",
+    "load the program again and stop before its first instruction",
+    aliases=("starti",),
+)
 def _start(context: Context, line: Line) -> Answer:
     return answers.stop(context.session.restart_program())
 
@@ -84,6 +89,9 @@ _steps(
 )
 
 
+_steps("nexti [N]", "run", "step instructions of the focused core over calls", "ni", Session.nexti)
+
+
 @command("finish", "run", "run until the present function returns to its caller", aliases=("fin",))
 def _finish(context: Context, line: Line) -> Answer:
     return answers.stop(context.session.finish())
@@ -96,7 +104,42 @@ def _advance(context: Context, line: Line) -> Answer:
         raise CommandError(str(error)) from None
 
 
-command("until LOC", "run", "run to a location", aliases=("u",))(_advance)
+@command(
+    "until [LOC]",
+    "run",
+    "run to a location; without LOC: as next, but not back to an earlier line of a loop",
+    aliases=("u",),
+)
+def _until(context: Context, line: Line) -> Answer:
+    if line.get("LOC") is not None:
+        return _advance(context, line)
+    session, here = context.session, context.session.where()
+    stop = session.step(over=True)
+    while stop.reason == "step" and _is_earlier(stop.where, here):
+        stop = session.step(over=True)
+    return answers.stop(stop)
+
+
+def _is_earlier(where: Where | None, here: Where) -> bool:
+    """Return whether a place is at `here` or before it in the same file."""
+    if where is None or where.address is None or here.address is None:
+        return False
+    return where.file == here.file and where.address <= here.address
+
+
+@command("jump LOC", "run", "go on at another instruction of the focused core", aliases=("j",))
+def _jump(context: Context, line: Line) -> Answer:
+    session = context.session
+    try:
+        addresses = session.locate(line.get("LOC") or "").addresses
+    except LocationError as error:
+        raise CommandError(str(error)) from None
+    if len(addresses) != 1:
+        raise CommandError(f"{line.get('LOC')} is {len(addresses)} places", "jump *ADDRESS")
+    session.set("$pc", addresses[0])
+    return answers.stop(session.cont())
+
+
 command("advance LOC", "run", "run to a location")(_advance)
 _steps(
     "stepx [N]",
@@ -105,24 +148,6 @@ _steps(
     "sx",
     Session.stepx,
 )
-
-
-@command(
-    "backtrace",
-    "look",
-    "list the calls that led here, by the link register and return addresses on the stack",
-    aliases=("bt", "where"),
-)
-def _backtrace(context: Context, line: Line) -> Answer:
-    session = context.session
-    frames = session.call_stack()
-    if not frames:
-        raise CommandError(f"{session.core.name} is at no instruction")
-    rows = [
-        (f"#{number}", f"{one.address:#010x}", one.symbol, one.file and f"{one.file}:{one.line}")
-        for number, one in enumerate(frames)
-    ]
-    return answers.table(("", "address", "in", "line"), rows)
 
 
 _steps("reverse-stepi [N]", "back", "go back N instructions", "rsi", Session.stepi_back)
@@ -140,6 +165,20 @@ _steps(
     "rn",
     partial(Session.back, over=True),
 )
+
+
+_steps(
+    "reverse-nexti [N]",
+    "back",
+    "go back N instructions of the focused core, over calls",
+    "rni",
+    Session.nexti_back,
+)
+
+
+@command("reverse-finish", "back", "go back to the call that led into the present function")
+def _finish_back(context: Context, line: Line) -> Answer:
+    return answers.stop(context.session.finish_back())
 
 
 @command(

@@ -50,6 +50,7 @@ class Command:
     alone: bool = False  # repeated without its operands, it goes on where it was
     details: str = ""
     screen: bool = False  # it works on a screen only
+    body: bool = False  # without an operand TEXT, lines up to `end` follow it
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -71,6 +72,7 @@ def command(
     alone: bool = False,
     details: str = "",
     screen: bool = False,
+    body: bool = False,
 ) -> Callable[[Act], Act]:
     """Return a decorator that adds a row; the command's name is the first word of the usage."""
     name = usage.split()[0]
@@ -91,6 +93,7 @@ def command(
             alone,
             details,
             screen,
+            body,
         )
         return act
 

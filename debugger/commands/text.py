@@ -34,7 +34,7 @@ def _lines(answer: Answer, line: str) -> Iterator[str]:
             yield f"hint: {answer.hint}"
     if answer.title:
         yield answer.title
-    if answer.stopped is not None:
+    if answer.stopped is not None and not answer.silent:
         yield from stop_lines(answer.stopped)
     if answer.kind == "table" and answer.columns == VALUE:
         yield from value_lines(answer.rows)

@@ -23,6 +23,7 @@ from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.search import stop_search
 from prompt_toolkit.widgets import SearchToolbar
 
+from macaw.debugger.commands.gdb_spellings import HABITS
 from macaw.debugger.layout import PANELS
 from macaw.debugger.screen.completion import CommandCompleter
 from macaw.debugger.screen.control import Panels
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
 
 REDRAW = 0.04  # least seconds between redraws
 ESCAPE = 0.05  # seconds to wait for the rest of a key sequence after Esc
-PROMPT = "(macaw) "
 BAD = ("fault", "deadlock")
 WHEEL = {MouseEventType.SCROLL_UP: -3, MouseEventType.SCROLL_DOWN: 3}  # rows
 
@@ -129,7 +129,7 @@ class Screen:
         search = SearchToolbar()
         field = BufferControl(
             self.buffer,
-            input_processors=[BeforeInput(PROMPT, style="bold")],
+            input_processors=[BeforeInput(lambda: self.interpreter.prompt, style="bold")],
             search_buffer_control=search.control,
         )
         line = Window(field, height=1, dont_extend_height=True)
@@ -219,7 +219,9 @@ class Screen:
             self._submit(f"help {word[0].partition('/')[0]}")
             return
         keys = [f"{name:14} {meaning}" for name, meaning in table()]
-        self.worker.note([*keys, "help lists the commands, help NAME tells all about one"])
+        habits = [f"{gdb:24} {here}" for gdb, here in HABITS]
+        head = "help lists the commands, help NAME says all about one"
+        self.worker.note([*keys, head, "", f"{'in GDB':24} here", *habits])
         self.arrangement.active = "output"
         self.arrangement.zoom("output")
 

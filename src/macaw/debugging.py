@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import threading
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from macaw.debugger.commands.answers import Answer
 
 _Value = TypeVar("_Value")
-PROMPT = "(macaw) "
 ANOTHER = "another name"
 LAYOUT, HISTORY = "debugger.json", "debugger-history"
 
@@ -208,13 +208,20 @@ def run_prompt(interpreter: Interpreter, show: Callable[[str, Answer], object]) 
     On a terminal the user can edit lines, and a history is stored (`history_file`). Otherwise lines
     are read from standard input and printed after the prompt.
     """
-    read_line = _line_reader(interpreter, history_file()) if is_interactive() else _read_line
+    if is_interactive():
+        read_line = _line_reader(interpreter, history_file())
+    else:
+        read_line = partial(_read_line, interpreter)
     while True:
         try:
             line = read_line()
         except KeyboardInterrupt:
+            interpreter.end_input()
             continue
         except EOFError:
+            unfinished = interpreter.end_input()
+            if unfinished is not None:
+                show("", unfinished)
             return
         interpreter.session.interrupts.take()  # of an earlier line: ignored
         with interruptible(interpreter.session):
@@ -240,16 +247,16 @@ def _line_reader(interpreter: Interpreter, history: Path | None) -> Callable[[],
     session: PromptSession[str] = PromptSession(
         completer=CommandCompleter(interpreter), complete_while_typing=False, history=memory
     )
-    return lambda: session.prompt(PROMPT)
+    return lambda: session.prompt(interpreter.prompt)
 
 
-def _read_line() -> str:
+def _read_line(interpreter: Interpreter) -> str:
     """Return the next line of standard input and print it. Raises `EOFError` at the end."""
     data = sys.stdin.buffer.readline().decode("utf-8", "replace")
     if not data:
         raise EOFError
     line = data.rstrip("\r\n")
-    console.write_stdout(f"{PROMPT}{line}\n".encode())
+    console.write_stdout(f"{interpreter.prompt}{line}\n".encode())
     return line
 
 

@@ -224,6 +224,13 @@ def _run_batch(interpreter: Interpreter, lines: list[str], as_json: bool) -> int
                 return EXIT_FAILURE
             if answer.leaves:
                 break
+        unfinished = interpreter.end_input()
+        if unfinished is not None:
+            if as_json:
+                click.echo(json.dumps({"line": "", **unfinished.json()}))
+            else:
+                _print_answer("", unfinished)
+            return EXIT_FAILURE
     return EXIT_FAILURE if differs else EXIT_SUCCESS
 
 

@@ -1,0 +1,84 @@
+"""Declares the values that a user's commands keep: printed values and convenience variables.
+
+As in GDB, `$1` is the first value that `print` has shown, `$` the last one, `$$` the one before it
+and `$$3` the one three before the last. `$name` is a variable that `set $name = V` makes. `x` sets
+`$_` to the last address that it has shown, and `$__` to the contents there. The commands that set
+points set `$bpnum`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from macaw.debugger.values import Access, AccessError
+
+MOST = 10_000  # printed values that are kept, the newest ones
+_PRINTED = re.compile(r"(\$?)(\d{0,9})")  # after the first `$` of a name
+
+
+@dataclass
+class UserValues:
+    """The values of one session that no device has."""
+
+    printed: list[Any] = field(default_factory=list)  # the oldest first
+    dropped: int = 0  # printed values that are no longer in `printed`
+    variables: dict[str, Any] = field(default_factory=dict)  # by name, without its `$`
+
+
+def add_printed(values: UserValues, value: Any) -> None:
+    """Add a value to the printed ones; beyond `MOST`, the oldest value is dropped."""
+    values.printed.append(value)
+    if len(values.printed) > MOST:
+        del values.printed[0]
+        values.dropped += 1
+
+
+def printed_access(values: UserValues, name: str) -> Access | None:
+    """Return the access to a printed value, None if the name is none of `$`, `$$`, `$1`, `$$2`.
+
+    `name` is without its first `$`. Reading raises `AccessError` if there is no such value.
+    """
+    match = _PRINTED.fullmatch(name)
+    if match is None:
+        return None
+
+    def read() -> Any:
+        last = values.dropped + len(values.printed)
+        back = int(match[2] or (1 if match[1] else 0)) if match[1] or not match[2] else None
+        number = int(match[2]) if back is None else last - back
+        if not values.dropped < number <= last:
+            raise AccessError(f"${name} is no value that `print` has shown, {_shown(values)}")
+        return values.printed[number - values.dropped - 1]
+
+    return Access(f"${name}", read)
+
+
+def _shown(values: UserValues) -> str:
+    last = values.dropped + len(values.printed)
+    return f"it has shown ${values.dropped + 1} to ${last}" if last else "it has shown none"
+
+
+def variable_access(
+    values: UserValues, name: str, computed: Mapping[str, Any] | None = None
+) -> Access:
+    """Return the access to a variable; `name` is without its `$`.
+
+    `computed` has the variables that cannot be set, with None for one that has no value yet.
+    Reading a variable that has no value raises `AccessError`.
+    """
+    fixed = computed or {}
+
+    def read() -> Any:
+        known = fixed if name in fixed else values.variables
+        if known.get(name) is None:
+            hint = " yet" if name in fixed else f"; set ${name} = V gives it one"
+            raise AccessError(f"${name} has no value{hint}")
+        return known[name]
+
+    def write(value: Any) -> None:
+        values.variables[name] = value
+
+    return Access(f"${name}", read, None if name in fixed else write)
