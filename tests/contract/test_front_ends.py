@@ -19,6 +19,7 @@ FRONT_ENDS = (
 PUBLIC = {
     "session": "the session",
     "stops": "records of stops", "history": "positions and checkpoints", "point": "points",
+    "user_values": "values that commands keep", "dprintf": "formats of texts",
     "places": "places", "events": "events by name", "counters": "counters by name",
     "expressions": "errors of expressions", "locations": "errors and pieces of code",
     "values": "types and errors of values", "state_paths": "names of members",

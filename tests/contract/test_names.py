@@ -30,6 +30,7 @@ ALLOWED = {
     ("emu/saved.py", "config"): "the name of an array in a file",
     ("asm/elf_note.py", "config"): "the name of an entry of a note",
     ("asm/formatter.py", "end"): "the name of a group of a regular expression",
+    ("debugger/commands/blocks.py", "end"): "the line that ends a block of commands, as in GDB",
     ("asm/editors/textmate.py", "end"): "a word of TextMate grammars",
     ("asm/directives.py", "pe"): "an example of a field of the device",
     ("src/macaw/commands/asm.py", "cp"): "a sentence: whose GNU sources are",

@@ -158,9 +158,9 @@ def test_errors(line):
 
 
 def test_an_error_points_at_its_place():
-    line = "run 3"
+    line = "finish 3"
     assert answer_text(interpreter().execute(line), line).splitlines()[1:] == [
-        "  run 3", "      ^", "hint: usage: run",
+        "  finish 3", "         ^", "hint: usage: finish",
     ]  # fmt: skip
 
 

@@ -176,7 +176,7 @@ def test_a_breakpoint_by_key_comes_and_goes():
 def test_scrolling_ends_where_the_rows_end():
     def act(user):
         user.type("help\r\x1b4")
-        user.until("nd the debugger")
+        user.until("show NAME")
         user.type("\x1b[5~" * 3)  # page up
         user.type("\x1b[6~" * 9)  # page down, farther than it was
         user.type("\x1b[A")

@@ -140,8 +140,8 @@ def test_every_command_and_each_of_its_words_occurs():
                 continue
             words |= {(name, word) for word in line.split()}
             (failed if said.startswith("error: ") else done).add(name)
-    assert done == set(COMMANDS)
-    assert failed == set(COMMANDS) - {"echo"}  # which takes any text
+    assert done == set(COMMANDS) - {"cd", "pwd"}  # whose answers name a folder of this machine
+    assert failed == set(COMMANDS) - {"echo", "apropos", "complete"}  # which take any text
     wanted = {(name, word) for name, row in COMMANDS.items() for word in _words(pieces(row.usage))}
     assert sorted(wanted - words) == []
 
