@@ -189,7 +189,7 @@ class RowProvenance(ProvenanceRecords):
     # Steps of the clusters
 
     def record_step(self, cluster: Cluster, run: Run, op: Op) -> None:
-        """Record the sources and the results of a step, immediately before it starts."""
+        """Record what a step that is about to start reads, and that it makes its results."""
         name = op["name"]
         if name == "mac":
             self.mac_at[cluster.number] = cluster.address(run, op)
