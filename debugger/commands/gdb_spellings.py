@@ -61,7 +61,7 @@ HABITS = (
     ("dump binary value F y", "dump y F.npy"),
     ("no command of GDB", "why y[0], why-stalled, stepc, stepx, info queues, diff y F.npy"),
 )
-"""What GDB's users type, and the same here: for `help gdb` and for the help of the screen."""
+"""What GDB's users type, and the same here: for `help gdb`."""
 
 
 def respell(text: str) -> str:

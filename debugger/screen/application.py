@@ -23,7 +23,6 @@ from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.search import stop_search
 from prompt_toolkit.widgets import SearchToolbar
 
-from macaw.debugger.commands.gdb_spellings import HABITS
 from macaw.debugger.layout import PANELS
 from macaw.debugger.screen.completion import CommandCompleter
 from macaw.debugger.screen.control import Panels
@@ -219,9 +218,8 @@ class Screen:
             self._submit(f"help {word[0].partition('/')[0]}")
             return
         keys = [f"{name:14} {meaning}" for name, meaning in table()]
-        habits = [f"{gdb:24} {here}" for gdb, here in HABITS]
-        head = "help lists the commands, help NAME says all about one"
-        self.worker.note([*keys, head, "", f"{'in GDB':24} here", *habits])
+        more = "help lists the commands, help NAME says all about one, help gdb is for GDB's users"
+        self.worker.note([*keys, more])
         self.arrangement.active = "output"
         self.arrangement.zoom("output")
 
