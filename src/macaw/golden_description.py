@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Any
 
 from macaw.errors import InputError
 from macaw.files import read_bytes
@@ -14,6 +16,35 @@ from macaw.phrases import did_you_mean
 DESCRIPTION_FILE = "golden.toml"
 RECORDABLE = ("outputs", "registers", "cycles", "counters", "stdout")
 DEFAULT_RECORD = ("outputs", "cycles")
+EXPECTED_FOLDER = "expected"  # of the recording
+MOST_BITS = 53  # of a block format's mantissa: as many as binary64 has
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """How far an element may be from its reference.
+
+    The allowed error is `absolute` + `relative` · |reference| + `units` · unit. The unit is 1 for
+    integers, and for floating types the distance from the reference to the next number of the
+    output's type. With `block` and `bits` it is the step of a block format: `block` consecutive
+    elements of the last axis share an exponent e, the smallest with |reference| < 2^e for each of
+    them, and mantissas have `bits` bits with their sign, so that the unit is 2^(e - bits + 1); it
+    is 0 for a block of zeros.
+    """
+
+    absolute: float = 0.0
+    relative: float = 0.0
+    units: float = 0.0
+    block: int | None = None
+    bits: int | None = None
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The .npy file of an output's reference, with the tolerance for the comparison."""
+
+    file: Path
+    tolerance: Tolerance = Tolerance()
 
 
 @dataclass(frozen=True)
@@ -27,6 +58,7 @@ class GoldenTest:
     max_cycles: int | None
     jitter: int | None
     record: tuple[str, ...]
+    references: Mapping[str, Reference] = field(default_factory=dict)  # by the output's name
 
 
 def read_description(folder: Path) -> GoldenTest:
@@ -36,11 +68,7 @@ def read_description(folder: Path) -> GoldenTest:
         data = tomllib.loads(read_bytes(place).decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{place}: {error}") from None
-    fields = ("source", "inputs", "device", "max_cycles", "jitter", "record")
-    for name in data:
-        if name not in fields:
-            hint = did_you_mean(name, fields) or f"the fields are {', '.join(fields)}"
-            raise InputError(f"{place}: unknown field '{name}'", hint)
+    _check_names(f"{place}: ", data, _FIELDS)
     sources = data.get("source")
     sources = [sources] if isinstance(sources, str) else sources
     if not _is_string_list(sources) or not sources:
@@ -58,8 +86,11 @@ def read_description(folder: Path) -> GoldenTest:
     if jitter is not None and (type(jitter) is not int or jitter < 0):
         raise InputError(f"{place}: jitter must be a seed, a whole number from 0")
     parts = data.get("record", list(DEFAULT_RECORD))
-    if not _is_string_list(parts) or not parts or not set(parts) <= set(RECORDABLE):
-        raise InputError(f"{place}: record must be a list of {', '.join(RECORDABLE)}")
+    references = _references(folder, place, data.get("expected", {}))
+    missing = not parts and not references  # then nothing would be compared
+    if not _is_string_list(parts) or missing or not set(parts) <= set(RECORDABLE):
+        hint = "" if parts else "it may be empty if [expected] has references"
+        raise InputError(f"{place}: record must be a list of {', '.join(RECORDABLE)}", hint)
     return GoldenTest(
         folder,
         tuple(path_inside(folder, name, place) for name in sources),
@@ -68,7 +99,58 @@ def read_description(folder: Path) -> GoldenTest:
         cycles,
         jitter,
         tuple(part for part in RECORDABLE if part in parts),
+        references,
     )
+
+
+_FIELDS = ("source", "inputs", "device", "max_cycles", "jitter", "record", "expected")
+_REFERENCE_FIELDS = ("file", *(item.name for item in fields(Tolerance)))
+
+
+def _check_names(prefix: str, table: Mapping[str, object], names: tuple[str, ...]) -> None:
+    for name in table:
+        if name not in names:
+            hint = did_you_mean(name, names) or f"the fields are {', '.join(names)}"
+            raise InputError(f"{prefix}unknown field '{name}'", hint)
+
+
+def _references(folder: Path, place: Path, table: object) -> dict[str, Reference]:
+    """Return the references of the table `expected`, by the output's name."""
+    if not isinstance(table, dict):
+        raise InputError(f"{place}: expected must be a table of OUTPUT = FILE")
+    references = {}
+    for name, value in table.items():
+        what = f"{place}: expected.{name}"
+        entry = {"file": value} if isinstance(value, str) else value
+        if not isinstance(entry, dict) or not isinstance(entry.get("file"), str):
+            raise InputError(f"{what} must be a .npy file, or a table with a file")
+        _check_names(f"{what}: ", entry, _REFERENCE_FIELDS)
+        path = path_inside(folder, entry["file"], place)
+        if path.parent.resolve() == (folder / EXPECTED_FOLDER).resolve():
+            text = f"{what}: {EXPECTED_FOLDER}/ has the recordings, which `--update` replaces"
+            raise InputError(text, "keep references in another folder")
+        references[name] = Reference(path, _tolerance(what, entry))
+    return references
+
+
+def _tolerance(what: str, entry: Mapping[str, Any]) -> Tolerance:
+    """Return the tolerance of an entry of `expected`; `what` begins each message."""
+    numbers = {}
+    for name in ("absolute", "relative", "units"):
+        value = entry.get(name, 0.0)
+        if type(value) not in (int, float) or not 0 <= value < math.inf:
+            raise InputError(f"{what}: {name} must be a number from 0")
+        numbers[name] = float(value)
+    block, bits = entry.get("block"), entry.get("bits")
+    if block is not None and (type(block) is not int or block < 1):
+        raise InputError(f"{what}: block must be a whole number from 1")
+    if bits is not None and (type(bits) is not int or not 2 <= bits <= MOST_BITS):
+        raise InputError(f"{what}: bits must be a whole number from 2 to {MOST_BITS}")
+    if (block is None) != (bits is None):
+        raise InputError(f"{what}: block and bits describe a block format together")
+    if block is not None and "units" not in entry:
+        raise InputError(f"{what}: block and bits define the unit, and units are not given")
+    return Tolerance(**numbers, block=block, bits=bits)
 
 
 def path_inside(folder: Path, name: str, place: Path) -> Path:

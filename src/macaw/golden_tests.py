@@ -1,8 +1,9 @@
 """Run golden tests: folders with a program, its inputs and its recorded results.
 
 `golden.toml` describes the test (`golden_description.py`). `expected/` has the recording: a .npy
-file for each output, and `run.json` for the rest. A comparison is exact for each element. A missing
-recording is a difference, never a pass.
+file for each output, and `run.json` for the rest. A recording is compared exactly; a missing one is
+a difference, never a pass. An output with a reference is compared with that, within a tolerance
+(`array_comparison.py`), and not recorded.
 """
 
 from __future__ import annotations
@@ -10,23 +11,31 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from macaw import api, execution, run_report
+from macaw.array_comparison import MOST_SHOWN, array_differences, reference_differences
 from macaw.asm.program import Program
 from macaw.errors import InputError, RunError
-from macaw.files import read_array, read_arrays, read_bytes, write_array, write_bytes
-from macaw.golden_description import DESCRIPTION_FILE, GoldenTest, path_inside, read_description
-from macaw.input_binding import shape_text
-from macaw.phrases import plural
+from macaw.files import npy_bytes, read_array, read_arrays, read_bytes, write_all
+from macaw.golden_description import (
+    DESCRIPTION_FILE,
+    EXPECTED_FOLDER,
+    GoldenTest,
+    path_inside,
+    read_description,
+)
+from macaw.isa.errors import MacawError
+from macaw.phrases import suggestion
+from macaw.processes import map_in_processes
 
-EXPECTED_FOLDER = "expected"
 RECORD_FILE = "run.json"
-MOST_SHOWN = 8  # differences listed for an output or a part
+OnLoad = Callable[[Program], object]
 
 
 @dataclass
@@ -35,6 +44,34 @@ class Result:
 
     record: dict[str, Any]
     outputs: dict[str, NDArray[Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Differences:
+    """The differences of a result, as lines: from the recording, and from the references."""
+
+    recording: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a golden test.
+
+    `status` is "passed", "differs" or "wrong" (it cannot be run); if it was to be recorded,
+    "recorded" or "same" in place of "passed". `lines` say what differs, changed or is wrong.
+    `seconds` is the time that it took.
+    """
+
+    folder: Path
+    status: str
+    lines: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def failed(self) -> bool:
+        """Whether the test differs or cannot be run."""
+        return self.status in ("differs", "wrong")
 
 
 def find_folders(paths: Iterable[Path]) -> Iterator[Path]:
@@ -64,28 +101,80 @@ def find_folders(paths: Iterable[Path]) -> Iterator[Path]:
                 yield folder
 
 
-def check(
-    folder: Path, *, update: bool = False, on_load: Callable[[Program], object] | None = None
-) -> list[str]:
-    """Run a golden folder and return the differences from its recording, one for each line.
+def files_of(folder: Path) -> list[Path]:
+    """Return the files of a golden folder that no report may replace, as far as they are known."""
+    files = [folder / DESCRIPTION_FILE, *(folder / EXPECTED_FOLDER).glob("*")]
+    try:
+        golden = read_description(folder)
+    except InputError:  # the run will report it
+        return files
+    references = (reference.file for reference in golden.references.values())
+    return [*files, *golden.sources, *golden.inputs.values(), *references]
 
-    With `update`, record the result if it differs. `on_load` is called with the program before it
-    runs. Raises `MacawError` if the folder cannot be run, and what `on_load` raises.
+
+def run_folders(
+    folders: Iterable[Path],
+    *,
+    update: bool = False,
+    workers: int = 1,
+    on_load: OnLoad | None = None,
+) -> Iterator[Outcome]:
+    """Run golden folders, in `workers` processes, and yield the outcomes in the order given.
+
+    With `update`, record results that differ. `on_load` is as in `check`; for several processes it
+    is pickled. Raises `InputError` if a process is killed.
+    """
+    run = partial(run_folder, update=update, on_load=on_load)
+    folders = list(folders)
+    if workers == 1 or len(folders) < 2:
+        yield from map(run, folders)
+    else:
+        yield from map_in_processes(run, folders, min(workers, len(folders)))
+
+
+def run_folder(folder: Path, *, update: bool = False, on_load: OnLoad | None = None) -> Outcome:
+    """Run a golden folder and return its outcome, also if it cannot be run."""
+    start = perf_counter()
+    try:
+        found = check(folder, update=update, on_load=on_load)
+    except MacawError as error:
+        lines = [*error.message.splitlines(), *([f"hint: {error.hint}"] if error.hint else [])]
+        return Outcome(folder, "wrong", tuple(lines), perf_counter() - start)
+    recorded = found.recording
+    if update and found.references:  # they cannot be recorded
+        recorded = tuple(f"recorded: {line}" for line in recorded)
+    lines = [*recorded, *found.references]
+    if found.references or (recorded and not update):
+        status = "differs"
+    elif update:
+        status = "recorded" if recorded else "same"
+    else:
+        status = "passed"
+    return Outcome(folder, status, tuple(lines), perf_counter() - start)
+
+
+def check(folder: Path, *, update: bool = False, on_load: OnLoad | None = None) -> Differences:
+    """Run a golden folder and return the differences from its recording and its references.
+
+    With `update`, record the result if it differs from the recording. `on_load` is called with the
+    program before it runs. Raises `MacawError` if the folder cannot be run, and what `on_load`
+    raises.
     """
     golden = read_description(folder)
     result = execute(golden, on_load)
+    references = tuple(compare_references(golden, result))
     differences = compare(golden, result)
-    if update and differences:
+    if update and differences and golden.record:
         new = not (folder / EXPECTED_FOLDER / RECORD_FILE).is_file()
         save(golden, result)
-        return ["first recording"] if new else differences
-    return differences
+        differences = ["first recording"] if new else differences
+    return Differences(tuple(differences), references)
 
 
 # Running, recording ----------------------------------------------------------------------------
 
 
-def execute(golden: GoldenTest, on_load: Callable[[Program], object] | None = None) -> Result:
+def execute(golden: GoldenTest, on_load: OnLoad | None = None) -> Result:
     """Run the program of a golden folder and return its results.
 
     If the program faults, its stop is the result. `on_load` is called with the program before it
@@ -94,6 +183,7 @@ def execute(golden: GoldenTest, on_load: Callable[[Program], object] | None = No
     program = api.load(*golden.sources, device=golden.device)
     if on_load is not None:
         on_load(program)
+    _check_references(golden, program)
     inputs = read_arrays(golden.inputs)
     try:
         run = execution.run(
@@ -116,7 +206,25 @@ def execute(golden: GoldenTest, on_load: Callable[[Program], object] | None = No
         record["registers"] = execution.final_registers(run.device, changed=True)
     if "counters" in golden.record:
         record["counters"] = run.counters
-    return Result(record, dict(run.outputs) if "outputs" in golden.record else {})
+    kept = {
+        name: array
+        for name, array in run.outputs.items()
+        if "outputs" in golden.record or name in golden.references
+    }
+    return Result(record, kept)
+
+
+def _check_references(golden: GoldenTest, program: Program) -> None:
+    """Raise `InputError` for a reference of an output that the program does not have."""
+    names = [tensor.name for tensor in program.outputs]
+    for name in golden.references:
+        if name not in names:
+            hint = suggestion(name, names) if names else "the program has no output"
+            raise InputError(
+                f"{golden.folder / DESCRIPTION_FILE}: expected.{name}: no output is called"
+                f" '{name}'",
+                hint,
+            )
 
 
 def _failure_result(golden: GoldenTest, error: RunError) -> Result:
@@ -139,23 +247,27 @@ def _failure_result(golden: GoldenTest, error: RunError) -> Result:
 
 
 def save(golden: GoldenTest, result: Result) -> None:
-    """Write `result` to `expected/`, and delete outputs that an earlier recording left there."""
+    """Write `result` to `expected/`, and delete outputs that an earlier recording left there.
+
+    Either all files are replaced or, if one of them cannot be written, none. Outputs with
+    references are left out. Raises `InputError`.
+    """
     folder = golden.folder / EXPECTED_FOLDER
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise InputError(f"{folder} is no folder")
     folder.mkdir(exist_ok=True)
+    outputs = _recorded_outputs(golden, result)
+    record = _without_idle_cores(_json_round_trip(result.record))
+    text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
+    arrays = [(folder / f"{name}.npy", npy_bytes(array)) for name, array in outputs.items()]
+    write_all([*arrays, (folder / RECORD_FILE, text.encode())])
     for stale in folder.glob("*.npy"):
-        if stale.stem not in result.outputs:
+        if stale.stem not in outputs:
             stale.unlink()
-    for name, array in result.outputs.items():
-        write_array(folder / f"{name}.npy", array)
-    text = (
-        json.dumps(
-            _without_idle_cores(_json_round_trip(result.record)), indent=1, ensure_ascii=False
-        )
-        + "\n"
-    )
-    write_bytes(folder / RECORD_FILE, text.encode())
+
+
+def _recorded_outputs(golden: GoldenTest, result: Result) -> dict[str, NDArray[Any]]:
+    return {name: array for name, array in result.outputs.items() if name not in golden.references}
 
 
 def _without_idle_cores(record: dict[str, Any]) -> dict[str, Any]:
@@ -184,7 +296,13 @@ def _json_round_trip(record: dict[str, Any]) -> Any:
 
 
 def compare(golden: GoldenTest, result: Result) -> list[str]:
-    """Return the differences between the recording and `result`, one for each line."""
+    """Return the differences between the recording and `result`, one for each line.
+
+    If the description says that nothing is recorded, the program only has to exit with code 0.
+    """
+    if not golden.record:
+        end = {name: result.record.get(name) for name in ("stop", "exit_code")}
+        return _differences({"stop": "exit", "exit_code": 0}, end)
     folder = golden.folder / EXPECTED_FOLDER
     if not (folder / RECORD_FILE).is_file():
         return [
@@ -201,15 +319,32 @@ def compare(golden: GoldenTest, result: Result) -> list[str]:
         _without_idle_cores(expected), _without_idle_cores(_json_round_trip(result.record))
     )
     recorded = {path.stem for path in folder.glob("*.npy")}
-    for name in sorted(recorded - set(result.outputs)):
-        lines.append(f"output {name}: recorded, but the program gave none")
-    for name, array in result.outputs.items():
+    outputs = _recorded_outputs(golden, result)
+    for name in sorted(recorded - set(outputs)):
+        reason = "it has a reference" if name in golden.references else "the program gave none"
+        lines.append(f"output {name}: recorded, but {reason}")
+    for name, array in outputs.items():
         if name not in recorded:
             lines.append(f"output {name}: not recorded, {folder / name}.npy is missing")
         else:
             path = path_inside(golden.folder, f"{EXPECTED_FOLDER}/{name}.npy", folder)
-            lines += array_differences(f"output {name}", read_array(path), array)
+            lines += array_differences(name, read_array(path), array)
     return lines
+
+
+def compare_references(golden: GoldenTest, result: Result) -> Iterator[str]:
+    """Yield the differences between the outputs of `result` and their references, as lines.
+
+    Raises `InputError` for a file that cannot be read.
+    """
+    for name, reference in golden.references.items():
+        array = read_array(reference.file)
+        if name not in result.outputs:
+            yield f"output {name}: has a reference, but the program gave none"
+        else:
+            yield from reference_differences(
+                name, reference.file.name, array, result.outputs[name], reference.tolerance
+            )
 
 
 def _differences(expected: dict[str, Any], got: dict[str, Any]) -> list[str]:
@@ -259,31 +394,3 @@ def _first_lines(name: str, lines: list[str]) -> list[str]:
     if len(lines) <= MOST_SHOWN:
         return lines
     return [*lines[:MOST_SHOWN], f"... and {len(lines) - MOST_SHOWN:,} more of {name}"]
-
-
-def array_differences(what: str, expected: NDArray[Any], got: NDArray[Any]) -> list[str]:
-    """Return the differences between the bits of two arrays, one for each line.
-
-    The first line starts with `what`.
-    """
-    if expected.dtype != got.dtype or expected.shape != got.shape:
-        before = f"{expected.dtype.name} {shape_text(expected.shape)}"
-        return [f"{what}: expected {before}, got {got.dtype.name} {shape_text(got.shape)}"]
-    # Compare bits: a NaN equals the same NaN, and -0.0 differs from 0.0.
-    bits = np.dtype(f"u{expected.dtype.itemsize}")
-    differ = np.atleast_1d(
-        np.ascontiguousarray(expected).view(bits) != np.ascontiguousarray(got).view(bits)
-    )
-    if not differ.any():
-        return []
-    places = np.argwhere(differ)
-    lines = [f"{what}: {len(places):,} of {plural(expected.size, 'element')} differ"]
-    for place in places[:MOST_SHOWN]:
-        index = tuple(int(number) for number in place)
-        at = "".join(f"[{number}]" for number in index) if expected.ndim else ""
-        if not expected.ndim:
-            index = ()
-        lines.append(f"  {what[7:]}{at}: expected {expected[index]}, got {got[index]}")
-    if len(places) > MOST_SHOWN:
-        lines.append(f"  ... and {len(places) - MOST_SHOWN:,} more")
-    return lines

@@ -1,7 +1,8 @@
 """Collect golden folders as pytest tests: each golden.toml is one test.
 
 pytest loads this module through the entry point of the package, so a user's tests need no code. The
-module imports nothing else of Macaw until pytest finds a golden.toml.
+module imports nothing else of Macaw until pytest finds a golden.toml. With `--macaw-update` the
+tests record the present results.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 DESCRIPTION_FILE = "golden.toml"
+RECORDED = "macaw_recorded"  # the name of a test's property: lines that say what changed
 
 
 class GoldenDiffersError(AssertionError):
@@ -31,7 +33,11 @@ class GoldenItem(pytest.Item):
     def runtest(self) -> None:
         from macaw import golden_tests
 
-        differences = golden_tests.check(self.path.parent)
+        update = bool(self.config.getoption("macaw_update"))
+        found = golden_tests.check(self.path.parent, update=update)
+        if update and found.recording:
+            self.user_properties.append((RECORDED, "\n".join(found.recording)))
+        differences = (*(() if update else found.recording), *found.references)
         if differences:
             raise GoldenDiffersError("\n".join(differences))
 
@@ -54,6 +60,33 @@ class GoldenItem(pytest.Item):
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         return self.path, None, f"golden: {self.path.parent.name}"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option `--macaw-update`."""
+    parser.getgroup("macaw").addoption(
+        "--macaw-update",
+        action="store_true",
+        help="record the present results of golden tests, as `macaw test --update` does",
+    )
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """List the golden tests that were recorded, with what changed."""
+    lines = [
+        (report.nodeid, str(text).splitlines())
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        if isinstance(report, pytest.TestReport) and report.when == "call"
+        for name, text in report.user_properties
+        if name == RECORDED
+    ]
+    if lines:
+        terminalreporter.section("golden tests recorded")
+    for test, changes in lines:
+        terminalreporter.line(test)
+        for change in changes:
+            terminalreporter.line(f"  {change}")
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> GoldenFile | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from macaw import golden_tests
+from macaw import array_comparison, golden_tests
 from macaw.errors import InputError
 from tests.macaw.conftest import ROOT, Macaw
 
@@ -119,18 +119,18 @@ def test_a_spoilt_recording_never_passes(
 
 def test_a_long_list_of_differences_is_cut() -> None:
     zeros, ones = np.zeros((4, 5), np.int8), np.ones((4, 5), np.int8)
-    lines = golden_tests.array_differences("output y", zeros, ones)
+    lines = array_comparison.array_differences("y", zeros, ones)
     assert lines[0] == "output y: 20 of 20 elements differ"
     assert lines[1] == "  y[0][0]: expected 0, got 1"
     assert lines[-1] == "  ... and 12 more"
-    assert len(lines) == golden_tests.MOST_SHOWN + 2
+    assert len(lines) == array_comparison.MOST_SHOWN + 2
 
 
 def test_arrays_are_compared_bit_for_bit() -> None:
     nan, zero = np.float32("nan"), np.float32(0)
-    assert not golden_tests.array_differences("output y", np.array([nan]), np.array([nan]))
-    assert golden_tests.array_differences("output y", np.array([zero]), np.array([-zero]))
-    assert golden_tests.array_differences("output y", np.array(1), np.array(2)) == [
+    assert not array_comparison.array_differences("y", np.array([nan]), np.array([nan]))
+    assert array_comparison.array_differences("y", np.array([zero]), np.array([-zero]))
+    assert array_comparison.array_differences("y", np.array(1), np.array(2)) == [
         "output y: 1 of 1 element differ",
         "  y: expected 1, got 2",
     ]

@@ -7,19 +7,21 @@ import shutil
 import subprocess
 import sys
 import textwrap
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from macaw import golden_description
+from macaw.commands import test
 from tests.macaw.conftest import HELLO, LAYER, ROOT, Macaw
 
 TEXT = (ROOT / "docs" / "golden-tests.md").read_text("utf-8")
 BLOCKS = [
     textwrap.dedent(block) for block in re.findall(r"(?:^    .*\n(?:\n+(?=    ))?)+", TEXT, re.M)
 ]
-FOLDER, DESCRIPTION, DIFFERING, PYTEST = BLOCKS
+FOLDER, DESCRIPTION, REFERENCED, TOLERATED, DIFFERING, PYTEST = BLOCKS
 
 
 @pytest.fixture
@@ -54,8 +56,31 @@ def test_the_folder_has_the_files_that_are_listed(folders: Path) -> None:
 
 
 def test_the_record_words_are_those_that_there_are() -> None:
-    rows = re.findall(r"^\| `(\w+)` \|", TEXT, re.M)
-    assert sorted(rows) == sorted(golden_description.RECORDABLE)
+    rows = set(re.findall(r"^\| `(\w+)` \|", TEXT, re.M))
+    tolerances = {"absolute", "relative", "units"}
+    assert tolerances < {item.name for item in fields(golden_description.Tolerance)}
+    assert rows == {*golden_description.RECORDABLE, *tolerances}
+
+
+def test_a_difference_from_a_reference_looks_as_it_is_shown(macaw: Macaw, folders: Path) -> None:
+    """The reference has what the page says that was expected; what the program gives is NumPy's."""
+    command, *lines = TOLERATED.splitlines()
+    text = "\n".join(lines) + "\n"
+    folder = folders / "layer"
+    (folder / "golden.toml").write_text(REFERENCED)
+    y = np.load(LAYER / "weights.npy").astype(float) @ np.load(LAYER / "x.npy")
+    for place, value in re.findall(r"y\[(\d+)\]: expected ([\d.]+)", text):
+        y[int(place)] = float(value)
+    np.save(folder / "numpy.npy", y)
+    assert macaw("test", "--update", "tests/golden/layer").returncode == 1
+    done = macaw(*command.removeprefix("$ macaw ").split())
+    assert (done.returncode, done.stdout) == (1, text)
+
+
+def test_the_options_are_those_that_there_are() -> None:
+    shown = set(re.findall(r"^\| `(--?\w+)[ `]", TEXT, re.M))
+    options = {name for parameter in test.command.params for name in parameter.opts}
+    assert shown == options - {"--update", "paths", "--jobs"}
 
 
 def test_a_difference_looks_as_it_is_shown(macaw: Macaw, folders: Path) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from macaw.errors import InputError
+from macaw.processes import map_in_processes
 from macaw.profiling.recording import Job, Recording, run_job
 
 TIMEOUT = 10.0  # seconds for a scheduler to answer
@@ -30,7 +31,7 @@ def run_all(
     if scheduler is not None:
         recordings = _by_dask(jobs, scheduler)
     elif workers > 1 and len(jobs) > 1:
-        recordings = _by_processes(jobs, min(workers, len(jobs)))
+        recordings = map_in_processes(run_job, jobs, min(workers, len(jobs)))
     else:
         recordings = map(run_job, jobs)
     results = []
@@ -38,30 +39,6 @@ def run_all(
         results.append(result)
         watch(len(results))
     return results
-
-
-def _by_processes(jobs: Sequence[Job], workers: int) -> Iterator[Recording]:
-    import multiprocessing
-    import signal
-    from concurrent.futures import ProcessPoolExecutor
-    from concurrent.futures.process import BrokenProcessPool
-
-    # Spawn: a forked process may inherit a lock of one of our threads. Workers ignore Ctrl-C.
-    spawn = multiprocessing.get_context("spawn")
-    ignored = (signal.SIGINT, signal.SIG_IGN)
-    others = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(workers, spawn, initializer=signal.signal, initargs=ignored)
-    try:
-        yield from pool.map(run_job, jobs)
-    except BrokenProcessPool:
-        text = "a process that ran the program was killed"
-        raise InputError(text, "fewer --jobs need less memory") from None
-    except BaseException:
-        for process in set(multiprocessing.active_children()) - others:
-            process.terminate()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 def _check_address(scheduler: str) -> None:

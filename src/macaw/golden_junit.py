@@ -1,0 +1,53 @@
+"""Write outcomes of golden tests as JUnit XML, which CI services read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from xml.etree import ElementTree
+
+from macaw.golden_tests import Outcome
+
+# Characters that XML 1.0 cannot contain.
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def junit_xml(outcomes: Sequence[Outcome]) -> bytes:
+    """Return the file's bytes: one suite `macaw test` with a case for each folder.
+
+    The case's `classname` is the folder's parent and its `name` the folder's name. A test that
+    differs is a failure, one that cannot be run an error; the lines are the element's text, the
+    first line its message. Characters that XML cannot contain are written as `#x1B`.
+    """
+    failures = sum(outcome.status == "differs" for outcome in outcomes)
+    errors = sum(outcome.status == "wrong" for outcome in outcomes)
+    totals = {
+        "name": "macaw test",
+        "tests": str(len(outcomes)),
+        "failures": str(failures),
+        "errors": str(errors),
+        "skipped": "0",
+        "time": f"{sum(outcome.seconds for outcome in outcomes):.3f}",
+    }
+    root = ElementTree.Element("testsuites")
+    suite = ElementTree.SubElement(root, "testsuite", totals)
+    for outcome in outcomes:
+        folder = outcome.folder
+        names = {"classname": _text(folder.parent.as_posix()), "name": _text(folder.name or ".")}
+        case = ElementTree.SubElement(
+            suite, "testcase", {**names, "time": f"{outcome.seconds:.3f}"}
+        )
+        lines = _text("\n".join(outcome.lines))
+        if outcome.failed:
+            kind = "failure" if outcome.status == "differs" else "error"
+            message = lines.partition("\n")[0]
+            ElementTree.SubElement(case, kind, {"message": message}).text = lines
+        elif lines:
+            ElementTree.SubElement(case, "system-out").text = lines
+    ElementTree.indent(root)
+    text: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
+    return text + b"\n"
+
+
+def _text(text: str) -> str:
+    return _FORBIDDEN.sub(lambda match: f"#x{ord(match[0]):02X}", text)

@@ -1,0 +1,117 @@
+"""Choose names by an expression of words with `and`, `or`, `not` and parentheses, as pytest's -k.
+
+A word is true of a name that contains it; upper and lower case are the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from macaw.errors import InputError
+
+Predicate = Callable[[str], bool]
+_TOKEN = re.compile(r"[ \t]*(?P<text>[()]|[\w:+\-.\[\]\\/=]+)?")
+_OPERATORS = ("and", "or", "not")
+MOST_NESTED = 100  # parentheses and `not`s around a word
+
+
+def parse(text: str) -> Predicate:
+    """Return the function that says whether a name is chosen.
+
+    An empty expression chooses all names. Raises `InputError` with the column of a mistake.
+    """
+    tokens = _tokens(text)
+    if tokens[0].text == "":
+        return lambda name: True
+    parser = _Parser(text, tokens)
+    predicate = parser.either()
+    parser.expect("")
+    return predicate
+
+
+@dataclass(frozen=True)
+class _Token:
+    text: str  # empty at the end
+    column: int  # from 1
+
+
+def _tokens(text: str) -> list[_Token]:
+    tokens: list[_Token] = []
+    at = 0
+    while True:
+        match = _TOKEN.match(text, at)
+        assert match is not None  # it may be empty
+        start, word = match.start("text"), match["text"]
+        if word is None:
+            at = match.end()
+            if at < len(text):
+                raise _error(text, at + 1, f"unexpected character '{text[at]}'")
+            return [*tokens, _Token("", at + 1)]
+        tokens.append(_Token(word, start + 1))
+        at = match.end()
+
+
+def _error(text: str, column: int, what: str) -> InputError:
+    return InputError(
+        f"-k '{text}': column {column}: {what}", "for example 'conv and not (gru or lstm)'"
+    )
+
+
+class _Parser:
+    """A parser by recursive descent: `or` binds least, then `and`, then `not`."""
+
+    def __init__(self, text: str, tokens: list[_Token]) -> None:
+        self.text, self.tokens, self.place, self.depth = text, tokens, 0, 0
+
+    def accept(self, word: str) -> bool:
+        """Go past the next token if it is `word`, and return whether it was."""
+        found = self.tokens[self.place].text == word
+        self.place += found
+        return found
+
+    def expect(self, word: str) -> None:
+        """Go past the next token. Raises `InputError` unless it is `word`."""
+        token = self.tokens[self.place]
+        if token.text != word:
+            wanted = f"'{word}'" if word else "'and', 'or' or the end"
+            got = f"'{token.text}'" if token.text else "the end"
+            raise _error(self.text, token.column, f"expected {wanted}, got {got}")
+        self.place += bool(word)
+
+    def either(self) -> Predicate:
+        """Parse terms with `or` between them."""
+        terms = [self.all_of()]
+        while self.accept("or"):
+            terms.append(self.all_of())
+        return lambda name: any(term(name) for term in terms)
+
+    def all_of(self) -> Predicate:
+        """Parse factors with `and` between them."""
+        factors = [self.one()]
+        while self.accept("and"):
+            factors.append(self.one())
+        return lambda name: all(factor(name) for factor in factors)
+
+    def one(self) -> Predicate:
+        """Parse a word, an expression in parentheses, or `not` and one of them."""
+        token = self.tokens[self.place]
+        self.depth += 1
+        if self.depth > MOST_NESTED:
+            raise _error(self.text, token.column, f"more than {MOST_NESTED} levels")
+        if self.accept("not"):
+            inner = self.one()
+            predicate: Predicate = lambda name: not inner(name)  # noqa: E731
+        elif self.accept("("):
+            predicate = self.either()
+            self.expect(")")
+        else:
+            if token.text in ("", ")", *_OPERATORS):
+                got = f"'{token.text}'" if token.text else "the end"
+                raise _error(self.text, token.column, f"expected a word, 'not' or '(', got {got}")
+            self.place += 1
+            word = token.text.lower()
+            predicate = lambda name: word in name.lower()  # noqa: E731
+        self.depth -= 1
+        return predicate

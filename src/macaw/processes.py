@@ -1,0 +1,41 @@
+"""Call a function for many arguments in several processes; the results come in order."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from typing import TypeVar
+
+from macaw.errors import InputError
+
+Argument = TypeVar("Argument")
+Result = TypeVar("Result")
+
+
+def map_in_processes(
+    function: Callable[[Argument], Result], arguments: Sequence[Argument], workers: int
+) -> Iterator[Result]:
+    """Yield `function` of each argument in the order given, computed in `workers` processes.
+
+    Function, arguments and results are pickled. An exception of the function is raised here, and
+    the processes end. Raises `InputError` if a process is killed.
+    """
+    # Spawn: a forked process may inherit a lock of one of our threads. Workers ignore Ctrl-C.
+    spawn = multiprocessing.get_context("spawn")
+    ignored = (signal.SIGINT, signal.SIG_IGN)
+    others = set(multiprocessing.active_children())
+    pool = ProcessPoolExecutor(workers, spawn, initializer=signal.signal, initargs=ignored)
+    try:
+        yield from pool.map(function, arguments)
+    except BrokenProcessPool:
+        text = "a process that ran the program was killed"
+        raise InputError(text, "fewer --jobs need less memory") from None
+    except BaseException:
+        for process in set(multiprocessing.active_children()) - others:
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
