@@ -7,6 +7,8 @@ FRAMEWORKS := .venv-frameworks
 READY  := $(VENV)/.ready
 RUNS   := $(VENV)/.runs
 INSTALL = PYTHONWARNINGS=ignore $(RUN)/python -m pip install --quiet --disable-pip-version-check
+# Notebooks are run on one Python alone: their packages are many.
+EXTRAS := test$(if $(filter .venv,$(VENV)),$(shell echo ,)notebook)
 # Both cores; a file goes to one of them whole, so what its tests share is made once.
 SPREAD := -n 2 --dist loadfile --no-loadscope-reorder
 PYTEST_ARGS ?= $(SPREAD)
@@ -26,7 +28,7 @@ help:
 	@echo "make test-long  the tests that CI leaves out, and more examples of all (hours)"
 	@echo "make vsix     build/macaw.vsix, the extension of VS Code (needs npm)"
 	@echo "make test-extras  VS Code and its extension (needs npm); PyTorch and TensorFlow (gigabytes)"
-	@echo "make picture  the pictures, docs/profile.md and docs/debugging-story.md, from real runs (needs chromium)"
+	@echo "make picture  the pictures, docs/profile.md, docs/debugging-story.md and docs/notebook.ipynb, from real runs (needs chromium)"
 	@echo "PYTHON=python3.13 chooses another Python"
 
 setup: $(READY)
@@ -44,7 +46,7 @@ $(RUNS): pyproject.toml setup.py
 
 $(READY): $(RUNS)
 	@echo "installing what its tests need into $(VENV)"
-	@$(INSTALL) -e '.[test]'
+	@$(INSTALL) -e '.[$(EXTRAS)]'
 	@touch $@
 
 demo: $(RUNS)
@@ -102,6 +104,7 @@ bench: $(READY)
 picture: $(READY)
 	@$(RUN)/python docs/picture.py
 	@$(RUN)/python docs/shown.py
+	@$(RUN)/python docs/notebook.py
 
 clean:
 	rm -rf .venv* build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -163,6 +163,18 @@ class Program:
         default=(), compare=False
     )  # macaw.asm.diagnostics.Diagnostic
 
+    def __repr__(self) -> str:
+        files = ", ".join(name.rpartition("/")[2] for name in self.source_files)
+        device = f"for {self.device}" if self.device else ""
+        about = " ".join(filter(None, ("program", files, device)))
+        tensors = "".join(
+            f", {item.direction} {item.name} {item.dtype} {' × '.join(map(str, item.shape))}"
+            for item in self.tensors
+        )
+        size = sum(section.size for section in self.sections)
+        text = f"<{about}: {size:,} bytes{tensors}>"
+        return text if text.isprintable() else ascii(text)[1:-1]
+
     def __post_init__(self) -> None:
         places = {section.name: place for place, section in enumerate(self.sections)}
 

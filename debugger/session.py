@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from macaw.debugger.causes.stalls import StallReport, why_stalled
 from macaw.debugger.causes.why import Causes
 from macaw.debugger.debuggee import Debuggee
 from macaw.debugger.expressions import Expression, compile_expression
+from macaw.debugger.frame import visible
 from macaw.debugger.history import Checkpoint, Edit, Position
 from macaw.debugger.interrupts import Interrupts
 from macaw.debugger.locations import Location, Target, locate, targets
@@ -67,6 +69,15 @@ class Session(Motion):
         super().__init__(Debuggee(program, config, inputs or {}, engine, on_output))
         self.on_progress = on_progress
         self._causes = Causes(self._debuggee, self._history)
+
+    def __repr__(self) -> str:
+        files = ", ".join(PurePath(name).name for name in self.program.source_files)
+        text = f"session of {files or 'a program'}: cycle {self.device.cycle:,}"
+        where = self.last_stop.where
+        text += f", {self.last_stop.reason}"
+        if where is not None and where.file is not None:
+            text += f", {where.core} at {PurePath(where.file).name}:{where.line}"
+        return f"<{visible(text)}>"
 
     @property
     def program(self) -> Program:

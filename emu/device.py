@@ -110,6 +110,12 @@ class Device(System):
         self.memory.build(self.order)
         self.reset()
 
+    def __repr__(self) -> str:
+        state = "no program" if self.program is None else f"cycle {self.cycle:,}"
+        stop = f", {self.stopped}" if self.stopped else ""
+        name = getattr(self.config, "name", "")  # a mapping of another type has none
+        return f"<device{name and ' '}{name}: {state}{stop}>"
+
     def reset(self) -> None:
         """Set everything to its state after reset and remove the program; listeners stay."""
         self.program = None

@@ -10,6 +10,7 @@ This is the public Python API. A public name imports its module when it is first
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
     from macaw.isa.errors import MacawError as MacawError
     from macaw.layer_lowering import Lowering as Lowering
     from macaw.layer_lowering import lower as lower
+    from macaw.profiling.model import Profile as Profile
+    from macaw.profiling.profiler import profile as profile
     from macaw.protection import Protection as Protection
     from macaw.protection import protect as protect
     from macaw.protection import unprotect as unprotect
@@ -61,6 +64,7 @@ _HOMES = {
     "InputError": "macaw.errors",
     "Lowering": "macaw.layer_lowering",
     "MacawError": "macaw.isa.errors",
+    "Profile": "macaw.profiling.model",
     "Program": "macaw.asm.program",
     "Protection": "macaw.protection",
     "Relocatable": "macaw.asm.relocatable",
@@ -79,6 +83,7 @@ _HOMES = {
     "load": "macaw.api",
     "lower": "macaw.layer_lowering",
     "lower_graph": "macaw.fim_lowering",
+    "profile": "macaw.profiling.profiler",
     "protect": "macaw.protection",
     "run": "macaw.execution",
     "save": "macaw.api",
@@ -86,6 +91,15 @@ _HOMES = {
     "tiled": "macaw.fim_tiles",
     "unprotect": "macaw.protection",
     "untiled": "macaw.fim_tiles",
+}
+
+# Classes that notebooks show as HTML (`macaw.notebook.displays`), by module.
+_DISPLAYED = {
+    "macaw.asm.program": "Program",
+    "macaw.debugger.session": "Session",
+    "macaw.emu.device": "Device",
+    "macaw.execution": "Run",
+    "macaw.profiling.model": "Profile",
 }
 
 __version__ = "0.1.0"
@@ -96,8 +110,35 @@ def __getattr__(name: str) -> Any:
     """Import the module of a public name when the name is first used (PEP 562)."""
     if name not in _HOMES:
         raise AttributeError(f"module 'macaw' has no attribute '{name}'")
-    return getattr(import_module(_HOMES[name]), name)
+    value = getattr(import_module(_HOMES[name]), name)
+    _add_html()
+    return value
 
 
 def __dir__() -> list[str]:
     return __all__
+
+
+def _add_html() -> None:
+    """Give the classes of `_DISPLAYED` that are loaded the method that notebooks call.
+
+    The classes are in rooms that may not import the notebook's, so their modules cannot do it.
+    """
+    for module, name in _DISPLAYED.items():
+        displayed = getattr(sys.modules.get(module), name, None)
+        if displayed is not None and "_repr_html_" not in vars(displayed):
+            displayed._repr_html_ = _html
+
+
+def _html(item: object) -> str | None:
+    """Return the HTML of an object for a notebook."""
+    html: str | None = import_module("macaw.notebook.displays").html(item)
+    return html
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Add the cell magic `%%macaw` to an IPython shell: `%load_ext macaw` calls this."""
+    for module in _DISPLAYED:
+        import_module(module)
+    _add_html()
+    import_module("macaw.notebook.cell_magic").register(shell)

@@ -21,7 +21,7 @@ from macaw.debugger.session import Session
 from macaw.emu.engines import ENGINES
 from macaw.errors import InputError
 from macaw.execution import Streams, configuration_of
-from macaw.input_binding import bind
+from macaw.input_binding import bind, join_inputs
 from macaw.isa import reading
 from macaw.terminal import console
 
@@ -122,14 +122,11 @@ def debug(
         program = api.load(program, device=device)
     elif not isinstance(program, Program):
         program = api.assemble(program, device=device)
-    inputs = inputs or {}
-    for name in keyword_inputs:
-        if name in inputs:
-            raise InputError(f"input {name} is given twice, in the mapping and by its name")
+    inputs = join_inputs(inputs, keyword_inputs)
     if engine not in ENGINES:
         raise InputError(f"no engine is called '{engine:.40}'", f"engines: {', '.join(ENGINES)}")
     (item,) = arguments.python_numbers((item,))
-    return _make_session(program, {**inputs, **keyword_inputs}, item, device, engine)
+    return _make_session(program, inputs, item, device, engine)
 
 
 def _make_session(

@@ -17,8 +17,9 @@ from macaw.emu.device import Device
 from macaw.emu.engines import ENGINES
 from macaw.emu.waits import NEVER
 from macaw.emu.windows import Windowed
-from macaw.errors import InputError, RunError
-from macaw.input_binding import bind
+from macaw.errors import RunError
+from macaw.input_binding import bind, join_inputs, shape_text
+from macaw.phrases import one_line, plural
 from macaw.write_detection import WriteDetector
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 Counters = dict[str, dict[str, int]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Run:
     """The result of a run.
 
@@ -47,7 +48,16 @@ class Run:
     stderr: str
     unwritten: tuple[str, ...] = ()  # outputs that certainly no item wrote
     items: int | None = None  # length of the batch axis; None without one
-    device: Device = field(repr=False, compare=False, kw_only=True)
+    device: Device = field(compare=False, kw_only=True)
+
+    def __repr__(self) -> str:
+        items = "" if self.items is None else f" of {plural(self.items, 'item')}"
+        outputs = ", ".join(
+            f"{name} {array.dtype.name} {shape_text(array.shape)}"
+            for name, array in self.outputs.items()
+        )
+        end = f"{plural(self.cycles, 'cycle')}, exit code {self.exit_code}"
+        return one_line(f"<run{items}: {end}{'; ' if outputs else ''}{outputs}>")
 
 
 @dataclass
@@ -96,11 +106,9 @@ def run(
     """
     if not isinstance(program, Program):
         program = api.load(os.fspath(program), device=device)
-    for name in keyword_inputs:
-        if name in (inputs or {}):
-            raise InputError(f"input {name} is given twice, in the mapping and by its name")
+    inputs = join_inputs(inputs, keyword_inputs)
     max_cycles, jitter = arguments.python_numbers((max_cycles, jitter))
-    binding = bind(program, {**(inputs or {}), **keyword_inputs})
+    binding = bind(program, inputs)
     config = configuration_of(program, device)
     outputs_by_item: dict[str, list[NDArray[Any]]] = {tensor.name: [] for tensor in program.outputs}
     counters: Counters = {}

@@ -47,6 +47,16 @@ def shape_text(shape: tuple[int, ...]) -> str:
     return " × ".join(map(str, shape)) or "scalar"
 
 
+def join_inputs(
+    inputs: Mapping[str, object] | None, keyword_inputs: Mapping[str, object]
+) -> dict[str, object]:
+    """Return the inputs of a mapping and those of keywords. Raises `InputError` for one in both."""
+    for name in keyword_inputs:
+        if name in (inputs or {}):
+            raise InputError(f"input {name} is given twice, in the mapping and by its name")
+    return {**(inputs or {}), **keyword_inputs}
+
+
 def bind(program: Program, values: Mapping[str, object]) -> Binding:
     """Return `values` as checked inputs of the program. Raises `InputError`.
 

@@ -18,6 +18,11 @@ def suggestion(word: str, candidates: Iterable[str]) -> str:
     return did_you_mean(word, words) or f"there are {', '.join(words)}"
 
 
+def one_line(text: str) -> str:
+    """Return a text without control characters: as it is, or else with ASCII escapes."""
+    return text if text.isprintable() else ascii(text)[1:-1]
+
+
 def plural(count: int, word: str) -> str:
     """Return a number with its noun: `1 cycle`, `2 cycles`, `12,345 cycles`."""
     return f"{count:,} {word}{'' if count == 1 else 's'}"

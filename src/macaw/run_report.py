@@ -8,6 +8,7 @@ import re
 import shutil
 import sys
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from macaw.isa.model import Core
 
 LABEL_WIDTH, CELL_WIDTH = 17, 10  # aligns the columns of different cores
+NO_TEXTS: Mapping[str, str] = MappingProxyType({})
 MEANING_WIDTH = 60  # columns that the meanings of counters need
 
 
@@ -115,26 +117,49 @@ def _counter_table(
 
 def print_failure(error: RunError, program: Program) -> None:
     """Print why the program stopped, with the source line or the symbol of the place."""
-    stop, fault = error.stop, error.stop.fault
-    item = "" if error.item is None else f" (item {error.item} of the batch)"
+    diagnostic = failure_diagnostic(error)
+    if diagnostic is not None:
+        print_diagnostics([diagnostic])
+        return
+    stop = error.stop
+    text = str(stop) if stop.reason in str(stop) or stop.fault else f"{stop.reason}: {stop}"
+    console.error(
+        f"{text}{_item_note(error)}", _symbol_hint(program, stop.address, _file_address(error))
+    )
+
+
+def _item_note(error: RunError) -> str:
+    return "" if error.item is None else f" (item {error.item} of the batch)"
+
+
+def _file_address(error: RunError) -> int | None:
+    """Return the address in the program file of the instruction at which the program stopped."""
+    program, stop = error.device.program, error.stop
     core = error.device.cores.get(stop.core)
-    at = stop.address
-    if core is not None and at is not None:
-        at = original(program, core, at)
+    if core is None or stop.address is None or program is None:
+        return stop.address
+    return original(program, core, stop.address)
+
+
+def failure_diagnostic(error: RunError, texts: Mapping[str, str] = NO_TEXTS) -> Diagnostic | None:
+    """Return why and where in the source the program stopped; None if the place is not known.
+
+    `texts` has sources that are no files, by name.
+    """
+    stop, fault = error.stop, error.stop.fault
+    at = _file_address(error)
     place = None if at is None else error.device.place(at)
     if place is None:
-        text = str(stop) if stop.reason in str(stop) or fault else f"{stop.reason}: {stop}"
-        console.error(f"{text}{item}", _symbol_hint(program, stop.address, at))
-        return
+        return None
     text = str(stop)
     if fault is not None:
         text = f"{fault.core}: {fault.kind} at {stop.address:#010x}, cycle {fault.cycle}: "
         text += fault.message
     file, line, column = place
-    source = _source_line(file, line)
+    source = _source_line(file, line, texts)
     word = re.match(r"[\w.]+", source[column - 1 :])
     span = Span(file, line, column, column + (len(word.group()) if word else 1))
-    print_diagnostics([Diagnostic(stop.reason, f"{text}{item}", span, source=source)])
+    return Diagnostic(stop.reason, f"{text}{_item_note(error)}", span, source=source)
 
 
 def _symbol_hint(program: Program, address: int | None, at: int | None) -> str:
@@ -149,10 +174,13 @@ def _symbol_hint(program: Program, address: int | None, at: int | None) -> str:
     return f"{address:#010x} is {symbol.name}{f'+{distance:#x}' if distance else ''}"
 
 
-def _source_line(file: str, line: int) -> str:
-    """Return the text of a line of a file as it is now; empty if the file cannot be read."""
+def _source_line(file: str, line: int, texts: Mapping[str, str]) -> str:
+    """Return a line of one of the `texts` or of a file as it is now; empty if it is unreadable."""
     try:
-        lines = reading.read(file, reading.MOST_SOURCE).decode("utf-8", "replace").splitlines()
+        if file in texts:
+            lines = texts[file].splitlines()
+        else:
+            lines = reading.read(file, reading.MOST_SOURCE).decode("utf-8", "replace").splitlines()
     except reading.UnreadableError:
         return ""
     return lines[line - 1] if 0 < line <= len(lines) else ""

@@ -13,7 +13,8 @@ from tests.contract import imports
 FRONT_ENDS = (
     "macaw.debugger.commands", "macaw.debugger.screen", "macaw.debugger.views",
     "macaw.debugger.gdb", "macaw.debugger.dap", "macaw.debugger.frame_builder",
-    "macaw.debugger.heat_map", "macaw.debugging", "macaw.commands.debug",
+    "macaw.debugger.heat_map", "macaw.debugging", "macaw.commands.debug", "macaw.notebook.device",
+    "macaw.notebook.heat", "macaw.notebook.session",
 )  # fmt: skip
 # What they may import of the debugger's room beside one another: the session, records, values.
 PUBLIC = {

@@ -92,6 +92,10 @@ TABLE: dict[str, tuple[tuple[Any, ...], dict[str, Any], dict[str, tuple[Any, ...
         "dims": (*NOT_MAPPINGS, {"n": 0}, {"n": "a"}), "together": NOT_FLAGS, "dynamic": NOT_FLAGS,
         "name": (7, b"a"),
     }),
+    "profile": (("x.s",), {}, {
+        "program": NOT_PATHS, "inputs": NOT_MAPPINGS, "options": (7, "auto", {}), "device": NOT_DEVICES,
+        "watch": (7, "a", None), "name": NOT_WORDS, "keyword_inputs": (),
+    }),
     "protect": ((EYE,), {}, {
         "weights": NOT_ARRAYS, "scope": NOT_WORDS, "lanes": ("a", 0, -1, 1.5), "seed": NOT_SEEDS,
     }),

@@ -12,6 +12,7 @@ from types import NoneType, UnionType
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from macaw.errors import InputError
+from macaw.phrases import one_line, plural
 
 FORMAT = 2  # version of the JSON format
 KIND = "macaw profile"
@@ -209,7 +210,7 @@ class Subject:
     inputs: Mapping[str, str] = field(default_factory=dict)  # by name
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Profile:
     """The profile of a program's run, with everything that reports show."""
 
@@ -233,6 +234,13 @@ class Profile:
         default_factory=dict
     )  # by row, from all its records
     subject: Subject = Subject()
+
+    def __repr__(self) -> str:
+        parts = [plural(self.cycles, "cycle")]
+        if self.bottleneck is not None:
+            parts.append(f"bottleneck {self.bottleneck.core}")
+        parts.append(plural(len(self.findings), "finding"))
+        return one_line(f"<profile of {self.program} on {self.device}: {', '.join(parts)}>")
 
     @property
     def rows(self) -> tuple[Track, ...]:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import PurePath
 from statistics import fmean
 from typing import Any
 
 from numpy.typing import NDArray
 
-from macaw import api
+from macaw import api, arguments
+from macaw.arguments import check_arguments
 from macaw.asm.program import Program
 from macaw.errors import EXIT_FAILURE, InputError
 from macaw.execution import configuration_of
-from macaw.input_binding import bind
+from macaw.input_binding import bind, join_inputs
 from macaw.isa.config import ConfigError, Configuration
 from macaw.isa.errors import MacawError
 from macaw.phrases import suggestion
@@ -95,6 +97,19 @@ class Options:
 Progress = Callable[[str, int, int], object]  # activity, steps done, steps in all
 
 
+@check_arguments(
+    program=arguments.program_or_path,
+    inputs=arguments.optional(arguments.mapping(arguments.anything, "arrays by name")),
+    options=arguments.optional(
+        arguments.instance(
+            "an Options of macaw.profiling.profiler", "macaw.profiling.profiler:Options"
+        )
+    ),
+    device=arguments.optional(arguments.device),
+    watch=arguments.function,
+    name=arguments.word,
+    keyword_inputs=arguments.anything,
+)
 def profile(
     program: Program | api.FilePath,
     inputs: Mapping[str, object] | None = None,
@@ -103,22 +118,32 @@ def profile(
     device: api.DeviceLike | None = None,
     watch: Progress = lambda what, done, total: None,
     name: str = "",
+    **keyword_inputs: object,
 ) -> Profile:
     """Return the profile of a program, or of the program in a file, with arrays for its inputs.
 
-    `watch(what, done, total)` is called with the progress. `name` is the program's name in the
-    report. Raises `InputError` for options or inputs that do not fit, `ProfileError` if the program
-    does not exit, and what `macaw.load` raises for a file.
+    The inputs are given as a mapping, as keywords, or both. `watch(what, done, total)` is called
+    with the progress. `name` is the program's name in the report. Raises `InputError` for options
+    or inputs that do not fit, `ProfileError` if the program does not exit, and what `macaw.load`
+    raises for a file.
     """
     options = options or Options()
     options.check()
-    name = name or ("program" if isinstance(program, Program) else str(program))
+    inputs = join_inputs(inputs, keyword_inputs)
+    name = name or _name_of(program)
     if not isinstance(program, Program):
         program = api.load(program, device=device)
     config = _config(program, device, options)
     return _Profiler(
-        name, program, config, _arrays(program, inputs or {}, options), options, watch
+        name, program, config, _arrays(program, inputs, options), options, watch
     ).profile()
+
+
+def _name_of(program: Program | api.FilePath) -> str:
+    """Return the name of a program in a report: that of its file or sources."""
+    if not isinstance(program, Program):
+        return str(program)
+    return ", ".join(PurePath(name).name for name in program.source_files) or "program"
 
 
 def _config(program: Program, device: api.DeviceLike | None, options: Options) -> Configuration:

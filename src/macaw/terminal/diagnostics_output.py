@@ -10,6 +10,8 @@ from macaw.terminal.console import STYLES, after_results, print_error_text
 from macaw.terminal.highlighting import highlight, shows_colours
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from macaw.asm.diagnostics import Diagnostic
     from macaw.asm.program import Program
 
@@ -22,7 +24,7 @@ def print_diagnostics(
     At most `most` errors and as many warnings are printed. 0 prints all; None means `MOST_ERRORS`.
     The number of diagnostics left out is printed at the end.
     """
-    from macaw.asm.diagnostics import MOST_ERRORS, first, pieces, to_json
+    from macaw.asm.diagnostics import MOST_ERRORS, first, to_json
 
     diagnostics, left_out = first(diagnostics, MOST_ERRORS if most is None else most)
     if left_out:
@@ -37,15 +39,24 @@ def print_diagnostics(
 
     colours = shows_colours(sys.stderr)
     for item in diagnostics:
-        text = Text()
-        for name, piece in pieces(item):
-            if name == "source" and colours:
-                text.append_text(highlight(piece))
-            else:
-                text.append(piece, STYLES.get(name, ""))
-        print_error_text(text, end="")
+        print_error_text(styled_text(item, colours), end="")
     if left_out:
         print_error_text(Text(f"macaw: {left_out}"))
+
+
+def styled_text(diagnostic: Diagnostic, colours: bool = True) -> Text:
+    """Return the printed form of a diagnostic; with `colours`, its source line is coloured, too."""
+    from rich.text import Text
+
+    from macaw.asm.diagnostics import pieces
+
+    text = Text()
+    for name, piece in pieces(diagnostic):
+        if name == "source" and colours:
+            text.append_text(highlight(piece))
+        else:
+            text.append(piece, STYLES.get(name, ""))
+    return text
 
 
 def warnings_of(program: Program) -> list[Diagnostic]:

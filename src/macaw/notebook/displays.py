@@ -1,0 +1,40 @@
+"""Choose the function that shows an object of Macaw in a notebook.
+
+`macaw` gives the classes named here a method `_repr_html_` that calls `html`, so that the classes
+themselves, which belong to rooms below this one, know nothing of notebooks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from macaw.asm.program import Program
+from macaw.debugger.session import Session
+from macaw.emu.device import Device
+from macaw.execution import Run
+from macaw.notebook.device import device_html
+from macaw.notebook.profile import profile_html
+from macaw.notebook.program import program_html
+from macaw.notebook.run import run_html
+from macaw.notebook.session import session_html
+from macaw.profiling.model import Profile
+
+_DISPLAYS: dict[type, Callable[[Any], str]] = {
+    Device: device_html,
+    Profile: profile_html,
+    Program: program_html,
+    Run: run_html,
+    Session: session_html,
+}
+
+
+def html(item: object) -> str | None:
+    """Return the HTML of a run, program, profile, device or session, and None for another object.
+
+    The HTML refers to nothing outside of itself. A notebook that gets None shows the `repr`.
+    """
+    for kind, display in _DISPLAYS.items():
+        if isinstance(item, kind):
+            return display(item)
+    return None
