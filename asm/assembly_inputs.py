@@ -25,7 +25,7 @@ def is_gnu_source(text: str) -> bool:
     """Return whether a source has code for the control core, and no `.core` or `.device`."""
     if _OF_MACAW.search(text):
         return False
-    control = next(core for core in registry.cores() if not core.number)
+    control = registry.control()
     code = {".text", *control.rows, *(row.name for row in control.directives)}
     code.difference_update(_MACRO.findall(text))
     return any(match[1] in code for match in _WORD.finditer(text))

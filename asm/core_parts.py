@@ -54,7 +54,7 @@ class CoreParts:
 
     def enter_unknown(self, line: LogicalLine) -> None:
         """Enter an `UnknownPart`, which accepts every statement and discards its bytes."""
-        self.current = UnknownPart(self._state, registry.cores()[0], None, line)
+        self.current = UnknownPart(self._state, registry.control(), None, line)
         self._state.area = self.current.area()
 
     def leave(self) -> None:
@@ -78,7 +78,7 @@ class CoreParts:
 
     def begin_control(self, line: LogicalLine) -> None:
         """Begin the control core's part."""
-        core = next(core for core in registry.cores() if not core.number)
+        core = registry.control()
         self.current = self._part(core, None, line)
         self._state.area = self.current.area()
 
@@ -91,7 +91,7 @@ class CoreParts:
     def _part_of(self, context: StatementContext, statement: Statement) -> CorePart:
         """Return the part that a `.core` statement names. Raises `Mistake`."""
         assert statement.head is not None
-        cores = [core for core in registry.cores() if core.section]
+        cores = [core for core in registry.all_descriptors() if core.section]
         choices = ", ".join(core.name for core in cores)
         plain = [item for item in statement.operands if not isinstance(item, Named)]
         if len(plain) != 1 or not isinstance(plain[0], Name):
@@ -111,7 +111,7 @@ class CoreParts:
             if core.index in options:
                 count = self._state.config[f"{core.name}.{core.index}s"]
                 index = context.bounded_number(options[core.index].value, core.index, 0, count - 1)
-        return self._part(core, index, context.line)
+        return self._part(registry.core(core.name), index, context.line)
 
     def _part(self, core: Core, index: int | None, line: LogicalLine) -> CorePart:
         """Return the part of `core` with this index. Create it if there is none."""
@@ -160,7 +160,7 @@ class CoreParts:
 
         The part is not in the program.
         """
-        core = next(core for core in registry.cores() if not core.number)
+        core = registry.control()
         nowhere = LogicalLine(SourceText("", ""), 0, "")
         return part_class(core.name)(self._state, core, None, nowhere)
 

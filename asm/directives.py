@@ -65,7 +65,7 @@ class PartDirective:
     example: str = ""
 
 
-_INDEXED = [core for core in registry.cores() if core.index]
+_INDEXED = [core for core in registry.all_descriptors() if core.index]
 _CORE_OPTIONS = "".join(f" [, {core.index}={core.index[0].upper()}]" for core in _INDEXED)
 _CORE_EXAMPLE = "\n".join(f".core {core.name}, {core.index}=0" for core in _INDEXED[:1])
 

@@ -83,7 +83,7 @@ def disassemble(
         place = _fixed_place(program, section)
         lines += _opening(section, table, part) if place is None else _at(place, part)
         if place is not None:
-            part = registry.cores()[0].name, None
+            part = registry.names()[0], None
             lines += _fixed_contents(program, section, labels[section.name], exact, near)
             continue
         if table is not None and part != (section.core, section.index):
@@ -178,7 +178,7 @@ def _fixed_place(program: Program, section: Section) -> tuple[str, int] | None:
 def _at(place: tuple[str, int], part: tuple[str, int | None] | None) -> list[str]:
     """Return the lines that go to a place in cp's memory."""
     name, offset = place
-    control = registry.cores()[0].name
+    control = registry.names()[0]
     lines = [f".core {control}"] if part != (control, None) else []
     return [directive(line) for line in (*lines, f".section {name}", f".org {offset:#x}")]
 
@@ -189,7 +189,7 @@ def _fixed_contents(
     """Return the lines of a section of another tool, at its own address."""
     if section.flags != "ax" or section.nobits:
         return data.section_lines(section, labels)
-    table = registry.cores()[0]
+    table = registry.control()
     printer = printer_of(table.name)
     printer.open(program, section)
     return code.section_lines(section, table, labels, exact, near, printer)
@@ -245,7 +245,7 @@ def _empty_control(program: Program) -> list[str]:
 
     Without this part the assembler would add the default program.
     """
-    control = registry.cores()[0]
+    control = registry.control()
     if not program.note_version or any(item.core == control.name for item in program.sections):
         return []
     return ["", directive(f".core {control.name}")]

@@ -191,7 +191,7 @@ def core_of(section: Section) -> str | None:
     """
     if section.flags != "ax":
         return None
-    for core in registry.cores():
+    for core in registry.all_descriptors():
         own = core.section
         if core.executable and (section.name == own or section.name.startswith(f"{own}.")):
             return core.name
@@ -200,4 +200,4 @@ def core_of(section: Section) -> str | None:
 
 def _base_core() -> str:
     """Return the core for executables that name no core: the first that fetches instructions."""
-    return next(name for name in registry.names() if registry.core(name).executable)
+    return next(core.name for core in registry.all_descriptors() if core.executable)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import partial
+from functools import cache, partial
 
 from macaw.asm.assembly_state import AssemblyState
 from macaw.asm.core_parts import CoreParts
@@ -27,15 +27,14 @@ from macaw.asm.text_directives import TEXT_DIRECTIVES
 from macaw.asm.text_stack import COMMAND_COST, HEAD, Budget, Command, LimitExceeded, TextStack
 from macaw.isa import registry
 
-# Of all parts.
-DIRECTIVE_NAMES = frozenset(
-    (
-        *DIRECTIVES,
-        *TEXT_DIRECTIVES,
-        *(row.name for core in registry.cores() for row in core.directives),
-    )
-)
 _ASSIGNMENT = re.compile(r"\s*=(?!=)")
+
+
+@cache
+def directive_names() -> frozenset[str]:
+    """Return the names of the directives of all parts. This imports the table of every core."""
+    of_cores = (row.name for core in registry.cores() for row in core.directives)
+    return frozenset((*DIRECTIVES, *TEXT_DIRECTIVES, *of_cores))
 
 
 class SourceReader:
@@ -48,7 +47,7 @@ class SourceReader:
         self._fast_path = fast_path
         replay = Replay(state, fast_path.is_open)
         self._stack = TextStack(
-            state, budget, replay, TEXT_DIRECTIVES, DIRECTIVE_NAMES, self._lines
+            state, budget, replay, TEXT_DIRECTIVES, directive_names, self._lines
         )
         self._statements = StatementAssembler(state, parts, self._stack)
 

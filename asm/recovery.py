@@ -89,7 +89,7 @@ def hint_at_parameter(mistake: Mistake, text: str, names: Sequence[str]) -> None
 
 def outside_of_parts(head: Name) -> Mistake:
     """Return the mistake of a mnemonic before the first part."""
-    hint = f"begin one, as in '.core {registry.cores()[0].name}'"
+    hint = f"begin one, as in '.core {registry.names()[0]}'"
     return Mistake(f"'{head.text}' is in no part", head, hint)
 
 

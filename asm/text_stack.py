@@ -124,8 +124,8 @@ class Frame:
 class TextStack:
     """The texts of one source, its macros and its open conditionals.
 
-    `lines` splits a text into logical lines. `words` are the directives on text, `directives` all
-    directives.
+    `lines` splits a text into logical lines. `words` are the directives on text, `directives`
+    returns the names of all directives.
     """
 
     def __init__(
@@ -134,7 +134,7 @@ class TextStack:
         budget: Budget,
         replay: Replay,
         words: Collection[str],
-        directives: Collection[str],
+        directives: Callable[[], Collection[str]],
         lines: Callable[[SourceText], Iterator[LogicalLine]],
     ) -> None:
         self.state = state

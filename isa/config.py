@@ -1,6 +1,6 @@
 """The configuration of a device: all numbers of the machine, by dotted name.
 
-The fields are the `Setting` rows of this module and of every core's table. A file is TOML with
+The fields are the `Setting` rows of this module and of every core's descriptor. A file is TOML with
 nested tables for the dotted names; it contains only values that differ from the defaults. `name` is
 not a setting but the device's name.
 """
@@ -26,7 +26,7 @@ Value = bool | int | float | str
 
 MAPPINGS = ("input", "weight", "output")  # which operand of a product stays (seed 000 Fig. 7)
 
-# Settings of the memory. A core's own settings are in its table.
+# Settings of the memory. A core's own settings are in its descriptor.
 # fmt: off
 COMMON = (
     Setting("mem.local_bytes",      16 << 20, "cp's local memory",                                   "bytes",         128 << 10, 256 << 20,          step=4096),
@@ -75,7 +75,7 @@ class Configuration(Mapping[str, Any]):
         self._values = MappingProxyType(
             {field: values.get(field, setting.default) for field, setting in rows.items()}
         )
-        for agreement in (each for core in registry.cores() for each in core.agreements):
+        for agreement in (each for core in registry.all_descriptors() for each in core.agreements):
             if wrong := agreement(self._values):
                 raise ConfigError(wrong)
 
@@ -124,7 +124,8 @@ class Configuration(Mapping[str, Any]):
 @cache
 def settings() -> Mapping[str, Setting]:
     """Return all fields by name, in the order of the TOML tables."""
-    rows = [*COMMON, *trace.SETTINGS, *(row for core in registry.cores() for row in core.settings)]
+    of_cores = (row for core in registry.all_descriptors() for row in core.settings)
+    rows = [*COMMON, *trace.SETTINGS, *of_cores]
     tables = {row.name.rpartition(".")[0]: None for row in rows}
     ordered = {
         row.name: row for table in tables for row in rows if row.name.rpartition(".")[0] == table

@@ -8,8 +8,9 @@ instruction; funct7 and register fields that an instruction does not name are 0.
 from __future__ import annotations
 
 from macaw.isa import common, fim_circuit, fim_moves, scalar
+from macaw.isa.descriptors.cp import DESCRIPTOR
 from macaw.isa.dma import TRANSFER
-from macaw.isa.model import Core, Counter, Event, Fault, Setting, checked
+from macaw.isa.model import Core, Counter, Event, Fault, checked
 from macaw.isa.rows import Field, Format, Instruction
 
 
@@ -67,28 +68,11 @@ FAULTS = (
     ),
 )
 
-# fmt: off
-SETTINGS = (
-    Setting("cp.divider",             1, "device cycles to a cycle of cp",      "cycles", 1,  64),
-    Setting("cp.alu_cycles",          1, "an instruction without more to do",   "cycles", 1,  64),
-    Setting("cp.mul_cycles",          3, "a multiplication",                    "cycles", 1,  64),
-    Setting("cp.div_cycles",         20, "a division or remainder",             "cycles", 1, 256),
-    Setting("cp.branch_taken_cycles", 2, "a taken branch or a jump",            "cycles", 1,  64),
-    Setting("cp.local_cycles",        2, "a load from local memory",            "cycles", 1,  64),
-    Setting("cp.csr_cycles",          1, "an access to a control and status register", "cycles", 1, 64),
-)
-# fmt: on
-
 CORE = checked(
     Core(
-        name="cp",
-        title="command processor",
-        number=0,
+        **vars(DESCRIPTOR),
         row=0,
-        base="scalar",
         unit="the ALU with multiplier and divider, which is also the whole array; an instruction that computes uses it from its begin to its end",
-        section=".text.cp",
-        executable=True,
         instructions=scalar.INSTRUCTIONS + XCP,
         pseudos=scalar.PSEUDOS,
         structures=(TRANSFER,),
@@ -98,7 +82,6 @@ CORE = checked(
         counters=COUNTERS,
         faults=FAULTS,
         events=(Event("swap", "Ping and pong of on-chip units were exchanged.", announced="swap"),),
-        settings=SETTINGS,
         order=(*scalar.FAMILIES, "xcp"),
     )
 )

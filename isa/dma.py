@@ -5,7 +5,8 @@ Macaw defines transfers, beats, buffer and queue where the seeds say nothing.
 
 from __future__ import annotations
 
-from macaw.isa.model import Core, Counter, Event, Fault, Member, Queue, Setting, Structure, checked
+from macaw.isa.descriptors.dma import DESCRIPTOR
+from macaw.isa.model import Core, Counter, Event, Fault, Member, Queue, Structure, checked
 
 TRANSFER = Structure(
     "transfer",
@@ -47,25 +48,11 @@ FAULTS = (
     Fault("broken chain", "A message to nnp that sets a register to what no chain takes."),
 )
 
-# fmt: off
-SETTINGS = (
-    Setting("dma.setup",   4,  "from a transfer's begin to its first beat", "cycles",    0, 1024),
-    Setting("dma.queue",   16, "transfers that wait or run",                "transfers", 1, 256),
-    Setting("dma.width",   32, "bytes of a beat at most",                   "bytes",     1, 4096),
-    Setting("dma.buffer",  64, "beats read ahead of the writes",            "beats",     1, 4096),
-    Setting("dma.divider", 1,  "device cycles to a cycle of the engine",    "cycles",    1, 64),
-)
-# fmt: on
-
 CORE = checked(
     Core(
-        name="dma",
-        title="transfer engine",
-        number=1,
+        **vars(DESCRIPTOR),
         row=1,
         unit="nothing: dma has no compute units, so these registers stay 0",
-        section="",
-        executable=False,
         instructions=(),
         structures=(TRANSFER,),
         queues=QUEUES,
@@ -73,6 +60,5 @@ CORE = checked(
         faults=FAULTS,
         events=(Event("dma-done", "A transfer has ended.", announced="end"),),
         piece="end",
-        settings=SETTINGS,
     )
 )

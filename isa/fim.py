@@ -9,6 +9,7 @@ the circuits can do, `isa/fim_islands.py` the islands.
 from __future__ import annotations
 
 from macaw.isa import common, memory_map
+from macaw.isa.descriptors.fim import DESCRIPTOR
 from macaw.isa.fim_circuit import (
     BUFFERS,
     COLUMN_BITS,
@@ -21,7 +22,7 @@ from macaw.isa.fim_circuit import (
     RZ,
     SLOTS,
 )
-from macaw.isa.fim_islands import MAX_BANKS, SETTINGS, WAITS, BankMemory, unfit
+from macaw.isa.fim_islands import MAX_BANKS, WAITS, BankMemory
 from macaw.isa.fim_moves import OperationNumber
 from macaw.isa.kinds import Flag, Hexadecimal, Immediate, Named, Register
 from macaw.isa.lazy_dataclass import dataclass
@@ -37,7 +38,7 @@ from macaw.isa.model import (
 )
 from macaw.isa.rows import Field, Format, Instruction
 
-NUMBER = 8  # of island 0
+NUMBER = DESCRIPTOR.number  # of island 0
 POINTERS_BASE = 0x100  # of an island's memory-mapped registers
 LOOP_DEPTH = 8  # loops inside of one another at most
 MAX_REPEAT = (1 << 11) - 1
@@ -249,12 +250,8 @@ CIRCUITS = tuple(
 
 CORE = checked(
     Core(
-        name="fim",
-        title="function-in-memory islands",
+        **vars(DESCRIPTOR),
         row=5,
-        number=NUMBER,
-        section=".fim.{}",
-        executable=True,
         instructions=INSTRUCTIONS,
         directives=DIRECTIVES,
         files=FILES,
@@ -264,11 +261,8 @@ CORE = checked(
         ),
         counters=COUNTERS,
         faults=FAULTS,
-        settings=SETTINGS,
-        agreements=(unfit,),
         registers=POINTERS + CIRCUITS,
         memories=MEMORIES,
-        index="island",
         piece="end",
         levels=("bank",),
         order=("block", "memory", "operation", "buffer"),

@@ -15,24 +15,31 @@ if TYPE_CHECKING:
 else:
     import dataclasses
     from threading import RLock
+    from types import SimpleNamespace
 
     _NONE = {"init": False, "repr": False, "eq": False}
+    _PLAIN = {"order": False, "unsafe_hash": False, "match_args": True, "kw_only": False}
+    _PLAIN["weakref_slot"] = False
     _OPTION = {"__repr__": "repr", "__eq__": "eq", "__hash__": "unsafe_hash"}
-    _PARAMETERS = "__dataclass_params__"
+    _PARAMETERS, _FIELDS = "__dataclass_params__", "__dataclass_fields__"
+    _DECLARED = "__declared_fields__"  # of a class that is not analysed yet: defaults, annotations
     _LOCK = RLock()
 
     def dataclass(cls=None, /, *, frozen=False, eq=True, slots=False):
         """Return the class with the methods of a dataclass; the options are those of dataclasses.
 
-        Fields are not of the types `InitVar` and `KW_ONLY`.
+        Fields are not of the types `InitVar` and `KW_ONLY`. Annotations are texts, as after
+        `from __future__ import annotations`.
         """
         if cls is None:
             return lambda item: dataclass(item, frozen=frozen, eq=eq, slots=slots)
         written = dict(vars(cls))
-        # Only a class that extends a frozen one must be frozen at once.
-        bases = [getattr(base, _PARAMETERS, None) for base in cls.__mro__[1:]]
-        at_once = frozen and any(base is not None and base.frozen for base in bases)
-        made = dataclasses.dataclass(cls, **_NONE, slots=slots, frozen=at_once)
+        own = _own_fields(cls, written)
+        bases = [base for base in cls.__mro__[1:] if _PARAMETERS in vars(base)]
+        if own is None or any(_DECLARED not in vars(base) for base in bases):
+            made = _analysed(cls, bases, frozen=frozen, slots=slots)
+        else:
+            made = _declared(cls, bases, own, frozen=frozen, slots=slots)
         parameters = getattr(made, _PARAMETERS)
         parameters.init = parameters.repr = True
         parameters.eq, parameters.frozen = eq, frozen
@@ -47,6 +54,107 @@ else:
             if slots:
                 made.__getstate__, made.__setstate__ = _state, _set_state
         return made
+
+    def _own_fields(cls, written):
+        """Return the written default, or `MISSING`, of each field that a class itself declares.
+
+        The result is None if the standard library has to analyse the class at once, for its errors
+        or for a docstring.
+        """
+        if not cls.__doc__:
+            return None
+        own = {}
+        for name, annotation in cls.__annotations__.items():
+            if not isinstance(annotation, str):
+                return None
+            if annotation.startswith(("ClassVar", "typing.ClassVar")):
+                continue
+            default = own[name] = written.get(name, dataclasses.MISSING)
+            if isinstance(default, dataclasses.Field):
+                default = default.default
+            if type(default).__hash__ is None:
+                return None  # the standard library refuses mutable defaults
+        return own
+
+    def _analysed(cls, bases, *, frozen, slots):
+        """Return a class that the standard library has analysed, without methods."""
+        # Only a class that extends a frozen one must be frozen at once.
+        at_once = frozen and any(getattr(base, _PARAMETERS).frozen for base in bases)
+        return dataclasses.dataclass(cls, **_NONE, slots=slots, frozen=at_once)
+
+    def _declared(cls, bases, own, *, frozen, slots):
+        """Return a class without methods, whose fields are analysed when something asks for them.
+
+        All its `bases` that are dataclasses are such classes too.
+        """
+        for base in bases:
+            if getattr(base, _PARAMETERS).frozen != frozen:
+                kinds = ("non-frozen", "frozen") if not frozen else ("frozen", "non-frozen")
+                message = "cannot inherit {} dataclass from a {} one"
+                raise TypeError(message.format(*kinds))
+        fields, annotations = {}, {}
+        for base in reversed(bases):
+            fields |= vars(base)[_DECLARED][0]
+            annotations |= vars(base)[_DECLARED][1]
+        fields |= own
+        annotations |= {name: cls.__annotations__[name] for name in own}
+        if slots:
+            cls = _with_slots(cls, own)
+        else:
+            for name, default in own.items():
+                if isinstance(default, dataclasses.Field):
+                    if default.default is dataclasses.MISSING:
+                        delattr(cls, name)
+                    else:
+                        setattr(cls, name, default.default)
+        setattr(cls, _DECLARED, (fields, annotations))
+        setattr(cls, _PARAMETERS, SimpleNamespace(**_PLAIN, slots=slots))
+        setattr(cls, _FIELDS, _Fields(cls))
+        cls.__match_args__ = tuple(
+            name
+            for name, default in fields.items()
+            if not isinstance(default, dataclasses.Field)
+            or (default.init and default.kw_only is not True)
+        )
+        return cls
+
+    def _with_slots(cls, own):
+        """Return a copy of a class with a slot for each field that no base has a slot for."""
+        above = {name for base in cls.__mro__[1:] for name in vars(base).get("__slots__", ())}
+        left_out = {*own, "__dict__", "__weakref__"}
+        members = {name: value for name, value in vars(cls).items() if name not in left_out}
+        members["__slots__"] = tuple(name for name in own if name not in above)
+        made = type(cls)(cls.__name__, cls.__bases__, members)
+        made.__qualname__ = cls.__qualname__
+        return made
+
+    class _Fields:
+        """The attribute `__dataclass_fields__` of a class, analysed when it is first read."""
+
+        def __init__(self, cls):
+            self._cls = cls
+
+        def __get__(self, item, owner):
+            with _LOCK:
+                if vars(self._cls)[_FIELDS] is self:
+                    fields, annotations = vars(self._cls)[_DECLARED]
+                    model = _model(self._cls, fields, annotations)
+                    dataclasses.dataclass(model, **_NONE)
+                    setattr(self._cls, _FIELDS, getattr(model, _FIELDS))
+            return vars(self._cls)[_FIELDS]
+
+    def _model(cls, defaults, annotations):
+        """Return a class with nothing but fields, to be analysed in the place of `cls`."""
+        members = {
+            name: default
+            for name, default in defaults.items()
+            if default is not dataclasses.MISSING
+        }
+        members["__annotations__"] = annotations
+        members["__module__"], members["__doc__"] = cls.__module__, "a class of the same fields"
+        model = type(cls.__name__, (), members)
+        model.__qualname__ = cls.__qualname__
+        return model
 
     def _stub(cls, name, frozen):
         """Return a method that replaces itself in the class, and then does what is asked."""
@@ -65,11 +173,8 @@ else:
         if name == "__init__":
             return _init(cls, frozen)
         fields = dataclasses.fields(cls)
-        members = {field.name: field for field in fields}
-        members["__annotations__"] = {field.name: field.type for field in fields}
-        members["__module__"], members["__doc__"] = cls.__module__, "a class of the same fields"
-        model = type(cls.__name__, (), members)
-        model.__qualname__ = cls.__qualname__
+        defaults = {field.name: field for field in fields}
+        model = _model(cls, defaults, {field.name: field.type for field in fields})
         wanted = {**_NONE, _OPTION[name]: True}
         wanted["eq"] |= name == "__hash__"
         dataclasses.dataclass(model, **wanted)
@@ -78,12 +183,12 @@ else:
     def _init(cls, frozen):
         """Return the method `__init__` of a class."""
         known = {"_set": object.__setattr__, "_MADE": object()}
-        order = sorted(dataclasses.fields(cls), key=lambda field: field.kw_only)
+        order = sorted(_parameters(cls), key=lambda field: field[1].kw_only is True)
         parameters, lines = ["self"], []
-        for place, field in enumerate(order):
-            name, value, default = field.name, field.name, f"_default_{place}"
+        for place, (name, field) in enumerate(order):
+            value, default = name, f"_default_{place}"
             if field.init:
-                parameters += ["*"] if field.kw_only and "*" not in parameters else []
+                parameters += ["*"] if field.kw_only is True and "*" not in parameters else []
                 parameters.append(name)
             if field.default_factory is not dataclasses.MISSING:
                 known[default] = field.default_factory
@@ -106,9 +211,23 @@ else:
         method.__qualname__, method.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
         return method
 
+    def _parameters(cls):
+        """Return (name, `Field`) for each field of a class, without an analysis of the class."""
+        declared = vars(cls).get(_DECLARED)
+        if declared is None:
+            return [(field.name, field) for field in dataclasses.fields(cls)]
+        return [
+            (name, default if isinstance(default, dataclasses.Field) else _with_default(default))
+            for name, default in declared[0].items()
+        ]
+
+    def _with_default(default):
+        return dataclasses.field(default=default)
+
     def _guard(cls):
         """Make the objects of a class refuse new values of fields, and new attributes."""
-        names = frozenset(cls.__dataclass_fields__)
+        declared = vars(cls).get(_DECLARED)
+        names = frozenset(declared[0] if declared is not None else getattr(cls, _FIELDS))
 
         def __setattr__(self, name, value):  # noqa: N807 (a method of the class)
             if type(self) is cls or name in names:

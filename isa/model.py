@@ -243,15 +243,27 @@ class Directive:
 
 
 @dataclass(frozen=True, eq=False)
-class Core:
-    """The table of a core: everything that Macaw knows about it as data."""
+class CoreDescriptor:
+    """What programs of other cores, and each device, need of a core: its identity and settings."""
 
     name: str
     title: str
     number: int  # core number of the first instance: addresses, masks, ties
     section: str  # ELF section of a part; `{}` is the row or island
     executable: bool  # the section holds instructions that a fetch reads
-    instructions: tuple[Instruction, ...]
+    base: str = ""  # the module of `isa` whose rows the table extends; it may have forms too
+    index: str = ""  # name of the part's index: "row", "island"
+    settings: tuple[Setting, ...] = ()
+    # Checks of settings against each other: each returns a sentence about a contradiction in a
+    # configuration, or an empty text.
+    agreements: tuple[Callable[[Mapping[str, Any]], str], ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Core(CoreDescriptor):
+    """The table of a core: everything that Macaw knows about it as data."""
+
+    instructions: tuple[Instruction, ...] = ()
     pseudos: tuple[Pseudo, ...] = ()
     structures: tuple[Structure, ...] = ()
     directives: tuple[Directive, ...] = ()
@@ -270,18 +282,12 @@ class Core:
     # transfer. While its `left` is not 0, the piece has ended only for its unit.
     piece: str = ""
     rules: tuple[Rule, ...] = ()
-    settings: tuple[Setting, ...] = ()
-    # Checks of settings against each other: each returns a sentence about a contradiction in a
-    # configuration, or an empty text.
-    agreements: tuple[Callable[[Mapping[str, Any]], str], ...] = ()
-    index: str = ""  # name of the part's index: "row", "island"
     row: int = 1 << 16  # orders the rows of a timeline (seed 001 Fig. 5: COP0 to COP5)
     levels: tuple[str, ...] = ()  # the units inside of a core, outer first: "cluster", "pe"
     # Words in the values of what instructions carry, by its form: `data=` takes `weights`, ...
     carried: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     called: bool = False  # instructions may be written as calls: `SetIterations(4)`
     unit: str = ""  # what counts as a compute unit, and as a use of it (`macaw.isa.trace`)
-    base: str = ""  # the module of `isa` whose rows it extends; it may have forms too
     order: tuple[str, ...] = field(default=())  # families in the manual's order
 
     @cached_property

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from macaw.isa import common, memory_map
+from macaw.isa.descriptors.nnp import DESCRIPTOR
 from macaw.isa.kinds import Choice, Immediate, OperandError, Register
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.model import (
@@ -23,7 +24,6 @@ from macaw.isa.model import (
     Queue,
     RegisterFile,
     Rule,
-    Setting,
     SpecialRegister,
     Structure,
     Window,
@@ -288,24 +288,12 @@ PSEUDOS = (
 )  # fmt: skip
 
 HOST_BYTES = {"fp16": 2, "fp32": 4}  # of a number, by nnp.host_format
-MOST_TILE_BYTES = 512 << 20  # of MatrixRf, two bytes an element
 HOST_TYPES = {"fp16": "float16", "fp32": "float32"}
 
 
 def vector_bytes(config: Mapping[str, Any]) -> int:
     """Return the size in bytes of a native vector in the host format."""
     return int(config["nnp.native"]) * HOST_BYTES[config["nnp.host_format"]]
-
-
-def too_many_tiles(config: Mapping[str, Any]) -> str:
-    """Return a sentence if the device's MatrixRf is too large to simulate, else an empty text."""
-    tiles, native = config["nnp.matrix_rf"], config["nnp.native"]
-    if 2 * tiles * native * native <= MOST_TILE_BYTES:
-        return ""
-    return (
-        f"{tiles} tiles (nnp.matrix_rf) of {native} x {native} (nnp.native) are more than the"
-        f" {MOST_TILE_BYTES >> 20} MiB that can be simulated"
-    )
 
 
 def host_type(config: Mapping[str, Any]) -> str:
@@ -325,7 +313,7 @@ MESSAGE = Structure(
     "words of s_wr, then the vectors, N host values each",
 )
 
-NUMBER = 3
+NUMBER = DESCRIPTOR.number
 _SPACE = memory_map.INSTRUCTIONS + (NUMBER << memory_map.SPACE_SHIFT)
 # fmt: off
 REGISTERS = (
@@ -371,52 +359,10 @@ FAULTS = (
     Fault("accumulator overflow", "A sum of products that needs more than q34.40."),
 )
 
-# fmt: off
-SETTINGS = (
-    Setting("nnp.native",              32,     "the native dimension N: elements of a vector, rows and columns of a tile",       "elements",         1, 1024),
-    Setting("nnp.lanes",               8,      "of a tile engine: elements of a row that it multiplies a cycle",                 "elements",         1, 1024),
-    Setting("nnp.engines",             4,      "tile engines",                                                                   "",                 1, 64),
-    Setting("nnp.divider",             1,      "device cycles to a cycle of nnp",                                                "cycles",           1, 64),
-    Setting("nnp.megahertz",           250,    "clock, where cycles are shown as time",                                          "MHz",              1, 10000),
-    Setting("nnp.host_format",         "fp16", "numbers outside the multiplier",                                                 choices=("fp16", "fp32")),
-    Setting("nnp.quantise",            "bfp",  "numbers in the multiplier",                                                      choices=("bfp", "int", "log", "float")),
-    Setting("nnp.vector_bits",         16,     "of a vector's element: mantissa, integer or logarithm",                          "bits",             3, 16),
-    Setting("nnp.matrix_bits",         16,     "of a matrix's element: mantissa, integer or logarithm",                          "bits",             3, 16),
-    Setting("nnp.float_exponent_bits", 4,      "of an element of the small float",                                               "bits",             2, 5),
-    Setting("nnp.float_mantissa_bits", 3,      "of an element of the small float",                                               "bits",             1, 10),
-    Setting("nnp.quantise_mvm_out",    False,  "whether what leaves the multiplier is quantised again (seed 003, Fig. 2)"),
-    Setting("nnp.quantise_mfu_in",     False,  "whether operands of the multi-function units are quantised"),
-    Setting("nnp.matrix_rf",           1024,   "MatrixRf",                                                                       "native tiles",     1, 65536),
-    Setting("nnp.initial_vrf",         4096,   "InitialVrf",                                                                     "native vectors",   1, 65536),
-    Setting("nnp.mul_vrf",             4096,   "MulVrf",                                                                         "native vectors",   1, 65536),
-    Setting("nnp.add_sub_vrf0",        4096,   "AddSubVrf0",                                                                     "native vectors",   1, 65536),
-    Setting("nnp.add_sub_vrf1",        4096,   "AddSubVrf1",                                                                     "native vectors",   1, 65536),
-    Setting("nnp.net_in",              64,     "NetInQ",                                                                         "native vectors",   1, 4096),
-    Setting("nnp.net_out",             64,     "NetOutQ",                                                                        "native vectors",   1, 4096),
-    Setting("nnp.instructions",        65536,  "instruction memory",                                                             "instructions",     16, 131072),
-    Setting("nnp.issue_cycles",          1,      "an instruction from the one before",                                              "cycles",           1, 1024),
-    Setting("nnp.read_depth",            8,      "stages of reading vectors",                                                       "cycles",           1, 1024),
-    Setting("nnp.multiplier_depth",      32,     "stages of the matrix-vector multiplier",                                          "cycles",           1, 1024),
-    Setting("nnp.crossbar_depth",        4,      "stages of a multi-function unit, whatever blocks of it work",                     "cycles",           1, 1024),
-    Setting("nnp.add_depth",             4,      "stages of a block that adds",                                                     "cycles",           1, 1024),
-    Setting("nnp.multiply_depth",        4,      "stages of the block that multiplies",                                             "cycles",           1, 1024),
-    Setting("nnp.activation_depth",      8,      "stages of a block that activates",                                                "cycles",           1, 1024),
-    Setting("nnp.softmax_depth",         32,     "stages of v_softmax",                                                             "cycles",           1, 1024),
-    Setting("nnp.write_depth",           8,      "stages of writing vectors",                                                       "cycles",           1, 1024),
-    Setting("nnp.vector_lanes",          8,      "elements a cycle of reading, a multi-function unit and writing",                  "elements",         1, 1024),
-    Setting("nnp.vector_channels",     1,      "channels of external memory to the vector memory manager (C of seed 003)",       "",                 1, 64),
-    Setting("nnp.matrix_channels",     1,      "channels of external memory to the matrix memory manager (M of seed 003)",       "",                 1, 64),
-)
-# fmt: on
-
 CORE = checked(
     Core(
-        name="nnp",
-        title="block-floating-point matrix-vector processor",
+        **vars(DESCRIPTOR),
         row=4,
-        number=NUMBER,
-        section=".nnp",
-        executable=True,
         instructions=INSTRUCTIONS,
         pseudos=PSEUDOS,
         files=(FILE,),
@@ -430,8 +376,6 @@ CORE = checked(
         faults=FAULTS,
         piece="end",
         rules=_RULES,
-        settings=SETTINGS,
-        agreements=(too_many_tiles,),
         called=True,
         order=("scalar", "matrix", "vector", "product", "function", "marker"),
         unit="a lane of a tile engine of the multiplier; there are engines * lanes. A lane is used in each cycle in which it multiplies a column of a tile, the array in each cycle of a product. MFUs do not count",

@@ -10,6 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from macaw.isa import common
+from macaw.isa.descriptors.pe import BLOCKS as BLOCKS
+from macaw.isa.descriptors.pe import CLUSTERS as CLUSTERS
+from macaw.isa.descriptors.pe import DESCRIPTOR
+from macaw.isa.descriptors.pe import UNITS as UNITS
 from macaw.isa.kinds import Choice, Immediate
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.model import (
@@ -21,10 +25,15 @@ from macaw.isa.model import (
     Member,
     Queue,
     RegisterFile,
-    Setting,
     Structure,
     checked,
 )
+from macaw.isa.pe_elements import DTYPES as DTYPES
+from macaw.isa.pe_elements import ELEMENT_TYPES as ELEMENT_TYPES
+from macaw.isa.pe_elements import ELEMENTS as ELEMENTS
+from macaw.isa.pe_elements import OPERAND_DTYPES as OPERAND_DTYPES
+from macaw.isa.pe_elements import SUM_DTYPES as SUM_DTYPES
+from macaw.isa.pe_elements import Element as Element
 from macaw.isa.pe_layouts import ACCUMULATORS as ACCUMULATORS
 from macaw.isa.pe_layouts import COMMAND, EXE, LD, MAC, MARKER, SPU, ST, SUMS
 from macaw.isa.pe_layouts import COMMAND_BITS as COMMAND_BITS
@@ -33,17 +42,13 @@ from macaw.isa.pe_layouts import DESTINATIONS as DESTINATIONS
 from macaw.isa.pe_layouts import FUNCTIONS as FUNCTIONS
 from macaw.isa.pe_layouts import INSTRUCTION_BITS as INSTRUCTION_BITS
 from macaw.isa.pe_layouts import INSTRUCTION_BYTES as INSTRUCTION_BYTES
-from macaw.isa.pe_size import too_large
 from macaw.isa.rows import Instruction
 
 BUFFERS = 32  # instruction buffers of a cluster
 SEQUENCE_LENGTH = 16  # instructions of a sequence at most
-BLOCKS = 16  # blocks of an input buffer or an output queue
 THEN = 128  # a sequence's `then` is this plus an instruction buffer
 SHORT_PIPELINE = 2  # stages of a pipeline without SU and WB, which .step needs
 END_OF_LIST = 0x20  # the byte after the last packet of a list
-UNITS = 16  # on-chip memory units, and so rows, at most: core numbers 16 to 31 of a 32-bit mask
-CLUSTERS = 32  # clusters of a row at most: a packet's mask has 32 bits
 # Where things may begin in a memory unit, in bytes.
 PACKET_ALIGN = 4
 SEQUENCE_ALIGN = INSTRUCTION_BYTES
@@ -173,29 +178,6 @@ SEGMENT_TYPES = ("weights", "activations", "psums", "sequence")
 # Who gets what: all the same, a slice a PE, a slice a cluster, a slice a PE of each cluster.
 MODES = ("broadcast", "sliced", "by_cluster", "by_pe")
 
-
-@dataclass(frozen=True)
-class Element:
-    """A number type of the array."""
-
-    name: str
-    dtype: str  # a tensor's name for it, which is NumPy's
-    accumulator: str = ""  # the type of the sums where it is pe.element; empty: it cannot be
-
-
-ELEMENT_TYPES = (
-    Element("int8", "int8", "int32"),
-    Element("int16", "int16", "int64"),
-    Element("int32", "int32"),
-    Element("int64", "int64"),
-    Element("fp16", "float16", "fp32"),
-    Element("fp32", "float32", "fp32"),
-)
-ELEMENTS = tuple(row.name for row in ELEMENT_TYPES)
-DTYPES = {row.name: row.dtype for row in ELEMENT_TYPES}
-# By pe.element: what weights and activations are, and what accumulators hold.
-OPERAND_DTYPES = {row.name: row.dtype for row in ELEMENT_TYPES if row.accumulator}
-SUM_DTYPES = {row.name: DTYPES[row.accumulator] for row in ELEMENT_TYPES if row.accumulator}
 
 PACKET = Structure(
     "packet",
@@ -404,27 +386,6 @@ FAULTS = (
     Fault("not available", "A mode or function that this configuration does not have."),
 )
 
-# fmt: off
-SETTINGS = (
-    Setting("pe.rows",               4,       "rows: memory units, distribution units and cluster groups",            "",          1, UNITS),
-    Setting("pe.clusters",           4,       "clusters of a row",                                                     "",          1, CLUSTERS),
-    Setting("pe.pes",                16,      "PEs of a cluster",                                                      "",          1, 1024),
-    Setting("pe.divider",            1,       "device cycles to a cycle of the rows",                                  "cycles",    1, 64),
-    Setting("pe.design",             "5b",    "cluster design: 5b, or 5a without load queues",                         "",          choices=("5a", "5b")),
-    Setting("pe.element",            "int8",  "type of weights and activations",                                       "",          choices=tuple(SUM_DTYPES)),
-    Setting("pe.overflow",           "fault", "what an accumulator does past its range",                               "",          choices=("fault", "wrap", "saturate")),
-    Setting("pe.weight_queue",       1024,    "weight queue 503",                                                      "entries",   16, 65536),
-    Setting("pe.input_buffer",       4096,    "input buffer 504, 16 blocks",                                           "elements",  16, 65536, step=BLOCKS),
-    Setting("pe.output_queue",       256,     "output queue 513, 16 blocks",                                           "elements",  64, 65536, step=BLOCKS),
-    Setting("pe.load_queue_1",       8,       "load queue 518",                                                        "loads",     2, 256),
-    Setting("pe.load_queue_2",       2,       "load queue 519",                                                        "loads",     1, 256),
-    Setting("pe.balance_threshold",  2,       "loads more than the left neighbour before one is given",                "loads",     1, 256),
-    Setting("dist.bus_bytes",        32,      "width of a row's bus and of its return bus",                            "bytes",     1, 4096),
-    Setting("dist.dispatch_latency", 4,       "from cp's dispatch to the first packet",                                "cycles",    0, 1024),
-    Setting("sfu.rate",              4,       "results of a cluster's special-function unit",                          "a cycle",   1, 1024),
-    Setting("sfu.latency",           3,       "depth of the special-function unit",                                    "cycles",    1, 1024),
-)
-# fmt: on
 
 EVENTS = (
     Event("exe", "A cluster begins an exe command.", announced="begin"),
@@ -437,13 +398,9 @@ EVENTS = (
 
 CORE = checked(
     Core(
-        name="pe",
-        title="sparse PE array",
-        number=16,
+        **vars(DESCRIPTOR),
         row=2,
         unit="the MACs of a row's PEs: one use for each product. They work from the first cycle of a mac to its last one. The array is the row: one use for each cycle in which a mac of any of its clusters works",
-        section=".pe.{}",
-        executable=False,
         instructions=COMMANDS + INSTRUCTIONS,
         structures=(SEQUENCE, STEP, STRIDE, PACKET, SEGMENT, OUT, WEIGHTS_RECORD, ENTRY),
         directives=DIRECTIVES,
@@ -454,9 +411,6 @@ CORE = checked(
         events=EVENTS,
         begins=("instruction", "packet"),
         piece="end",
-        settings=SETTINGS,
-        agreements=(too_large,),
-        index="row",
         levels=("cluster", "pe"),
         carried={
             "data=": (*PAYLOADS["exe"].types, *MODES, "compress"),

@@ -1,4 +1,7 @@
-"""Finds the cores: all modules of `isa` that have a `CORE`. There is no list of their names."""
+"""Finds the cores: the modules of `isa/descriptors`. There is no list of their names.
+
+The descriptors of all cores are imported at once, the table of a core only when it is needed.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,10 @@ import pkgutil
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 
-from macaw import isa
+from macaw.isa import descriptors
 from macaw.isa.errors import MacawError
-from macaw.isa.model import Core
+from macaw.isa.model import Core, CoreDescriptor
 
 
 class UnknownCoreError(MacawError, LookupError):
@@ -18,19 +20,23 @@ class UnknownCoreError(MacawError, LookupError):
 
 
 @cache
-def _found() -> dict[str, tuple[str, Core]]:
-    """Return (module name, table) of each core by the core's name, ordered by core number."""
-    modules = {
-        info.name: import_module(f"macaw.isa.{info.name}")
-        for info in pkgutil.iter_modules(isa.__path__)
-    }
-    tables = {name: getattr(module, "CORE", None) for name, module in modules.items()}
-    cores = [(name, table) for name, table in tables.items() if isinstance(table, Core)]
-    return {table.name: (name, table) for name, table in sorted(cores, key=lambda x: x[1].number)}
+def _found() -> dict[str, tuple[str, CoreDescriptor]]:
+    """Return (module name, descriptor) of each core by the core's name, ordered by core number."""
+    names = [info.name for info in pkgutil.iter_modules(descriptors.__path__)]
+    modules = {name: import_module(f"{descriptors.__name__}.{name}") for name in names}
+    cores: list[tuple[str, CoreDescriptor]] = [
+        (name, module.DESCRIPTOR) for name, module in modules.items()
+    ]
+    return {core.name: (name, core) for name, core in sorted(cores, key=lambda x: x[1].number)}
+
+
+def all_descriptors() -> tuple[CoreDescriptor, ...]:
+    """Return the descriptors of all cores, ordered by core number. No table is imported."""
+    return tuple(core for _, core in _found().values())
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of all cores, ordered by core number. This imports every table."""
+    """Return the names of all cores, ordered by core number. No table is imported."""
     return tuple(_found())
 
 
@@ -39,11 +45,7 @@ def module(name: str) -> str:
 
     It is the core's own name, or one that says more (`vector` of vc). Raises `UnknownCoreError`.
     """
-    if _own(name) is not None:
-        return name
-    if name in _found():
-        return _found()[name][0]
-    raise _unknown(name)
+    return _entry(name)[0]
 
 
 def form_modules(name: str) -> tuple[str, ...]:
@@ -51,31 +53,29 @@ def form_modules(name: str) -> tuple[str, ...]:
 
     Raises `UnknownCoreError`.
     """
-    base = core(name).base
-    return (module(name), base) if base else (module(name),)
-
-
-def core(name: str) -> Core:
-    """Return the table of the core `name`. Raises `UnknownCoreError`.
-
-    Only that table is imported if its module has the core's name.
-    """
-    table = _own(name)
-    if table is not None:
-        return table
-    if name in _found():
-        return _found()[name][1]
-    raise _unknown(name)
+    own, descriptor = _entry(name)
+    return (own, descriptor.base) if descriptor.base else (own,)
 
 
 @cache
-def _own(name: str) -> Core | None:
-    """Return the table of the core `name` from the module of that name; None if there is none."""
-    if name.isidentifier() and find_spec(f"macaw.isa.{name}") is not None:
-        table = getattr(import_module(f"macaw.isa.{name}"), "CORE", None)
-        if isinstance(table, Core) and table.name == name:
-            return table
-    return None
+def core(name: str) -> Core:
+    """Return the table of the core `name`. Raises `UnknownCoreError`.
+
+    Only that table is imported.
+    """
+    table: Core = import_module(f"macaw.isa.{module(name)}").CORE
+    return table
+
+
+def control() -> Core:
+    """Return the table of the control core, whose number is 0."""
+    return core(names()[0])
+
+
+def _entry(name: str) -> tuple[str, CoreDescriptor]:
+    if name not in _found():
+        raise _unknown(name)
+    return _found()[name]
 
 
 def _unknown(name: str) -> UnknownCoreError:

@@ -12,8 +12,9 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from macaw.isa import common, scalar
+from macaw.isa.descriptors.vector import DESCRIPTOR
 from macaw.isa.kinds import Immediate, Register
-from macaw.isa.model import Core, Counter, Fault, Setting, checked
+from macaw.isa.model import Core, Counter, Fault, checked
 from macaw.isa.rows import Alternative, Format, Instruction, Pseudo
 from macaw.isa.vector_layouts import (
     ELEMENTS,
@@ -276,32 +277,15 @@ FAULTS = (
     *scalar.FAULTS,
     Fault("bad order index", "An entry of an order, or of vperm's third register, that names no lane."),
 )
-
-SETTINGS = (
-    Setting("vc.divider",             1, "device cycles to a cycle of vc",                               "cycles", 1,  64),
-    Setting("vc.alu_cycles",          1, "from the issue of an instruction to its result",               "cycles", 1,  64),
-    Setting("vc.mul_cycles",          3, "from the issue of a multiplication to its result",             "cycles", 1,  64),
-    Setting("vc.div_cycles",         20, "from the issue of a division or remainder to its result",      "cycles", 1, 256),
-    Setting("vc.vector_cycles",       3, "from the issue of a vector instruction to its result",         "cycles", 1,  64),
-    Setting("vc.pmac_cycles",         4, "from the issue of a pmac to its result",                       "cycles", 1,  64),
-    Setting("vc.branch_taken_cycles", 2, "from a taken branch or a jump to the next issue",              "cycles", 1,  64),
-    Setting("vc.local_cycles",        2, "from a load of cp's local memory to its result",               "cycles", 1,  64),
-    Setting("vc.csr_cycles",          1, "from an access to a control and status register to its result", "cycles", 1,  64),
-)
 # fmt: on
 
 MARKER = "marker"  # a family
 
 CORE = checked(
     Core(
-        name="vc",
-        title="SIMD core",
-        number=2,
+        **vars(DESCRIPTOR),
         row=3,
-        base="scalar",
         unit="the 16 one-byte lanes of the vector unit. An instruction of Xvc on registers uses the array from its issue to its result, and the lanes that it works on: all 16; for pmac.gr 4; for vins and vext those of one element",
-        section=".text.vc",
-        executable=True,
         instructions=scalar.INSTRUCTIONS + XVC + scalar.markers(MARKER),
         pseudos=scalar.PSEUDOS + PSEUDOS,
         files=(scalar.REGISTERS, REGISTERS),
@@ -309,7 +293,6 @@ CORE = checked(
         directives=(scalar.INSN,),
         counters=COUNTERS,
         faults=FAULTS,
-        settings=SETTINGS,
         order=(*scalar.FAMILIES, *dict.fromkeys(row.family for row in XVC), MARKER),
     )
 )

@@ -12,7 +12,7 @@ from macaw.asm.diagnostics import Span
 from macaw.asm.editing.program import EditedProgram, ProgramFile
 from macaw.asm.editing.source_tokens import LABEL, Token, TokenLine
 from macaw.asm.macro import Macro
-from macaw.asm.reader import DIRECTIVE_NAMES
+from macaw.asm.reader import directive_names
 from macaw.asm.source import SourceText
 from macaw.asm.symbols import Definition, Scope
 from macaw.isa import registry
@@ -81,7 +81,7 @@ class FileView:
 
     def macro(self, word: str) -> Macro | None:
         """Return the macro that a word calls; None if there is none or the word is a directive."""
-        return None if word in DIRECTIVE_NAMES else self.program.macros.get(word.lower())
+        return None if word in directive_names() else self.program.macros.get(word.lower())
 
     @property
     def folders(self) -> list[Path]:

@@ -1,17 +1,19 @@
 """What a core's source may contain besides plain instructions: one module for each core or base.
 
-A module has the name of the core's table. Its `PART` is the core's `CorePart` class; its `SHARED`
-are directives that every part accepts.
+A module has the name of the core's table. Its `PART` is the core's `CorePart` class. The
+directives of a core that every part accepts are in `asm/forms/shared`.
 """
 
 from __future__ import annotations
 
+import pkgutil
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
 
 from macaw.asm.core_part import CorePart
 from macaw.asm.directive import Directive
+from macaw.asm.forms import shared
 from macaw.isa import registry
 
 
@@ -27,9 +29,10 @@ def part_class(core: str) -> type[CorePart]:
 
 
 def shared_directives() -> Sequence[Directive]:
-    """Return the `SHARED` directives of the modules of all cores."""
-    names = dict.fromkeys(name for core in registry.names() for name in _modules(core))
-    return tuple(row for name in names for row in getattr(import_module(name), "SHARED", ()))
+    """Return the directives of the modules in `asm/forms/shared`."""
+    names = sorted(info.name for info in pkgutil.iter_modules(shared.__path__))
+    modules = [import_module(f"{shared.__name__}.{name}") for name in names]
+    return tuple(row for module in modules for row in module.SHARED)
 
 
 def _modules(core: str) -> list[str]:

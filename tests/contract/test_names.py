@@ -65,8 +65,11 @@ def owned(path: str) -> bool:
     if path.startswith(SAMPLES):
         return True  # a program for each core
     return bool(
-        re.match(rf"isa/(?:{own})(?:_\w+)?\.py$|emu/(?:{own})/|emu/rules/(?:{own})_", path)
-        or re.match(rf"asm/(?:disassembly/)?forms/(?:{own})(?:(?:_\w+)?\.py$|/)", path)
+        re.match(
+            rf"isa/(?:descriptors/)?(?:{own})(?:_\w+)?\.py$|emu/(?:{own})/|emu/rules/(?:{own})_",
+            path,
+        )
+        or re.match(rf"asm/(?:disassembly/)?forms/(?:shared/)?(?:{own})(?:(?:_\w+)?\.py$|/)", path)
     )
 
 

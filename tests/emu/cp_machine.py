@@ -16,7 +16,7 @@ from macaw.isa.rows import Instruction
 from tests.emu.toys import make
 
 TEXT = 0x10000
-COSTS = {setting.name: setting.default for setting in cp.SETTINGS}
+COSTS = {setting.name: setting.default for setting in cp.CORE.settings}
 
 
 def code(source: str) -> bytes:

@@ -58,7 +58,7 @@ class Toy(Core, Startable, Dispatchable):
         self, device: Device, number: int, script: Sequence[Step], entry: int | None, divider: int
     ) -> None:
         """`entry` None: it idles until it is started."""
-        table = Table(f"toy{number}", "toy", number, "", True, ())
+        table = Table(f"toy{number}", "toy", number, "", True)
         fields = (
             StateField("pc", "int"),
             StateField("log", "object", initial=[]),

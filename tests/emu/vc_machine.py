@@ -18,7 +18,7 @@ from macaw.isa.memory_map import EXTERNAL
 from tests.emu.toys import make
 
 TEXT = EXTERNAL
-COSTS = {setting.name: setting.default for setting in vector.SETTINGS}
+COSTS = {setting.name: setting.default for setting in vector.CORE.settings}
 ROWS = vector.CORE.by_mnemonic
 
 

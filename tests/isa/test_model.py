@@ -43,7 +43,15 @@ def pseudo(mnemonic="two", syntax="a", lines=("one {a}, 0",), meaning="Do it.", 
 
 
 def core(*instructions, **more):
-    return Core("toy", "a toy", 99, ".toy", True, instructions or (row(),), **more)
+    return Core(
+        name="toy",
+        title="a toy",
+        number=99,
+        section=".toy",
+        executable=True,
+        instructions=instructions or (row(),),
+        **more,
+    )
 
 
 def refused(table, message):

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import macaw as api
+from macaw.isa import registry
 from tests.macaw.conftest import LAYER, Macaw
 
 HEAVY = ("numpy", "lark", "prompt_toolkit", "rich", "pygments")
@@ -50,6 +51,29 @@ def test_help_of_the_group_reads_no_table() -> None:
     loaded = loaded_by("--help")
     assert not loaded & {"macaw.asm", "macaw.emu", "macaw.lowering"}
     assert {name for name in loaded if name.startswith("macaw.isa.")} == {"macaw.isa.errors"}
+
+
+@pytest.mark.parametrize(
+    ("source", "tables"),
+    [
+        (".core cp\nadd a0, a0, a1\n", {"cp"}),
+        (".macro one\nret\n.endm\n.core cp\none\n", {"cp"}),
+        (".core vc\nadd a0, a0, a1\n", {"cp", "vector"}),
+        (".core pe\nw: .array int8, 8\n", {"cp", "pe"}),
+    ],
+    ids=["cp", "macro", "vc", "pe"],
+)
+def test_asm_imports_the_tables_of_the_cores_that_the_source_names(
+    source: str, tables: set[str], tmp_path: Path
+) -> None:
+    """The default program, which a source without a part of cp gets, is of cp."""
+    path = tmp_path / "a.s"
+    path.write_text(source)
+    loaded = loaded_by("asm", str(path), "-o", str(tmp_path / "a.elf"))
+    owners = {registry.module(name) for name in registry.names()} - {"dma"}  # cp uses its structure
+    assert {name for name in owners if f"macaw.isa.{name}" in loaded} == tables
+    forms = {name for name in owners if f"macaw.asm.forms.{name}" in loaded}
+    assert forms <= tables
 
 
 def test_dis_loads_nothing_heavy(macaw: Macaw, tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ from macaw.asm.core_part import CorePart
 from macaw.asm.diagnostics import did_you_mean
 from macaw.asm.directive import Directive, table, wrong_operands
 from macaw.asm.forms.fim.moves import Move, move_of
-from macaw.asm.forms.fim.tiling import SHARED as SHARED
 from macaw.asm.instructions import known_values, place_word
 from macaw.asm.layout import OWN, Area, SectionPlan
 from macaw.asm.operands import BoundOperands, bind

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from macaw.asm.data_directives import one_array
 from macaw.asm.diagnostics import did_you_mean
-from macaw.asm.directive import Directive
 from macaw.asm.forms.fim.tiles import tiled
 from macaw.asm.statement_context import StatementContext
 from macaw.asm.symbols import Datum
 from macaw.asm.syntax import Mistake, Name, Named, Statement
 from macaw.isa.fim_circuit import ARRANGEMENTS, COLUMN_BYTES, FORMATS, SIDES
 
-_SYNTAX = '.tiles "file.npy" [[rows, ...]], layout=LAYOUT, side=a|b|c'
 _OPTIONS = ("layout", "side")
 # Integers of a lane's width are for the logical functions; only their bits are moved.
 _DTYPES = {
@@ -36,15 +34,16 @@ def _word(context: StatementContext, option: Named, words: tuple[str, ...]) -> s
     return text
 
 
-def _tiles(context: StatementContext, statement: Statement) -> None:
-    array = one_array(context, statement, _OPTIONS, _SYNTAX)
+def place_tiles(context: StatementContext, statement: Statement, syntax: str) -> None:
+    """Carry out `.tiles`. Raises `Mistake`."""
+    array = one_array(context, statement, _OPTIONS, syntax)
     assert statement.head is not None
     plain = next(item for item in statement.operands if not isinstance(item, Named))
     options = context.named_operands(statement.operands, _OPTIONS, statement.head)
     missing = [name for name in _OPTIONS if name not in options]
     if missing:
         raise Mistake(
-            f".tiles needs {missing[0]}=", (statement.head.start, statement.end), f"write {_SYNTAX}"
+            f".tiles needs {missing[0]}=", (statement.head.start, statement.end), f"write {syntax}"
         )
     layout = _word(context, options["layout"], tuple(row.name for row in ARRANGEMENTS))
     side = _word(context, options["side"], SIDES)
@@ -60,16 +59,3 @@ def _tiles(context: StatementContext, statement: Statement) -> None:
     data = tiled(array.data, shape, form.size, layout, side, COLUMN_BYTES // form.size)
     datum = Datum("tiles", len(data), array.dtype, array.shape)
     context.emit_datum(data, datum)
-
-
-SHARED = (
-    Directive(
-        ".tiles",
-        _SYNTAX,
-        "Store a matrix as tiles of one column of memory each, in groups of 4 x 4 tiles, as an"
-        " arrangement of fim takes its left (a) or right (b) operand or gives a result (c). LAYOUT"
-        " is elementwise, dot, outer or tensor. Zeros fill the last groups.",
-        _tiles,
-        example='w: .tiles "matrix.npy", layout=dot, side=a',
-    ),
-)

@@ -23,7 +23,6 @@ from macaw.asm.forms.pe.image import RowImage
 from macaw.asm.forms.pe.lists import Lists
 from macaw.asm.forms.pe.packets import BufferContents, Exe, place_config, place_marker
 from macaw.asm.forms.pe.sequences import OpenSequence, SequenceTable
-from macaw.asm.forms.pe.sparse import SHARED as SHARED
 from macaw.asm.forms.pe.tensors import Tensors
 from macaw.asm.layout import Area, SectionPlan
 from macaw.asm.statement_context import StatementContext

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from macaw.asm.data import Array, DataError
 from macaw.asm.data_directives import one_array
-from macaw.asm.directive import Directive
 from macaw.asm.statement_context import StatementContext
 from macaw.asm.symbols import Datum
 from macaw.asm.syntax import Mistake, Named, Statement
@@ -17,7 +16,6 @@ from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.model import Structure
 from macaw.isa.pe import ENTRY, OPERAND_DTYPES, WEIGHTS_RECORD
 
-_SYNTAX = '.sparse "file.npy" [[rows, ...]] [, clusters=M] [, pes=K]'
 _OPTIONS = ("clusters", "pes")
 
 
@@ -90,8 +88,9 @@ def _record(numbers: Sequence[int], mask: int, code: str, row: int) -> bytes:
     return struct.pack("<" + codec.codes(WEIGHTS_RECORD) + entry * len(indices), *flat)
 
 
-def _sparse(context: StatementContext, statement: Statement) -> None:
-    array = one_array(context, statement, _OPTIONS, _SYNTAX)
+def place_sparse(context: StatementContext, statement: Statement, syntax: str) -> None:
+    """Carry out `.sparse`. Raises `Mistake`."""
+    array = one_array(context, statement, _OPTIONS, syntax)
     assert statement.head is not None
     options = context.named_operands(statement.operands, _OPTIONS, statement.head)
     config, slots = context.state.config, 1
@@ -109,15 +108,3 @@ def _sparse(context: StatementContext, statement: Statement) -> None:
         "sparse", len(matrix.data), array.dtype, matrix.shape, matrix.rounds, matrix.records
     )
     context.emit_datum(matrix.data, datum)
-
-
-SHARED = (
-    Directive(
-        ".sparse",
-        _SYNTAX,
-        "Store a matrix as pairs of index and value, without zeros. In a round, which is a segment,"
-        " each PE gets one row.",
-        _sparse,
-        example='w: .sparse "weights.npy"[0:8]',
-    ),
-)

@@ -1,0 +1,6 @@
+"""The descriptors of the cores: what programs of other cores need of a core, one module for each.
+
+A module has the name of the core's table in `isa`; its `DESCRIPTOR` is a `CoreDescriptor`. All
+descriptors are read for each program, because a device has the settings of all cores. A table is
+imported only if the program has a part of its core.
+"""

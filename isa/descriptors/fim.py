@@ -1,0 +1,17 @@
+"""The descriptor of fim."""
+
+from __future__ import annotations
+
+from macaw.isa.fim_islands import SETTINGS, unfit
+from macaw.isa.model import CoreDescriptor
+
+DESCRIPTOR = CoreDescriptor(
+    name="fim",
+    title="function-in-memory islands",
+    number=8,  # of island 0
+    section=".fim.{}",
+    executable=True,
+    index="island",
+    settings=SETTINGS,
+    agreements=(unfit,),
+)
