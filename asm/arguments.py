@@ -11,8 +11,9 @@ from bisect import bisect_right
 
 from macaw.asm.literals import unescape
 from macaw.asm.syntax import Mistake
+from macaw.isa.lazy_pattern import lazy_pattern
 
-_TOKEN = re.compile(
+_TOKEN = lazy_pattern(
     r'(?P<string>"[^"\\]*(?:\\.[^"\\]*)*"?)'
     r"|(?P<character>'(?:\\(?:x[0-9a-fA-F]+|[0-7]{1,3}|[^\n])|[^\\\n])'?)"
     r"|(?P<blank>[ \t\r\f\v]+)"
@@ -20,7 +21,7 @@ _TOKEN = re.compile(
     r"|.",
     re.DOTALL,
 )
-_NAME = re.compile(r"[A-Za-z_.$][A-Za-z0-9_.$]*")
+_NAME = lazy_pattern(r"[A-Za-z_.$][A-Za-z0-9_.$]*")
 _NO_KEYWORD = ' \t,";()'  # one of these before a `=`: no keyword
 
 

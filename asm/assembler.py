@@ -224,7 +224,8 @@ class Assembly:
             state.watch()
             apply()
         for scope in state.symbols.table.scopes:
-            for symbol in scope.symbols.values():
+            deferred = [x for x in scope.symbols.values() if isinstance(x.value, Deferred)]
+            for symbol in deferred:
                 self._resolve(symbol)
         state.symbols.warn_unused()
         output.check_starts(state, self._parts)

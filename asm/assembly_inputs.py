@@ -14,11 +14,12 @@ from macaw.asm.source import LogicalLine, Source, SourceText
 from macaw.asm.syntax import Mistake, Name, Text
 from macaw.isa import reading, registry
 from macaw.isa.config import ConfigError, Configuration, check_field, load, settings
+from macaw.isa.lazy_pattern import lazy_pattern
 
 DEFAULT_DEVICE = "base"
-_OF_MACAW = re.compile(r"(?:^|[;:])[ \t]*\.(?:core|device)\b", re.MULTILINE)
-_MACRO = re.compile(r"\.macro[ \t]+([\w.$]+)")
-_WORD = re.compile(r"(?:^|[;:])[ \t]*([A-Za-z_.][\w.]*)(?![\w.]*[ \t]*[:=])", re.MULTILINE)
+_OF_MACAW = lazy_pattern(r"(?:^|[;:])[ \t]*\.(?:core|device)\b", re.MULTILINE)
+_MACRO = lazy_pattern(r"\.macro[ \t]+([\w.$]+)")
+_WORD = lazy_pattern(r"(?:^|[;:])[ \t]*([A-Za-z_.][\w.]*)(?![\w.]*[ \t]*[:=])", re.MULTILINE)
 
 
 def is_gnu_source(text: str) -> bool:

@@ -16,6 +16,7 @@ from macaw.asm.program import Program, Symbol, Tensor
 from macaw.asm.relocatable import Relocatable
 from macaw.isa import c_macros, memory_map, registry
 from macaw.isa.config import Configuration
+from macaw.isa.lazy_pattern import lazy_pattern
 from macaw.isa.model import Core, Memory, Structure, Window
 
 _TYPES = {  # of elements; float16 has no type that all compilers know
@@ -25,7 +26,7 @@ _TYPES = {  # of elements; float16 has no type that all compilers know
 }
 _MEMBERS = {"u8": "uint8_t", "i8": "int8_t", "u16": "uint16_t", "i16": "int16_t"}
 _WORD_MEMBERS = {"u32": "uint32_t", "i32": "int32_t"}
-_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_NAME = lazy_pattern(r"[A-Za-z_]\w*", re.ASCII)
 _CALLS = """\
 /* End this core's program with a code; 0 is success. */
 #define macaw_exit(code) __extension__ ({ \\

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from threading import Lock
 
 _SELDOM = 20_000  # new objects between two runs of the collector
+_FULL = 1_000  # collections of the middle generation between two of all objects
 
 _lock = Lock()
 _inside: list[tuple[int, int, int]] = []  # the settings before each run in progress
@@ -27,7 +28,7 @@ def collecting_seldom() -> Iterator[None]:
         before = gc.get_threshold()
         _inside.append(before if not _inside else _inside[0])
         if 0 < before[0] < _SELDOM:
-            gc.set_threshold(_SELDOM, *before[1:])
+            gc.set_threshold(_SELDOM, *before[1:-1], _FULL)
     try:
         yield
     finally:

@@ -112,10 +112,14 @@ class CorePart:
             name, OWN, flags, [area], self.core.name, self.index, start, limit, bound=setting
         )
 
+    @cached_property
+    def _own_plan(self) -> SectionPlan:
+        return self.plan()
+
     def section(self, name: str) -> Area | None:
         """Return the area of this part's section `name`; None if there is no such section."""
-        if name in (".text", self.plan().name):
-            return self.state.layout.area(self.plan())
+        if name in (".text", self._own_plan.name):
+            return self.state.layout.area(self._own_plan)
         return common_area(self.state.layout, name)
 
     def section_names(self) -> Sequence[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import partial
 from math import prod
@@ -32,9 +31,10 @@ from macaw.asm.syntax import (
     Text,
     Unary,
 )
+from macaw.isa.lazy_pattern import lazy_pattern
 
 _MAX_DIMENSIONS = 32
-_LITERAL = re.compile(r"(-?)(0[xX][0-9A-Fa-f]+|0[bB][01]+|[1-9][0-9]*|0)")
+_LITERAL = lazy_pattern(r"(-?)(0[xX][0-9A-Fa-f]+|0[bB][01]+|[1-9][0-9]*|0)")
 _MAX_FILL = 8  # bytes that .fill repeats
 _MAX_FILL_VALUE = 4  # bytes of them that its value gives, as in GNU as
 
@@ -316,6 +316,7 @@ NUMBER_SIZES = {
     for size, names in {1: ".byte", 2: ".half .short .hword .2byte", 4: ".word .long .int .4byte", 8: ".dword .quad .8byte"}.items()
     for name in names.split()
 }
+STRING_ENDS = {".ascii": b"", ".asciz": b"\0", ".string": b"\0"}
 # Directives that only add bytes, which follow from their operands.
 PURE_DATA = frozenset((*NUMBER_SIZES, *".float16 .float .single .double .ascii .asciz .string .space .zero .skip .fill".split()))
 DATA = (
@@ -329,9 +330,9 @@ DATA = (
     D(".uleb128", ".uleb128 value, ...",              "Store unsigned numbers in groups of 7 bits (LEB128).", partial(_leb128, False), example=".uleb128 300"),
     D(".sleb128", ".sleb128 value, ...",              "Store signed numbers in groups of 7 bits (LEB128).", partial(_leb128, True), example=".sleb128 -300"),
     D(".org",     ".org OFFSET [, fill]",             "Continue at this offset of the section, which must not be before the present one.", _org, example=".org 16"),
-    D(".ascii",   ".ascii \"text\", ...",             "Store text in UTF-8, without a zero byte at its end.", partial(_strings, b""), example=".ascii \"two\\n\", \"lines\\n\""),
-    D(".asciz",   ".asciz \"text\", ...",             "Store text in UTF-8, each string with a zero byte at its end.", partial(_strings, b"\0"), example=".asciz \"hello\""),
-    D(".string",  ".string \"text\", ...",            "As .asciz.", partial(_strings, b"\0"), example=".string \"hello\""),
+    D(".ascii",   ".ascii \"text\", ...",             "Store text in UTF-8, without a zero byte at its end.", partial(_strings, STRING_ENDS[".ascii"]), example=".ascii \"two\\n\", \"lines\\n\""),
+    D(".asciz",   ".asciz \"text\", ...",             "Store text in UTF-8, each string with a zero byte at its end.", partial(_strings, STRING_ENDS[".asciz"]), example=".asciz \"hello\""),
+    D(".string",  ".string \"text\", ...",            "As .asciz.", partial(_strings, STRING_ENDS[".string"]), example=".string \"hello\""),
     D(".space",   ".space BYTES [, fill]",            "Reserve BYTES bytes with the value fill, by default 0.", _space, example=".space 64"),
     D(".zero",    ".zero BYTES",                      "Reserve BYTES bytes with the value 0.", _space, example=".zero 64"),
     D(".skip",    ".skip BYTES [, fill]",             "As .space.", _space, example=".skip 64, 0xff"),

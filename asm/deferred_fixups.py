@@ -17,9 +17,10 @@ from macaw.asm.simple_statement import NAME
 from macaw.asm.source import LogicalLine, SourceText
 from macaw.asm.statement_context import StatementContext
 from macaw.asm.symbols import Scope
+from macaw.isa.lazy_pattern import lazy_pattern
 
 # Label, first word and what follows it, of a whole line. The last alternative is any other line.
-LINE = re.compile(
+LINE = lazy_pattern(
     # Without backtracking, which would read a long line again for each try.
     rf"[ \t]*+(?:((?>{NAME})|0|[1-9][0-9]{{0,8}}):[ \t]*+)?"
     rf"(?:((?>{NAME}))[ \t]*+)?([^\"'#/;\r\n]*+)"
@@ -76,27 +77,32 @@ class DeferredFixups:
         area, report = self._area, self._state.report
         following, base = self._scope.following, area.base or 0
         watch, links = self._state.watch, self._state.linkage is not None
+        addresses: dict[str, int] = {}  # of labels that were looked up already
         for offset, known_bits, encoder_or_size, modifier, name, line_start in self.items:
             watch()
             if report.has_failed_at(self._source, line_start):
                 continue
-            near = self._scope.numbered_near
-            symbol = following(name) if isinstance(name, str) else near(*name)
+            address = addresses.get(name) if isinstance(name, str) else None
+            if address is None:
+                near = self._scope.numbered_near
+                symbol = following(name) if isinstance(name, str) else near(*name)
+                if symbol is not None and not symbol.is_bad and not (links and symbol.is_weak):
+                    value = symbol.value
+                    if isinstance(value, Address) and isinstance(value.area, Area):
+                        address = (value.area.base or 0) + value.offset
+                        symbol.is_used = True
+                        if isinstance(name, str):
+                            addresses[name] = address
             data = None
-            if symbol is not None and not symbol.is_bad and not (links and symbol.is_weak):
-                value = symbol.value
-                if isinstance(value, Address) and isinstance(value.area, Area):
-                    address = (value.area.base or 0) + value.offset
-                    symbol.is_used = True
-                    if isinstance(encoder_or_size, OperandEncoder):
-                        bits = encoder_or_size.bits_of_address(modifier, address, base + offset)
-                        if bits is not None:
-                            bits |= known_bits
-                            data = bits.to_bytes(
-                                -(-bits.bit_length() // LANE) * WORD_BYTES, "little"
-                            )
-                    elif address >> 8 * encoder_or_size == 0:
-                        data = address.to_bytes(encoder_or_size, "little")
+            if address is None:
+                pass
+            elif isinstance(encoder_or_size, OperandEncoder):
+                bits = encoder_or_size.bits_of_address(modifier, address, base + offset)
+                if bits is not None:
+                    bits |= known_bits
+                    data = bits.to_bytes(-(-bits.bit_length() // LANE) * WORD_BYTES, "little")
+            elif address >> 8 * encoder_or_size == 0:
+                data = address.to_bytes(encoder_or_size, "little")
             if data is None:
                 ordinal = 0 if isinstance(name, str) else name.ordinal
                 data = self._by_grammar(offset, known_bits, encoder_or_size, line_start, ordinal)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from macaw.asm import dwarf, elf_note
 from macaw.asm import elf_format as elf
+from macaw.asm.collecting import collecting_seldom
 from macaw.asm.elf_builder import SECTION_FLAGS, SYMBOL_KINDS, ElfBuilder, NamedSymbol
 from macaw.asm.elf_format import ElfError, Segment, whole
 from macaw.asm.elf_read import check_core, check_entry, check_overlaps, check_tensors, read
@@ -28,6 +29,11 @@ def write(program: Program, *, lines: bool = True) -> bytes:
     its alignment), note, line information, symbols, strings, section headers. Raises `ElfError` if
     no file can represent the program.
     """
+    with collecting_seldom():
+        return _write(program, lines=lines)
+
+
+def _write(program: Program, *, lines: bool) -> bytes:
     check(program)
     loaded = [section for section in program.sections if section.size]
     file = ElfBuilder(len(loaded))
@@ -85,8 +91,9 @@ def check(program: Program) -> None:
         raise ElfError(f"{len(names)} sections are more than an ELF file can hold")
     for section in program.sections:
         _check_section(section)
+    known = {None, *names}
     for symbol in program.symbols:
-        if symbol.section is not None and symbol.section not in names:
+        if symbol.section not in known:
             raise ElfError(f"symbol {symbol.name} is in the section {symbol.section}, which is not")
         if not (whole(symbol.value, 0, elf.TOP - 1) and whole(symbol.size, 0, elf.TOP - 1)):
             raise ElfError(f"symbol {symbol.name}: {symbol.value:#x} does not fit 32 bits")

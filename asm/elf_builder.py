@@ -87,11 +87,10 @@ class ElfBuilder:
     def add_symbols(self, symbols: Sequence[NamedSymbol]) -> None:
         """Add the symbol table and its strings. In `symbols`, local ones must come first."""
         strings = Strings()
-        table = bytearray(elf.SYMBOL.pack(0, 0, 0, 0, 0, 0))
-        for item in symbols:
-            info = item.binding << 4 | item.kind
-            name = strings.add(item.name)
-            table += elf.SYMBOL.pack(name, item.value, item.size, info, 0, item.section)
+        add, pack = strings.add, elf.SYMBOL.pack
+        table = bytearray(pack(0, 0, 0, 0, 0, 0))
+        for name, value, size, kind, section, binding in symbols:
+            table += pack(add(name), value, size, binding << 4 | kind, 0, section)
         local = 1 + sum(item.binding == elf.STB_LOCAL for item in symbols)
         self.add(
             ".symtab",

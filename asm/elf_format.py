@@ -132,12 +132,13 @@ class Strings:
 
         Raises `ElfError` for a text that a string table cannot represent.
         """
-        if text not in self._places:
+        place = self._places.get(text)
+        if place is None:
             if "\0" in text:
                 raise ElfError(f"the name {text!r} holds a zero byte")
-            self._places[text] = len(self._data)
-            self._data += text.encode("utf-8", "strict") + b"\0"
-        return self._places[text]
+            place = self._places[text] = len(self._data)
+            self._data += text.encode() + b"\0"
+        return place
 
     def bytes(self) -> bytes:
         """Return the string table as bytes."""

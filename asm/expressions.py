@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from macaw.asm.diagnostics import did_you_mean
 from macaw.asm.literals import wrap
@@ -61,8 +61,7 @@ FUNCTIONS = tuple(row.name for row in ROWS if not row.name.startswith("%"))
 _SYNTAX = {row.name: row.syntax for row in ROWS}
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(NamedTuple):
     """An offset in bytes in an area that has no address yet."""
 
     area: object  # compared by identity

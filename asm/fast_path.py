@@ -2,28 +2,33 @@
 
 The grammar remains the definition of the language. A line is simple if its meaning is certain and
 it has no mistake. Simple lines are: a label; an instruction whose operands are fixed words, plain
-numbers or one symbol; numbers as data; `.set` of a number or of a symbol plus or minus a number.
-`take` stops at the first other line, which the reader parses. If a symbol's value turns out not to
-fit, the grammar assembles that line again and reports the mistake.
+numbers or one symbol; numbers or a string as data; `.balign` of data; `.text`, `.data`, `.bss`;
+`.set` of a number or of a symbol plus or minus a number. `take` stops at the first other line,
+which the reader parses. If a symbol's value turns out not to fit, the grammar assembles that line
+again and reports the mistake.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
 from macaw.asm.assembly_state import AssemblyState
 from macaw.asm.core_part import CorePart
 from macaw.asm.core_parts import CoreParts
-from macaw.asm.row_encoder import NO_ENCODERS, Entry, encoder_table
+from macaw.asm.row_encoder import NO_ENCODERS, EncoderTable, encoder_table
+from macaw.asm.section_names import SectionWords
 from macaw.asm.simple_lines import SimpleLines
-from macaw.asm.source import SourceText
+from macaw.asm.source import LogicalLine, SourceText
 from macaw.asm.symbols import Scope
+from macaw.asm.syntax import Mistake, Name
+from macaw.isa.lazy_pattern import lazy_pattern
 
+_SECTION = lazy_pattern(r"[ \t]*+(\.(?:text|data|bss))[ \t]*+(?:(?:#|//)[^\n]*+)?(?:\r?\n|\Z)")
 _MOST_MISSES = 8  # after so many consecutive other lines, not every line is tried;
 _MOST_UNASKED = 8  # then at most so many lines between two tries
 _PIECE = 1 << 16  # characters between two calls of `watch`
 _LEAST_ROOM = 1 << 16  # bytes; with less room the reader takes every line, and checks it
-_BYTES_A_CHARACTER = 4  # at most, as in `.dword 1,1,1`
+_BYTES_A_CHARACTER = 4  # at most, as in `.dword 1,1,1` and in a string
 
 
 class FastPath:
@@ -69,21 +74,53 @@ class FastPath:
         start: int,
         scope: Scope,
         macros: Collection[str],
-        table: Mapping[str, Entry],
+        table: EncoderTable,
     ) -> int:
-        end = self._end(source.text, start)
-        run = SimpleLines(self._state, self._parts.current, source, scope, table)
-        try:
-            while True:
-                part = _end_of_line(source.text, start + _PIECE, end)
-                start = run.take(start, part, macros)
-                if start < part or part == end:
-                    return start
-                self._state.watch()
-        finally:
-            run.finish()
+        while True:
+            end = self._end(source.text, start)
+            run = SimpleLines(self._state, self._parts.current, source, scope, table)
+            try:
+                start = self._take_pieces(run, source.text, start, end, macros)
+            finally:
+                run.finish()
+            following = self._enter_section(source, start, macros) if start < end else start
+            if following == start:
+                return start
+            start = following
+            other = self._table()
+            if other is None:
+                return start
+            table = other
 
-    def _table(self) -> Mapping[str, Entry] | None:
+    def _take_pieces(
+        self, run: SimpleLines, text: str, start: int, end: int, macros: Collection[str]
+    ) -> int:
+        """Take simple lines up to `end`. Return the offset of the first other line."""
+        while True:
+            part = _end_of_line(text, start + _PIECE, end)
+            start = run.take(start, part, macros)
+            if start < part or part == end:
+                return start
+            self._state.watch()
+
+    def _enter_section(self, source: SourceText, start: int, macros: Collection[str]) -> int:
+        """Carry out `.text`, `.data` or `.bss` in the line at `start`.
+
+        Return the offset of the next line; `start` if the line is another one.
+        """
+        match = _SECTION.match(source.text, start)
+        if match is None or match[1] in macros:
+            return start
+        line = LogicalLine(source, match.start(1), match[1])
+        try:
+            self._parts.enter_section(line, Name(0, len(match[1]), match[1]), SectionWords())
+        except Mistake:
+            return start  # the reader reports it
+        self._state.next_ordinal()
+        self._state.effects += 1
+        return match.end()
+
+    def _table(self) -> EncoderTable | None:
         """Return the encoders for the current part's instructions.
 
         Return None if no line here can be simple.

@@ -16,6 +16,7 @@ from macaw.asm import columns
 from macaw.asm.source import CHARACTER, COMMENT, STRING
 from macaw.isa import registry
 from macaw.isa.lazy_dataclass import dataclass
+from macaw.isa.lazy_pattern import lazy_pattern
 
 _LONGEST_LABEL = 24  # longer labels do not move the statements of their neighbours
 _LAST_COMMENT = 56  # a comment from this column on does not move its neighbours
@@ -24,14 +25,14 @@ _STEP = 8  # step of the columns of comments
 
 BLANKS = " \t\r\f\v"
 _NAME = r"(?:[\w.$]|\\@|\\\(\)|\\\w+)+"  # and `\name`, the arguments in a macro's body
-TOKEN = re.compile(
+TOKEN = lazy_pattern(
     rf"(?P<comment>{COMMENT})|(?P<string>{STRING})|(?P<character>{CHARACTER})"
     rf"|(?P<blank>[{BLANKS}]+)|(?P<end>;)|(?P<word>{_NAME}|\\\()"
     r"|(?P<other>\|\||&&|[<>=!]=|<>|<<|>>|.)"
 )
-_LABELS = re.compile(rf'(?:(?:{_NAME}|"[^"\\:]*") ?:(?!:) ?)+')
-_ASSIGNMENT = re.compile(rf"({_NAME}) ?=(?!=) ?(.*)")
-_HEAD = re.compile(r"([^ \"']+) *(.*)")
+_LABELS = lazy_pattern(rf'(?:(?:{_NAME}|"[^"\\:]*") ?:(?!:) ?)+')
+_ASSIGNMENT = lazy_pattern(rf"({_NAME}) ?=(?!=) ?(.*)")
+_HEAD = lazy_pattern(r"([^ \"']+) *(.*)")
 _PART = ".core"  # begins a part, which ends an open body
 LETTERS = ".irpc"  # its operand is a run of letters, blanks count
 

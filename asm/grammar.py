@@ -33,6 +33,7 @@ from macaw.asm.syntax import (
     Unary,
     missing_comma,
 )
+from macaw.isa.lazy_pattern import lazy_pattern
 
 # Directives that have defaults for operands that are not the last ones.
 _MAY_OMIT = frozenset(
@@ -272,7 +273,7 @@ _HABITS = (
     (re.compile(r"%[a-z]+[0-9]"), "write registers without '%'"),
     (re.compile(r"\["), "an address is written 4(sp)"),
 )
-_BAD_NUMBER = re.compile(r"[A-Za-z0-9_.$]+")
+_BAD_NUMBER = lazy_pattern(r"[A-Za-z0-9_.$]+")
 
 
 def explain(error: UnexpectedInput, text: str, whole: str = "") -> Mistake:

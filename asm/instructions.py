@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 
@@ -13,9 +12,10 @@ from macaw.asm.relocations import relocate_operand
 from macaw.asm.statement_context import StatementContext
 from macaw.asm.syntax import Call, Checked, Here, Name, Node, Number, Statement, transform, unplaced
 from macaw.isa import codec
+from macaw.isa.lazy_pattern import lazy_pattern
 from macaw.isa.rows import Alternative, Instruction, Pseudo, Row
 
-_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+_PLACEHOLDER = lazy_pattern(r"\{(\w+)\}")
 
 
 def place_statement(

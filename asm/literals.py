@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 from macaw.asm.syntax import Mistake
+from macaw.isa.lazy_pattern import lazy_pattern
 
 WORD = 1 << 64
-_ESCAPE = re.compile(r"\\(x[0-9A-Fa-f]+|[0-7]{1,3}|.)", re.DOTALL)
+_ESCAPE = lazy_pattern(r"\\(x[0-9A-Fa-f]+|[0-7]{1,3}|.)", re.DOTALL)
 _ESCAPES = {"b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
 
 

@@ -7,17 +7,17 @@ are reported as positions in the body; text from a value has the position of its
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from macaw.asm.diagnostics import Span
 from macaw.asm.source import Caller, LogicalLine, SourceText
+from macaw.isa.lazy_pattern import lazy_pattern
 
 NUMBER = "@"  # `\@`, the number of the macro call, among the names of a body's values
 # Values go into strings, not into characters: '\n' is no parameter n, but "\n" is.
-_PLACES = re.compile(
+_PLACES = lazy_pattern(
     r"'(?:\\(?:x[0-9a-fA-F]+|[0-7]{1,3}|[^\n])|[^\\\n])'?"
     r"|(?P<quote>\\*\")|\n"
     r"|\\(?:\((?P<plain>[^)\n]*)\)|(?P<name>@|[A-Za-z_.$][A-Za-z0-9_.$]*))"

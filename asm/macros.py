@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from macaw.asm.arguments import OperandText
@@ -13,11 +12,12 @@ from macaw.asm.source import LogicalLine
 from macaw.asm.syntax import AlreadyReported, Mistake
 from macaw.asm.text_directive import TextDirective
 from macaw.asm.text_stack import Command, TextStack
+from macaw.isa.lazy_pattern import lazy_pattern
 
 REQUIRED, VARARG = "req", "vararg"
 _QUALIFIERS = (REQUIRED, VARARG)
 _SYNTAX = ".macro NAME [parameter[:req | :vararg | =default], ...]"
-_NAME = re.compile(r"\s*([A-Za-z_.$][A-Za-z0-9_.$]*)")
+_NAME = lazy_pattern(r"\s*([A-Za-z_.$][A-Za-z0-9_.$]*)")
 
 
 def call_macro(stack: TextStack, command: Command, macro: Macro) -> None:

@@ -9,7 +9,7 @@ from macaw.asm.expressions import Address
 from macaw.asm.layout import Area, Layout
 from macaw.asm.program import Symbol, natural_sizes
 from macaw.asm.program_symbols import ProgramSymbols
-from macaw.asm.symbols import Definition, SymbolTable
+from macaw.asm.symbols import PRIVATE, Definition, SymbolTable
 
 _NATURAL = -1  # the size of a symbol that reaches to the next one
 
@@ -30,36 +30,43 @@ def symbols(program: ProgramSymbols, layout: Layout) -> list[Symbol]:
     replaces it by `with_size`.
     """
     result = []
-    for scope in program.table.scopes:
-        for item in scope.symbols.values():
-            if not item.is_private:
-                is_global = program.table.shared.get(item.name) is item
-                symbol = _symbol(item, is_global, program, layout)
-                if symbol is not None:
-                    result.append(symbol)
+    shared = program.table.shared
+    places: dict[object, tuple[int, str | None, str] | None] = {}
+    for item in (item for scope in program.table.scopes for item in scope.symbols.values()):
+        name, value, size = item.name, item.value, item.size
+        if name.startswith(PRIVATE):
+            continue
+        is_global = shared.get(name) is item
+        is_weak = is_global and item.is_weak
+        if isinstance(value, Address):
+            if value.area not in places:
+                places[value.area] = _place(value.area, layout)
+            place = places[value.area]
+            if place is None:
+                continue
+            base, section, kind = place
+            if size is None:
+                size = _NATURAL if section else 0
+            if size == _NATURAL and (datum := program.datum(item)) is not None:
+                size = datum.size
+            address = (base + value.offset) & 0xFFFF_FFFF
+            kind = item.kind or kind
+            result.append(Symbol(name, address, size, section, kind, is_global, is_weak))
+        elif isinstance(value, int):
+            kind, number = item.kind or "notype", value & 0xFFFF_FFFF
+            result.append(Symbol(name, number, size or 0, None, kind, is_global, is_weak))
     return result
 
 
-def _symbol(
-    symbol: Definition, is_global: bool, program: ProgramSymbols, layout: Layout
-) -> Symbol | None:
-    value = symbol.value
-    is_weak = is_global and symbol.is_weak
-    if isinstance(value, int):
-        kind, size = symbol.kind or "notype", symbol.size or 0
-        return Symbol(symbol.name, value & 0xFFFF_FFFF, size, None, kind, is_global, is_weak)
-    if not isinstance(value, Address) or not isinstance(value.area, Area):
+def _place(area: object, layout: Layout) -> tuple[int, str | None, str] | None:
+    """Return the address of an area, its section and the kind of the symbols in it.
+
+    The section is None if it is empty. Return None for an area that is not in the program.
+    """
+    plan = layout.plans.get(area.section) if isinstance(area, Area) else None
+    if plan is None or not isinstance(area, Area) or area.base is None:
         return None
-    plan = layout.plans.get(value.area.section)
-    if plan is None or value.area.base is None:
-        return None
-    kind = symbol.kind or ("func" if "x" in plan.flags else "object")
-    section = plan.name if plan.size else None
-    size = symbol.size if symbol.size is not None else _NATURAL if section else 0
-    datum = program.datum(symbol)
-    if size == _NATURAL and datum is not None:
-        size = datum.size
-    return Symbol(symbol.name, address_of(symbol), size, section, kind, is_global, is_weak)
+    return area.base, plan.name if plan.size else None, "func" if "x" in plan.flags else "object"
 
 
 def sizes(layout: Layout, symbols: Sequence[Symbol]) -> dict[tuple[str, int], int]:

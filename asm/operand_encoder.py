@@ -6,7 +6,6 @@ grammar assembles the line.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
@@ -25,18 +24,19 @@ from macaw.asm.syntax import (
     Number,
     walk,
 )
-from macaw.isa.kinds import Kind
+from macaw.isa.kinds import Immediate, Kind
 from macaw.isa.lazy_dataclass import dataclass
+from macaw.isa.lazy_pattern import lazy_pattern
 from macaw.isa.rows import Operand, PseudoOperand
 
 WORD_BYTES = 4  # of every instruction that an encoder makes
 LANE = 8 * WORD_BYTES  # bits of a word; of several words in a number the first is the lowest
 _MOST = 1 << 13  # texts that an encoder remembers
 
-_NUMBER = re.compile(rf"-?(?:{NUMBER})")
-_NAME = re.compile(NAME)
-_ADDRESS = re.compile(rf"(?:(%hi|%lo)\()?({NAME}|[0-9]{{1,9}}[bf])(?(1)\))")
-_INSIDE = re.compile(r"(.*)\(([^()]*)\)")
+_NUMBER = lazy_pattern(rf"-?(?:{NUMBER})")
+_NAME = lazy_pattern(NAME)
+_ADDRESS = lazy_pattern(rf"(?:(%hi|%lo)\()?({NAME}|[0-9]{{1,9}}[bf])(?(1)\))")
+_INSIDE = lazy_pattern(r"(.*)\(([^()]*)\)")
 _PARTS = {"%hi": high_part, "%lo": low_part}
 assert set(_PARTS) <= set(MODIFIERS)
 
@@ -45,20 +45,28 @@ NOWHERE = Name(-1, -1, "")  # the place of a mistake that is not reported
 
 def plain_number(text: str) -> int | None:
     """Return the value of a plain number; None for any other text."""
+    digits = text[1:] if text[:1] == "-" else text
+    if len(digits) <= 18 and digits.isdecimal() and digits.isascii() and digits[0] != "0":
+        return int(text)  # the most frequent numbers, without a regular expression
     return int(text, 0) if _NUMBER.fullmatch(text) else None
 
 
 class BitsByText(dict[str, int]):
     """A cache of an operand's bits by its text. Raises `KeyError` if the meaning is not certain."""
 
-    __slots__ = ("_resolve",)
+    __slots__ = ("_resolve", "_unknown")
 
     def __init__(self, resolve: Callable[[str], int | None]) -> None:
         self._resolve = resolve
+        self._unknown: set[str] = set()  # texts without certain meaning
 
     def __missing__(self, text: str) -> int:
+        if text in self._unknown:
+            raise KeyError(text)
         bits = self._resolve(text.strip(" \t"))
         if bits is None:
+            if len(self._unknown) < _MOST:
+                self._unknown.add(text)
             raise KeyError(text)
         if len(self) >= _MOST:
             self.clear()
@@ -183,7 +191,7 @@ class OperandEncoder:
     ) -> None:
         self._operand = operand
         self._uses = uses
-        self._base = base  # the operand in brackets
+        self.base = base  # the operand in brackets
         self._accepts = accepts
         self.needs_address = any(use.needs_address for use in uses)
         # Whether the bits are the distance's alone.
@@ -191,23 +199,42 @@ class OperandEncoder:
             len(uses) == 1 and isinstance(uses[0].node, Name) and uses[0].operand.kind.relative
         )
         self._distances: dict[int, int] = {}
-        self._words = BitsByText(self._resolve)
-        self.bits = BitsByText(self._bracketed) if base is not None else self._words
+        self._addresses: dict[tuple[str, int], int] = {}
+        self._symbols: dict[str, tuple[int, str, str]] = {}
+        self.words = BitsByText(self._resolve)
+        self.closed = BitsByText(self._before_bracket)
+        self.bits = BitsByText(self._bracketed) if base is not None else self.words
+
+    @cached_property
+    def _range(self) -> range:
+        """Numbers that the operand's only field certainly stores as they are."""
+        kind = self._operand.kind
+        if isinstance(self._operand, PseudoOperand) or len(self._uses) != 1:
+            return range(0)
+        if not isinstance(kind, Immediate) or type(kind).check is not Immediate.check:
+            return range(0)
+        return range(kind.low, kind.high + 1) if kind.step == 1 else range(0)
 
     def _bracketed(self, text: str) -> int | None:
         outer, opening, inner = text.partition("(")
-        if self._base is None or not opening or inner[-1:] != ")":
+        if self.base is None or not opening:
             return None
-        return self._words[outer] | self._base.bits[inner[:-1]]
+        return self.words[outer] | self.base.closed[inner]
+
+    def _before_bracket(self, text: str) -> int | None:
+        """Return the bits of an operand in brackets; `text` ends with the closing one."""
+        return self.bits[text[:-1]] if text[-1:] == ")" else None
 
     def _resolve(self, text: str) -> int | None:
         """Return the bits of a fixed word or a plain number; None for other texts."""
         kind = self._operand.kind
-        if _NAME.fullmatch(text):
-            return self._word(kind, Name(-1, -1, text))
         value = plain_number(text)
+        if value is None and _NAME.fullmatch(text):
+            return self._word(kind, Name(-1, -1, text))
         if value is None or kind.by_name or self.needs_address:
             return None
+        if value in self._range:
+            return self._uses[0].operand.field.insert(value) << LANE * self._uses[0].word
         if self._accepts is not None and not self._accepts(value):
             return None
         return self._value(value)
@@ -240,15 +267,23 @@ class OperandEncoder:
         Base bits are the bits of the register in brackets, or 0 without a register. The modifier is
         `%hi`, `%lo` or empty. The symbol is a name or a local label such as `1b`.
         """
+        request = self._symbols.get(text)
+        if request is None:
+            request = self._split_symbol(text.strip(" \t"))
+            if request is not None and len(self._symbols) < _MOST:
+                self._symbols[text] = request
+        return request
+
+    def _split_symbol(self, text: str) -> tuple[int, str, str] | None:
+        """Return the result of `symbol` for a text without blanks around it."""
         if self._operand.kind.by_name:
             return None
         beside: int | None = 0
-        text = text.strip(" \t")
-        if self._base is not None:
+        if self.base is not None:
             inside = _INSIDE.fullmatch(text)
             if inside is None or not inside[1]:
                 return None
-            text, beside = inside[1], self._base._resolve(inside[2])
+            text, beside = inside[1], self.base._resolve(inside[2])
         match = _ADDRESS.fullmatch(text)
         if match is None or beside is None or self._operand.kind.parse(match[2]) is not None:
             return None
@@ -259,8 +294,15 @@ class OperandEncoder:
 
         Return None if the grammar must encode the line.
         """
-        if modifier:
-            return None if self.needs_address else self._value(_PARTS[modifier](address), start)
+        if modifier and self.needs_address:
+            return None
+        if not self.needs_address:
+            bits = self._addresses.get((modifier, address))
+            if bits is None:
+                bits = self._value(_PARTS[modifier](address) if modifier else address, start)
+                if bits is not None and len(self._addresses) < _MOST:
+                    self._addresses[modifier, address] = bits
+            return bits
         if not self.is_distance:
             return self._value(address, start)
         distance = address - start

@@ -75,11 +75,12 @@ def _tensors(program: ProgramSymbols) -> Iterator[Tensor]:
 def _arrays(program: ProgramSymbols, symbols: Iterable[Symbol]) -> Iterator[Tensor]:
     """Yield the symbols of arrays with a declared type and shape, global ones first."""
     data = {
-        (symbol.name, address_of(symbol)): program.datum(symbol)
+        (symbol.name, address_of(symbol)): datum
         for scope in program.table.scopes
         for symbol in scope.symbols.values()
+        if (datum := program.datum(symbol)) is not None
     }
-    for symbol in sorted(symbols, key=lambda item: not item.is_global):
+    for symbol in () if not data else sorted(symbols, key=lambda item: not item.is_global):
         datum = data.get((symbol.name, symbol.value))
         if symbol.section is not None and datum is not None and datum.what == "array":
             yield Tensor(symbol.name, "array", datum.dtype, datum.shape, symbol.value)

@@ -7,15 +7,15 @@ hand (`asm/simple_statement.py`), so most programs never load Lark. Equal texts 
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 from macaw.asm import simple_statement
 from macaw.asm.syntax import Name, Number, Statement
+from macaw.isa.lazy_pattern import lazy_pattern
 
 _LONGEST_SHORT = 400  # characters of a line whose statement is cached with many others
 # The labels of a line that is wrong after them.
-_LABELS = re.compile(r"\s*([A-Za-z_$][A-Za-z0-9_.$]*|\.[A-Za-z0-9_.$]+|[0-9]+)\s*:")
+_LABELS = lazy_pattern(r"\s*([A-Za-z_$][A-Za-z0-9_.$]*|\.[A-Za-z0-9_.$]+|[0-9]+)\s*:")
 
 
 def parse(text: str) -> Statement:
@@ -25,7 +25,7 @@ def parse(text: str) -> Statement:
 
 
 # `.insn r 0x33, ...`: there is no comma after the name of the format.
-_FORMAT = re.compile(r"(\.insn[ \t]+[a-z]\w*)[ \t](?![ \t]*(?:,|$))")
+_FORMAT = lazy_pattern(r"(\.insn[ \t]+[a-z]\w*)[ \t](?![ \t]*(?:,|$))")
 
 
 def _parse(text: str) -> Statement:

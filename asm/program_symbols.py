@@ -10,7 +10,7 @@ from macaw.asm.expressions import Address, number
 from macaw.asm.layout import Area
 from macaw.asm.report import Report
 from macaw.asm.source import LogicalLine
-from macaw.asm.symbols import Datum, Deferred, Definition, Scope, SymbolTable, TensorSymbol
+from macaw.asm.symbols import PRIVATE, Datum, Deferred, Definition, Scope, SymbolTable, TensorSymbol
 from macaw.asm.syntax import AlreadyReported, Mistake, Name, Number
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.model import Core
@@ -156,7 +156,8 @@ class ProgramSymbols:
         """Warn of labels that are private to their file and that nothing uses."""
         for scope in self.table.scopes:
             numbered = [item[1] for group in scope.numbered.values() for item in group]
-            private = [item for item in scope.symbols.values() if item.is_private and item.is_label]
+            symbols = scope.symbols.values()
+            private = [item for item in symbols if item.name.startswith(PRIVATE) and item.is_label]
             for label in () if scope.is_compiled else (*private, *numbered):
                 dropped = label.area is not None and label.area.is_dropped
                 if not label.is_used and not label.is_bad and not dropped:

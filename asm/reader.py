@@ -26,8 +26,9 @@ from macaw.asm.text_directive import TextDirective
 from macaw.asm.text_directives import TEXT_DIRECTIVES
 from macaw.asm.text_stack import COMMAND_COST, HEAD, Budget, Command, LimitExceeded, TextStack
 from macaw.isa import registry
+from macaw.isa.lazy_pattern import lazy_pattern
 
-_ASSIGNMENT = re.compile(r"\s*=(?!=)")
+_ASSIGNMENT = lazy_pattern(r"\s*=(?!=)")
 
 
 @cache

@@ -10,13 +10,14 @@ from macaw.asm.diagnostics import did_you_mean
 from macaw.asm.parser import labels_of, parse
 from macaw.asm.syntax import Mistake, Name, Statement
 from macaw.isa import registry
+from macaw.isa.lazy_pattern import lazy_pattern
 from macaw.isa.model import Core
 
 # `NAME =` in a line that cannot be parsed; and characters that cannot end a statement.
-_ASSIGNMENT = re.compile(r"(?:\s*[\w.$]+\s*:)*\s*([A-Za-z_.$][\w.$]*)\s*=(?!=)", re.ASCII)
-_DANGLING = re.compile(r"""[^\w.$):\]"']*$""", re.ASCII)
-_PARAMETER = re.compile(r"\\[\w.$]+", re.ASCII)
-_GUESS = re.compile(r"did you mean '([^']+)'\?")
+_ASSIGNMENT = lazy_pattern(r"(?:\s*[\w.$]+\s*:)*\s*([A-Za-z_.$][\w.$]*)\s*=(?!=)", re.ASCII)
+_DANGLING = lazy_pattern(r"""[^\w.$):\]"']*$""", re.ASCII)
+_PARAMETER = lazy_pattern(r"\\[\w.$]+", re.ASCII)
+_GUESS = lazy_pattern(r"did you mean '([^']+)'\?")
 _MOST_CUTS = 20  # tries to find the statement before a mistake,
 _MOST_TEXT = 4000  # and characters that all tries together may read
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
+from typing import NamedTuple
 
 from macaw.asm.expressions import NotYet
 from macaw.asm.instructions import template
@@ -55,7 +56,7 @@ class RowEncoder:
         bits, waiting = self.base, None
         for encoder, text in zip(self.encoders, texts, strict=True):
             try:
-                if encoder.is_distance:
+                if encoder.needs_address and waiting is None:
                     raise KeyError(text)
                 bits |= encoder.bits[text]
             except KeyError:
@@ -73,6 +74,8 @@ def _encoder(base: int, encoders: Sequence[OperandEncoder]) -> Callable[[str], i
         return partial(_encode_none, base)
     if len(encoders) == 1:
         return partial(_encode_one, base, encoders[0].bits)
+    if len(encoders) == 2 and encoders[1].base is not None:
+        return _bracketed(base, encoders[0].bits, encoders[1].words, encoders[1].base.closed)
     if len(encoders) == 2:
         return _two(base, encoders[0].bits, encoders[1].bits)
     if len(encoders) == 3:
@@ -80,8 +83,44 @@ def _encoder(base: int, encoders: Sequence[OperandEncoder]) -> Callable[[str], i
     return None
 
 
+def _shares(encoders: Sequence[OperandEncoder]) -> bool:
+    """Return whether the last operand is a distance, and the bits of the others never need one."""
+    return (
+        0 < len(encoders) <= 3
+        and encoders[-1].is_distance
+        and not any(encoder.needs_address for encoder in encoders[:-1])
+    )
+
+
+def _jump(plan: RowEncoder) -> Jump | None:
+    """Return the `Jump` of a row; None if its last operand is no distance."""
+    base, encoders = plan.base, plan.encoders
+    if plan.words != 1 or plan.chooses or not _shares(encoders):
+        return None
+    if len(encoders) == 1:
+
+        def split(text: str) -> tuple[int, str]:
+            return base, text
+
+    elif len(encoders) == 2:
+        first = encoders[0].bits
+
+        def split(text: str) -> tuple[int, str]:
+            one, name = text.split(",")
+            return base | first[one], name
+
+    else:
+        first, second = encoders[0].bits, encoders[1].bits
+
+        def split(text: str) -> tuple[int, str]:
+            one, two, name = text.split(",")
+            return base | first[one] | second[two], name
+
+    return split, encoders[-1]
+
+
 def _encode_none(base: int, text: str) -> int:
-    if text:
+    if text and not text.isspace():
         raise KeyError(text)
     return base
 
@@ -94,6 +133,17 @@ def _two(base: int, first: BitsByText, second: BitsByText) -> Callable[[str], in
     def encode(text: str) -> int:
         one, two = text.split(",")
         return base | first[one] | second[two]
+
+    return encode
+
+
+def _bracketed(
+    base: int, first: BitsByText, second: BitsByText, inner: BitsByText
+) -> Callable[[str], int]:
+    def encode(text: str) -> int:
+        one, two = text.split(",")
+        outer, _, within = two.partition("(")
+        return base | first[one] | second[outer] | inner[within]
 
     return encode
 
@@ -157,8 +207,10 @@ def _may_be_missing(operand: AnyOperand) -> bool:
 
 
 def _is_chosen(row: Pseudo, alternative: Alternative | None, value: int) -> bool:
-    first = next((x for x in row.alternatives if x.when is None or x.when(value)), None)
-    return (first or row.alternatives[-1]) is alternative
+    for other in row.alternatives:
+        if other.when is None or other.when(value):
+            return other is alternative
+    return row.alternatives[-1] is alternative
 
 
 def _enter_line(
@@ -232,31 +284,47 @@ def _row_encoders(
     return tuple(plan for plan in encoders if plan is not None)
 
 
-# An entry of `EncoderTable`: the first encoder's `encode` if it makes one word, then the other
-# encoders for lines without symbols, then those for lines with a symbol.
-Entry = tuple[Callable[[str], int] | None, tuple[RowEncoder, ...], tuple[RowEncoder, ...]]
-_UNKNOWN: Entry = (None, (), ())
+# For a branch or a jump: a function that returns the known bits and the text of the destination,
+# and the encoder of the destination's distance. The function raises as `RowEncoder.encode`.
+Jump = tuple[Callable[[str], tuple[int, str]], OperandEncoder]
+
+
+class Entry(NamedTuple):
+    """The encoders of a mnemonic: those for lines without symbols, and those for one symbol."""
+
+    others: tuple[RowEncoder, ...]  # besides the one in `EncoderTable.first`
+    with_symbol: tuple[RowEncoder, ...]
+    jump: Jump | None  # if this is the only encoder
+
+
+UNKNOWN = Entry((), (), None)
 
 
 class EncoderTable(dict[str, Entry]):
-    """The encoders of a core by mnemonic, created when they are first needed."""
+    """The encoders of a core by mnemonic, created when they are first needed.
+
+    `first` has the `encode` of a mnemonic's first encoder, if it makes one word.
+    """
 
     def __init__(self, core: Core | None, excluded: Sequence[str] = ()) -> None:
         self._core = core
         self._excluded = excluded
         self._shared: dict[object, OperandEncoder] = {}
+        self.first: dict[str, Callable[[str], int]] = {}
 
     def __missing__(self, mnemonic: str) -> Entry:
         rows = self._core.rows.get(mnemonic) if self._core is not None else None
         if self._core is None or rows is None or mnemonic in self._excluded:
-            return _UNKNOWN
+            return UNKNOWN
         encoders = _row_encoders(self._core, rows, self._shared)
         first = encoders[0].encode if encoders and encoders[0].words == 1 else None
+        if first is not None:
+            self.first[mnemonic] = first
         others = encoders[1:] if first is not None else encoders
-        entry = self[mnemonic] = (
-            first,
+        entry = self[mnemonic] = Entry(
             tuple(plan for plan in others if plan.encode is not None),
             tuple(plan for plan in encoders if not plan.chooses and plan.encoders),
+            _jump(encoders[0]) if len(encoders) == 1 else None,
         )
         return entry
 

@@ -22,17 +22,18 @@ from macaw.asm.syntax import (
     Text,
     Unary,
 )
+from macaw.isa.lazy_pattern import lazy_pattern
 
 # As in the grammar, but without texts that may be numbers.
 NAME = r"[A-Za-z_$][A-Za-z0-9_.$]*|\.[A-Za-z_.$][A-Za-z0-9_.$]*"
 # A leading zero would mean octal.
 NUMBER = r"0[xX][0-9A-Fa-f]{1,15}|[1-9][0-9]{0,17}|0"
 
-_LABEL = re.compile(rf"({NAME}|0|[1-9][0-9]{{0,17}})[ \t]*:[ \t]*")
-_HEAD = re.compile(rf"({NAME})(?:[ \t]+|\Z)")
+_LABEL = lazy_pattern(rf"({NAME}|0|[1-9][0-9]{{0,17}})[ \t]*:[ \t]*")
+_HEAD = lazy_pattern(rf"({NAME})(?:[ \t]+|\Z)")
 _TERM = rf"(?:{NAME}|{NUMBER}|\.(?![A-Za-z0-9_.$]))"
 _SUM = rf"-?{_TERM}(?:[ \t]*[+-][ \t]*{_TERM})*"
-_OPERAND = re.compile(
+_OPERAND = lazy_pattern(
     rf"""[ \t]*(?:
       (?P<name>{NAME})
     | (?P<number>{NUMBER})
@@ -45,7 +46,7 @@ _OPERAND = re.compile(
     )[ \t]*(?P<more>,|\Z)""",
     re.VERBOSE,
 )
-_TOKEN = re.compile(rf"{NAME}|{NUMBER}|[.+-]")
+_TOKEN = lazy_pattern(rf"{NAME}|{NUMBER}|[.+-]")
 
 
 def _operand(text: str, match: re.Match[str]) -> Node:

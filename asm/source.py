@@ -7,14 +7,16 @@ and the line table. The text of an expansion is a `SourceText` too (`asm/macro_b
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from itertools import accumulate, repeat
 from pathlib import Path
+from typing import NamedTuple
 
 from macaw.asm.diagnostics import Link, Span
 from macaw.isa.lazy_dataclass import dataclass
+from macaw.isa.lazy_pattern import lazy_pattern
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,15 @@ class SourceText:
     @cached_property
     def line_starts(self) -> list[int]:
         """The offset of each line."""
-        return [0, *(match.end() for match in re.finditer("\n", self.text))]
+        return list(accumulate([len(line) + 1 for line in self.text.split("\n")[:-1]], initial=0))
+
+    @cached_property
+    def blank_lines(self) -> list[str]:
+        """The text of each line, as long as in the source, with blanks in place of tabs.
+
+        A carriage return before the line's end is a blank, too.
+        """
+        return self.text.replace("\t", " ").replace("\r\n", " \n").split("\n")
 
     def locate(self, offset: int) -> tuple[int, int]:
         """Return the line and the column of an offset, both from 1."""
@@ -69,18 +79,12 @@ class SourceText:
         return line, offset - self.line_starts[line - 1] + 1
 
     def locate_all(self, offsets: Sequence[int]) -> tuple[list[int], list[int]]:
-        """Return the lines and the columns of many offsets; this is fast if most are ascending."""
-        lines, columns, starts = [], [], [*self.line_starts, len(self.text) + 1]
-        line, start, end = 0, 1, 0  # often the last line holds the next offset
-        for offset in offsets:
-            if not start <= offset < end:
-                if end <= offset and line + 1 < len(starts) and offset < starts[line + 1]:
-                    line += 1
-                else:
-                    line = bisect_right(self.line_starts, offset)
-                start, end = starts[line - 1], starts[line]
-            lines.append(line)
-            columns.append(offset - start + 1)
+        """Return the lines and the columns of many offsets."""
+        starts = self.line_starts
+        lines = list(map(bisect_right, repeat(starts), offsets))
+        columns = [
+            offset - starts[line - 1] + 1 for offset, line in zip(offsets, lines, strict=True)
+        ]
         return lines, columns
 
     def line(self, number: int) -> str:
@@ -109,8 +113,7 @@ class SourceText:
         return (self.name, *self.locate_all(offsets))
 
 
-@dataclass(frozen=True, slots=True)
-class LogicalLine:
+class LogicalLine(NamedTuple):
     """The text of one statement, with comments replaced by blanks, and its offset in the source."""
 
     source: SourceText
@@ -123,7 +126,7 @@ class LogicalLine:
 STRING = r'"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*"?'  # the grammar refuses one without its end
 CHARACTER = r"'(?:\\(?:x[0-9a-fA-F]+|[0-7]{1,3}|[^\n])|[^\\\n])?'?"
 COMMENT = r"/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/)?|(?:\#|//)[^\n]*"
-_SPECIAL = re.compile(f"{STRING}|{CHARACTER}|{COMMENT}|[;\n]")
+_SPECIAL = lazy_pattern(f"{STRING}|{CHARACTER}|{COMMENT}|[;\n]")
 
 
 def logical_lines(

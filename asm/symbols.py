@@ -41,6 +41,9 @@ class Deferred:
     line: LogicalLine
 
 
+PRIVATE = ".L"  # how the names of symbols begin that the symbol table of the object file omits
+
+
 @dataclass(slots=True, eq=False)
 class Definition:
     """One definition of a symbol.
@@ -65,7 +68,7 @@ class Definition:
     @property
     def is_private(self) -> bool:
         """Whether the symbol table of the object file omits the symbol (`.L...`)."""
-        return self.name.startswith(".L")
+        return self.name.startswith(PRIVATE)
 
     @property
     def area(self) -> Area | None:
@@ -192,6 +195,11 @@ class Scope:
     def number(self, number: int, ordinal: int, definition: Definition) -> None:
         """Add the local label `number:` of the statement with this ordinal."""
         self.numbered.setdefault(number, []).append((ordinal, definition))
+
+    def latest(self, number: int) -> Definition | None:
+        """Return the last local label `number:` so far; None if there is none."""
+        labels = self.numbered.get(number)
+        return labels[-1][1] if labels else None
 
     def numbered_near(self, number: int, ordinal: int, forward: bool) -> Definition | None:
         """Return the label that `1b` or `1f` (`forward`) means in the statement `ordinal`."""

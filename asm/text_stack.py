@@ -18,6 +18,7 @@ from macaw.asm.replay import Counts, Expansion, Mark, Recording, Replay
 from macaw.asm.source import Caller, LogicalLine, SourceText
 from macaw.asm.syntax import Mistake, Name
 from macaw.isa.lazy_dataclass import dataclass
+from macaw.isa.lazy_pattern import lazy_pattern
 
 MAX_DEPTH = 100  # expansions in each other, as in GNU as; so many includes in each other, too
 MAX_LINES = 1_000_000  # of all expansions and included files of a run
@@ -33,7 +34,7 @@ COMMAND_COST = 4  # a line of an expansion that is a directive on text or a call
 ERROR_COST = 10  # an error in an expansion
 
 # Labels, and the word that says what the line is.
-HEAD = re.compile(
+HEAD = lazy_pattern(
     r"(?:(?:[A-Za-z_$][\w.$]*+|\.[\w.$]++|[0-9]++)\s*+:\s*+)*+([A-Za-z_.$][\w.$]*+)", re.ASCII
 )
 

@@ -14,6 +14,15 @@ from benchmarks.measure import ROUNDS, middle, output_of, side_by_side, table, t
 from benchmarks.sources import assembly
 
 SIZES = (10_000, 100_000)
+# Parts of llvm-mc's rate that are wanted, by way and lines.
+_WANTED = {
+    ("first", 10_000): 0.2,
+    ("first", 100_000): 0.4,
+    ("again", 10_000): 0.2,
+    ("again", 100_000): 0.2,
+    ("macaw asm", 10_000): 0.16,
+    ("macaw asm", 100_000): 0.33,
+}
 _AGAIN = """
 import sys, time
 from pathlib import Path
@@ -152,13 +161,9 @@ def _measure(folder: Path) -> None:
         for way, what in ways.items():
             for size in SIZES:
                 part = rates[way, size] / rates["llvm-mc -g", size]
-                print(
-                    target(
-                        f"{what}, {size:,} lines: {part:.2f} of llvm-mc's rate, at least 0.20",
-                        part >= 0.2,
-                    ),
-                    end="",
-                )
+                least = _WANTED[way, size]
+                text = f"{what}, {size:,} lines: {part:.2f} of llvm-mc's rate, at least {least:.2f}"
+                print(target(text, part >= least), end="")
     for tool, what in (("first", "from Python, first time"), ("again", "from Python, again")):
         part = rates[tool, SIZES[1]] / rates[tool, SIZES[0]]
         print(

@@ -12,11 +12,12 @@ from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
+from macaw.isa.lazy_pattern import lazy_pattern
 from macaw.isa.model import Core
 from macaw.isa.rows import Alternative, Pseudo
 
-_PLACEHOLDER = re.compile(r"\\\{(\w+)\\\}")
-_LOW = re.compile(r"%lo\((\{\w+\})\)")  # of a number that is small it is that number
+_PLACEHOLDER = lazy_pattern(r"\\\{(\w+)\\\}")
+_LOW = lazy_pattern(r"%lo\((\{\w+\})\)")  # of a number that is small it is that number
 
 
 class _Alias(NamedTuple):

@@ -13,13 +13,13 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from macaw.isa import reading, registry, trace
 from macaw.isa.errors import MacawError
+from macaw.isa.lazy_pattern import lazy_pattern
 from macaw.isa.model import Setting
 
 Value = bool | int | float | str
@@ -48,7 +48,8 @@ COMMON = (
 )
 # fmt: on
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}")
+_PRESETS = Path(__file__).parent / "presets"
+_NAME = lazy_pattern(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}")
 _TYPES = {bool: "true or false", int: "a whole number", float: "a number", str: "a word"}
 
 
@@ -159,7 +160,7 @@ def check_field(field: str, value: Value) -> None:
 
 def presets() -> tuple[str, ...]:
     """Return the names of the devices that come with Macaw."""
-    names = (file.name for file in (files("macaw.isa") / "presets").iterdir())
+    names = (file.name for file in _PRESETS.iterdir())
     return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
 
 
@@ -167,7 +168,7 @@ def load(name_or_path: str | Path) -> Configuration:
     """Return the configuration of a preset or of a TOML file. Raises `ConfigError`."""
     text = str(name_or_path)
     if text in presets():
-        return parse((files("macaw.isa") / "presets" / f"{text}.toml").read_text("utf-8"), text)
+        return parse((_PRESETS / f"{text}.toml").read_text("utf-8"), text)
     path = Path(text)
     if not text.endswith(".toml") and not _is_file(path):
         near = _near(text, presets())

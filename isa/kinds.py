@@ -90,12 +90,12 @@ class Immediate(Kind):
     low_limit: int | None = None
     high_limit: int | None = None
 
-    @property
+    @cached_property
     def low(self) -> int:
         natural = -(1 << (self.bits - 1)) if self.signed else 0
         return natural if self.low_limit is None else self.low_limit
 
-    @property
+    @cached_property
     def high(self) -> int:
         natural = (1 << (self.bits - (1 if self.signed else 0))) - self.step
         return natural if self.high_limit is None else self.high_limit

@@ -5,12 +5,12 @@ Rows are compared by identity, so two rows are never equal.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Mapping
 from functools import cache, cached_property
 
 from macaw.isa.kinds import Kind
 from macaw.isa.lazy_dataclass import dataclass
+from macaw.isa.lazy_pattern import lazy_pattern
 
 
 class TableError(ValueError):
@@ -126,8 +126,8 @@ class Operand:
     inside: str = ""  # for rs1 of `imm(rs1)`: imm, the operand before the brackets
 
 
-_SYNTAX = re.compile(r"(\[)?(\w+)(?:(=)(-?\w+)?)?\]?(?:\((\w+)\))?$")
-_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+_SYNTAX = lazy_pattern(r"(\[)?(\w+)(?:(=)(-?\w+)?)?\]?(?:\((\w+)\))?$")
+_PLACEHOLDER = lazy_pattern(r"\{(\w+)\}")
 
 
 @cache

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 import struct
 
 from macaw.asm.disassembly.labels import Labels, directive
 from macaw.asm.program import Section
+from macaw.isa.lazy_pattern import lazy_pattern
 
 _ZEROS = 16  # least zero bytes that become a `.space`
-_STRING = re.compile(rb"[\t\n\r\x20-\x7e]{3,200}\0")
-_TEXT = re.compile(rb"[\t\n\r\x20-\x7e]{6,}")  # a text without a zero byte at its end
-_LINE = re.compile(rb"[^\n]{1,64}\n?|\n")  # of such a text, a `.ascii` each
+_STRING = lazy_pattern(rb"[\t\n\r\x20-\x7e]{3,200}\0")
+_TEXT = lazy_pattern(rb"[\t\n\r\x20-\x7e]{6,}")  # a text without a zero byte at its end
+_LINE = lazy_pattern(rb"[^\n]{1,64}\n?|\n")  # of such a text, a `.ascii` each
 _ESCAPES = {"\t": "\\t", "\n": "\\n", "\r": "\\r", "\\": "\\\\", '"': '\\"'}
-_RUN = re.compile(rb"\0{%d,}" % _ZEROS)
+_RUN = lazy_pattern(rb"\0{%d,}" % _ZEROS)
 
 
 def section_lines(section: Section, labels: Labels, *, words: bool = True) -> list[str]:

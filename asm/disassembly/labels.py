@@ -8,10 +8,11 @@ from collections.abc import Iterable
 
 from macaw.asm import columns
 from macaw.asm.program import Program, Section, Symbol, natural_sizes
+from macaw.isa.lazy_pattern import lazy_pattern
 
 # What the grammar takes as a name; local symbols are those that the assembler leaves out.
-_NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_.$]*|\.[A-Za-z_.$][A-Za-z0-9_.$]*")
-_QUOTABLE = re.compile(r"[ !#-\[\]-~]+")  # characters that need no escape in quotes
+_NAME = lazy_pattern(r"[A-Za-z_$][A-Za-z0-9_.$]*|\.[A-Za-z_.$][A-Za-z0-9_.$]*")
+_QUOTABLE = lazy_pattern(r"[ !#-\[\]-~]+")  # characters that need no escape in quotes
 _TYPES = {"func": "function", "object": "object", "notype": "notype"}  # as GNU as has them
 INDENT = " " * columns.STATEMENT
 

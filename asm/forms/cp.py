@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from struct import pack
 
 from macaw.asm.core_part import Startup, Transfer
@@ -38,7 +38,7 @@ _COMMANDS = ".data.cp"
 
 @cache
 def _default_text() -> str:
-    return (files("macaw.asm.forms") / "default_cp.s").read_text("utf-8")
+    return (Path(__file__).parent / "default_cp.s").read_text("utf-8")
 
 
 class CpPart(scalar.ScalarPart):

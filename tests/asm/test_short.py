@@ -127,6 +127,9 @@ def other(chance: random.Random) -> str:
             ".macro addi a:vararg\nnop\n.endm", ".macro Add a, b\n\\a: mv a0, \\b\nbeq a0, a1, 1f\n.endm", "add x\\@, a1",
             ".purgem addi", ".rept 2", ".endr", ".irp r, a0, a1\nmv \\r, a0\nj 1b\n.endr", ".if number > 12", ".if 0", ".else",
             ".endif", ".ifdef one", ".endm", ".exitm", ".rept 3\n1: lw a0, one\n.word one\n.endr",
+            '.ascii "a", "b"', '.ascii ""', '.string "\u00e4 \t; // #" # c', '.asciz "a\\n"', '.asciz "open', ".balign 1",
+            ".balign 64", ".balign 3", ".balign 8, 1", ".text # c", ".data // c", ".data 1", ".bss;", ".text.more", ".data x",
+            "\x0cnop", "nop\x0b", "add\xa0a0, a0, a0", "\u2003nop", "two:\x0c", ".core vc",
             ".word one - two", ".word sizeof(one)", "la a0, one + 4", "x: y: nop", "addi a0, a0, one - two",
         )
     )  # fmt: skip

@@ -24,6 +24,33 @@ def test_help_names_every_command() -> None:
     assert "Exit status: 0 done" in done.stdout
 
 
+def test_help_shows_the_short_help_of_each_command() -> None:
+    context = click.Context(cli.cli)
+    for name, text in cli.COMMANDS.items():
+        command = cli.cli.get_command(context, name)
+        assert command is not None
+        assert command.short_help == text, name
+
+
+def test_the_end_of_the_process_runs_its_exit_functions_and_writes_everything() -> None:
+    code = (
+        "import atexit, gc, sys; from macaw.cli import main\n"
+        "atexit.register(lambda: sys.stderr.write(f'left, collecting: {gc.isenabled()}'))\n"
+        "main(sys.argv[1:])"
+    )
+
+    def ended(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", code, *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    listed = ended("isa")
+    assert (listed.returncode, listed.stderr) == (0, "left, collecting: False")
+    assert len(listed.stdout) > 1 << 13  # more than a buffer
+    missing = ended("run", "missing.s")
+    assert missing.returncode == 2
+    assert missing.stderr.endswith("left, collecting: True")
+
+
 @pytest.mark.parametrize("name", cli.COMMANDS)
 def test_every_command_has_help(name: str) -> None:
     done = macaw(name, "-h")

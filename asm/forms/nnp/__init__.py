@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import field
 
 from macaw.asm.core_part import CorePart
@@ -11,10 +10,11 @@ from macaw.asm.source import LogicalLine, SourceText
 from macaw.asm.statement_context import StatementContext
 from macaw.asm.syntax import Mistake, Statement
 from macaw.isa.lazy_dataclass import dataclass
+from macaw.isa.lazy_pattern import lazy_pattern
 from macaw.isa.nnp_walk import broken
 
 _WORD = 4  # bytes of an instruction
-_END = re.compile(r"[;\r\n#]|//|/\*")  # of a statement; this core has no strings
+_END = lazy_pattern(r"[;\r\n#]|//|/\*")  # of a statement; this core has no strings
 
 
 @dataclass

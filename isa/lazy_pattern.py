@@ -1,0 +1,27 @@
+"""A `re.compile` that compiles at the first use, since a run needs few of all patterns.
+
+Compiling the patterns of the assembler would take a tenth of the time of `macaw asm` for a short
+source.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    lazy_pattern = re.compile
+else:
+    _METHODS = ("match", "fullmatch", "search", "finditer", "findall", "split", "sub", "subn")
+
+    class lazy_pattern:  # noqa: N801 (it stands for a function)
+        """A pattern with the arguments of `re.compile`; its methods are those of a `re.Pattern`."""
+
+        def __init__(self, pattern, flags=0):
+            self._arguments = pattern, flags
+
+        def __getattr__(self, name):
+            pattern = re.compile(*self._arguments)
+            for method in _METHODS:
+                setattr(self, method, getattr(pattern, method))
+            return getattr(pattern, name)
