@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from macaw.asm.expressions import Address
 from macaw.asm.layout import Area, Layout
@@ -98,7 +97,15 @@ def with_size(symbol: Symbol, natural: Mapping[tuple[str, int], int]) -> Symbol:
     if symbol.size != _NATURAL:
         return symbol
     size = natural.get((symbol.name, symbol.value), 0)
-    return replace(symbol, size=size)
+    return Symbol(
+        symbol.name,
+        symbol.value,
+        size,
+        symbol.section,
+        symbol.kind,
+        symbol.is_global,
+        symbol.is_weak,
+    )
 
 
 def entry_of(layout: Layout, table: SymbolTable, section: str) -> int | None:

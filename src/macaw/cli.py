@@ -23,7 +23,7 @@ from macaw.isa.errors import MacawError
 COMMANDS = {
     "new": "Make a folder with a small program to begin with.",
     "asm": "Assemble source files into an executable or object.",
-    "dis": "Disassemble an executable into source.",
+    "dis": "Disassemble an executable or an object.",
     "header": "Write macaw.h: instructions and addresses for C.",
     "fmt": "Lay out sources: columns, blanks, comments.",
     "run": "Run a program (source or executable) on the emulated device.",

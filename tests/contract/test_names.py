@@ -33,6 +33,8 @@ ALLOWED = {
     ("debugger/commands/blocks.py", "end"): "the line that ends a block of commands, as in GDB",
     ("asm/editors/textmate.py", "end"): "a word of TextMate grammars",
     ("asm/directives.py", "pe"): "an example of a field of the device",
+    ("isa/lazy_pattern.py", "sub"): "a method of patterns",
+    ("src/macaw/cli.py", "nnp"): "a sentence: whose programs",
     ("src/macaw/commands/asm.py", "cp"): "a sentence: whose GNU sources are",
     ("src/macaw/commands/dis.py", "cp"): "an example of a section's name",
     ("src/macaw/commands/protect.py", "block"): "English",

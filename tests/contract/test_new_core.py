@@ -212,7 +212,8 @@ def test_an_instruction_is_added(tree: Tree):
 def test_a_core_of_several_instances(tree: Tree):
     """Each has its part, its number and its registers; the default program starts them all."""
     setting = '    Setting("tally.lanes", 2, "instances", "", 1, 4),\n'
-    divider = next(x for x in tree.read("isa/tally.py").splitlines(True) if "tally.divider" in x)
+    descriptor = tree.read("isa/descriptors/tally.py")
+    divider = next(x for x in descriptor.splitlines(True) if "tally.divider" in x)
     one = "super().__init__(device, CORE, CORE.name, CORE.number, FIELDS)"
     each = 'super().__init__(device, CORE, f"{CORE.name}[{lane}]", CORE.number + lane, FIELDS)'
     made = "[Processor(device, lane) for lane in range(device.config['tally.lanes'])]"
@@ -220,10 +221,10 @@ def test_a_core_of_several_instances(tree: Tree):
     with (
         changed(
             tree,
-            "isa/tally.py",
+            "isa/descriptors/tally.py",
             (divider, divider + setting),
             ('".text.tally"', '".text.tally.{}"'),
-            ('order=("tally",)', 'order=("tally",), index="lane"'),
+            ("settings=SETTINGS,", 'settings=SETTINGS, index="lane",'),
         ),
         changed(tree, "emu/tally/__init__.py", ("[Processor(device)]", made)),
         changed(
@@ -267,8 +268,8 @@ def test_a_core_with_a_memory_and_a_window(tree: Tree):
             "isa/tally.py",
             (order, textwrap.indent(textwrap.dedent(MEMORIES), "        ") + order),
             (
-                "Counter, RegisterFile, Setting, checked",
-                "Counter, Memory, RegisterFile, Setting, Window, checked",
+                "Counter, RegisterFile, checked",
+                "Counter, Memory, RegisterFile, Window, checked",
             ),
         ),
         changed(

@@ -43,7 +43,7 @@ def test_the_end_of_the_process_runs_its_exit_functions_and_writes_everything() 
         command = [sys.executable, "-c", code, *arguments]
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
-    listed = ended("isa")
+    listed = ended("device", "base")
     assert (listed.returncode, listed.stderr) == (0, "left, collecting: False")
     assert len(listed.stdout) > 1 << 13  # more than a buffer
     missing = ended("run", "missing.s")
