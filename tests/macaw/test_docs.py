@@ -47,7 +47,7 @@ def test_usage_names_the_options_of_the_command(name: str) -> None:
 
 
 def test_usage_is_of_all_commands() -> None:
-    assert tuple(usage()) == COMMANDS
+    assert tuple(usage()) == tuple(COMMANDS)
 
 
 def test_options_in_the_text_exist() -> None:
