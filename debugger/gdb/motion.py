@@ -5,7 +5,8 @@ new value. The session stops after the access, so a stop forward is followed by 
 back the session's stop is where gdb expects it: gdb takes the last step back itself.
 
 An end of the program (exit, fault, deadlock) is the end of gdb's replay log, so that the user can
-still go back. In words, the console gets what a stop reply cannot say.
+still go back. While gdb steps over a breakpoint it would hang after such an answer: there an end
+is a signal. In words, the console gets what a stop reply cannot say.
 """
 
 from __future__ import annotations
@@ -71,12 +72,14 @@ class Motion:
         self.points = points
         self.say = say
         self.thread = machine.stopped_thread()  # of the last stop
+        self._is_alone = False  # gdb lets one thread run alone, to step it over a breakpoint
         self.reply = self._reply(session.last_stop, None)
 
     # Runs; each returns a stop reply
 
     def resume(self, actions: list[Action]) -> str:
         """Do the actions of `vCont`: step the thread that has a step, else let all run."""
+        self._is_alone = all(action.thread not in (ALL, ANY) for action in actions)
         steps = [action for action in actions if action.kind != "c"]
         if not steps:
             return self._after(self.session.cont())
@@ -91,6 +94,7 @@ class Motion:
 
     def go_back(self, thread: int, is_step: bool) -> str:
         """Go back by one instruction of a thread, or to the last stop of a point."""
+        self._is_alone = False
         with self.session.focused(self.machine.name(thread)):
             stop = self.session.stepi_back() if is_step else self.session.cont_back()
         return self._after(stop, is_back=True)
@@ -127,7 +131,7 @@ class Motion:
 
     def _reply(self, stop: StopRecord, point: GdbPoint | None, is_back: bool = False) -> str:
         signal, reason = TRAP, ""
-        if stop.reason in ENDS:
+        if stop.reason in ENDS and not self._is_alone:
             reason = "replaylog:end;"
         elif is_back and stop.at_start and not stop.done:
             reason = "replaylog:begin;"

@@ -195,7 +195,7 @@ class Target:
     def _continue(self, address: str, kind: str) -> str:
         if address:
             raise SessionError("a run continues where the program is; set $pc first")
-        return self._run(lambda: self.motion.resume([Action(kind, self._mover())]))
+        return self._run(lambda: self.motion.resume([Action(kind, self._run_thread)]))
 
     def _run(self, act: Callable[[], str]) -> str:
         """Let the program run; its output goes to gdb's console."""

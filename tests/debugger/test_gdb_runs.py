@@ -108,6 +108,25 @@ def test_a_handshake_may_take_its_time(tmp_path, seconds):
 
 
 @needs_gdb
+def test_a_breakpoint_at_the_last_instruction_does_not_hang_gdb(tmp_path):
+    elf, debug = program_of("stepped_O2", tmp_path)
+    exit_call = "*0x100cc"
+    commands = [
+        f"break {exit_call}",
+        "continue",
+        "continue",
+        "stepi",
+        "stepi 2",
+        "reverse-stepi",
+        "reverse-stepi",
+        "print $pc",
+    ]
+    lines = gdb(elf, debug, commands, tmp_path)
+    assert sum(line.startswith("exit with code 20") for line in lines) == 3
+    assert lines[-2] == "$1 = (void (*)()) 0x100c8 <_start+16>"
+
+
+@needs_gdb
 def test_ctrl_c_stops_an_endless_loop(tmp_path):
     """gdb sends its interrupt; the answer takes less than a second where nothing else runs."""
     debug = of_source(VERY_LONG_LOOP)

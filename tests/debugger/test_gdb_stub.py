@@ -55,7 +55,7 @@ class Silent:
 
 
 @given(st.lists(PACKETS, max_size=12))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_no_packet_harms_the_debugger(packets):
     debug = of_source(CALLS)
     target = target_of(debug)(Silent())  # type: ignore[arg-type]
@@ -227,7 +227,8 @@ def test_breakpoints_stop_before_their_instruction_and_steps_go_both_ways(calls)
     assert client.ask("S05") == "T05thread:1;"
     assert client.ask("Hc-1") == "OK"
     client.ask(f"z0,{again:x},4")
-    assert client.ask("vCont;c:1") == "T05thread:1;replaylog:end;"
+    assert client.ask("vCont;c") == "T05thread:1;replaylog:end;"
+    assert client.ask("vCont;c:1") == "T05thread:1;", "in a step over a breakpoint gdb would hang"
     assert client.register(32) == symbols.symbol("_start").value + client.register(32) - 0x10000
     assert client.ask("bs") == "T05thread:1;"
 
@@ -291,7 +292,7 @@ def test_commands_of_the_debugger_are_executed(calls):
     said = client.say("stepi 3").splitlines()
     assert said[0].startswith("3 steps done at cycle")
     assert said[-1] == STALE.strip()
-    assert client.say("break again") == "break 1: again\n"
+    assert client.say("break again").startswith("break 1: again")
     client.printed = b""
     assert client.ask("c") == "T05thread:1;", "a breakpoint that gdb does not know"
     assert client.printed.decode().splitlines()[1] == "  break 1: again by cp"
