@@ -130,7 +130,8 @@ class NameResolver:
         except AccessError:
             if name in self._of_focus():
                 raise
-            raise Mistake(f"nothing is called '{name}'{self._near(name)}", path.head) from None
+            message = f"nothing is called '{name}'{self._near(name)}"
+            raise Mistake(message, path.head, self._hint_for_c()) from None
 
     def _with_dollar(self, name: str, steps: Sequence[str | tuple[Node, ...]]) -> Resolution:
         """Resolve a name that had a `$`: a printed value, a member of the focus, or a variable."""
@@ -142,6 +143,11 @@ class NameResolver:
         stopped = self.device.stopped
         exit_code = None if stopped is None else stopped.exit_code
         return variable_access(self.user_values, name, {"_exitcode": exit_code}), ()
+
+    def _hint_for_c(self) -> str:
+        """Return a hint for a name in a program with C, whose variables have no symbols here."""
+        has_c = any(file.endswith((".c", ".cc", ".cpp")) for file in self.program.line_table.files)
+        return "variables of C are gdb's: macaw debug --gdb PORT (docs/gdb.md)" if has_c else ""
 
     def _near(self, name: str) -> str:
         names = {symbol.name for symbol in self.program.symbols}
