@@ -347,7 +347,7 @@ class _Compiler:
         self.accesses.append((access, codes))
         name = self._name(access.read)
         text = f"{name}({', '.join(code.text for code in codes)})"
-        if access.whole:
+        if access.whole and not any(isinstance(node, Slice | grammar.Every) for node in nodes):
             bits = access.bits if access.bits < 64 else 63
             return _Code(text, True, bits, access.live or self._inline(access, codes))
         return _Code(text)

@@ -296,7 +296,7 @@ class Members:
             value = chain(indices).value
             if one and isinstance(value, np.generic):
                 value = value.item()  # NumPy's truth values have no `-`
-            return _sign_extend(value, bits) if is_signed else value
+            return _sign_extend(value, bits) if is_signed and not steps else value
 
         def write(value: Any, *indices: Any) -> None:
             core.sync()

@@ -56,6 +56,55 @@ def test_numbers_are_the_assemblers(text):
         assert eval(found.live, found.names) == wanted
 
 
+UNARY = {"-": np.negative, "+": np.positive, "~": np.invert, "!": lambda a: a == 0}
+BINARY = {
+    "+": np.add, "-": np.subtract, "*": np.multiply, "&": np.bitwise_and, "|": np.bitwise_or,
+    "^": np.bitwise_xor, "&&": np.logical_and, "||": np.logical_or,
+    **{sign: lambda a, b, of=of: -of(a, b).astype(int) for sign, of in {
+        "==": np.equal, "!=": np.not_equal, "<>": np.not_equal, "<": np.less,
+        "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal,
+    }.items()},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["x[1]", "x[0, 1:9]", "x[2:7, 3]", "x[4:5, 0:6]"])
+def test_operators_take_arrays_element_by_element(text):
+    """A row of a tensor, and what slices take of it; NumPy is the witness."""
+    debug = session("digits_mlp")
+    x = np.array(debug.evaluate("x"), np.int64)  # noqa: F841
+    value = eval(text)
+    assert len(np.unique(value)) > 1
+    assert (debug.evaluate(text) == value).all()
+    for sign, function in UNARY.items():
+        assert (debug.evaluate(f"{sign}{text}") == function(value)).all(), sign
+    for sign, function in BINARY.items():
+        for number in (0, 3):
+            wanted = function(value, number)
+            assert (debug.evaluate(f"{text} {sign} {number}") == wanted).all(), sign
+        assert (debug.evaluate(f"{text} {sign} -{text}") == function(value, -value)).all(), sign
+
+
+def test_products_of_state_wrap_at_64_bits():
+    debug = session("digits_mlp")
+    debug.set("pe[0].begun", 4)
+    assert debug.evaluate(f"pe[0].begun * {1 << 61}") == -(1 << 63)
+    assert debug.evaluate(f"pe[0].begun * {1 << 60}") == 1 << 62
+
+
+@pytest.mark.parametrize("name", ["cp.a0", "cp.s11"])
+def test_a_register_viewed_as_a_type(name):
+    """The bytes of binary32 -1.5 are 00 00 C0 BF."""
+    debug = session("digits_mlp")
+    assert debug.set(name, -0x40400000) == -0x40400000
+    assert debug.evaluate(f"{name}.f32") == -1.5
+    assert debug.evaluate(f"{name}.f32 * 2") == -3
+    assert debug.evaluate(f"{name}.u32") == 0xBFC00000
+    assert debug.evaluate(f"{name}.i32") == -0x40400000
+    assert debug.evaluate(f"{name}.u8").tolist() == [0, 0, 0xC0, 0xBF]
+    assert debug.evaluate(f"{name}.i16").tolist() == [0, 0xBFC0 - 0x10000]
+    assert debug.evaluate(f"max({name}.u8)") == 0xC0
+
+
 @pytest.fixture(scope="module", params=ENGINES)
 def digits(request):
     debug = session("digits_mlp", request.param)
@@ -227,6 +276,20 @@ def test_what_is_set_is_there_and_the_run_goes_on_with_it():
         ("mem[0.5]", "a subscript is a whole number"),
         ("mem[0:8]", "memory is looked at by one address"),
         ("%lo(1e9)", "what %lo takes is a whole number"),
+        ("", "the line ends where an operand should be"),
+        ("mean(1, 2", "the line ends"),
+        ("mean(1, 2, 3)[0]", "unexpected '.'"),
+        ("abs(1, 2)", "abs takes one value"),
+        ("max(x[0:0, 0])", "max of nothing"),
+        ("max(pe[0].packet)", "that is no number"),
+        ("sizeof(nosuch)", "no symbol is called 'nosuch'"),
+        ("mem[0].u8[0].u8", r"after mem\[\] come a type and an index, no more"),
+        ("x[0].u8", "after x come subscripts, no more"),
+        ("pe[1.5].macs", r"a place has numbers or \* in its brackets"),
+        ("pe[-1].macs", r"a place has numbers or \* in its brackets"),
+        ("pe[0].packet.u8", "packet has no bytes to be looked at as uint8"),
+        ("dma.beats.high", "dma.beats has no high-water mark"),
+        ("nnp.matrix_codes", r"nnp.matrix_codes is a memory; look at it by mem\[\]"),
     ],
 )
 def test_mistakes(text, message):
@@ -244,6 +307,8 @@ def test_mistakes(text, message):
         ("cp.instructions", 3, "nothing that can be set"),
         ("x[0]", 300, "does not fit"),
         ("mem[0x90000000]", 1, "external memory is"),
+        ("pe[0].packet", 1, "packet cannot be set"),
+        ("cp.running", 1.5, "cp.running holds a whole number"),
     ],
 )
 def test_what_cannot_be_set(text, value, message):

@@ -312,3 +312,18 @@ def test_a_line_without_a_file_means_the_file_where_it_was_set():
         debug.points.change(point.number, enabled=False)
         debug.points.change(point.number, condition="1")
         assert (point.text, point.addresses) == (text, addresses)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("kind", ["advance", "tbreak", "break"])
+def test_nothing_is_left_of_a_stop_that_is_over(engine, kind):
+    """Neither of a goal nor of a breakpoint that is deleted; 39 rounds pass there after it."""
+    debug = of_source(STORE_LOOP, engine)
+    if kind == "advance":
+        assert debug.advance("loop").reason == "arrived"
+    else:
+        point = debug.points.add(kind, "loop")
+        assert debug.proceed().reason == "breakpoint"
+        if kind == "break":
+            debug.points.delete(point.number)
+    assert debug.proceed().reason == "exit"

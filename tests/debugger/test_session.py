@@ -110,3 +110,17 @@ def test_what_does_not_run_is_not_stepped():
     debug.set_focus("vc")
     with pytest.raises(SessionError, match="vc: nothing runs there"):
         debug.stepi()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda debug: debug.stepi(0), "0 steps cannot be taken, 1 is the least"),
+        (lambda debug: debug.step(-1), "-1 steps cannot be taken"),
+        (lambda debug: debug.step_back(0), "0 steps cannot be taken"),
+        (lambda debug: debug.goto(-1), "the first cycle is 0"),
+    ],
+)
+def test_counts_and_cycles_out_of_range(call, message):
+    with pytest.raises(SessionError, match=message):
+        call(session("digits_mlp"))

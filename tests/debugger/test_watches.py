@@ -230,3 +230,28 @@ def test_a_focus_that_is_not_there():
     debug = of_source(STORE_LOOP)
     with pytest.raises(PointError, match="no core is called"):
         debug.points.load([{"kind": "watch", "text": "s1", "focus": ["vx"]}])
+
+
+WATCHES = (
+    ("watch", "s11"), ("rwatch", "s0"), ("awatch", "s1"), ("watch", "s0"), ("rwatch", "mem[data+4]"),
+    ("awatch", "mem[data+4]"), ("watch", "mem[data+4]"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("turn", [1, -1])
+def test_watches_hide_no_hit_of_each_other(engine, turn):
+    """Several watches, in any order, have the hits that each of them has alone."""
+
+    def hits(*watches):
+        debug = of_source(STORE_LOOP.replace("s0, 40", "s0, 5"), engine)
+        numbers = {debug.points.add(*each).number: each for each in watches}
+        found = {each: [] for each in watches}
+        for stop in stops_until_exit(debug, 200):
+            for hit in stop.hits:
+                found[numbers[hit.number]].append((stop.cycle, hit.by, hit.values, hit.new))
+        return found
+
+    alone = {each: hits(each)[each] for each in WATCHES}
+    assert [len(each) for each in alone.values()].count(0) == 2
+    assert hits(*WATCHES[::turn]) == alone
