@@ -89,7 +89,7 @@ def decode(core: Core, word: int, width: int = 32, address: int | None = None) -
     raise DecodeError(core.name, word, "illegal instruction", "", address)
 
 
-def format_operand(operand: Operand, value: int, target: str | None = None) -> str:
+def format_operand(operand: Operand, value: int, target: str | None) -> str:
     """Return the source text of one operand.
 
     `target` is the text of a relative operand's address.

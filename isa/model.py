@@ -151,7 +151,7 @@ class Window:
     step: Callable[[Mapping[str, Any]], int] = lambda config: 1
     element: Callable[[Mapping[str, Any]], str] = lambda config: ""
 
-    def start(self, instance: int = 0) -> int:
+    def start(self, instance: int) -> int:
         """Return the first address of the instance's window."""
         return self.base + (instance << self.shift)
 

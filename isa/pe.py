@@ -148,7 +148,7 @@ RECORD_SIZE = STEP.size  # of either kind
 ENTRY_OF = {"base": 0, "src": 0, "acc": 1, "dst": 1}
 
 
-def record_kind(data: bytes, offset: int = 0) -> Structure:
+def record_kind(data: bytes, offset: int) -> Structure:
     """Return the structure of a record in a sequence: `STEP` or `STRIDE`, by the second byte.
 
     An unknown byte gives `STEP`.

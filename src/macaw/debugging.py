@@ -257,7 +257,7 @@ def _read_line(interpreter: Interpreter) -> str:
     return line
 
 
-def run_screen(interpreter: Interpreter, lines: Iterable[str] = ()) -> None:
+def run_screen(interpreter: Interpreter, lines: Iterable[str]) -> None:
     """Execute `lines`, then show the screen until the user leaves.
 
     The screen's layout and the history of lines are stored in `state_folder`.

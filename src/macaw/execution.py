@@ -212,7 +212,7 @@ def _moment(cycle: int, item: int | None) -> str:
     return f"at cycle {cycle:,}" + ("" if item is None else f" of item {item}")
 
 
-def stop_message(stop: Stop, item: int | None = None) -> str:
+def stop_message(stop: Stop, item: int | None) -> str:
     """Return a sentence that says why a program stopped without exiting."""
     text = str(stop)
     return text if item is None else f"item {item}: {text}"

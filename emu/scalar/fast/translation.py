@@ -17,7 +17,7 @@ from typing import Any
 
 from macaw.emu.breaks import Probe
 from macaw.emu.scalar import semantics
-from macaw.emu.scalar.fast.blocks import PLAIN, Block
+from macaw.emu.scalar.fast.blocks import Block
 from macaw.emu.scalar.fast.core import TranslatingCore
 from macaw.emu.scalar.fast.counting import Counting, indent_lines
 from macaw.emu.scalar.fast.inlining import LEAVE, inline, name_for
@@ -33,7 +33,7 @@ class Translator(Counting):
         core: TranslatingCore,
         start: int,
         instructions: Sequence[Decoded],
-        edition: int = PLAIN,
+        edition: int,
     ) -> None:
         super().__init__(core, start, instructions, edition)
         self.names: dict[str, Any] = {}
@@ -190,7 +190,7 @@ class Translator(Counting):
         leaves = ["core.device.cycle = acted", "core.ask()", *self.exit(f"{self.address:#x}")]
         return [*lines, "if asked:", *indent_lines(leaves)]
 
-    def _count_pass(self, cost: int = 0, again: bool = False) -> list[str]:
+    def _count_pass(self, cost: int, again: bool = False) -> list[str]:
         """Return the lines that count a pass at its end.
 
         The pass ends `cost` cycles after this instruction begins. `again` says that another pass

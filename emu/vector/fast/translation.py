@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Sequence
 
 from macaw.emu.faults import Fault
 from macaw.emu.pages import SHARED, SHIFT, WRITTEN
-from macaw.emu.scalar.fast.blocks import PLAIN
 from macaw.emu.scalar.fast.inlining import name_for
 from macaw.emu.scalar.fast.translation import Translator
 from macaw.emu.scalar.runs import ENDS
@@ -63,7 +62,7 @@ class VectorTranslator(Translator):
         core: TranslatingVectorCore,
         start: int,
         instructions: Sequence[Decoded],
-        edition: int = PLAIN,
+        edition: int,
     ) -> None:
         super().__init__(core, start, instructions, edition)
         self.core: TranslatingVectorCore = core

@@ -273,7 +273,7 @@ def make_image_plan(
     mapping: Mapping,
     split: str,
     tile: ImageTile,
-    kind: type[ImagePlan] = ImagePlan,
+    kind: type[ImagePlan],
 ) -> ImagePlan:
     """Return the plan of a validated convolution. Raises `LowerError` if the tile does not fit."""
     extents = (product.m, product.n, product.k)

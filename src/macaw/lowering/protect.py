@@ -167,12 +167,12 @@ def stored_layout(
     stored: Sequence[Weights],
     scope: str,
     orders: NDArray[Any],
-    shapes: Sequence[Sequence[int]] | None = None,
+    shapes: Sequence[Sequence[int]] | None,
 ) -> Layout:
     """Return the layout of shuffled weights.
 
-    `shapes` are the original shapes; by default they are the shapes of the stored arrays. Raises
-    `LowerError` if weights of these shapes could not be stored in such arrays.
+    `shapes` are the original shapes; None means the shapes of the stored arrays. Raises `LowerError`
+    if weights of these shapes could not be stored in such arrays.
     """
     plan = layout(stored, scope, orders.shape[-1] if orders.ndim == 3 else None)
     if shapes is None:

@@ -80,9 +80,7 @@ class Values:
             raise LowerError(f"{tensor.numbers:,} numbers in a shape of {tuple(shape)}")
         return Value(tuple(shape), tensor)
 
-    def input_value(
-        self, name: str, shape: tuple[int, ...], element: int = TensorProto.FLOAT
-    ) -> Value:
+    def input_value(self, name: str, shape: tuple[int, ...], element: int) -> Value:
         """Return the value for an input of the graph."""
         self._take(math.prod(shape))
         tensor = self.graph.tensor(self.name(name), *matrix(shape))

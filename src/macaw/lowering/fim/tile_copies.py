@@ -51,7 +51,7 @@ def _count(first: int, step: int, end: int) -> int:
 class Router:
     """Makes a stream's copies; `row` is the first row that it may use in the banks."""
 
-    def __init__(self, stream: StreamTiling, row: int = 0) -> None:
+    def __init__(self, stream: StreamTiling, row: int) -> None:
         self.stream, self.row = stream, row
         self.size = stream.shape.numbers.size  # of a number
 
