@@ -278,3 +278,17 @@ def test_a_file_that_is_too_long_is_not_read(
     assert (
         error_of('.npy "a.npy"', tmp_path) == "'a.npy' cannot be read: it is longer than 50 bytes"
     )
+
+
+@pytest.mark.parametrize(
+    "line",
+    [".fill {}, 1", ".fill {} / 2, 2", ".fill {}, 1, 3", ".space {}", ".space {}, 3", ".org {}",
+     ".array int8, {}", ".array int16, {} / 2"],
+)  # fmt: skip
+def test_a_statement_may_have_as_many_bytes_as_the_limit(
+    line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("macaw.asm.data_directives.MAX_BYTES", 64)
+    program = assemble(Source(f".data\n{line.format(64)}\n", "a.s"))
+    assert program.section(".data").size == 64
+    assert error_of(f".data\n{line.format(66)}\n", None)

@@ -204,6 +204,16 @@ def test_a_name_at_a_position(tmp_path: Path) -> None:
     assert (name, span.line, span.column, span.end_column) == ("SIZE", 4, 21, 25)
 
 
+@pytest.mark.parametrize(
+    "word", ["if", "ifdef", "ifndef", "ifnotdef", "ifeq", "ifne", "ifge", "ifgt", "ifle", "iflt",
+             "ifb", "ifnb", "ifc", "ifnc", "ifeqs", "ifnes"],
+)  # fmt: skip
+def test_each_conditional_is_a_fold(word: str) -> None:
+    text = f"        .{word}    x\n        nop\n        .endif\n"
+    (block,) = Document(text, "t.s").folds()
+    assert (block.kind, text.count("\n", 0, block.end)) == (blocks.CONDITIONAL, 2)
+
+
 def test_folds() -> None:
     text = """\
 # One comment

@@ -239,7 +239,20 @@ def test_an_assembled_object_says_what_its_source_says(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "match"),
     [
-        ({"entry": 0}, "entry 0"),
+        ({"entry": 0}, "entry 0x0 is in no section"),
+        (
+            {
+                "entry": 0,
+                "sections": (replace(PROGRAM.sections[0], address=0, load_address=0),),
+                "symbols": (),
+                "tensors": (),
+            },
+            "an ELF file cannot name the entry 0: it means that there is none",
+        ),
+        (
+            {"sections": tuple(replace(PROGRAM.sections[0], name=f".{n}") for n in range(0xFEF6))},
+            "65270 sections are more than an ELF file can hold",
+        ),
         ({"entry": 0x40}, "entry 0x40 is in no section"),
         ({"sections": PROGRAM.sections * 2}, "two sections have the same name"),
         ({"symbols": (Symbol("a", 0, 0, ".b", "func", True),)}, r"in the section \.b"),

@@ -181,10 +181,27 @@ def test_a_broken_note_is_refused(old: str, new: str, match: str) -> None:
     refused(noted(old, new), match)
 
 
-def test_a_note_of_brackets_is_refused() -> None:
-    text = b"[" * 100_000
-    note = struct.pack("<III", 6, len(text), 1) + b"Macaw\0\0\0" + text
-    with pytest.raises(elf.ElfError, match="not UTF-8 JSON"):
+PLACED = '{"section": ".a", "address": %d, "load": %d, "size": %d}'
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("[" * 100_000, "not UTF-8 JSON"),
+        (" " * (elf_note.LIMIT + 1), "16777217 bytes are more than the limit of 16777216"),
+        ('"config": "\\ud800"', "the config of the note is not UTF-8"),
+        (f'"placed": [{PLACED % (1 << 32, 0, 4)}]', r"placed section cannot be: \[4294967296, 0, 4\]"),
+        (f'"placed": [{PLACED % (0, -1, 4)}]', r"placed section cannot be: \[0, -1, 4\]"),
+    ],
+    ids=lambda text: text[:12],
+)  # fmt: skip
+def test_another_note_is_refused(text: str, match: str) -> None:
+    if text.startswith('"'):
+        members = '"version": 1, "device": "tiny", "tensors": [], "parts": [], "config": ""'
+        text = f"{{{members}, {text}}}"
+    note = struct.pack("<III", 6, len(text), 1) + b"Macaw\0\0\0" + text.encode()
+    note += bytes(-len(note) % 4)
+    with pytest.raises(elf.ElfError, match=match):
         elf_note.read(note)
 
 

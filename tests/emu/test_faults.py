@@ -73,6 +73,10 @@ CORES = "there is no such core, only 0 toy0, 1 dma, 30 toy30, 31 toy31"
             "out-of-range access: store of 4 bytes at 0x20000004: the register status of toy0 is read-only",
         ),
         (
+            ("store", MMIO + 4, 2, 1),
+            "out-of-range access: store of 2 bytes at 0x20000004: the register status of toy0 is read-only",
+        ),
+        (
             ("swap", 4),
             "bad mask: mem.swap with the mask 0x4: there is no unit 2, the device has 2",
         ),

@@ -287,6 +287,24 @@ def test_marked_exes_by_hand(engine: str) -> None:
     assert record["t_cu_end"] <= record["t_end"]
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_exe_that_ends_during_a_longer_mac_counts_no_cycle_twice(engine: str) -> None:
+    """Cluster 1 multiplies for 41 cycles. In these, cluster 0 multiplies, and stores its results."""
+    unit = Unit({"pe.design": "5a"})
+    unit.config_packet(
+        0, "ld activations base=0", "ld weights", "mac base=0 acc=0", "spu nonsf src=0 dst=0",
+        "st base=0",
+    )  # fmt: skip
+    for clusters, weights, last in ((0b10, 40, 0), (0b01, 4, 1)):
+        rows, out = unit.weights(np.ones((4, weights))), unit.out(64, "int32") if last else None
+        unit.exe(0, unit.dense(np.ones(40)), rows, out=out, last=last, clusters=clusters)
+    machine = unit.machine(engine=engine)
+    configure(machine.device, "pe[0]", WHOLE)
+    machine.run()
+    counters = {name: machine.row.read_trace(f"{name}0") for name in ("e_cu", "e_array")}
+    assert counters == {"e_cu": 4 * 40 + 4 * 4, "e_array": 40 + 1}
+
+
 def test_a_marker_of_a_group_that_is_not_there() -> None:
     unit = Unit()
     unit.packet(encode(CORE.by_mnemonic["trace_begin"], {"g": 4}), [])

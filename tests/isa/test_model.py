@@ -16,6 +16,7 @@ from macaw.isa.model import (
     Setting,
     SpecialRegister,
     Structure,
+    Window,
     checked,
 )
 from macaw.isa.rows import Alternative, Field, Format, Instruction, Pseudo, TableError
@@ -58,6 +59,11 @@ def refused(table, message):
     with pytest.raises(TableError) as error:
         checked(table)
     assert str(error.value) == message
+
+
+def test_a_window_has_a_direction():
+    table = core(windows=(Window("pipe", 0x3000, 12, 64, "inout", "Both ways."),))
+    refused(table, "toy: the window pipe is neither in nor out")
 
 
 def test_a_table_without_mistakes_is_returned():

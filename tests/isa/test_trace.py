@@ -1,6 +1,13 @@
 """The trace block's tables against the page that fixes them (trace.md) and seed 001."""
 
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
 from macaw.isa import common, registry, trace
+from macaw.isa.rows import TableError
 
 # trace.md, copied by hand: the columns of its table, and its addresses.
 TIMES = "t_begin t_end t_rd_begin t_rd_end t_wr_begin t_wr_end t_cu_begin t_cu_end".split()
@@ -85,3 +92,15 @@ def test_a_marker_has_a_field_of_its_kind_and_one_of_its_group() -> None:
         found[core.name] = begin.fixed[key], end.fixed[key]
     one = (1, 0)
     assert found == {"cp": one, "vc": one, "pe": one, "nnp": (0, 1), "fim": one}
+
+
+def test_rows_that_contradict_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    group = trace.GROUP
+    for change in ({"of": "nothing"}, {"takes": "most"}):
+        row = replace(group[0], **change)
+        monkeypatch.setattr(trace, "GROUP", (row, *group[1:]))
+        with pytest.raises(TableError, match=f"trace: {row.name} takes {row.takes} of {row.of}"):
+            trace._check()
+    monkeypatch.setattr(trace, "GROUP", (group[0], *group))
+    with pytest.raises(TableError, match="trace: two registers have one name or one address"):
+        trace._check()

@@ -583,3 +583,31 @@ def test_dram_where_a_queue_s_tensor_is() -> None:
             api.concord(api.assemble(Source(text.format(place), "t.s")))
     found = api.concord(api.assemble(Source(text.format(9), "t.s")))
     assert found.check(found.random()) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1 / 0", "the generated file fails: ZeroDivisionError: division by zero"),
+        ("def layer(**x): return {}", "the software gives no y"),
+        ("def layer(**x): return {'y': [1.0]}", "y is float64, 1 in the software, float16, 10 in the emulator"),
+    ],
+)  # fmt: skip
+def test_a_generated_file_that_was_edited_badly(text: str, message: str) -> None:
+    found = api.concord(api.assemble(Source(LAYER, "layer.s")))
+    with pytest.raises(api.InputError, match=re.escape(message)):
+        found.check(found.random(), text)
+
+
+def test_targets_and_pictures_that_are_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = api.assemble(Source(LAYER, "layer.s"))
+    with pytest.raises(api.InputError, match="no target 'julia'") as caught:
+        api.concord(program, "julia")
+    assert caught.value.hint == "there are numpy, torch, tensorflow, onnx"
+    found = api.concord(program)
+    with pytest.raises(api.InputError, match="no picture 'png'") as caught:
+        found.picture("png")
+    assert caught.value.hint == "there are dot, svg"
+    monkeypatch.setattr("macaw.concordance.generated_file.find_spec", lambda name: None)
+    with pytest.raises(api.InputError, match="numpy cannot be run here: there is no package numpy"):
+        found.run(found.random())

@@ -13,6 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import macaw as api
 from macaw.commands.lower import command
+from macaw.isa import config
 from macaw.lowering.fim.graph import Graph
 from tests.macaw.conftest import Macaw
 
@@ -243,3 +244,14 @@ def test_the_host_and_islands_at_run_time(macaw: Macaw, tmp_path: Path) -> None:
     x = RNG.integers(-3, 4, (20, 16)).astype(np.float16)
     p = x @ WEIGHTS
     np.testing.assert_array_equal(api.run(tmp_path / "p.s", x=x).outputs["y"], p[order] + p)
+
+
+def test_graphs_that_are_no_programs() -> None:
+    with pytest.raises(api.InputError, match="the graph has no tasks"):
+        api.lower_graph(Graph())
+    large = Graph()
+    large.pointwise("relu", large.tensor("x", 512, 1024))
+    small = config.load("tiny").changed({"mem.external_bytes": 1 << 20})
+    message = "inputs and outputs take 2,097,152 bytes, external memory has 1,048,576"
+    with pytest.raises(api.InputError, match=message):
+        api.lower_graph(large, device=small)

@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 from macaw.emu.nnp import numbers
 from macaw.emu.nnp.elements import FIELDS
 from macaw.emu.origins import Place
+from macaw.isa import config
 from macaw.isa.memory_map import EXTERNAL
+from macaw.isa.nnp_layouts import BY_NAME
 from tests.emu.heard import Heard
-from tests.emu.nnp.random_programs import program
+from tests.emu.nnp.random_programs import NETIN, Case, program
 from tests.emu.nnp.untimed import ONE, TWO, Model
 
 pytestmark = pytest.mark.once
@@ -147,3 +149,21 @@ def test_random_programs(seed):
                 walk.origin(made)
     for made in list(walk.origins.makers(Place("net_out"), heard.count))[:4]:
         walk.origin(made)
+
+
+def test_a_recording_may_begin_with_the_transfer_of_a_vector():
+    """The announcement of that write has the number 0."""
+    netin, mulvrf = ({"mem": BY_NAME[name].code, "a": 0} for name in ("NetInQ", "MulVrf"))
+    lines = [("v_rd", netin), ("v_wr", mulvrf), ("end_chain", {})]
+    tiny = config.load("tiny")
+    fed = np.arange(1, 1 + tiny["nnp.native"]).astype(np.float16)
+    device = Case(tiny, lines, pops=1, fed=fed.tobytes()).device("reference")
+    device.run(10)
+    heard = Heard(device)
+    device.run(2000)
+    assert heard.writes[0] == ("dma", NETIN, fed.nbytes)
+    place = Place(FIELDS["MulVrf"], fed.itemsize, fed.itemsize)  # element 1
+    (made,) = device.cores["nnp"].origins.makers(place, heard.count)
+    (read,) = (x.origin for x in made.sources() if not x.setting)
+    (source,) = (x for x in read.sources() if not x.setting)
+    assert (source.value, source.window_part) == (fed[1], (0, fed.itemsize, fed.itemsize))

@@ -187,8 +187,38 @@ def whole(made):
     return made
 
 
+def declared(**fields):
+    """A Relu whose output is declared with these fields."""
+    made = model_of_node("Relu")
+    for name, value in fields.items():
+        setattr(made.graph.output[0].type.tensor_type, name, value)
+    return made
+
+
+def shapeless():
+    made = model_of_node("Relu")
+    made.graph.input[0].type.tensor_type.ClearField("shape")
+    return made
+
+
+def with_more(field):
+    """A Relu, in a model that says `field` once more."""
+    made = model_of_node("Relu")
+    getattr(made if hasattr(made, field) else made.graph, field).add()
+    return made
+
+
+GRU = {"w": random_numbers(1, 3, 2), "r": random_numbers(1, 3, 1)}
 INDEX = np.array([[1], [1]])
 REFUSED = [
+    (with_more("sparse_initializer"), "sparse initializers are not read"),
+    (with_more("opset_import"), "the model does not say its operator set once"),
+    (shapeless(), "the input x: it has no shape"),
+    (model([helper.make_node("Relu", ["x"], ["y"])], {"x": (1,)}, ["z"]), "no node makes the output z"),
+    (declared(elem_type=TensorProto.DOUBLE), "the output y is of float, the model says double"),
+    (model([helper.make_node("Pad", ["x", "p", "v"], ["y"])], {"x": (4, 4), "v": ()}, p=np.array([1] * 4)), "where its numbers go depends on an input"),
+    (model_of_node("Conv", ("x", "w"), (1, 1, 4, 4), {"w": random_numbers(1, 1, 2, 2)}, pads=[-1, 0, 0, 0]), "refuse it: Attribute pads must not contain negative values"),
+    (model([helper.make_node("GRU", ["x", "w", "r", "b"], ["y"], hidden_size=1)], {"x": (1, 1, 2), "b": (1, 6)}, **GRU), "its bias depends on an input"),
     (model_of_node("Softmax"), r"node it \(Softmax\): no task of the islands does it"),
     (model_of_node("Relu", shape=("N", 4)), "the input x: a dimension has no size, 'N'"),
     (whole(model_of_node("Relu")), "the input x: it is of int32, no floating-point type"),
