@@ -116,6 +116,21 @@ def test_a_name_of_two_sources_is_two_symbols(tmp_path: Path) -> None:
     assert {Path(x.span.file).name for x in found} == {"a.s"}
 
 
+def test_pieces_of_names_are_no_references() -> None:
+    """A parameter beside a word makes another name of it."""
+    text = """\
+        .core   cp
+value:  .word   0
+        .macro  load n
+        la      a0, value\\n
+        la      a0, \\n\\()value
+        la      a0, value
+        .endm
+"""
+    found = Document(text, "t.s").references(2, 1)
+    assert [place.span.line for place in found] == [2, 6]
+
+
 def test_highlights_are_those_of_the_file(tmp_path: Path) -> None:
     found = document(tmp_path, "b.s").highlights(*at("b.s", 3, "table"))
     assert [(x.span.line, x.defines) for x in found] == [(3, False), (6, False)]

@@ -12,8 +12,12 @@ import pytest
 from macaw.asm import elf
 from macaw.asm.elf_format import (
     FILE_HEADER,
+    SECTION_HEADER,
     SEGMENT,
+    SHT_SYMTAB,
+    SYMBOL,
     FileHeader,
+    SectionHeader,
     Segment,
 )
 from macaw.asm.program import Program
@@ -140,3 +144,20 @@ def test_other_executables_are_refused(
     tmp_path: Path, options: tuple[str, ...], match: str
 ) -> None:
     refused(compiled(tmp_path, *options), match)
+
+
+def test_symbols_of_unknown_kinds_and_names_are_refused(tmp_path: Path) -> None:
+    data = compiled(tmp_path, *RV32)
+    refused(data.replace(b"\0zeros\0", b"\0ze\nos\0"), r"symbol \d+ is called 'ze\\nos'")
+    header = FileHeader(*FILE_HEADER.unpack_from(data))
+    at = [header.sections_at + n * SECTION_HEADER.size for n in range(header.sections)]
+    tables = [SectionHeader(*SECTION_HEADER.unpack_from(data, place)) for place in at]
+    (table,) = (row for row in tables if row.kind == SHT_SYMTAB)
+    names = data[tables[table.link].offset :]
+    for place in range(table.offset, table.offset + table.size, SYMBOL.size):
+        (name,) = struct.unpack_from("<I", data, place)
+        if names[name:].startswith(b"zeros\0"):
+            break
+    for info, message in ((0x1B, "binding 1 and type 11"), (0x31, "binding 3 and type 1")):
+        patched = data[: place + 12] + bytes([info]) + data[place + 13 :]
+        refused(patched, rf"symbol \d+ \(zeros\): {message} are not known")

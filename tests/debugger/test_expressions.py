@@ -71,24 +71,24 @@ BINARY = {
 def test_operators_take_arrays_element_by_element(text):
     """A row of a tensor, and what slices take of it; NumPy is the witness."""
     debug = session("digits_mlp")
-    x = np.array(debug.evaluate("x"), np.int64)  # noqa: F841
+    x = np.array(debug.read("x"), np.int64)  # noqa: F841
     value = eval(text)
     assert len(np.unique(value)) > 1
-    assert (debug.evaluate(text) == value).all()
+    assert (debug.read(text) == value).all()
     for sign, function in UNARY.items():
-        assert (debug.evaluate(f"{sign}{text}") == function(value)).all(), sign
+        assert (debug.read(f"{sign}{text}") == function(value)).all(), sign
     for sign, function in BINARY.items():
         for number in (0, 3):
             wanted = function(value, number)
-            assert (debug.evaluate(f"{text} {sign} {number}") == wanted).all(), sign
-        assert (debug.evaluate(f"{text} {sign} -{text}") == function(value, -value)).all(), sign
+            assert (debug.read(f"{text} {sign} {number}") == wanted).all(), sign
+        assert (debug.read(f"{text} {sign} -{text}") == function(value, -value)).all(), sign
 
 
 def test_products_of_state_wrap_at_64_bits():
     debug = session("digits_mlp")
     debug.set("pe[0].begun", 4)
-    assert debug.evaluate(f"pe[0].begun * {1 << 61}") == -(1 << 63)
-    assert debug.evaluate(f"pe[0].begun * {1 << 60}") == 1 << 62
+    assert debug.read(f"pe[0].begun * {1 << 61}") == -(1 << 63)
+    assert debug.read(f"pe[0].begun * {1 << 60}") == 1 << 62
 
 
 @pytest.mark.parametrize("name", ["cp.a0", "cp.s11"])
@@ -96,13 +96,13 @@ def test_a_register_viewed_as_a_type(name):
     """The bytes of binary32 -1.5 are 00 00 C0 BF."""
     debug = session("digits_mlp")
     assert debug.set(name, -0x40400000) == -0x40400000
-    assert debug.evaluate(f"{name}.f32") == -1.5
-    assert debug.evaluate(f"{name}.f32 * 2") == -3
-    assert debug.evaluate(f"{name}.u32") == 0xBFC00000
-    assert debug.evaluate(f"{name}.i32") == -0x40400000
-    assert debug.evaluate(f"{name}.u8").tolist() == [0, 0, 0xC0, 0xBF]
-    assert debug.evaluate(f"{name}.i16").tolist() == [0, 0xBFC0 - 0x10000]
-    assert debug.evaluate(f"max({name}.u8)") == 0xC0
+    assert debug.read(f"{name}.f32") == -1.5
+    assert debug.read(f"{name}.f32 * 2") == -3
+    assert debug.read(f"{name}.u32") == 0xBFC00000
+    assert debug.read(f"{name}.i32") == -0x40400000
+    assert debug.read(f"{name}.u8").tolist() == [0, 0, 0xC0, 0xBF]
+    assert debug.read(f"{name}.i16").tolist() == [0, 0xBFC0 - 0x10000]
+    assert debug.read(f"max({name}.u8)") == 0xC0
 
 
 @pytest.fixture(scope="module", params=ENGINES)

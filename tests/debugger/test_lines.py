@@ -93,7 +93,7 @@ def test_lines_back_are_the_lines_forth(engine, over):
         states.append(debug.device.hash())
     stop = debug.last_stop
     while states:
-        stop = debug.back(over=over)
+        stop = debug.back(over=True) if over else debug.back()
         assert debug.device.hash() == states.pop()
     assert stop.at_start
     assert debug.back(over=over).at_start

@@ -323,7 +323,7 @@ def test_nothing_is_left_of_a_stop_that_is_over(engine, kind):
         assert debug.advance("loop").reason == "arrived"
     else:
         point = debug.points.add(kind, "loop")
-        assert debug.proceed().reason == "breakpoint"
+        assert debug.cont().reason == "breakpoint"
         if kind == "break":
             debug.points.delete(point.number)
-    assert debug.proceed().reason == "exit"
+    assert debug.cont().reason == "exit"

@@ -117,7 +117,7 @@ def test_what_does_not_run_is_not_stepped():
     [
         (lambda debug: debug.stepi(0), "0 steps cannot be taken, 1 is the least"),
         (lambda debug: debug.step(-1), "-1 steps cannot be taken"),
-        (lambda debug: debug.step_back(0), "0 steps cannot be taken"),
+        (lambda debug: debug.back(0), "0 steps cannot be taken"),
         (lambda debug: debug.goto(-1), "the first cycle is 0"),
     ],
 )

@@ -180,3 +180,14 @@ def test_what_a_dprintf_prints(text, printed):
     debug.execute("start")
     debug.execute("stepi 5")
     assert debug.take_output() == {"dprintf": f"{printed}\n"}  # also what was printed again
+
+
+def test_the_commands_of_the_next_stop_replace_the_rest():
+    """`continue` leads to the next stop; nothing after it is executed, at any of the stops."""
+    debug = interpreter(STORE_LOOP.replace("s0, 40", "s0, 3"))
+    debug.execute("break loop")
+    debug.execute("commands print s0; continue; print s1")
+    answers = debug.execute("continue").answers
+    assert [(one.kind, [str(row[0]) for row in one.rows]) for one in answers] == [
+        ("table", ["s0"]), ("stop", []),
+    ] * 3  # fmt: skip

@@ -110,6 +110,16 @@ def test_what_was_set_by_hand_begins_there():
     assert only(product).how == "lw", "what was before the edit is told, too"
 
 
+def test_a_byte_of_a_word_that_was_set():
+    run = of_source(
+        ".core cp\n_start: la a1, numbers\nlbu a2, 5(a1)\nebreak\n.data\nnumbers: .word 1, 2\n"
+    )
+    run.set("mem[numbers + 4]", 0x04030201)
+    run.stepi(3)
+    (memory,) = (x for x in only(why(run, "cp.a2")).causes if x.role == "memory")
+    assert (memory.how, memory.value) == ("set", "02")
+
+
 def test_memory_and_later_values_after_an_edit():
     run = of_source(SCALAR)
     run.stepi(3)
