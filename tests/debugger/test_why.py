@@ -116,7 +116,7 @@ def test_a_byte_of_a_word_that_was_set():
     )
     run.set("mem[numbers + 4]", 0x04030201)
     run.stepi(3)
-    (memory,) = (x for x in only(why(run, "cp.a2")).causes if x.role == "memory")
+    (memory,) = (x for x in only(run.why("cp.a2")).causes if x.role == "memory")
     assert (memory.how, memory.value) == ("set", "02")
 
 

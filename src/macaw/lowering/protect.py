@@ -171,8 +171,8 @@ def stored_layout(
 ) -> Layout:
     """Return the layout of shuffled weights.
 
-    `shapes` are the original shapes; None means the shapes of the stored arrays. Raises `LowerError`
-    if weights of these shapes could not be stored in such arrays.
+    `shapes` are the original shapes; None means those of the stored arrays. Raises `LowerError` if
+    weights of these shapes could not be stored in such arrays.
     """
     plan = layout(stored, scope, orders.shape[-1] if orders.ndim == 3 else None)
     if shapes is None:
