@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -56,8 +58,13 @@ def test_numbers_are_the_assemblers(text):
         assert eval(found.live, found.names) == wanted
 
 
-UNARY = {"-": np.negative, "+": np.positive, "~": np.invert, "!": lambda a: a == 0}
-BINARY = {
+UNARY: dict[str, Callable[..., Any]] = {
+    "-": np.negative,
+    "+": np.positive,
+    "~": np.invert,
+    "!": lambda a: a == 0,
+}
+BINARY: dict[str, Callable[..., Any]] = {
     "+": np.add, "-": np.subtract, "*": np.multiply, "&": np.bitwise_and, "|": np.bitwise_or,
     "^": np.bitwise_xor, "&&": np.logical_and, "||": np.logical_or,
     **{sign: lambda a, b, of=of: -of(a, b).astype(int) for sign, of in {

@@ -163,7 +163,10 @@ def test_a_recording_may_begin_with_the_transfer_of_a_vector():
     device.run(2000)
     assert heard.writes[0] == ("dma", NETIN, fed.nbytes)
     place = Place(FIELDS["MulVrf"], fed.itemsize, fed.itemsize)  # element 1
-    (made,) = device.cores["nnp"].origins.makers(place, heard.count)
+    origins = device.cores["nnp"].origins
+    assert origins is not None
+    (made,) = origins.makers(place, heard.count)
     (read,) = (x.origin for x in made.sources() if not x.setting)
+    assert read is not None
     (source,) = (x for x in read.sources() if not x.setting)
     assert (source.value, source.window_part) == (fed[1], (0, fed.itemsize, fed.itemsize))
