@@ -76,7 +76,10 @@ class BitsByText(dict[str, int]):
 
 @dataclass(frozen=True, slots=True)
 class WordPlace:
-    """The address of a word and the value of an operand, for the evaluation of expressions."""
+    """What an expression may refer to while one word is encoded.
+
+    `.` is the word's address. A symbol has `value`, the operand's value; None if it is not known.
+    """
 
     address: int = 0
     value: int | None = None
@@ -290,7 +293,7 @@ class OperandEncoder:
         return beside, match[1] or "", match[2]
 
     def bits_of_address(self, modifier: str, address: int, start: int) -> int | None:
-        """Return the bits for a symbol's address; `start` is the address of the first word.
+        """Return the operand's bits for a symbol at `address`; `start` is the first word's address.
 
         Return None if the grammar must encode the line.
         """

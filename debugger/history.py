@@ -39,8 +39,8 @@ class Checkpoint:
     snapshot: Snapshot
     retired: dict[str, int]  # instructions done, by core
     cost: float  # seconds of running since the checkpoint before
-    edits: tuple[Edit, ...] = ()  # here; a checkpoint with edits is never dropped
-    number: int = 0  # from 1 if the user has made it: it is never dropped
+    edits: tuple[Edit, ...] = ()  # at this position; a checkpoint with edits is never dropped
+    number: int = 0  # from 1 if the user has made it; then it is never dropped
 
     @property
     def has_edits(self) -> bool:
@@ -67,7 +67,7 @@ class History:
     _last_number: int = 0
     _weights: list[int] = field(
         default_factory=list
-    )  # bytes of each that the one before does not share
+    )  # for each checkpoint, the bytes that the one before it does not share
 
     def take(
         self,
@@ -116,9 +116,10 @@ class History:
         return self.points[place] if place >= 0 else None
 
     def floor(self, position: Position) -> Checkpoint:
-        """Return the earliest checkpoint from which a replay leads to a position.
+        """Return the earliest checkpoint from which a replay can reach a position.
 
-        It is the checkpoint of the last edit before the position, or of the start of the run.
+        A replay does not repeat edits, so this is the checkpoint of the last edit before the
+        position. Without an edit it is the checkpoint at the start of the run.
         """
         edits = (x for x in self.points if x.has_edits and x.position < position)
         return max(edits, key=lambda x: x.position, default=self.points[0])

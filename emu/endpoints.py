@@ -15,15 +15,16 @@ class Requester(Agent):
 
     @abstractmethod
     def granted(self, port: Endpoint, data: bytes, time: int, ready: int) -> None:
-        """Take the answer to a beat of `port`, which the arbiter granted in cycle `time`.
+        """Take the answer to the beat that the core has requested at `port`.
 
-        `data` has the bytes that were read (all ranges in order); it is empty for a write. `ready`
-        is the first cycle in which the core may use the data: `time` + mem.onchip_latency. For a
-        write it is the first cycle in which the effect is visible: `time` + 1.
+        The arbiter has granted the request in cycle `time`. `data` has the bytes that were read, of
+        all ranges in order; it is empty for a write. For a read, `ready` is the first cycle in
+        which the core may use the data: `time` + mem.onchip_latency. For a write it is the first
+        cycle in which the effect is visible: `time` + 1.
 
         If the core has waited for the answer, this method sets `self.time` to `time` + 1 or later.
-        `port` is free again. The core may request a new beat in its next `advance`, from `time` + 1
-        on, but not in this method.
+        The core must not request a new beat in this method. It may do so in its next `advance`,
+        from cycle `time` + 1 on.
         """
 
 

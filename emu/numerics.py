@@ -51,11 +51,12 @@ def sigmoid(values: ArrayLike) -> NDArray[np.float64]:
 def fixed_point(
     curve: Callable[[NDArray[np.float64]], ArrayLike], values: ArrayLike, shift: int, bits: int
 ) -> NDArray[np.int64]:
-    """Return `curve` of fixed-point integers that have `shift` fraction bits, as integers again.
+    """Apply `curve` to fixed-point integers `values`, and return fixed-point integers.
 
-    The curve's values are in [-1, 1]. The results have `bits` - 1 fraction bits. They are rounded
-    half to even and saturated, so 1 becomes the greatest number of `bits` bits. (`spu activation`
-    of integers, docs/timing-pe.md.)
+    `values` have `shift` fraction bits. The results have `bits` - 1 fraction bits. `curve` takes
+    and returns real numbers; its results are in [-1, 1]. They are rounded half to even and
+    saturated, so 1 becomes the greatest signed number of `bits` bits. (`spu activation` of
+    integers, docs/timing-pe.md.)
     """
     x = np.ldexp(np.asarray(values).astype(np.float64), -shift)
     scaled = np.rint(np.ldexp(np.asarray(curve(x), np.float64), bits - 1))

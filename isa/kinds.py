@@ -78,10 +78,9 @@ class Kind:
 
 @dataclass(frozen=True)
 class Immediate(Kind):
-    """A number of `bits` bits, signed or unsigned, which must be a multiple of `step`.
+    """The operand kind for a number of `bits` bits, signed or unsigned, a multiple of `step`.
 
-    The least number is lower by `also`. This is for fields that GNU as accepts both signed and
-    unsigned, because the stored bits are the same.
+    `low_limit` and `high_limit` replace the least and the greatest number that the bits allow.
     """
 
     bits: int
@@ -113,7 +112,7 @@ class Immediate(Kind):
 
 @dataclass(frozen=True)
 class Hexadecimal(Immediate):
-    """An immediate that is printed in hexadecimal (upper immediates, masks)."""
+    """The operand kind for a number that is printed in hexadecimal (upper immediates, masks)."""
 
     def format(self, value: int) -> str:
         return hex(value)
@@ -121,7 +120,7 @@ class Hexadecimal(Immediate):
 
 @dataclass(frozen=True)
 class Address(Hexadecimal):
-    """An address in memory, written as a symbol or an expression."""
+    """The operand kind for an address in memory, written as a symbol or an expression."""
 
     def describe(self) -> str:
         return f"an address, {self.low:#x} to {self.high:#x}"
@@ -129,7 +128,10 @@ class Address(Hexadecimal):
 
 @dataclass(frozen=True)
 class Relative(Immediate):
-    """An address in the source; the field contains its distance in bytes from the instruction."""
+    """The operand kind for an address of which the field has the distance from the instruction.
+
+    The distance is in bytes.
+    """
 
     relative = True
 
@@ -140,7 +142,7 @@ class Relative(Immediate):
 
 @dataclass(frozen=True)
 class Register(Kind):
-    """A register of a file, by any of its names."""
+    """The operand kind for a register of a file, written by any of its names."""
 
     names: tuple[tuple[str, ...], ...]  # for each number: the printed name, then aliases
     file: str = "register"
@@ -172,7 +174,7 @@ class Register(Kind):
 
 @dataclass(frozen=True)
 class Choice(Kind):
-    """One word of a list; its index is the value."""
+    """The operand kind for one word of a list; its index is the value."""
 
     choices: tuple[str, ...]  # an empty string is a value that has no word
     by_name = True
@@ -196,7 +198,7 @@ class Choice(Kind):
 
 @dataclass(frozen=True)
 class Flag(Kind):
-    """A bit that is 1 if the source writes its word, else 0."""
+    """The operand kind for a bit that is 1 if the source has the keyword `word`, else 0."""
 
     word: str
     by_name = True
@@ -221,7 +223,10 @@ class Flag(Kind):
 
 @dataclass(frozen=True)
 class Letters(Kind):
-    """A set of one-letter flags; the first letter is the highest bit (`iorw` of fence)."""
+    """The operand kind for a set of one-letter flags, such as `iorw` of fence.
+
+    The first letter is the highest bit.
+    """
 
     letters: str
     by_name = True
@@ -253,7 +258,7 @@ class Letters(Kind):
 
 @dataclass(frozen=True)
 class Named(Immediate):
-    """A number that may have a name (a CSR). A source writes the name or an expression."""
+    """The operand kind for a number that may have a name (a CSR), written as name or expression."""
 
     names: tuple[tuple[str, int], ...] = field(default=())
     noun: str = ""  # what has the names, for messages

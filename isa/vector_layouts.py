@@ -1,7 +1,7 @@
 """The parts of vc's rows: elements, operand kinds, formats, and layouts of operations.
 
-A layout is a function of an element and the operation's code. It returns the format of the word and
-the values of its fixed fields.
+A layout is a function. It takes an element type and the code of an operation. It returns the format
+of the instruction word, and the values of the word's fixed fields: `opcode`, `funct3` and so on.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class Order(Register):
     """The operand kind for an order, the permutation of lanes in pmac.
 
     Its value is the number of a vector register, or 32 plus the number of a general register. If
-    `paired`, that register is the even one of a pair.
+    `paired` is true, that general register is the even one of a pair.
     """
 
     paired: bool = False
@@ -240,51 +240,51 @@ def _fixed(element: Element, code: int, **more: int) -> dict[str, int]:
 
 
 def binary(element: Element, code: int) -> tuple[Format, dict[str, int]]:
-    """Return the layout of an operation on two vector registers."""
+    """Return the format and the fixed fields of an operation on two vector registers."""
     return R, _fixed(element, code)
 
 
 def unary(element: Element, code: int) -> tuple[Format, dict[str, int]]:
-    """Return the layout of an operation on one vector register."""
+    """Return the format and the fixed fields of an operation on one vector register."""
     return R, _fixed(element, code, rs2=0)
 
 
 def copy(element: Element, code: int) -> tuple[Format, dict[str, int]]:
-    """Return the layout of a copy of a whole vector register."""
+    """Return the format and the fixed fields of a copy of a whole vector register."""
     return R, {"opcode": REGISTER_OPCODE, "funct3": 0, "funct7": code, "rs2": 0}
 
 
 def half(element: Element, code: int) -> tuple[Format, dict[str, int]]:
-    """Return the layout of an operation on one half of a register's lanes."""
+    """Return the format and the fixed fields of an operation on one half of a register's lanes."""
     return HALF, _fixed(element, code)
 
 
 def extract(element: Element, code: int) -> tuple[Format, dict[str, int]]:
-    """Return the layout of a move from a lane to a general register or a pair."""
+    """Return the format and the fixed fields of a move from a lane to general registers."""
     return _EXTRACT[element.name], _fixed(element, code)
 
 
 def insert(element: Element, code: int) -> tuple[Format, dict[str, int]]:
-    """Return the layout of a move from a general register or a pair to a lane."""
+    """Return the format and the fixed fields of a move from general registers to a lane."""
     return _INSERT[element.name], _fixed(element, code)
 
 
 def splat(element: Element, code: int) -> tuple[Format, dict[str, int]]:
-    """Return the layout of a move from a general register or a pair to all lanes."""
+    """Return the format and the fixed fields of a move from general registers to all lanes."""
     return _SPLAT[element.name], _fixed(element, code, rs2=0)
 
 
 def shift(element: Element, code: int) -> tuple[Format, dict[str, int]]:
-    """Return the layout of an operation on a vector register and a constant."""
+    """Return the format and the fixed fields of an operation on a vector register and a constant."""
     fixed = _fixed(element, 0)
     del fixed["funct7"]
     return _SHIFT[element.name], {**fixed, "funct6": code}
 
 
 def narrow(element: Element, code: int) -> tuple[Format, dict[str, int]]:
-    """Return the layout of narrowing two vector registers to one, with a constant.
+    """Return the format and the fixed fields of an operation that narrows lanes to half the width.
 
-    The result has lanes of half the width.
+    It shifts the lanes of two vector registers by a constant and writes one vector register.
     """
     code |= 1 if element.name == "w" else 0
     fixed = {"opcode": REGISTER_OPCODE, "funct3": _FUNCT3_NARROW, "funct2": code}
@@ -292,22 +292,25 @@ def narrow(element: Element, code: int) -> tuple[Format, dict[str, int]]:
 
 
 def four(element: Element, code: int) -> tuple[Format, dict[str, int]]:
-    """Return the layout of an operation on three vector registers."""
+    """Return the format and the fixed fields of an operation on three vector registers."""
     return R4, {"opcode": REGISTER_OPCODE, "funct3": _FUNCT3_R4, "funct2": code}
 
 
 def load(element: Element, code: int) -> tuple[Format, dict[str, int]]:
-    """Return the layout of a load of a vector register."""
+    """Return the format and the fixed fields of the word that loads a vector register."""
     return LOAD, {"opcode": MEMORY_OPCODE, "funct3": code}
 
 
 def store(element: Element, code: int) -> tuple[Format, dict[str, int]]:
-    """Return the layout of a store of a vector register."""
+    """Return the format and the fixed fields of the word that stores a vector register."""
     return STORE, {"opcode": MEMORY_OPCODE, "funct3": code}
 
 
 def strided(which: Format) -> Layout:
-    """Return a layout function for loads or stores of lanes that are a stride apart in memory."""
+    """Return the layout of loads or stores of lanes that are a stride apart in memory.
+
+    `which` is the format, `STRIDED_LOAD` or `STRIDED_STORE`.
+    """
 
     def layout(element: Element, code: int) -> tuple[Format, dict[str, int]]:
         size = _FUNCT3_OF[element.name]

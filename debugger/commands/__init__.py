@@ -11,10 +11,11 @@
 | `text` | answers as plain text |
 | `manual` | the commands as a page |
 | `running`, `points`, `printing`, `information`, `data`, `why`, `screen` | what the commands do |
-| `frames`, `threads`, `source_listing`, `searching`, `text_output` | the same |
+| `frames`, `threads`, `source_listing`, `searching`, `text_output` | more of what the commands do |
 | `saving`, `general`, `scripting` | commands for sessions as files, for scripts and help |
-| `blocks`, `user_commands` | commands whose body ends with `end`, and those that a user makes |
-| `gdb_spellings`, `gdb_advice` | what GDB's users type: rewritten, or answered by an advice |
+| `blocks`, `user_commands` | commands whose body ends with `end`; commands that a user defines |
+| `gdb_spellings` | rewrites what GDB's users type |
+| `gdb_advice` | says what to type instead, where a line of GDB means nothing |
 """
 
 from macaw.debugger.commands import (

@@ -1,7 +1,8 @@
 """Rewrites lines as GDB's users type them into lines of this debugger's table of commands.
 
-Each row has the pattern of a whole line and its replacement. A form is here only if it means
-the same in GDB. Forms that mean nothing here have an advice (`gdb_advice`).
+Each row of the table has the pattern of a whole line and its replacement. A form is in the table
+only if its replacement means the same as the form in GDB. For forms that mean nothing in this
+debugger, `gdb_advice` says what to type instead.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ HABITS = (
     ("dump binary value F y", "dump y F.npy"),
     ("no command of GDB", "why y[0], why-stalled, stepc, stepx, info queues, diff y F.npy"),
 )
-"""What GDB's users type, and the same here: for `help gdb`."""
+"""What GDB's users type, and what to type in this debugger. `help gdb` prints it."""
 
 
 def respell(text: str) -> str:

@@ -51,7 +51,7 @@ def assign(context: Context, line: Line) -> Expression:
 def display_value(session: Session, source: Expression) -> Any:
     """Return the value that `print` shows. Raises `ExpressionError`.
 
-    For the name of a queue these are its items, head first.
+    If the expression is the name of one queue, the value is the list of its items, head first.
     """
     if source.target is not None and len(source.target[0].queues) == 1:
         ((place, name),) = source.target[0].queues

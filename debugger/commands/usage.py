@@ -36,9 +36,9 @@ _PARTS = re.compile(r"\[|\]|\.\.\.|[^\s\[\].]+")
 
 
 class UsageError(ValueError):
-    """A line that does not fit its usage.
+    """The arguments of a command do not fit its usage line.
 
-    `at` is the wrong part, as offsets of first character and end in the arguments.
+    `at` has the offsets of the wrong part in the arguments: its first character and its end.
     """
 
     def __init__(self, message: str, at: tuple[int, int]) -> None:
@@ -48,7 +48,10 @@ class UsageError(ValueError):
 
 @dataclass(frozen=True)
 class Piece:
-    """A piece of a usage: an operand, a choice of words, or a group of pieces."""
+    """A piece of a usage line: an operand, a choice of words, or a group of pieces.
+
+    A piece with words and an operand is a choice of both. `several` says that it may be repeated.
+    """
 
     operand: str = ""
     words: tuple[str, ...] = ()
@@ -64,9 +67,10 @@ class Piece:
 
 @lru_cache(maxsize=256)
 def pieces(usage: str) -> tuple[Piece, ...]:
-    """Return the pieces of a usage after the command's name.
+    """Parse a usage line, such as `break LOC [if E]`.
 
-    Raises `ValueError` if the usage is malformed.
+    Return its operands, words and groups, without the command's name. Raises `ValueError` if the
+    usage line is malformed.
     """
     tokens = _PARTS.findall(usage)[1:]
     return tuple(_read(iter(tokens), ""))
@@ -102,9 +106,10 @@ def _read(tokens: Iterator[str], until: str) -> list[Piece]:
 
 @dataclass(frozen=True)
 class Argument:
-    """An operand or word of a line.
+    """An operand or a word among a command's arguments.
 
-    `at` are the offsets of its first character and its end in the arguments.
+    `what` is the name of the operand, or "word". `at` has the offsets of the first character and
+    the end in the arguments.
     """
 
     what: str
@@ -114,7 +119,10 @@ class Argument:
 
 
 def match(usage: str, text: str) -> tuple[Argument, ...]:
-    """Return the arguments of a line, matched with the pieces of a usage. Raises `UsageError`."""
+    """Divide the arguments `text` of a command into the operands and words of its usage line.
+
+    Raises `UsageError` if they do not fit.
+    """
     return tuple(_Matcher(text, pieces(usage)).all())
 
 
@@ -273,7 +281,7 @@ def _is_word(text: str) -> bool:
 
 
 def _words_of(usage: tuple[Piece, ...]) -> tuple[str, ...]:
-    """Return the words, and the names of operands, with which the following pieces may start."""
+    """Return the words and the names of operands with which the pieces `usage` may start."""
     words: list[str] = []
     for piece in usage:
         first = piece.group[0] if piece.group else piece
@@ -325,7 +333,7 @@ def _following(usage: tuple[Piece, ...], arguments: list[Argument], head: str) -
 
 @dataclass(frozen=True)
 class _Step:
-    """A piece of a usage without groups.
+    """A piece of a usage line whose groups are dissolved.
 
     `beyond` is the number of steps to the piece that may come instead, 0 if the piece is required.
     """

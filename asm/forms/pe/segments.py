@@ -114,13 +114,16 @@ class SegmentPlace:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Finds the bytes that an exe packet's operands name in its unit, after the layout."""
+    """Finds the bytes that an exe packet's operands name in its unit, after the layout.
+
+    It also encodes the packet's entries for segments.
+    """
 
     image: RowImage
     context: StatementContext
 
     def place_of(self, part: Name | Indexed) -> SegmentPlace:
-        """Return the bytes of a segment. Raises `Mistake`."""
+        """Return where the bytes of a segment are in the unit. Raises `Mistake`."""
         base = symbol_of(part)
         if base.text == UNIT_WORD:
             return SegmentPlace(None, None, *self._run(part))
@@ -156,7 +159,11 @@ class Places:
         return value
 
     def record(self, segment: Segment, mask: int) -> bytes:
-        """Return the bytes of a segment's record, for the clusters in `mask`. Raises `Mistake`."""
+        """Return the packet's entry for a segment, encoded: type, mode, offset and so on.
+
+        `mask` has a bit for each cluster that receives the packet. Raises `Mistake`, for example if
+        these clusters cannot share the segment's data evenly.
+        """
         place = self.place_of(segment.part)
         kind, mode = segment.type, segment.mode
         if not kind:
@@ -239,7 +246,10 @@ class Places:
         return {"broadcast": 1, "by_cluster": count, "by_pe": pes, "sliced": count * pes}[mode]
 
     def records(self, segment: Segment, datum: Datum) -> int:
-        """Return the number of matrix rows in the round that a segment names. Raises `Mistake`."""
+        """Return the number of matrix rows in the round that a segment names, such as `w[0]`.
+
+        Raises `Mistake` if it names no round and the matrix has several.
+        """
         if isinstance(segment.part, Indexed):
             return datum.records[number(segment.part.subscripts[0], self.context)]
         if len(datum.rounds) > 1:

@@ -22,13 +22,14 @@ FEW = 8  # instructions for which entering a block is not worth it
 class Block(NamedTuple):
     """The translated code that begins at an address, as a Python function."""
 
-    # Of core and limit, and of room if it counts; True: the interpreter executes `pc`.
+    # It takes the core and the limit; one that counts for the trace also takes the room up to the
+    # next border. It returns True if the interpreter must execute the instruction at `pc`.
     function: Callable[..., bool]
-    lead: int  # device cycles that must be left before the limit, or nothing is done
+    lead: int  # if fewer device cycles are left before the limit, the function does nothing
     code: bytes  # the words that were translated
     source: str  # the function's text, for people
     length: int  # instructions
-    crosses: bool  # borders of the trace
+    crosses: bool  # whether it can go on across borders of the trace
 
 
 # Of address, instructions, edition and their words. Raises `OSError` if no sources are installed.
@@ -38,9 +39,9 @@ Translate = Callable[[int, Sequence[Decoded], int, bytes], Block]
 class BlockCache:
     """The blocks of a core by address.
 
-    `edition` says what new blocks do for the trace: they do not count, they count, or they count
-    also across borders. `translate` makes a block. `accepts` returns whether a block may contain an
-    instruction.
+    `edition` says what new blocks do for the trace. PLAIN blocks do not count for it. COUNTING
+    blocks count up to the trace's next border. CROSSING blocks count across borders, too.
+    `translate` makes a block. `accepts` returns whether a block may contain an instruction.
     """
 
     def __init__(

@@ -31,9 +31,9 @@ class TranslatingCore(ScalarCore):
     def translate(
         self, address: int, instructions: Sequence[Decoded], edition: int, code: bytes
     ) -> Block:
-        """Return the block of the instructions from `address` on, whose words are `code`.
+        """Translate the instructions from `address` on, whose words are `code`, to a block.
 
-        `edition` is the kind of text (see `BlockCache`).
+        `edition` says what the block does for the trace: PLAIN, COUNTING or CROSSING.
         """
 
     @abstractmethod
@@ -72,10 +72,10 @@ class TranslatingCore(ScalarCore):
             tally.count_occurrence(ARRAY, first, last, uses)
 
     def next_border(self, count: int) -> int:
-        """Move the tally to the trace at a border of the trace, in the middle of a block.
+        """Add the tally to the trace at a border of the trace, in the middle of a block.
 
-        The block reaches the border after `count` instructions. Return the number of instructions
-        to the next border, or `NO_BORDER` if the block has to end.
+        The block has executed `count` instructions up to the border. Return the number of
+        instructions to the next border, or `NO_BORDER` if the block must end at this one.
         """
         self.retired = number = self.retired + count
         trace, watch = self.trace, self.counting.watch
@@ -93,9 +93,10 @@ class TranslatingCore(ScalarCore):
     def run_counting_block(self, block: Block, limit: int, room: int) -> bool:
         """Execute a block that counts for the trace. Raises `Fault`.
 
-        `room` is the number of instructions up to the next border. A block that does not cross
-        borders ends before the border. Return whether the interpreter must execute the next
-        instruction.
+        All its instructions begin before cycle `limit`. `room` is the number of instructions up to
+        the trace's next border. There are two kinds of blocks: a block with `crosses` can go on
+        across borders, the other kind stops before the next border. Return whether the interpreter
+        must execute the next instruction.
         """
         pc, before = self.pc, self.retired
         leaves = block.function(self, limit, room - block.length)

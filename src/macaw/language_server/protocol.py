@@ -51,7 +51,10 @@ class MessageReader:
         self._bytes = bytearray()
 
     def body(self) -> bytes | None:
-        """Return the next body; None at the end. Raises `Refusal` for a malformed message."""
+        """Return the body of the next message, or None at the end of the stream.
+
+        Raises `Refusal` for a malformed message.
+        """
         while (end := self._bytes.find(_END)) < 0:
             if len(self._bytes) > MOST_HEADER:
                 del self._bytes[: -len(_END)]

@@ -58,11 +58,11 @@ class Scope:
 
 @dataclass(frozen=True)
 class Layout:
-    """The assignment of orders to nodes; it depends only on the shapes of the layers' weights.
+    """Which order each node has; this depends only on the shapes of the layers' weights.
 
-    The first axis of a shape counts nodes, the product of the others is the fan-in. Orders are
-    numbered layer by layer, node by node. A group never spans two layers; the last group of a layer
-    may be smaller.
+    The first axis of a shape counts nodes, the product of the others is the fan-in. `lanes` is the
+    number of weights in a block. Orders are numbered layer by layer, node by node. A group of nodes
+    that share an order never spans two layers; the last group of a layer may be smaller.
     """
 
     shapes: tuple[tuple[int, ...], ...]
@@ -128,10 +128,12 @@ class Layout:
 
 
 def layout(weights: Sequence[Weights], scope: str, lanes: int | None = None) -> Layout:
-    """Return the layout of a network's weights; each array is a layer.
+    """Return which order each node of a network has. Each array of `weights` is a layer.
 
-    By default `lanes` is the number of lanes that a register has for the widest type. Raises
-    `LowerError` for weights that no format of pmac fits.
+    The first axis of an array counts the layer's nodes. `scope` says which nodes share an order:
+    one of `SCOPES`. `lanes` is the number of weights in a block; by default it is the number of
+    lanes that a vector register has for the widest element type. Raises `LowerError` for weights
+    that pmac cannot multiply, and for a wrong scope or number of lanes.
     """
     if not weights:
         raise LowerError("there are no weights")
@@ -169,10 +171,11 @@ def stored_layout(
     orders: NDArray[Any],
     shapes: Sequence[Sequence[int]] | None,
 ) -> Layout:
-    """Return the layout of shuffled weights.
+    """Return which order each node of a network has, for weights that are already shuffled.
 
-    `shapes` are the original shapes; None means those of the stored arrays. Raises `LowerError` if
-    weights of these shapes could not be stored in such arrays.
+    `scope` says which nodes share an order. The last axis of `orders` is the number of weights in a
+    block. `shapes` are the shapes of the original weights; None means those of the stored arrays.
+    Raises `LowerError` if weights of these shapes could not be stored in such arrays.
     """
     plan = layout(stored, scope, orders.shape[-1] if orders.ndim == 3 else None)
     if shapes is None:

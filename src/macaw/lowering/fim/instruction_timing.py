@@ -258,7 +258,7 @@ class _Island:
         return self.banks.access(bank, rest // COLUMNS, time, writes, self.step)
 
 
-LONG = 8 * COLUMNS  # repetitions that are followed one by one
+LONG = 8 * COLUMNS  # up to this count all rounds of a repetition are simulated
 
 
 def blocks_end(
@@ -266,9 +266,10 @@ def blocks_end(
 ) -> int:
     """Return the cycle in which the last block of an island ends if all start at `begin`.
 
-    If all repetitions have the same count, long ones are not simulated to their end. After as many
-    rounds as a row has columns, pushes and pulls find the same open rows again. So each further
-    round takes as long as an earlier round.
+    If all repetitions have the same count and it is large, only some rounds are simulated. Pushes
+    and pulls find the same open rows again after as many rounds as a row has columns. So every
+    further group of that many rounds takes equally long, and its time is added instead of
+    simulated.
     """
     counts = {x.count for block in blocks for x in block.items if isinstance(x, Repeat)}
     if len(counts) != 1 or max(counts) <= LONG:

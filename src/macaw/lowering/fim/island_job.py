@@ -70,7 +70,10 @@ class Job(Protocol):
 
     @property
     def words(self) -> int:
-        """The number of words of the job's program, or an upper bound."""
+        """The number of words of the job's program.
+
+        For products and pairs of products it is only an upper bound.
+        """
 
     def blocks(self, row: int = 0) -> list[Block]:
         """Return the blocks that the island executes at each start."""

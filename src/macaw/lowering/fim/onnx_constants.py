@@ -46,7 +46,7 @@ _BOUNDED = ("Compress", "NonZero")  # results of at most input size times rank
 
 
 class Evaluator:
-    """The evaluator of nodes with constant inputs, with a limit on the work for the whole model."""
+    """The evaluator of ONNX nodes with constant inputs; it limits the work for the whole model."""
 
     def __init__(self, version: int) -> None:
         self.version = version
@@ -55,7 +55,10 @@ class Evaluator:
     def fold(
         self, node: onnx.NodeProto, inputs: Sequence[Value | None], forms: Sequence[Form | None]
     ) -> list[NDArray[Any]]:
-        """Return the outputs of a node with constant inputs; unnamed outputs are empty arrays."""
+        """Return the outputs of an ONNX node with constant inputs.
+
+        Outputs without a name are empty arrays.
+        """
         kind = node.op_type
         if kind not in FOLDED and kind not in SLOW:
             raise LowerError("it is not computed beforehand, though its inputs are known")

@@ -2,9 +2,9 @@
 
 The tiles of B are in the banks of a block; each bank has some columns of B's tiles. The tiles of A
 are in a separate bank, the buffer. All banks of the block pull the same tile of A from it (`pull
-gio, all`) while they multiply the tile before. The sums stay in register Rz until the sum over k is
-complete. Blocks divide the strips of A, and each block has all of B. This module computes the
-numbers; `macaw.lowering.fim.stream_program` writes the words.
+gio, all`) while they multiply the previous tile. The sums stay in register Rz until the sum over k
+is complete. Blocks share the strips of A out among themselves, and each block has all tiles of B.
+This module computes the numbers; `macaw.lowering.fim.stream_program` writes the words.
 """
 
 from __future__ import annotations
