@@ -1,6 +1,7 @@
-"""An object for a linker as it is in a file, of Macaw or of another tool: plain data.
+"""Data classes for an object file, which a linker reads: of Macaw or of another tool.
 
-Each section begins at address 0, so an object is no `Program`: a linker gives the addresses.
+Each section of an object begins at address 0, because the linker chooses the addresses. So an
+object is not a `Program`.
 """
 
 from __future__ import annotations

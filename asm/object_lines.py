@@ -1,8 +1,8 @@
 """Reads the line information of an object file.
 
-Its sections all begin at 0, and relocations complete the addresses in its debug sections. So the
-sections get addresses of their own here, the relocations are done for them, and what is read for
-these addresses is moved back.
+All sections of an object begin at address 0, and the addresses in its debug sections are complete
+only after relocation. So this module gives the sections different addresses, applies the
+relocations, reads the line table, and subtracts the addresses from its entries.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ _NOTHING = (0, 43, 51)  # R_RISCV_NONE, R_RISCV_ALIGN, R_RISCV_RELAX
 
 @dataclass(frozen=True, slots=True)
 class RelocatedValue:
-    """A relocation at `address` in a debug section; its value is `offset` behind a section."""
+    """A relocation at `address` in a debug section.
+
+    Its value is the address that is `offset` bytes after the start of a section.
+    """
 
     address: int
     kind: int  # R_RISCV_*
@@ -43,9 +46,10 @@ class RelocatedValue:
 def read(
     file: ElfFile, sections: Mapping[int, Section], values: Sequence[RelocatedValue]
 ) -> dict[int, tuple[Line, ...]]:
-    """Return the lines of the sections, both by number; addresses count from a section's start.
+    """Return the source lines of each section, by the number of the section.
 
-    `values` are the relocations of the section .debug_line. The result is empty if the file has no
+    `sections` are also by number. Addresses count from the start of a section. `values` are the
+    relocations of the section .debug_line. The result is empty if the file has no
     line information, or if it cannot be read.
     """
     debug: dict[str, bytes] = {}

@@ -1,6 +1,6 @@
-"""Reads objects for a linker: those of `macaw asm -c`, of assemblers and of C compilers.
+"""Reads object files: those of `macaw asm -c`, of assemblers and of C compilers.
 
-It trusts nothing in the file, as `asm/elf_read.py`.
+It trusts nothing in the file: it checks every offset and count before use, as `asm/elf_read.py`.
 """
 
 from __future__ import annotations

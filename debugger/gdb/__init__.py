@@ -4,14 +4,14 @@
 |---|---|
 | `packets` | the framing of packets: checksums, escapes, bounds |
 | `link` | the connection: acknowledges and reads packets in a thread, sends answers |
-| `description` | what gdb reads of the device: registers, threads and memory as XML |
-| `machine` | registers and memory of the session in gdb's numbers |
+| `description` | the description of the device for gdb: registers, threads and memory as XML |
+| `machine` | reads and changes registers and memory, as gdb numbers them |
 | `points` | the breakpoints and watches that gdb has set |
-| `motion` | continue, steps and going back, and the stops that they end in |
+| `motion` | continues, steps and goes back, and tells gdb why the program has stopped |
 | `target` | a loaded program: answers each packet about it |
-| `stub` | one connection: answers what needs no program, and loads it for the rest |
+| `stub` | one connection: loads the program when gdb first asks for it |
 | `server` | waits for gdb at a port, or serves standard input and output |
 
-Threads are the cores that run and have RISC-V registers, cp and vc. All other cores are reached by
+Threads are the cores that run and have RISC-V registers, cp and vc. For all other cores there is
 `monitor`, which executes any command of the debugger. docs/gdb.md is the user's page.
 """

@@ -30,7 +30,7 @@ _LANES = (("b", "int8", 8), ("h", "int16", 16), ("w", "int32", 32), ("d", "int64
 
 
 class GdbRegister(NamedTuple):
-    """A register as gdb numbers it, and what it is here (`Session.read_register`)."""
+    """A register with gdb's number, and its core's file and number (`Session.read_register`)."""
 
     number: int
     name: str
@@ -45,7 +45,7 @@ def is_thread(core: Core) -> bool:
 
 
 def gdb_registers(device: Device) -> dict[int, GdbRegister]:
-    """Return the registers of all cores that can be threads, by gdb's number, in its order."""
+    """Return the registers of all cores that can be threads, in the order of gdb's numbers."""
     cores = [core for core in device.order if isinstance(core, Instrumented)]
     rows = [*_general(general_file(device)), *_special(cores), *_own(cores)]
     return {row.number: row for row in rows}
@@ -139,7 +139,7 @@ def _text(text: str) -> str:
 
 
 def memory_map_xml(device: Device) -> str:
-    """Return the memories of the device; registers and windows of cores are none."""
+    """Return the memories of the device, without the registers and windows of cores."""
     space = device.memory
     areas = [(LOCAL, space.local_bytes), (EXTERNAL, space.external_bytes)]
     areas += [(space.half_address(at), space.half_bytes) for at in range(len(space.halves))]

@@ -1,9 +1,9 @@
 """The connection to gdb: a thread reads and acknowledges packets, the caller answers them.
 
-gdb sends no packet before the last one is answered, but repeats a packet or a request for the
-answer. The thread acknowledges at once, also while nothing is loaded yet, because gdb waits only
-two seconds for that. An interrupt that comes while the program runs calls `on_interrupt` in the
-thread.
+gdb sends no new packet before it has the answer to the last one, but it may repeat the packet or
+ask for the answer again. The thread acknowledges each packet at once, even before the program is
+loaded, because gdb waits only two seconds for that. When an interrupt comes while the program runs,
+the thread calls `on_interrupt`.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ RESUMES = (b"c", b"C", b"s", b"S", b"b", b"vCont;", b"qRcmd,", b"R", b"vRun")
 
 
 class Channel(Protocol):
-    """A way to gdb and back."""
+    """A stream of bytes from gdb and one to gdb."""
 
     def read(self, most: int) -> bytes:
-        """Return the next bytes, at most so many; none at the end. Raises `OSError`."""
+        """Return at most `most` next bytes; empty at the end of the stream. Raises `OSError`."""
 
     def write(self, data: bytes) -> None:
         """Send bytes. Raises `OSError`."""
@@ -73,7 +73,7 @@ class Link:
             self._write(self._last)
 
     def connect_interrupts(self, call: Callable[[], object]) -> None:
-        """Set `on_interrupt`; an interrupt that has come before is passed at once."""
+        """Set `on_interrupt`; call it at once if an interrupt has already come."""
         with self._lock:
             self.on_interrupt = call
             early, self._was_interrupted = self._was_interrupted, False

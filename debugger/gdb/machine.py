@@ -30,7 +30,10 @@ class Machine:
     # Threads
 
     def threads(self) -> list[int]:
-        """Return the numbers of the threads; without a running core, that of the stopped one."""
+        """Return the numbers of the threads: those of the running cores.
+
+        If no core runs, the list has the thread of the last stop.
+        """
         cores = self.session.device.cores
         running = [cores[name] for name in self.session.threads if is_thread(cores[name])]
         return [core.number + 1 for core in running] or [self.stopped_thread()]
@@ -38,7 +41,7 @@ class Machine:
     def stopped_thread(self) -> int:
         """Return the thread of the last stop.
 
-        If its core can be none, or has not started there, it is the first thread.
+        If the core of that stop has no thread, or has not started, it is the first running thread.
         """
         where, device = self.session.last_stop.where, self.session.device
         cores = [core for core in device.order if is_thread(core)]
@@ -61,7 +64,7 @@ class Machine:
         raise SessionError(f"there is no thread {thread}")
 
     def thread(self, name: str) -> int | None:
-        """Return the thread of a core, None if the core can be none."""
+        """Return the thread of a core, None for a core without general registers."""
         core = self.session.device.cores.get(name)
         return None if core is None or not is_thread(core) else core.number + 1
 
@@ -78,7 +81,7 @@ class Machine:
     # Registers
 
     def read_register(self, thread: int, number: int) -> str:
-        """Return the value of a register as hexadecimal bytes, `x` where there is none.
+        """Return the value of a register as hexadecimal bytes; all `x` if the core lacks it.
 
         Raises `SessionError` for a number that no register has.
         """
@@ -137,7 +140,7 @@ class Machine:
     # XML
 
     def document(self, kind: str, annex: str) -> str | None:
-        """Return a document of gdb, None if there is no such one."""
+        """Return one of the XML documents that gdb reads, None if there is none of this name."""
         device = self.session.device
         if (kind, annex) == ("features", "target.xml"):
             return target_xml(device)

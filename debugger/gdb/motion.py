@@ -1,12 +1,12 @@
 """Moves the program as gdb asks, and says where it has stopped: continue, steps, going back.
 
-gdb expects the stop of a watch before the access, and executes the instruction itself to see the
-new value. The session stops after the access, so a stop forward is followed by one step back. Going
-back the session's stop is where gdb expects it: gdb takes the last step back itself.
+gdb expects that a watch stops before the access; it then executes the instruction itself to see the
+new value. The session stops after the access. So after a run forward, `Motion` goes back by one
+step. After a run backward it does not, because gdb takes that step back itself.
 
-An end of the program (exit, fault, deadlock) is the end of gdb's replay log, so that the user can
-still go back. While gdb steps over a breakpoint it would hang after such an answer: there an end
-is a signal. In words, the console gets what a stop reply cannot say.
+The end of the program (exit, fault, deadlock) is reported as the end of gdb's replay log, so that
+the user can still go back. While gdb steps over a breakpoint, it would hang after such an answer;
+then the end is reported as a signal. What a stop reply cannot say is printed on gdb's console.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Action(NamedTuple):
 
 
 def parse_actions(text: str) -> list[Action]:
-    """Return the actions of `vCont`, as `c`, `s:1;c`, `r10000,10010:1`. Raises `SessionError`."""
+    """Return the actions of `vCont`, such as `s:1;c` or `r10000,10010:1`. Raises `SessionError`."""
     actions = []
     for part in text.split(";"):
         what, _, thread = part.partition(":")
@@ -58,7 +58,7 @@ def parse_thread(text: str) -> int:
 
 
 class Motion:
-    """The runs of one gdb. `say` gets text for gdb's console, while the program runs."""
+    """The runs of one gdb. `say` prints text on gdb's console, before the run is answered."""
 
     def __init__(
         self,
@@ -142,7 +142,10 @@ class Motion:
         return f"T{signal:02x}thread:{self.thread:x};{reason}"
 
     def _words(self, stop: StopRecord, found: tuple[GdbPoint, Hit] | None) -> str:
-        """Return what the console says of a stop: ends, other points, accesses of other cores."""
+        """Return what gdb's console says of a stop; empty if the stop reply says all.
+
+        It names ends of the program, points of `monitor`, and accesses by cores without a thread.
+        """
         if stop.reason in ENDS:
             return "\n".join(stop_lines(stop)) + "\n"
         others = [hit for hit in stop.hits if not self.points.has(hit.number)]

@@ -18,7 +18,7 @@ _REASONS = {SOFTWARE: "swbreak", HARDWARE: "hwbreak"}
 
 
 class GdbPoint(NamedTuple):
-    """A point as gdb names it."""
+    """A breakpoint or watch of gdb: its kind, its address and its size."""
 
     kind: int  # 0 to 4
     address: int
@@ -33,7 +33,7 @@ class GdbPoints:
         self._numbers: dict[GdbPoint, int] = {}  # of the session's points
 
     def insert(self, point: GdbPoint) -> None:
-        """Set a point; one that is set stays. Raises `SessionError`."""
+        """Set a point, unless it is already set. Raises `SessionError`."""
         if self._numbers.get(point) in self.session.points.all:
             return
         try:
@@ -58,7 +58,10 @@ class GdbPoints:
             self.remove(point)
 
     def hit(self, stop: StopRecord) -> tuple[GdbPoint, Hit] | None:
-        """Return the point of gdb that has stopped a run, a watch before a breakpoint, or None."""
+        """Return the point of gdb that has stopped a run, None if no point of gdb has.
+
+        If a watch and a breakpoint have, return the watch.
+        """
         hits = {hit.number: hit for hit in stop.hits}
         mine = [(point, hits[n]) for point, n in self._numbers.items() if n in hits]
         return max(mine, key=lambda item: item[0].kind, default=None)
@@ -69,7 +72,7 @@ class GdbPoints:
 
 
 def reason_of(point: GdbPoint) -> str:
-    """Return the reason in a stop reply: `swbreak:`, `watch:80001000`."""
+    """Return how a stop reply names a point as the reason, such as `watch:80001000`."""
     if point.kind in _NAMES:
         return f"{_NAMES[point.kind]}:{point.address:x}"
     return f"{_REASONS[point.kind]}:"

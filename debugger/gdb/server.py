@@ -55,8 +55,8 @@ class PipeChannel:
 def serve(channel: SocketChannel | PipeChannel, load: Callable[[Link], Target]) -> str:
     """Serve a gdb until it leaves, and return a sentence that says why.
 
-    `load` loads the program. It is called when gdb asks for the program; what gdb sends before is
-    answered or acknowledged at once.
+    `load` loads the program. It is called when gdb first asks for something of the program.
+    Packets before that are answered without it.
     """
     link = Link(channel)
     link.start()
@@ -81,7 +81,7 @@ def serve_port(listener: socket.socket, load: Callable[[Link], Target]) -> str:
 def serve_pipe(load: Callable[[Link], Target]) -> str:
     """Serve a gdb at standard input and output, and return a sentence that says why it has left.
 
-    Ctrl-C at gdb's terminal reaches this process, too; gdb sends its own interrupt.
+    Ctrl-C at gdb's terminal reaches this process, too, which ignores it: gdb sends an interrupt.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     return serve(PipeChannel(sys.stdin.fileno(), sys.stdout.fileno()), load)

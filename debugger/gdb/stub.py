@@ -1,4 +1,4 @@
-"""The server's side of one connection: answers what needs no program, and loads it for the rest."""
+"""The server's side of one connection: answers packets, loads the program when gdb asks for it."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ _HANDSHAKE = {  # by the name of the packet
 
 
 class Stub:
-    """The server's side of one connection. `load` is called at the first question of the program.
+    """The server's side of one connection.
 
-    gdb waits some seconds for each answer; so the time of loading is that of one question.
+    `load` loads the program. It is called at gdb's first question about the program, because gdb
+    waits only some seconds for each answer: so loading delays only one answer.
     """
 
     def __init__(self, link: Link, load: Callable[[Link], Target]) -> None:

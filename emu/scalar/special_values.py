@@ -7,7 +7,7 @@ from typing import Protocol
 
 
 class Counting(Protocol):
-    """What a scalar core says of its progress."""
+    """The counts of a scalar core from which these values follow."""
 
     time: int
     divider: int

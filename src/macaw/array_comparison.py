@@ -45,10 +45,10 @@ def reference_differences(
 ) -> list[str]:
     """Return how an output differs from its reference in numbers, one fact for each line.
 
-    The types may differ: numbers are compared. A NaN equals a NaN, an infinity itself, and 0.0
-    equals -0.0. `name` is the output's, `file` the reference's name in the lines. If an element has
-    an error above the tolerance, the lines have the number of such elements, the first of them and
-    the one with the largest error.
+    The types may differ: numbers are compared. A NaN equals a NaN, an infinity equals itself, and
+    0.0 equals -0.0. In the lines the output is called `name` and the reference `file`. If elements
+    have errors above the tolerance, the lines have the number of such elements, the first of them
+    and the one with the largest error.
     """
     if reference.dtype.kind not in "biuf":
         return [f"output {name}: {file} has elements of type {reference.dtype}, not numbers"]
