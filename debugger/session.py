@@ -85,6 +85,11 @@ class Session(Motion):
         return self._debuggee.program
 
     @property
+    def engine(self) -> str:
+        """The name of the engine that runs unless a point needs the reference engine."""
+        return self._debuggee.engine
+
+    @property
     def output(self) -> list[tuple[Position, str, bytes]]:
         """The output of the program so far, as (position, stream, bytes) for each piece."""
         return self._debuggee.output.pieces
@@ -113,6 +118,10 @@ class Session(Motion):
     def interrupts(self) -> Interrupts:
         """The requests to stop."""
         return self._debuggee.interrupts
+
+    def share_interrupts(self, other: Session) -> None:
+        """Let each request to stop the other session stop this one as well."""
+        self._debuggee.interrupts = other._debuggee.interrupts
 
     def interrupt(self) -> None:
         """Request that the present run stops soon. Any thread may call this."""
@@ -293,6 +302,11 @@ class Session(Motion):
         `macaw.debugger.causes.cause_text.lines` prints the causes.
         """
         return self._causes.why(text)
+
+    @property
+    def causes(self) -> Causes:
+        """The search for causes, with the record of the run that `why` has made."""
+        return self._causes
 
     def why_stalled(self, cores: Iterable[Core] = ()) -> StallReport:
         """Return what these cores wait for; without cores, all cores that run."""

@@ -38,6 +38,13 @@ class WindowPart(NamedTuple):
     size: int
 
 
+class Extent(NamedTuple):
+    """Some bytes in memory, as the value of a setting: what an address in it points to."""
+
+    address: int
+    size: int = 0  # 0: only the address is meant
+
+
 class Source(NamedTuple):
     """A value that a step used to compute another value."""
 
@@ -46,6 +53,7 @@ class Source(NamedTuple):
     memory: tuple[int, int] | None = None  # address, bytes
     place: Place | None = None  # or a part of the same core's state
     origin: Origin | None = None  # or the result of another step
+    # A number, text, bytes in hexadecimal; of a setting also a mapping of numbers and `Extent`s.
     value: Any = None
     # Whether it only configures the step: `origin` is the step that set it, `memory` its place.
     setting: bool = False
@@ -102,6 +110,10 @@ class Origins:
 
         `number` is the number of the announcement of that write.
         """
+        return iter(())
+
+    def without_effect(self, address: int, size: int) -> Iterator[Origin]:
+        """Yield steps that may have been meant to write these bytes, but wrote nothing."""
         return iter(())
 
     def outgoing(self, part: WindowPart) -> Iterator[Origin]:

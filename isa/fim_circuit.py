@@ -162,6 +162,7 @@ SETTINGS_OF = {
     for name in ARRANGEMENT_NAMES
 }
 SLICED = ("rz_slot",)
+STEP_OF = {"rz_slot": "rz_step"}  # what each operation adds to them, except dot
 
 
 def factors(arrange: int, number: int, lanes: int, transpose: int) -> Iterator[tuple[int, int]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from macaw.debugger.causes.finder import Cause
+from macaw.debugger.causes.finder import COPIED, Cause
 
 DEPTH = 6  # steps back that are shown by default
 DEEPEST = 200  # steps back at most
@@ -22,7 +22,8 @@ def tree(causes: list[Cause], depth: int = DEPTH) -> list[dict[str, Any]]:
         left -= 1
         record: dict[str, Any] = {"role": cause.role, "name": cause.name, "value": cause.value}
         record |= {"how": cause.how, "core": cause.core, "cycle": cause.cycle, "by": cause.by}
-        record |= {"where": cause.where, "memory": cause.memory, "setting": cause.setting}
+        record |= {"where": cause.where, "instruction": cause.instruction}
+        record |= {"memory": cause.memory, "setting": cause.setting}
         if deep > 0 and left > 0 and not cause.ends:
             record["causes"] = some_of(cause.causes, deep - 1)
         elif not cause.ends:
@@ -41,26 +42,60 @@ def tree(causes: list[Cause], depth: int = DEPTH) -> list[dict[str, Any]]:
 
 
 def lines(causes: list[Cause], depth: int = DEPTH) -> Iterator[str]:
-    """Yield the causes as lines of text; the values that a step has read are indented below it."""
+    """Yield the causes as lines of text; the values that a step has read are indented below it.
+
+    A setting has one line, at its first use. If steps of a core have computed it, these follow.
+    Settings that the text of the instruction shows are left out.
+    """
+    shown: set[Any] = set()
     for cause in causes:
-        yield from _lines(cause, depth, "")
+        yield from _lines(cause, depth, "", shown)
 
 
-def _lines(cause: Cause, depth: int, indent: str) -> Iterator[str]:
+def _lines(cause: Cause, depth: int, indent: str, shown: set[Any]) -> Iterator[str]:
     yield indent + _line(cause)
-    if cause.ends:
+    if cause.ends or (cause.setting and _is_copied(cause)):
         return
-    if depth <= 0:
+    if depth <= 0 and not cause.setting:
         yield f"{indent}  ..."
         return
     below = [item for item in cause.causes if not item.setting]
+    if cause.setting:
+        yield from _makers(cause, indent)
+        return
     for item in cause.causes:
-        if item.setting:
-            yield from _lines(item, depth - 1, indent + "  ")
+        key = item.role, str(item.value), item.name, item.where
+        if not item.setting or key in shown or (cause.instruction and item.how == "instruction"):
+            continue
+        shown.add(key)
+        yield from _lines(item, depth - 1, indent + "  ", shown)
     for item in below[:WIDTH]:
-        yield from _lines(item, depth - 1, indent + "  ")
+        yield from _lines(item, depth - 1, indent + "  ", shown)
     if len(below) > WIDTH:
         yield f"{indent}  and {len(below) - WIDTH} more"
+
+
+def _makers(cause: Cause, indent: str) -> Iterator[str]:
+    """Yield the steps that computed a setting, one for each line of the source."""
+    makers: dict[Any, Cause] = {}
+    for item in cause.causes:
+        if not item.setting and not _is_copied(item):
+            makers.setdefault(item.where and (item.where.file, item.where.line), item)
+    for item in makers.values():
+        yield f"{indent}  {_line(item)}"
+
+
+def _is_copied(cause: Cause) -> bool:
+    """Return whether the value comes from the program, an input or an instruction by copies only.
+
+    Several pieces of a value may each come from there.
+    """
+    data = [item for item in cause.causes if not item.setting]
+    if cause.ends:
+        return True
+    if cause.setting:
+        return bool(data) and all(_is_copied(item) for item in data)
+    return len(data) == 1 and data[0].role == COPIED and _is_copied(data[0])
 
 
 def _line(cause: Cause) -> str:
@@ -72,32 +107,54 @@ def _line(cause: Cause) -> str:
         text += f" = {cause.value}"
     if cause.setting and cause.name:
         text += f" of {cause.name}"
+    return text if cause.how == "words" else f"{text}: {step_text(cause)}"
+
+
+def setting_text(cause: Cause) -> str:
+    """Return a setting and the step that made it as one line of text."""
+    return _line(cause)
+
+
+def step_text(cause: Cause) -> str:
+    """Return the step that made a value as text, with its cycle and its place in the source.
+
+    If no recorded step made it, the text says where it comes from.
+    """
+    where = cause.where
     if cause.ends:
-        place = (
-            f" {cause.where.file}:{cause.where.line}" if cause.where and cause.where.file else ""
-        )
-        text += _ENDED[cause.how] + place
+        text = _ENDED[cause.how]
+        if where is not None and where.file:
+            text += f" {where.file}:{where.line}"
+            text += f" ({where.symbol})" if where.symbol else ""
         if cause.how == "set":
             text += f" at cycle {cause.cycle:,}" + (f", {cause.by}" if cause.by else "")
         return text
-    text += f": {cause.core} {cause.how}"
-    if cause.by:
-        text += f" of {cause.by}"
+    text = f"{cause.core} {_step(cause)}"
     if cause.cycle is not None:
         text += f" at cycle {cause.cycle:,}"
-    if cause.where is not None and cause.where.address is not None:
-        text += f", {cause.where.address:#010x}"
-        if cause.where.file:
-            text += f" {cause.where.file}:{cause.where.line}"
+    if where is not None and where.address is not None:
+        text += f", {where.address:#010x}"
+        if where.file:
+            text += f" {where.file}:{where.line}"
     return text
 
 
+def _step(cause: Cause) -> str:
+    """Return the step of a cause as text: its instruction with operands, or what it is called."""
+    if cause.by:  # the instruction that requested it has no more than the registers
+        return f"{cause.how} of {cause.by}"
+    if not cause.instruction:
+        return cause.how
+    text = cause.instruction.removeprefix("packet ")
+    return text if cause.is_mnemonic else f"{cause.how}: {text}"
+
+
 _ENDED = {
-    "input": ": an input",
-    "program": ": of the program",
-    "begin": ": there from the begin",
-    "empty": ": nothing is there",
-    "set": ": set by hand",
-    "instruction": ": in the instruction",
-    "window": ": through a window, whose core does not say what of",
+    "input": "an input",
+    "program": "of the program",
+    "begin": "there from the begin",
+    "empty": "nothing is there",
+    "set": "set by hand",
+    "instruction": "in the instruction",
+    "window": "through a window, whose core does not say what of",
 }

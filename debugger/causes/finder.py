@@ -11,12 +11,20 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from macaw.debugger.causes.edits import Edit
-from macaw.debugger.causes.place_names import memory_name, of_program, state_name
+from macaw.debugger.causes.place_names import (
+    label_place,
+    memory_name,
+    of_program,
+    shown_value,
+    state_name,
+)
 from macaw.debugger.causes.record import Access, RunRecord
+from macaw.debugger.instruction_texts import InstructionTexts
 from macaw.debugger.stops import Where
 from macaw.debugger.where import where_of
+from macaw.emu.copies import original
 from macaw.emu.faults import Fault
-from macaw.emu.origins import Origin, Place, Source
+from macaw.emu.origins import Extent, Origin, Place, Source
 
 
 @dataclass
@@ -30,8 +38,12 @@ class Cause:
     core: str = ""
     cycle: int | None = None
     where: Where | None = None  # the instruction
+    instruction: str = ""  # its text with operands
+    is_mnemonic: bool = False  # `how` is the mnemonic of the instruction
     by: str = ""  # the core that started the step; the command that set the value
     memory: tuple[int, int] | None = None  # address, bytes
+    version: int = -1  # number of the announcement of the bytes' write; -1: there from the start
+    place: tuple[str, Place] | None = None  # or a part of a core's state
     setting: bool = False  # a setting of the step; other causes are its data
     _more: Any = field(default=None, repr=False)
     _causes: list[Cause] | None = field(default=None, repr=False)
@@ -63,6 +75,7 @@ class CauseFinder:
     def __init__(self, record: RunRecord) -> None:
         self.record = record
         self.debuggee = record.debuggee
+        self.texts = InstructionTexts(record.debuggee.program)
 
     def memory(
         self, role: str, address: int, size: int, before: int, value: Any
@@ -79,23 +92,45 @@ class CauseFinder:
                 continue
             yield from self._of_write(role, name, write, begin, length, whole)
 
+    def neighbours(self, address: int, size: int) -> Iterator[Cause]:
+        """Yield the causes of the bytes written nearest to bytes that nobody wrote.
+
+        Steps that wrote nothing, but may have been meant to write these bytes, come first.
+        """
+        for core in self.record.device.order:
+            for origin in core.origins.without_effect(address, size) if core.origins else ():
+                name = self._memory_name(address)
+                yield self._cause("near it", name, None, core.name, origin.time, origin, None)
+        for write in self.record.neighbours(address, size):
+            name = self._memory_name(write.address)
+            yield from self._of_write("near it", name, write, write.address, write.size, None)
+
     def _of_write(
         self, role: str, name: str, write: Access, begin: int, length: int, value: Any
     ) -> Iterator[Cause]:
         """Yield the causes of `length` bytes of a write, from address `begin` on."""
+        for cause in self._makers_of_write(role, name, write, begin, length, value):
+            cause.version = write.number
+            yield cause
+
+    def _makers_of_write(
+        self, role: str, name: str, write: Access, begin: int, length: int, value: Any
+    ) -> Iterator[Cause]:
+        """Yield the causes of bytes of a write without their version."""
         origins = self.record.origins(write, begin, length)
         if write.by_hand:
             memory, first = (begin, length), begin - write.address
             if value is None:
                 value = self.record.by_hand[write.number][first : first + length].hex()
-            yield Cause(role, name, value, "set", "", write.time, None, write.core, memory)
+            by = write.core
+            yield Cause(role, name, value, "set", "", write.time, by=by, memory=memory)
             return
         if not origins:
             where = None
             if write.instruction is not None:
                 where = self._where(write.core, write.instruction)
             memory = begin, length
-            yield Cause(role, name, value, "write", write.core, write.time, where, "", memory)
+            yield Cause(role, name, value, "write", write.core, write.time, where, memory=memory)
         for origin in origins:
             first, size = origin.part or (0, length)
             one = value if origin.value is None or len(origins) == 1 else origin.value
@@ -114,17 +149,19 @@ class CauseFinder:
         for number, cycle, part, command in edits:
             if not any(x.number >= number and _meets(part, x, place) for x in makers):
                 name = self._state_name(core, part if part.size else place)
-                yield Cause(role, name, value, "set", core, cycle, None, command)
+                yield Cause(role, name, value, "set", core, cycle, by=command)
         if not makers and not edits:
             how = "empty" if place.field in origins.clears else "begin"
-            yield Cause(role, self._state_name(core, place), value, how, core)
+            yield Cause(role, self._state_name(core, place), value, how, core, place=(core, place))
         for origin in makers:
             first, size = origin.part or (0, place.size)
             part = Place(place.field, place.first + first, size)
             one = value if origin.value is None or len(makers) == 1 else origin.value
-            yield self._cause(
+            cause = self._cause(
                 role, self._state_name(core, part), None, core, origin.time, origin, one
             )
+            cause.place = core, part
+            yield cause
 
     def _of_window_input(self, source: Source, core: str) -> Iterator[Cause]:
         """Yield the causes of a source of `core`: bytes that came in through a window of the core.
@@ -155,10 +192,15 @@ class CauseFinder:
         name, core = window.name, window.core.name
         origins = self.record.window_origins(read, address, size)
         if not origins:
-            yield Cause(role, name, value, "window", core, memory=(address, size))
+            memory = address, size
+            yield Cause(role, name, value, "window", core, memory=memory, version=read.number)
         for origin in origins:
             one = value if origin.value is None or len(origins) == 1 else origin.value
-            yield self._cause(role, name, None, core, origin.time, origin, one)
+            first, length = origin.part or (0, size)
+            memory = address + first, length
+            cause = self._cause(role, name, memory, core, origin.time, origin, one)
+            cause.version = read.number
+            yield cause
 
     def _cause(
         self, role: str, name: str, memory: tuple[int, int] | None, core: str, time: int,
@@ -173,7 +215,17 @@ class CauseFinder:
         result = origin.value if value is None else value
         how, by = origin.what, origin.by
         cycle = None if time < 0 else time
-        return Cause(role, name, result, how, core, cycle, where, by, memory, _more=more)
+        cause = Cause(role, name, result, how, core, cycle, where, by=by, memory=memory, _more=more)
+        if origin.address is not None:
+            cause.instruction = self._instruction(origin.by or core, origin.address)
+            rows = self.debuggee.device.cores[core].table.instructions
+            cause.is_mnemonic = any(row.mnemonic == how for row in rows)
+        return cause
+
+    def _instruction(self, core: str, address: int) -> str:
+        """Return the text of the instruction that a core executed at an address."""
+        of = original(self.debuggee.program, self.debuggee.device.cores[core], address)
+        return self.texts.at(of)
 
     def _of_source(self, source: Source, core: str, copy: Any) -> Iterator[Cause]:
         """Yield the causes of one value that a step of a core read.
@@ -208,18 +260,27 @@ class CauseFinder:
         If the source line that made the value is known, the name of the cause ends with it.
         """
         origin = source.origin
-        if origin is None:
-            return Cause(source.what, "", source.value, "begin", core, setting=True)
-        cause = self._cause(source.what, "", None, core, origin.time, origin, source.value)
+        value = shown_value(self.debuggee.program, source.value)
+        if origin is not None:
+            cause = self._cause(source.what, "", None, core, origin.time, origin, value)
+        elif source.memory is not None:
+            address, size = source.memory
+            name = self._memory_name(address)
+            cause = Cause(source.what, name, value, "words", core, memory=(address, size))
+        else:
+            return Cause(source.what, "", value, "begin", core, setting=True)
         if source.memory is not None:
-            bytes_of = source._replace(origin=None, setting=False)
-            cause._causes = list(self._of_source(bytes_of, core, source.value))
+            bytes_of = source._replace(origin=None, setting=False, value=None)
+            if not isinstance(source.value, dict | Extent):
+                bytes_of = bytes_of._replace(value=source.value)
+            cause._causes = list(self._of_source(bytes_of, core, bytes_of.value))
             end = cause._causes[0]
-            while not end.ends and len(end.causes) == 1:
-                end = end.causes[0]
-            cause.name = end.name
-            if end.where is not None and end.where.file:
-                cause.name += f" {end.where.file}:{end.where.line}"
+            while not end.ends and len(_data(end)) == 1:
+                (end,) = _data(end)
+            if not _same_line(end, cause):
+                cause.name = end.name
+                if end.where is not None and end.where.file:
+                    cause.name += f" {end.where.file}:{end.where.line}"
         return replace(cause, setting=True)
 
     def _initial(self, role: str, name: str, begin: int, length: int, value: Any) -> Cause:
@@ -244,7 +305,11 @@ class CauseFinder:
             how = "program"
         line = program.line_at(of_program(program, begin) or begin) if how == "program" else None
         where = Where("", begin, line.file, line.line) if line is not None else None
-        return Cause(role, name, value, how, "", None, where, "", (begin, length))
+        label = label_place(program, begin) if how == "program" and where is None else None
+        if label is not None:
+            file, number, symbol = label
+            where = Where("", begin, file, number, symbol)
+        return Cause(role, name, value, how, where=where, memory=(begin, length))
 
     def _memory_name(self, address: int) -> str:
         return memory_name(self.debuggee.program, address)
@@ -260,6 +325,21 @@ class CauseFinder:
 
 
 COPIED = "copied from"
+
+
+def _data(cause: Cause) -> list[Cause]:
+    """Return the causes of a cause without its settings."""
+    return [item for item in cause.causes if not item.setting]
+
+
+def _same_line(one: Cause, other: Cause) -> bool:
+    """Return whether the steps of two causes are at the same line of the source."""
+    left, right = one.where, other.where
+    return (
+        left is not None
+        and right is not None
+        and (left.file, left.line) == (right.file, right.line)
+    )
 
 
 def _meets(part: Place, origin: Origin, place: Place) -> bool:

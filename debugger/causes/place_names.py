@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from macaw.debugger.instruction_texts import symbol_text
 from macaw.debugger.places import Place as Unit
 from macaw.debugger.places import counts
 from macaw.debugger.state_paths import depth_of
+from macaw.emu.address_space import ONCHIP, REGION_SHIFT
+from macaw.emu.origins import Extent
+from macaw.isa import reading
+from macaw.isa.memory_map import HALF_SHIFT, UNIT_SHIFT, UNITS
 
 if TYPE_CHECKING:
-    from macaw.asm.program import Program
+    from macaw.asm.program import Program, Tensor
     from macaw.emu.core import Core
     from macaw.emu.origins import Place
 
@@ -28,17 +35,120 @@ def of_program(program: Program, address: int) -> int | None:
 
 
 def memory_name(program: Program, address: int) -> str:
-    """Return the name of the tensor element at an address, else the address with its symbol."""
+    """Return the name of the tensor element at an address, else the address with its symbol.
+
+    A unit of on-chip memory has two halves, which contain the same arrays at the same offsets. An
+    element in the half for which the program was not assembled, or in a unit that has a copy of
+    another unit's part, gets the name of the element there, with unit and half in parentheses. The
+    bytes of an array in the program's image, which the program copies from there, say so too.
+    """
+    element = element_at(program, address)
+    if element is not None:
+        return element_name(*element)
+    if address >> REGION_SHIFT == ONCHIP:
+        near = twin(program, address)
+        if near is not None:
+            element = element_at(program, near)
+            symbol = symbol_text(program, near)
+            name = element_name(*element) if element is not None else f"<{symbol}>"
+            if element is not None or symbol is not None:
+                return f"{name} ({half_name(address)})"
+    image = of_program(program, address)
+    if image is not None and image != address:
+        element = element_at(program, image)
+        if element is not None:
+            return f"{element_name(*element)} in the image at {address:#010x}"
+    symbol = symbol_text(program, address)
+    if symbol is None and image is not None:
+        symbol = symbol_text(program, image)
+    return f"{address:#010x}" + (f" <{symbol}>" if symbol is not None else "")
+
+
+def label_place(program: Program, address: int) -> tuple[str, int, str] | None:
+    """Return the file and the line of the label before an address, and the symbol with a distance.
+
+    The line table has no data that no core executes or reads as packets. For these, the sources are
+    searched for the definition of the label; the bytes are at its line or after it. The result is
+    None if no source has the label.
+    """
+    image = of_program(program, address)
+    near = program.symbol_at(address if image is None else image)
+    if near is None:
+        return None
+    files = dict.fromkeys((*program.source_files, *program.line_table.files))
+    place = _label_line(tuple(files), near[0].name)
+    text = near[0].name + (f"+{near[1]}" if near[1] else "")
+    return None if place is None else (*place, text)
+
+
+@lru_cache(maxsize=1024)
+def _label_line(files: tuple[str, ...], name: str) -> tuple[str, int] | None:
+    """Return the first of these files that defines a label, and the line of the definition."""
+    label = re.compile(rf"^\s*(?:[\w.$]+:\s*)*{re.escape(name)}:", re.M)
+    for file in files:
+        try:
+            text = reading.read(file, reading.MOST_TEXT).decode("utf-8", "replace")
+        except reading.UnreadableError:
+            continue
+        match = label.search(text)
+        if match is not None:
+            return file, text.count("\n", 0, match.end()) + 1
+    return None
+
+
+def element_at(program: Program, address: int) -> tuple[Tensor, int] | None:
+    """Return the tensor or array that has an address, and the number of the element there."""
     for tensor in (*program.tensors, *program.arrays):
         if tensor.address <= address < tensor.address + tensor.size:
             item = np.dtype(tensor.dtype).itemsize
-            place = np.unravel_index((address - tensor.address) // item, tensor.shape or (1,))
-            return f"{tensor.name}[{', '.join(str(int(x)) for x in place)}]"
-    near = program.symbol_at(address)
-    if near is None:
-        near = program.symbol_at(of_program(program, address) or address)
-    symbol = f" <{near[0].name}{f'+{near[1]}' if near[1] else ''}>" if near else ""
-    return f"{address:#010x}{symbol}"
+            return tensor, (address - tensor.address) // item
+    return None
+
+
+def element_name(tensor: Tensor, number: int) -> str:
+    """Return the name of an element, which is counted through the whole tensor: `y[1, 0]`."""
+    place = np.unravel_index(number, tensor.shape or (1,))
+    return f"{tensor.name}[{', '.join(str(int(x)) for x in place)}]"
+
+
+def twin(program: Program, address: int) -> int | None:
+    """Return the address of the part of the program of which an on-chip address has a copy.
+
+    That is the same offset in the other half of its unit. If the program has nothing in this unit,
+    it is the same offset in the first unit in which the program has something. The result is None
+    if there is no such place, or if the program itself has something at `address`.
+    """
+    offset = address & (1 << HALF_SHIFT) - 1
+    unit = address >> UNIT_SHIFT
+    places = [place.address for place in program.sections]
+    places += [place.address for place in (*program.arrays, *program.tensors)]
+    units = sorted({x >> UNIT_SHIFT for x in places if x >> REGION_SHIFT == ONCHIP})
+    if program.section_at(address) is not None or not units:
+        return None
+    base = unit if unit in units else units[0]
+    for half in range(2):
+        place = (base << UNIT_SHIFT) + (half << HALF_SHIFT) + offset
+        if place != address and (
+            program.section_at(place) is not None or element_at(program, place) is not None
+        ):
+            return place
+    return None
+
+
+def half_name(address: int) -> str:
+    """Return the unit and the half of an on-chip address as text: `unit 0, half 1`."""
+    unit = (address - UNITS) >> UNIT_SHIFT
+    return f"unit {unit}, half {address >> HALF_SHIFT & 1}"
+
+
+def shown_value(program: Program, value: Any) -> Any:
+    """Return the value of a setting as text if it is a mapping or an extent, else unchanged."""
+    if isinstance(value, Extent):
+        name = memory_name(program, value.address)
+        return f"{value.size} bytes at {name}" if value.size else name
+    if isinstance(value, dict):
+        return ", ".join(f"{name}={shown_value(program, x)}" for name, x in value.items())
+    return value
 
 
 def state_name(core: Core, place: Place) -> str:

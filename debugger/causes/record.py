@@ -8,6 +8,7 @@ The record contains all reads and writes of memory, and the origins that the cor
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,6 +17,7 @@ from macaw.debugger.causes.edits import Edits
 from macaw.emu.address_space import REGION_SHIFT
 from macaw.emu.device import Device
 from macaw.emu.engines import ENGINES
+from macaw.emu.faults import Fault
 from macaw.emu.origins import Origin, WindowPart
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 MOST = 6_000_000  # announcements, and steps that cores remember
 _LINE = 6  # accesses are found by lines of 2 ** so many bytes
+_REACH = 64  # lines in which neighbours of unwritten bytes are searched
 
 
 class CauseError(ValueError):
@@ -62,6 +65,8 @@ class RunRecord:
         self._reads: dict[tuple[str, int], list[Access]] = {}
         self._at: dict[str, int] = {}
         self._window_accesses: dict[int, Access] = {}  # to windows, by number
+        self._written: dict[int, bytes] = {}  # bytes of each write, by number
+        self._announced: list[Access] = []  # writes whose bytes may not be in memory yet
         self._window_regions = (
             debuggee.device.memory.windowed
         )  # of the address space that have windows
@@ -84,6 +89,7 @@ class RunRecord:
                     self._run(point.position)
                 self._edit(point)
         self._run(here)
+        self._read_written()
         self.device.pause = None
         self.device.unlisten(self._hear)
         self._first: Device | None = None
@@ -131,6 +137,7 @@ class RunRecord:
         return self.count
 
     def _hear(self, event: Event) -> None:
+        self._read_written()
         core, kind, values = event.core, event.kind, event.values
         if core.origins is not None:
             core.origins.observe(kind, event.time, dict(values))
@@ -154,7 +161,21 @@ class RunRecord:
                 self._reads.setdefault((core, line), []).append(access)
         if address >> REGION_SHIFT in self._window_regions:
             self._window_accesses[self.count] = access
+        if kind == "write":
+            self._read_written()
+            self._announced.append(access)
         self.count += 1
+
+    def _read_written(self) -> None:
+        """Store the bytes of the writes that were announced: they are in memory by now.
+
+        A write is announced before its bytes move, and the next announcement comes after.
+        """
+        for access in self._announced:
+            with suppress(Fault):  # a window has no bytes that could be read
+                data = self.device.memory.peek(access.address, access.size)
+                self._written[access.number] = data
+        self._announced.clear()
 
     def _full(self) -> bool:
         sizes = (
@@ -171,9 +192,72 @@ class RunRecord:
         """Return the last write of a byte before announcement number `before`, or None."""
         return _last(self._writes.get(address >> _LINE, []), address, before)
 
+    def neighbours(self, address: int, size: int) -> list[Access]:
+        """Return the last writes nearest to bytes that nobody wrote: one before, one after them.
+
+        A write that is farther away than `_REACH` lines does not count.
+        """
+        found = []
+        for lines in (range(0, -_REACH, -1), range(_REACH)):
+            forward = lines.step > 0
+            for line in lines:
+                begin = (address + size - 1 if forward else address) >> _LINE
+                near = [
+                    x
+                    for x in self._writes.get(begin + line, ())
+                    if (x.address >= address + size if forward else x.address + x.size <= address)
+                ]
+                if near:
+                    found.append(near[-1])
+                    break
+        return found
+
+    def writes_of(self, core: str) -> list[Access]:
+        """Return all writes of a core in their order."""
+        known = {x.number: x for x in self._window_accesses.values()}
+        known |= {x.number: x for line in self._writes.values() for x in line}
+        return [x for _, x in sorted(known.items()) if x.core == core]
+
     def read(self, core: str, address: int, before: int) -> Access | None:
         """Return the last read of a byte by a core up to announcement number `before`, or None."""
         return _last(self._reads.get((core, address >> _LINE), []), address, before + 1)
+
+    def data(self, address: int, size: int, before: int) -> bytes | None:
+        """Return bytes of memory as they were before announcement number `before`.
+
+        The result is None if some of them have passed a window, which does not keep them.
+        """
+        result = b""
+        for begin, length, write in self.pieces(address, size, before):
+            if write is None:
+                try:
+                    result += self.first.memory.peek(begin, length)
+                except Fault:
+                    return None
+            elif write.number in self._written:
+                first = begin - write.address
+                result += self._written[write.number][first : first + length]
+            else:
+                return None
+        return result
+
+    def passed(self, number: int) -> tuple[str, int] | None:
+        """Return the window of an access, and how many bytes had passed it before the access.
+
+        The result is None if the access with this announcement number was to no window.
+        """
+        access = self._window_accesses.get(number)
+        if access is None:
+            return None
+        window = self.device.memory.window(access.address, access.size)
+        if window is None:
+            return None
+        before = 0
+        for other in self._window_accesses.values():
+            if other.number < number:
+                same = self.device.memory.window(other.address, other.size)
+                before += other.size if same is window else 0
+        return window.name, before
 
     def window_access(self, number: int) -> Access | None:
         """Return the access to a window with this announcement number, or None."""

@@ -30,7 +30,18 @@ class Causes:
 
         The expression must name memory, elements of a tensor, or a core's state.
         """
-        return _why(compile_expression(self.debuggee, text), text, self.record)
+        return self.causes_of(text)
+
+    def causes_of(self, text: str, finder: CauseFinder | None = None) -> list[Cause]:
+        """Return the causes of an expression's value, as `why` does.
+
+        `finder` searches for them, so that it can go on from there.
+        """
+        return _causes_of(compile_expression(self.debuggee, text), text, finder or self.finder)
+
+    def finder(self) -> CauseFinder:
+        """Return a finder in the record of the run up to the present. Raises `CauseError`."""
+        return CauseFinder(self.record())
 
     def record(self) -> RunRecord:
         """Return the record of the run up to the present. Raises `CauseError`."""
@@ -40,7 +51,9 @@ class Causes:
         return record
 
 
-def _why(expression: Expression, text: str, record_run: Callable[[], RunRecord]) -> list[Cause]:
+def _causes_of(
+    expression: Expression, text: str, find: CauseFinder | Callable[[], CauseFinder]
+) -> list[Cause]:
     if expression.target is None:
         raise CauseError(f"{text} is no place in memory and no register")
     access, indices = expression.target
@@ -50,18 +63,18 @@ def _why(expression: Expression, text: str, record_run: Callable[[], RunRecord])
         address, size = access.extent(*indices())
         if not size:
             raise CauseError(f"{text} has no bytes")
-        record = record_run()
-        return list(CauseFinder(record).memory(text, address, size, record.count, number))
+        finder = find if isinstance(find, CauseFinder) else find()
+        return list(finder.memory(text, address, size, finder.record.count, number))
     if access.field_range is None:
         raise CauseError(f"{text} is no single place in memory or in the state of a core")
     (core,) = access.cores
     place = Place(*access.field_range(*indices()))
-    record = record_run()
-    fields = _recorded_fields(record, core)
+    finder = find if isinstance(find, CauseFinder) else find()
+    fields = _recorded_fields(finder.record, core)
     if place.field not in fields:
         names = f", of {core} only {', '.join(sorted(fields))}" if fields else ""
         raise CauseError(f"what made {text} is not recorded{names}")
-    return list(CauseFinder(record).state(text, core, place, record.count, number))
+    return list(finder.state(text, core, place, finder.record.count, number))
 
 
 def _recorded_fields(record: RunRecord, core: str) -> frozenset[str]:

@@ -16,6 +16,7 @@
 | `blocks`, `user_commands` | commands whose body ends with `end`; commands that a user defines |
 | `gdb_spellings` | rewrites what GDB's users type |
 | `gdb_advice` | says what to type instead, where a line of GDB means nothing |
+| `two_runs` | commands for two runs side by side |
 """
 
 from macaw.debugger.commands import (
@@ -33,6 +34,7 @@ from macaw.debugger.commands import (
     source_listing,
     text_output,
     threads,
+    two_runs,
     why,
 )
 
@@ -51,5 +53,6 @@ __all__ = [
     "source_listing",
     "text_output",
     "threads",
+    "two_runs",
     "why",
 ]  # imported so that their rows are in the table

@@ -51,6 +51,8 @@ class Answer:
     leaves: bool = False  # the debugger ends
     differs: bool = False  # `diff` found a difference
     silent: bool = False  # a text does not show `stopped`
+    is_of_both: bool = False  # of two runs side by side: the answer is about both
+    run: str = ""  # of two runs side by side: whose answer it is, if the answers differ
 
     def json(self) -> dict[str, Any]:
         """Return the answer as values for JSON."""

@@ -51,6 +51,16 @@ class Displays:
 
 
 @dataclass
+class OtherRun:
+    """The second of two runs side by side: how to execute a line there, and both runs' names."""
+
+    session: Session
+    execute: Callable[[str], Answer]
+    name: str  # of the other run, for headings
+    this_name: str
+
+
+@dataclass
 class Context:
     """One session, with what its commands remember."""
 
@@ -69,3 +79,5 @@ class Context:
     frame: int = 0  # the call that `frame`, `up` and `down` have chosen, 0 is the innermost
     user_commands: dict[str, UserCommand] = field(default_factory=dict)
     python_names: dict[str, Any] = field(default_factory=dict)  # of `python`
+    execute_here: Callable[[str], Answer] | None = None  # a line, of two runs in this one alone
+    other: OtherRun | None = None  # the second of two runs that are compared

@@ -16,6 +16,9 @@ class Files(Protocol):
     def read_array(self, path: str) -> NDArray[Any]:
         """Return the array of a .npy file."""
 
+    def read_arrays(self, path: str) -> dict[str, NDArray[Any]]:
+        """Return the arrays of a .npz file by name."""
+
     def write_array(self, path: str, array: NDArray[Any]) -> None:
         """Write an array as .npy; if that fails, leave no part of the file."""
 

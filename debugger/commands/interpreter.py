@@ -17,6 +17,7 @@ from macaw.debugger.commands.gdb_advice import advice_for
 from macaw.debugger.commands.gdb_spellings import respell
 from macaw.debugger.commands.line import CommandError, Line
 from macaw.debugger.commands.table import Command, find, split
+from macaw.debugger.commands.text import both
 from macaw.debugger.commands.usage import UsageError, match
 from macaw.debugger.commands.user_commands import UserCommand, lines_of_call
 from macaw.debugger.expressions import ExpressionError
@@ -56,6 +57,7 @@ class Interpreter:
         `allow_shell` permits the commands `shell` and `python`.
         """
         self.context = Context(session, files, allow_shell, self.run_lines, self.opens_block)
+        self.context.execute_here = self.execute_here
         self.context.python_names["session"] = session
         self.on_answer = on_answer
         self._repeat_line = ""  # what an empty line stands for
@@ -65,6 +67,7 @@ class Interpreter:
         self._depth = 0  # of scripts
         self._block: Block | None = None  # whose lines follow
         self._in_point_commands = False
+        self._here_only = False  # of two runs, a line goes to this one alone
 
     @property
     def session(self) -> Session:
@@ -191,7 +194,7 @@ class Interpreter:
                 displays = display_answers(self.context)
                 answer = replace(answer, answers=(*answer.answers, *displays))
                 answer = self._with_point_commands(answer)
-            return answer
+            return self._with_other(row, text, answer)
         except UsageError as error:
             assert row is not None or isinstance(error, _LineError)
             return _usage_error(text, error)
@@ -221,6 +224,28 @@ class Interpreter:
             return replies[0]
         leaves = any(answer.leaves for answer in replies)
         return Answer("done", command.name, answers=tuple(replies[-MOST_ANSWERS:]), leaves=leaves)
+
+    def _with_other(self, row: Command, text: str, answer: Answer) -> Answer:
+        """Execute a line of both runs in the other run, too, and return both answers.
+
+        Answers with the same text are one. Without another run the answer is returned unchanged.
+        """
+        other = self.context.other
+        if other is None or not row.is_for_both or row.body:
+            return answer
+        if self._in_point_commands or self._here_only:
+            return answer
+        if answer.was_interrupted or answer.is_of_both:
+            return answer
+        return both(answer, other.execute(text), other.this_name, other.name)
+
+    def execute_here(self, line: str) -> Answer:
+        """Execute a line in this run alone, and return its answer."""
+        here_only, self._here_only = self._here_only, True
+        try:
+            return self.aside(line)
+        finally:
+            self._here_only = here_only
 
     def parse(self, text: str) -> tuple[Command, Line]:
         """Return the command and the operands of a line. Raises `CommandError`, `UsageError`."""

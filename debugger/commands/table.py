@@ -28,8 +28,10 @@ GROUPS = {
     "where": "choose cores",
     "data": "change and compare data",
     "screen": "arrange the screen",
+    "two": "compare two runs side by side",
     "rest": "scripts, help and the rest",
 }
+BOTH = frozenset({"run", "back", "stop", "look", "why", "where"})  # commands of both runs
 
 
 Act = Callable[["Context", Line], Answer]
@@ -51,6 +53,11 @@ class Command:
     details: str = ""
     screen: bool = False  # it works on a screen only
     body: bool = False  # without an operand TEXT, lines up to `end` follow it
+
+    @property
+    def is_for_both(self) -> bool:
+        """Whether a plain line works on both of two runs side by side."""
+        return self.group in BOTH and not self.screen
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import compress
 from typing import Any
 
@@ -21,7 +22,21 @@ def answer_text(answer: Answer, line: str = "") -> str:
     return "\n".join(_lines(answer, line))
 
 
+def both(this: Answer, other: Answer, this_name: str, other_name: str) -> Answer:
+    """Return the answers of two runs to a line as one, with the names of the runs.
+
+    Answers whose texts differ in the names of the runs at most are shown once.
+    """
+    same = answer_text(other).replace(other_name, this_name) == answer_text(this)
+    if this.kind == other.kind and same:
+        return this
+    theirs = replace(other, run=other_name)
+    return replace(this, run=this_name, answers=(*this.answers, theirs))
+
+
 def _lines(answer: Answer, line: str) -> Iterator[str]:
+    if answer.run:
+        yield f"{answer.run}:"
     if answer.kind == "error":
         for other in answer.answers:
             yield from _lines(other, "")

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from macaw.debugger.causes import cause_text, stalls
+import numpy as np
+
+from macaw.debugger.causes import against_text, cause_text, stalls
+from macaw.debugger.causes.against import walk_back
 from macaw.debugger.causes.record import CauseError
+from macaw.debugger.causes.references import Reference, reference
 from macaw.debugger.commands.answers import Answer
 from macaw.debugger.commands.line import CommandError, Line
-from macaw.debugger.commands.operands import expression
+from macaw.debugger.commands.operands import evaluate, expression
 from macaw.debugger.commands.table import command
+from macaw.debugger.commands.two_runs import why_against_other
+from macaw.debugger.expressions import ExpressionError
 from macaw.debugger.places import places
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from macaw.debugger.commands.context import Context
 
 MOST_LINES = 400
@@ -35,13 +43,18 @@ def _why_stalled(context: Context, line: Line) -> Answer:
 
 
 @command(
-    "why E [depth N]",
+    "why E [against FILE [NAME...]] [within V] [depth N]",
     "why",
     "find the instructions and transfers that made a value, back through registers, queues and DMA",
     details="E: memory, elements of a tensor, registers of a core. Each line is a value and the\n"
     "step that made it. Below it are the values that this step read, and after `with` its\n"
     "settings. depth N: show N steps back (default 6). `why` repeats the run up to here with the\n"
-    "reference engine; the next question at the same position is quick.",
+    "reference engine; the next question at the same position is quick.\n"
+    "against FILE: FILE (.npy) is what E, or the tensor of E, should be. Each NAME=FILE says what\n"
+    "another place should be: an array, an expression, a window, transferN. A .npz has arrays by\n"
+    "name. The answer goes back from a wrong element of E to the first place that disagrees.\n"
+    "within V: differences of V or less do not count.\n"
+    "against other: of two runs side by side, go back to the first step that differs in both.",
 )
 def _why(context: Context, line: Line) -> Answer:
     session = context.session
@@ -53,6 +66,10 @@ def _why(context: Context, line: Line) -> Answer:
             at=line.place("N"),
         )
     try:
+        if line.has("against"):
+            return _against(context, line)
+        if line.has("within"):
+            raise CommandError("within needs against FILE", at=line.place("V"))
         causes = session.why(line.get("E") or "")
     except CauseError as error:
         raise CommandError(str(error), at=line.place("E")) from None
@@ -60,3 +77,53 @@ def _why(context: Context, line: Line) -> Answer:
     if len(lines) == MOST_LINES:
         lines += ("... less depth shows less",)
     return Answer("text", lines=lines, data=cause_text.tree(causes, depth))
+
+
+def _against(context: Context, line: Line) -> Answer:
+    """Answer `why E against FILE`. Raises `CauseError`, `CommandError`."""
+    session, text = context.session, line.get("E") or ""
+    if line.get("FILE") == "other":
+        return why_against_other(context, line)
+    within = 0.0
+    if line.has("within"):
+        value = evaluate(context, line, "V")
+        if not isinstance(value, int | float) or value < 0:
+            raise CommandError("within takes a number, 0 or more", at=line.place("V"))
+        within = float(value)
+    references = _references(context, line)
+    walk = walk_back(session.causes, text, references, within)
+    lines = tuple(against_text.lines(walk, text))
+    return Answer("text", lines=lines, data=against_text.record(walk), differs=walk.checked is None)
+
+
+def _references(context: Context, line: Line) -> list[Reference]:
+    """Return the arrays that a line names. Raises `CauseError`, `CommandError`."""
+    session, text = context.session, line.get("E") or ""
+    path = line.get("FILE") or ""
+    references = []
+    if path.endswith(".npz"):
+        for name, array in context.files.read_arrays(path).items():
+            references.append(reference(session, name, f"{path}:{name}", array))
+    else:
+        array = context.files.read_array(path)
+        references.append(reference(session, _covering(context, text, array), path, array))
+    for item in line.all("NAME"):
+        name, equals, path = item.partition("=")
+        if not equals or not name or not path:
+            raise CommandError(f"'{item}' is no NAME=FILE")
+        references.append(reference(session, name, path, context.files.read_array(path)))
+    return references
+
+
+def _covering(context: Context, text: str, array: NDArray[Any]) -> str:
+    """Return the expression that an array is for: the question itself, or its whole tensor."""
+    value = np.asarray(context.session.read(text))
+    head, bracket, _ = text.partition("[")
+    if bracket and value.shape != array.shape:
+        try:
+            whole = np.asarray(context.session.read(head))
+        except ExpressionError:
+            return text
+        if whole.dtype.kind in "biuf" and whole.shape == array.shape:
+            return head.strip()
+    return text

@@ -16,7 +16,7 @@ transfer that can do something. A transfer never overtakes another one through t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from macaw.emu.address_space import ONCHIP, REGION_SHIFT
 from macaw.emu.agents import Agent
@@ -59,6 +59,8 @@ class DmaCore(Core):
         self.rows = 0  # of the running transfer, 0 if it has no bytes
         self.ordered = False  # its rows must not overtake one another
         self.uses = TransferUses()  # for the trace
+        # Called with each requested transfer and the address of its description.
+        self.on_request: Callable[[Transfer, int], None] = _ignore_request
 
     # What cp requests
 
@@ -87,6 +89,7 @@ class DmaCore(Core):
         transfer = Transfer(state.issued + 1, **values, by=by.name, address=place)
         transfer.check(memory)
         state.issued = transfer.ticket
+        self.on_request(transfer, address)
         state.transfers.append(tuple(transfer))
         if len(state.transfers) == 1:
             # A core with a higher number acts later in the cycle: too late for that cycle.
@@ -455,3 +458,7 @@ class DmaCore(Core):
         super().reload()
         self.uses.clear()
         self.load_transfer()
+
+
+def _ignore_request(transfer: Transfer, address: int) -> None:
+    return

@@ -9,8 +9,10 @@ from typing import Any
 
 from macaw.emu.address_space import REGION_SHIFT
 from macaw.emu.dma.core import DmaCore
-from macaw.emu.dma.transfer import Transfer
-from macaw.emu.origins import Origin, Origins, Source
+from macaw.emu.dma.transfer import DESCRIPTION, Transfer
+from macaw.emu.origins import Extent, Origin, Origins, Source
+
+_NEAR = 4096  # bytes after its destination that a transfer of no bytes may have been meant for
 
 
 class TransferOrigins(Origins):
@@ -25,6 +27,22 @@ class TransferOrigins(Origins):
         self._reads: dict[int, tuple[list[int], list[int]]] = {}
         self._pushes: dict[int, tuple[int, int]] = {}  # by number of a write there: byte, address
         self._progress: dict[tuple[str, int], int] = {}  # bytes so far, by direction and ticket
+        # By ticket: number of announcements when it was requested, address of its description.
+        self._requests: dict[int, tuple[int, int]] = {}
+
+        self._empty: list[Origin] = []  # transfers of no bytes
+        self._empty_to: list[int] = []  # their destinations
+
+    def record_request(self, transfer: Transfer, address: int) -> None:
+        """Record that a requested transfer is described at `address`."""
+        number = self.number()
+        self._requests[transfer.ticket] = number, address
+        if not transfer.size:
+            at = None if transfer.address < 0 else transfer.address
+            what, sources = f"transfer {transfer.ticket}", partial(self._description, transfer)
+            time = self.dma.device.cycle
+            self._empty.append(Origin(number, time, what, at, transfer.by, None, sources))
+            self._empty_to.append(transfer.dst)
 
     def observe(self, kind: str, time: int, values: dict[str, Any]) -> None:
         if kind not in ("read", "write"):
@@ -53,13 +71,19 @@ class TransferOrigins(Origins):
         sources = partial(self._sources, transfer, number, address, size)
         yield Origin(number, time, f"transfer {transfer.ticket}", at, transfer.by, None, sources)
 
+    def without_effect(self, address: int, size: int) -> Iterator[Origin]:
+        for origin, first in zip(self._empty, self._empty_to, strict=True):
+            if first < address + size <= first + _NEAR:
+                yield origin
+
     def _sources(
         self, transfer: Transfer, number: int, address: int, size: int
     ) -> Iterator[Source]:
-        """Yield the source bytes of `size` destination bytes at `address`, row by row.
+        """Yield the description, and the source bytes of `size` destination bytes at `address`.
 
-        `number` is the number of the announcement of the write.
+        The source bytes come row by row. `number` is the number of the announcement of the write.
         """
+        yield from self._description(transfer)
         if number in self._pushes:
             first, begin = self._pushes[number]
             first += address - begin
@@ -76,6 +100,19 @@ class TransferOrigins(Origins):
                 yield from self._pieces(transfer, number, source, first, high - low)
                 if not transfer.dst_stride:
                     return  # all rows went to the same place
+
+    def _description(self, transfer: Transfer) -> Iterator[Source]:
+        """Yield the six words that describe a transfer as a setting of it."""
+        request = self._requests.get(transfer.ticket)
+        if request is None:
+            return
+        number, address = request
+        shown: dict[str, Any] = {"dst": Extent(transfer.dst), "src": Extent(transfer.src)}
+        shown |= {"row_bytes": transfer.row_bytes, "rows": transfer.rows}
+        if transfer.rows > 1:
+            shown |= {"dst_stride": transfer.dst_stride, "src_stride": transfer.src_stride}
+        memory = (address, DESCRIPTION)
+        yield Source("description", number, memory, None, None, shown, setting=True)
 
     def _pieces(
         self, transfer: Transfer, number: int, address: int, first: int, size: int

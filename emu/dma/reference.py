@@ -24,4 +24,5 @@ class ReferenceDma(DmaCore):
         `number` returns the number of announcements so far.
         """
         self.origins = TransferOrigins(self, number)
+        self.on_request = self.origins.record_request
         return self.origins

@@ -24,6 +24,7 @@ from macaw.isa.fim_circuit import (
     ARRANGEMENT_NAMES,
     CIRCUIT_REGISTERS,
     COLUMN_BYTES,
+    DOT,
     ELEMENTWISE,
     FORMATS,
     FUNCTIONS,
@@ -36,6 +37,7 @@ from macaw.isa.fim_circuit import (
     RZ,
     SETTINGS_OF,
     SLICED,
+    STEP_OF,
     Operation,
     factors,
 )
@@ -368,6 +370,13 @@ class IslandOrigins(Origins):
             if name in SLICED and value != begin:  # operations advance it
                 shown = f"{value}, counted from {begin}"
             yield Source(name, record.number, None, None, origin, shown, setting=True)
+            if name in SLICED and self._is_advanced(record) and STEP_OF[name] in record.setters:
+                yield from self._settings(record, (STEP_OF[name],))
+
+    def _is_advanced(self, record: Record) -> bool:
+        """Return whether a program may set what the step of a record adds to RZ_SLOT."""
+        computes = record.operation is not None and record.operation.computes
+        return not computes or record.mode.arrange != DOT
 
 
 def _plain(*sources: Source) -> list[Source]:

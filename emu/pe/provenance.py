@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from macaw.emu.origins import Origin, Place, Source
+from macaw.emu.origins import Extent, Origin, Place, Source
 from macaw.emu.pe import provenance_labels
 from macaw.emu.pe.arithmetic import memory_type
 from macaw.emu.pe.cluster import Cluster
 from macaw.emu.pe.loads import FROM_NEIGHBOUR
 from macaw.emu.pe.product_log import SUM
-from macaw.emu.pe.provenance_records import ProvenanceRecords
+from macaw.emu.pe.provenance_records import ProvenanceRecords, TakenSegment
 from macaw.emu.pe.sequence import ACTIVATIONS_SEGMENT, MEMBERS, REDUCE, decoded, slices_of
 from macaw.emu.pe.state import Op, Packet, Run
 from macaw.emu.pe.weight_records import entry_type, records_of
@@ -30,9 +30,13 @@ from macaw.isa.pe import (
     FIXED_POINT,
     FUNCTIONS,
     HEADER_OF,
+    OUT,
+    PACKET,
     SCALAR_REDUCTIONS,
     SCALAR_SOURCE,
     SCALARS,
+    SEGMENT,
+    SEGMENT_TYPES,
     SEQUENCE,
 )
 
@@ -54,6 +58,10 @@ class RowProvenance(ProvenanceRecords):
         return self.products.count
 
     # What came over the bus
+
+    def observe(self, kind: str, time: int, values: dict[str, Any]) -> None:
+        if kind == "packet":
+            self.packets[int(values["order"])] = int(values["address"])
 
     def _base(self, packet: Packet, segment: int) -> int:
         return self.memory.base + packet["segments"][segment]["offset"]
@@ -88,7 +96,25 @@ class RowProvenance(ProvenanceRecords):
     def _record_ld(self, cluster: int, packet: Packet, segment: int) -> None:
         """Record that the ld of a cluster has now taken a segment."""
         run, op = self.clusters[cluster].taker(packet, segment)
-        self.lds[self.number()] = self.core.time, self.clusters[cluster].address(run, op)
+        chosen = packet["segments"][segment]
+        place = packet["address"] + PACKET.size + SEGMENT.size * segment
+        base, size = self._base(packet, segment), chosen["length"]
+        choice = Source(
+            SEGMENT_TYPES[chosen["type"]],
+            self.number(),
+            (self.memory.base + place, SEGMENT.size),
+            None,
+            self._packet(packet["mnemonic"], self.shape.address(packet["address"])),
+            Extent(base, size),
+            setting=True,
+        )
+        at = self.clusters[cluster].address(run, op)
+        taken = TakenSegment(base, size, self.core.time, at, choice)
+        self.segments.setdefault(self.number(), []).append(taken)
+
+    def _packet(self, mnemonic: str, address: int) -> Origin:
+        """Return the packet at an address, without the half bit, as the origin of a setting."""
+        return Origin(self.number(), self.core.time, mnemonic, address)
 
     def record_dense(
         self, packet: Packet, segment: int, values: NDArray[Any], starts: NDArray[np.int32]
@@ -215,8 +241,42 @@ class RowProvenance(ProvenanceRecords):
         c = cluster.number
         for pe, (accumulator, place) in enumerate(zip(source, target, strict=True)):
             value = self.state.accumulators[c, pe, accumulator].item()
-            sources = self.products.take(self.flat(c, pe, accumulator))
+            sources = self._sum_sources(c, pe, accumulator)
             self.output[c, pe, place] = self._step(cluster, run, op, value, sources)
+
+    def _sum_sources(self, cluster: int, pe: int, accumulator: int) -> Sources:
+        """Clear the record of an accumulator, and return a function that yields its sources.
+
+        These are the segments from which its weights and activations came, as settings, then its
+        partial sums and products.
+        """
+        return partial(self._with_segments, self.products.take(self.flat(cluster, pe, accumulator)))
+
+    def _with_segments(self, sources: Sources) -> Iterator[Source]:
+        data = list(sources())
+        chosen: dict[Extent, Source] = {}
+        for source in data:
+            parts = source.origin.sources() if source.origin is not None else ()
+            for part in parts:
+                if part.memory is not None:
+                    taken = self.segment(part.number, part.memory[0])
+                    if taken is not None:
+                        chosen.setdefault(taken.choice.value, taken.choice)
+        yield from chosen.values()
+        yield from data
+
+    def _out(self, run: Run) -> list[Source]:
+        """Return where the exe of a run stores its results, as a setting of the store."""
+        out, packet = run["out"], self.packets.get(run["order"])
+        shown: dict[str, Any] = {"base": Extent(self.memory.base + out["offset"])}
+        shown |= {"stride": out["stride"], "step": out["step"], "count": out["count"]}
+        shown |= {"pes": out["pes"], "element": ELEMENTS[out["element"]]}
+        if packet is None:
+            return [Source("out", self.number(), None, None, None, shown, setting=True)]
+        offset = packet - self.shape.address(0)
+        place = self.memory.base + offset + PACKET.size + SEGMENT.size * len(run["segments"])
+        origin = self._packet("exe", packet)
+        return [Source("out", self.number(), (place, OUT.size), None, origin, shown, setting=True)]
 
     def _ld_queue(
         self, cluster: Cluster, run: Run, op: Op, source: list[int], target: list[int]
@@ -272,7 +332,7 @@ class RowProvenance(ProvenanceRecords):
             return parts
         for pe in range(self.shape.pes):
             value = self.state.accumulators[c, pe, op["chained"]].item()
-            sources = self.products.take(self.flat(c, pe, op["chained"]))
+            sources = self._sum_sources(c, pe, op["chained"])
             origin = self._step(cluster, run, op, value, sources)
             parts[pe] = Source("sum", origin.number, None, None, origin, value)
         return parts
@@ -306,6 +366,7 @@ class RowProvenance(ProvenanceRecords):
         c, out = cluster.number, run["out"]
         base = self.memory.base + out["offset"]
         size = memory_type(ELEMENTS[out["element"]]).itemsize
+        settings = self._out(run)
         for pe, first in enumerate(source):
             place = c * self.shape.pes + pe
             if out["pes"] and place >= out["pes"]:
@@ -313,7 +374,8 @@ class RowProvenance(ProvenanceRecords):
             for number in range(out["count"]):
                 address = base + place * out["stride"] + (run["stored"] + number) * out["step"]
                 result = self._result(c, pe, first + number)
-                origin = self._step(cluster, run, op, result.value, partial(iter, [result]))
+                sources = partial(iter, [*settings, result])
+                origin = self._step(cluster, run, op, result.value, sources)
                 self.store_origins.setdefault(address, []).append((size, origin))
 
     def writers(self, number: int, address: int, size: int) -> Iterator[Origin]:

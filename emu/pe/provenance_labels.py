@@ -82,8 +82,10 @@ def _entry(records: ProvenanceRecords, name: str, index: Index) -> Origin | None
     value = getattr(state, name)[index].item()
     size = getattr(state, "weight_value" if what == "weight" else name).itemsize
     source = Source(what, number, (address, size), value=None if name == "weight_index" else value)
-    time, at = records.lds.get(number, (records.core.time, None))
-    return Origin(number, time, "ld", at, "", value, lambda: iter((source,)))
+    taken = records.segment(number, address)
+    time, at = (records.core.time, None) if taken is None else (taken.time, taken.ld)
+    sources = (source,) if taken is None else (taken.choice, source)
+    return Origin(number, time, "ld", at, "", value, partial(iter, sources))
 
 
 def _scalar(records: ProvenanceRecords, name: str, index: Index) -> Origin | None:

@@ -7,7 +7,7 @@ has the products that were added to it. Each place of an output queue has the st
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,16 @@ from macaw.emu.pe.product_log import ACTIVATION, COLUMNS, MAC, TIME, WEIGHT, Pro
 from macaw.emu.pe.unit_memory import UnitMemory
 
 Key = tuple[int, int, int]  # cluster, PE, place of the output queue
+
+
+class TakenSegment(NamedTuple):
+    """A segment that an ld has taken."""
+
+    address: int  # of its first byte in memory
+    size: int  # bytes
+    time: int
+    ld: int  # address of the instruction
+    choice: Source  # the setting that has chosen it: its packet
 
 
 class ProvenanceRecords(Origins):
@@ -42,7 +52,8 @@ class ProvenanceRecords(Origins):
         self.weights = np.full((count * self.shape.weight_queue, 2), -1, np.int64)
         self.activations = np.full((count * self.shape.input_buffer, 2), -1, np.int64)
         self.mac_at = np.full(self.shape.clusters, -1, np.int64)
-        self.lds: dict[int, tuple[int, int]] = {}  # by number of the announcement: time, ld
+        self.segments: dict[int, list[TakenSegment]] = {}  # by number of the announcement
+        self.packets: dict[int, int] = {}  # by order: address, without the half bit
         self.products = ProductLog(np.dtype(self.shape.value_type).itemsize)
         self.output: dict[Key, Origin] = {}
         self.store_origins: dict[int, list[tuple[int, Origin]]] = {}  # by address: bytes
@@ -55,6 +66,11 @@ class ProvenanceRecords(Origins):
         """Return the number of an accumulator, as counted through all PEs of the row."""
         width = self.state.accumulators.shape[-1]
         return (cluster * self.shape.pes + pe) * int(width) + accumulator
+
+    def segment(self, number: int, address: int) -> TakenSegment | None:
+        """Return the segment with the byte at `address` that an ld took at an announcement."""
+        taken = self.segments.get(number, ())
+        return next((x for x in taken if x.address <= address < x.address + x.size), None)
 
     def loads(
         self, owner: NDArray[Any], load: NDArray[Any]

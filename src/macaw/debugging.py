@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from macaw import api, arguments, files
 from macaw.arguments import check_arguments
 from macaw.asm.program import Program
+from macaw.debugger.commands.context import OtherRun
 from macaw.debugger.commands.interpreter import Interpreter
 from macaw.debugger.commands.line import CommandError
 from macaw.debugger.session import Session
@@ -26,7 +27,7 @@ from macaw.isa import reading
 from macaw.terminal import console
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -53,6 +54,10 @@ class DebuggerFiles:
     def read_array(self, path: str) -> NDArray[Any]:
         """Return the array in a .npy file. Raises `CommandError`."""
         return _raise_command_errors(lambda: files.read_array(path))
+
+    def read_arrays(self, path: str) -> dict[str, NDArray[Any]]:
+        """Return the arrays in a .npz file by name. Raises `CommandError`."""
+        return _raise_command_errors(lambda: files.read_archive(path))
 
     def write_array(self, path: str, array: NDArray[Any]) -> None:
         """Write an array as .npy; if that fails, the old file stays. Raises `CommandError`."""
@@ -171,6 +176,27 @@ def make_interpreter(
 
     session = _make_session(program, inputs, item, device, engine, pass_output)
     return Interpreter(session, DebuggerFiles([*protected, *program.read_files]), allow_shell)
+
+
+def run_names(differing: Iterable[str | None], sources: Sequence[str]) -> tuple[str, str]:
+    """Return names for two runs: their files where these have different names.
+
+    `differing` are the options that make the other run different, the first one names it.
+    """
+    other = next((Path(x).name for x in differing if x), "other")
+    this = Path(sources[0]).name if sources else "this"
+    return (this, other) if this != other else ("this", "other")
+
+
+def join_runs(
+    this: Interpreter, other: Interpreter, this_name: str = "this", other_name: str = "other"
+) -> None:
+    """Let lines of the first interpreter work on the second one as well, and compare both.
+
+    The runs share one request to stop, which Ctrl-C makes. The names head their answers.
+    """
+    other.session.share_interrupts(this.session)
+    this.context.other = OtherRun(other.session, other.execute_here, other_name, this_name)
 
 
 @contextlib.contextmanager

@@ -142,6 +142,31 @@ def read_array(path: str | os.PathLike[str]) -> NDArray[Any]:
     return array
 
 
+def read_archive(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
+    """Return the arrays in a .npz file by name; pickled objects are refused. Raises `InputError`.
+
+    The arrays together have at most as many bytes as a file may have.
+    """
+    import zipfile
+
+    import numpy as np
+
+    data = read_bytes(path)
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            size = sum(item.file_size for item in archive.infolist())
+        if size > reading.MOST_BYTES:
+            raise InputError(f"{path} has {size:,} bytes, more than {reading.MOST_BYTES:,}")
+        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in arrays.files}
+    except InputError:
+        raise
+    except Exception as error:  # numpy and zipfile raise many kinds on a damaged file
+        raise InputError(
+            f"{path} is no .npz file that can be read: {error}", "write it with numpy.savez"
+        ) from None
+
+
 def read_arrays(
     paths: Mapping[str, str | os.PathLike[str]],
 ) -> dict[str, NDArray[Any]]:

@@ -26,6 +26,11 @@ PUBLIC = {
     "values": "types and errors of values", "state_paths": "names of members",
     "causes": "", "causes.record": "the error", "causes.finder": "the record of a cause",
     "causes.cause_text": "causes as text", "causes.stalls": "waits as text",
+    "causes.against": "the way back to a first difference", "causes.against_text": "it as text",
+    "causes.references": "arrays to compare with", "comparison.first_difference": "of two sessions",
+    "comparison.paired_causes": "of two sessions", "comparison.subjects": "what is compared",
+    "comparison.observations": "the record of what differs",
+    "instruction_texts": "instructions as text", "where": "places in the source",
     "frame": "what the screen shows", "layout": "the user's choice of panels",
 }  # fmt: skip
 

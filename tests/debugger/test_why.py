@@ -13,7 +13,7 @@ from macaw.debugger.causes.record import CauseError
 from macaw.debugger.commands.interpreter import Interpreter
 from macaw.debugger.commands.text import answer_text
 from macaw.debugging import DebuggerFiles
-from tests.debugger.asked import only
+from tests.debugger.asked import inputs, only, settings
 from tests.debugger.programs import PROGRAMS, of_source, session
 
 pytestmark = pytest.mark.once
@@ -49,8 +49,11 @@ def test_a_word_leads_through_a_transfer_and_registers_to_the_data(engine):
     cause = only(run.why("y[0]"))
     assert (cause.value, cause.core, cause.how, cause.by) == (47, "dma", "transfer 1", "cp")
     assert cause.where.line == 11, "the dma.copy"
-    stored = only(cause.causes)
+    stored = only(inputs(cause))
     assert (stored.core, stored.how, stored.where.line, stored.value) == ("cp", "sw", 9, 47)
+    assert stored.instruction == "sw a3, 0(a4)"
+    said = settings(cause)["description"]
+    assert said == "dst=y[0], src=0x80000008 <result>, row_bytes=4, rows=1"
     registers = {item.role: item for item in stored.causes}
     added = registers["rs2"]
     assert (added.name, added.how, added.value, added.where.line) == ("cp.a3", "addi", 47, 7)
@@ -100,7 +103,7 @@ def test_what_was_set_by_hand_begins_there():
     run.stepi(5)
     run.set("cp.a3", 100)
     run.cont()
-    stored = only(only(run.why("y[0]")).causes)
+    stored = only(inputs(only(run.why("y[0]"))))
     added = next(item for item in stored.causes if item.role == "rs2")
     assert (added.value, added.how) == (105, "addi")
     begin = next(item for item in added.causes if not item.setting)
@@ -128,7 +131,7 @@ def test_memory_and_later_values_after_an_edit():
     run.set("cp.a1", 3)
     run.cont()
     assert run.read("y[0]") == 6 * 9 + 5, "the product was done before"
-    stored = only(only(run.why("y[0]")).causes)
+    stored = only(inputs(only(run.why("y[0]"))))
     added = next(item for item in stored.causes if item.role == "rs2")
     product = next(item for item in added.causes if not item.setting)
     one, two = product.causes
@@ -188,7 +191,7 @@ def test_what_has_no_cause_is_said():
 def test_what_came_through_a_window_leads_to_who_gave_it():
     run = session("nnp_mlp")
     run.cont()
-    end = only(only(run.why("y[0, 0]")).causes)
+    end = only(inputs(only(run.why("y[0, 0]"))))
     assert (end.how, end.name, end.core, end.ends) == ("v_wr", "netout of nnp", "nnp", False)
 
 
@@ -230,7 +233,7 @@ def computed(cause, seen):
     seen.setdefault(cause.how, set()).add(cause.name)
     if cause.ends:
         return cause.value
-    settings = {item.role: item.value for item in cause.causes if item.setting}
+    said = settings(cause)
     causes = [(item.role, computed(item, seen)) for item in cause.causes if not item.setting]
     if cause.how == "mac":
         (_, weight), (_, activation) = causes
@@ -238,10 +241,10 @@ def computed(cause, seen):
     if cause.how == "spu" and source_of(cause)[1] == "nonsf,":
         return sum(value for _, value in causes)
     ((_, value),) = causes
-    if settings == {"activation": "relu"}:
+    if said == {"activation": "relu"}:
         return max(value, 0)
     if cause.how == "spu":
-        shift = settings["shift"]
+        shift = said["shift"]
         low, rest = value >> shift, value & (1 << shift) - 1
         half = 1 << shift - 1
         low += rest > half or (rest == half and low & 1)
@@ -259,15 +262,16 @@ def test_a_logit_is_its_causes(digits):
     some = sorted(int(name.split(", ")[1][:-1]) for name in seen["input"])
     assert len(some) > 10
     assert all(images[0, pixel] for pixel in some), "zeros take no part"
-    weights = {name.split("<")[1].split("+")[0].rstrip(">") for name in seen["program"]}
+    names = {name.split("<")[-1].split("+")[0].rstrip(">") for name in seen["program"]}
+    weights = {name.split("[")[0] for name in names}
     assert weights == {"w1", "b1", "w2", "b2", "w3", "b3"}
     assert {"st", "mac", "spu", "ld", "transfer 9", "transfer 8", "transfer 6"} <= set(seen)
 
 
 def test_the_products_of_a_logit(digits):
     """Each weight that is not 0 times each activation that is not, and the bias."""
-    stored = only(only(digits.why("y[0, 3]")).causes)
-    total = only(stored.causes)
+    stored = only(inputs(only(digits.why("y[0, 3]"))))
+    total = only(inputs(stored))
     products = [item for item in total.causes if item.role == "product"]
     w3 = np.load(PROGRAMS / "digits_mlp" / "w3.npy")
     column = w3[3] if w3.shape[0] == 10 else w3[:, 3]
@@ -280,7 +284,7 @@ def test_the_products_of_a_logit(digits):
     assert [tuple(x.value for x in item.causes) for item in products] == wanted
     assert all(source_of(item)[0] == "mac" for item in products)
     for item in products:  # the address that is named holds the weight
-        weight = only(item.causes[0].causes)
+        weight = only(inputs(item.causes[0]))
         assert weight.how == "program"
         byte = digits.device.memory.peek(int(weight.name.split()[0], 16), 1)
         assert np.frombuffer(byte, np.int8)[0] == weight.value
@@ -300,12 +304,13 @@ again:  addi a0, a0, 1
 """
 
 
-def test_a_value_of_many_steps_has_its_limits():
+def test_a_value_of_many_steps_has_its_limits(monkeypatch):
     run = Interpreter(of_source(LOOP), DebuggerFiles())
     run.execute("break 7")
     run.execute("continue")
+    monkeypatch.setattr("macaw.debugger.commands.why.MOST_LINES", 100)
     answer = run.execute("why a0 depth 200")
-    assert (len(answer.lines), answer.lines[-1]) == (401, "... less depth shows less")
+    assert (len(answer.lines), answer.lines[-1]) == (101, "... less depth shows less")
     deepest = json.loads(json.dumps(answer.json()))["data"][0]
     for _ in range(200):
         deepest = next(x for x in deepest["causes"] if not x["setting"])
@@ -327,21 +332,21 @@ def test_an_answer_has_a_bounded_number_of_causes(digits, monkeypatch):
 def test_the_settings_of_a_step(digits):
     """A requantised activation: by which shift, who set it, and at which line it stands."""
     text = (PROGRAMS / "digits_mlp" / "digits_mlp.s").read_text("utf-8").splitlines()
-    stored = only(only(digits.why("mem[hidden2].i8")).causes)
-    requantised = only(stored.causes)
+    stored = only(inputs(only(digits.why("mem[hidden2].i8"))))
+    requantised = only(inputs(stored))
     (shift,) = [item for item in requantised.causes if item.setting]
     assert (shift.role, shift.value, shift.how, shift.core) == ("shift", 7, "config", "pe[0]")
     assert text[shift.where.line - 1].split() == ["config", "ib=2,", "finish2"]
     relu = next(x for x in requantised.causes if not x.setting)
     assert [(x.role, x.value) for x in relu.causes if x.setting] == [("activation", "relu")]
-    cause = only(shift.causes)
+    cause = only(inputs(shift))
     while not cause.ends:
         assert cause.value == 7
-        cause = only(cause.causes)
+        cause = only(inputs(cause))
     assert "finish2, activation=relu, shift=7" in text[cause.where.line - 1]
     line = next(x for x in lines([requantised]) if x.startswith("  with"))
     assert line.startswith("  with shift = 7 of 0x80000873 <finish2+5> ")
-    assert f"digits_mlp.s:{cause.where.line}: pe[0] config at cycle " in line
+    assert f"digits_mlp.s:{cause.where.line}: pe[0] config ib=2 at cycle " in line
 
 
 def test_the_command(digits):
@@ -349,10 +354,13 @@ def test_the_command(digits):
     answer = run.execute("why y[0, 3] depth 2")
     text = answer_text(answer).splitlines()
     assert text[0].startswith(f"y[0, 3] = {digits.read('y[0, 3]')}: dma transfer 9 of cp at cycle ")
-    assert text[1].startswith("  copied from logits[0, 3] = ")
-    assert text[2].lstrip().startswith("result = ")
+    assert text[1].startswith("  with description = dst=y[0, 0], src=logits[0, 0], row_bytes=800")
+    assert text[2].startswith("  copied from logits[0, 3] = ")
+    assert text[3].lstrip().startswith("with out = base=logits[0, 0], stride=4, step=40")
+    assert text[4].lstrip().startswith("result = ")
     record = json.loads(json.dumps(answer.json()))["data"][0]
-    assert record["causes"][0]["causes"][0]["deeper"] is True
+    assert record["causes"][1]["causes"][1]["deeper"] is True
+    assert record["instruction"] == "dma.copy zero, a0"
     assert record["where"]["line"] == 195
     for line in ("why", "why nothing", "why 3", "why y[0, 3] depth 0"):
         assert run.execute(line).kind == "error"

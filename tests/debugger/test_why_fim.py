@@ -78,7 +78,7 @@ def test_an_element_of_a_product(folder, element, row, column, arrange):
     a, b = numbers(folder, "a"), numbers(folder, "b")
     wanted = sorted([*a[row].astype(float), *b[:, column].astype(float)])
     assert sorted(value for _, value in seen) == wanted
-    operation = only(cause.causes)
+    operation = only(inputs(cause))
     while "arrange" not in settings(operation):
         operation = only(inputs(operation))
     assert settings(operation)["arrange"] == arrange

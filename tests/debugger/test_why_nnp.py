@@ -164,9 +164,9 @@ def test_the_steps_and_their_settings(chains):
     assert weight.name == "nnp.MatrixRf[3][2, 0]"
     assert (weight.value, number.value) == (MATRIX[0, 2, 0], VECTORS[0, 0])
     assert weight.how == "m_wr"
-    assert [x.role for x in only(weight.causes).causes if x.setting] == ["rows", "cols"]
+    assert [x.role for x in only(inputs(weight)).causes if x.setting] == ["rows", "cols"]
     text = list(lines([cause], 1))
-    assert text[1].strip().startswith("with rows = 1: nnp s_wr at cycle ")
+    assert text[1].strip().startswith("with rows = 1: nnp SetRows 1 at cycle ")
 
 
 def test_registers_of_the_core(chains):
@@ -175,9 +175,9 @@ def test_registers_of_the_core(chains):
     assert (rows.value, rows.how, place_of(rows).line) == (1, "s_wr", 4)
     (cols,) = chains.why("nnp.cols")
     assert (cols.value, cols.how, cols.role) == (1, "message", "nnp.cols")
-    word = only(cols.causes)
+    word = only(inputs(cols))
     assert (word.role, word.core, word.how) == ("message", "dma", "transfer 1")
-    assert only(word.causes).how == "program"
+    assert only(inputs(word)).how == "program"
     (valid,) = chains.why("nnp.valid")
     assert (valid.value, valid.how) == (1, "begin")
     assert [x.value for x in chains.why("nnp.add_sub_vrf0[2]")] == OPERAND.tolist()
@@ -217,9 +217,9 @@ numbers:.float16 1, -2, 3, -4, 5, 6, 7, 8
     left = run.why("nnp.net_out[0]")
     assert [(x.how, x.value) for x in left] == [("v_wr", 1), ("v_wr", 0), ("v_wr", 3), ("v_wr", 0)]
     (came,) = run.why("nnp.net_in[0]")
-    piece = only(came.causes)
+    piece = only(inputs(came))
     assert (piece.core, piece.how) == ("dma", "transfer 1")
-    end = only(piece.causes)
+    end = only(inputs(piece))
     assert end.value == np.array([5, 6, 7, 8], np.float16).tobytes().hex()
 
 

@@ -106,8 +106,8 @@ def test_a_reduction_is_of_all_pes_of_its_cluster(kind, chained):
         cause = only(run.why(f"y[{4 * cluster}]"))
         wanted = combine(SUMS[4 * cluster : 4 * cluster + 4].tolist())
         assert computed(cause, ends) == cause.value == wanted
-        stored = only(cause.causes)
-        reduced = only(stored.causes)
+        stored = only(inputs(cause))
+        reduced = only(inputs(stored))
         assert (reduced.how, reduced.value, len(inputs(reduced))) == ("spu", wanted, 4)
         assert settings(reduced) == {"reduction": kind}
         weights = [value for name, value in ends if "<w" in name]
@@ -127,7 +127,7 @@ def test_the_scalar_unit_combines_reductions(kind):
         one = combine(SUMS[4 * cluster : 4 * cluster + 4].tolist())
         cause = only(run.why(f"y[{4 * cluster}]"))
         assert computed(cause, []) == cause.value == combine([one, one])
-        taken = only(only(cause.causes).causes)
+        taken = only(inputs(only(inputs(cause))))
         assert [(x.role, x.value, x.how) for x in taken.causes] == [("reduced", one, "spu")] * 2
 
 

@@ -1,7 +1,7 @@
 """Transcripts of sessions: files of command lines, each followed by what it answers.
 
 The first line names a program (a source beside the transcript, or a golden folder), and may allow
-the shell: `# hello --allow-shell`.
+the shell: `# hello --allow-shell`. `--against FILE` names the program of another run beside it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 from macaw import api
 from macaw.debugger.commands.text import answer_text
-from macaw.debugging import make_interpreter
+from macaw.debugging import join_runs, make_interpreter
 from tests.debugger.programs import PROGRAMS, loaded
 
 FOLDER = Path(__file__).parent / "transcripts"
@@ -31,6 +31,7 @@ class Transcript:
         self.head, *rows = path.read_text("utf-8").splitlines()
         self.program, *options = self.head.removeprefix("# ").split()
         self.allows_shell = "--allow-shell" in options
+        self.other = options[options.index("--against") + 1] if "--against" in options else ""
         self.answered = []  # lines, and the first line of what they answer
         for row, behind in zip(rows, [*rows[1:], ""], strict=True):
             if row.startswith(PROMPT):
@@ -39,7 +40,8 @@ class Transcript:
 
     def prepare(self, folder):
         """Bring the program, and what the lines name, into a folder."""
-        for path in (*_files(self.program), *FOLDER.glob("*.script")):
+        others = [FOLDER / self.other] if self.other else []
+        for path in (*_files(self.program), *others, *FOLDER.glob("*.script")):
             shutil.copy(path, folder)
 
     def interpreter(self, streams=None):
@@ -47,7 +49,11 @@ class Transcript:
         source, *_ = _files(self.program)
         inputs = {} if source.parent == FOLDER else loaded(self.program)[1]
         program = _assembled(self.program, source.name)
-        return make_interpreter(program, inputs, allow_shell=self.allows_shell, streams=streams)
+        run = make_interpreter(program, inputs, allow_shell=self.allows_shell, streams=streams)
+        if self.other:
+            other = make_interpreter(_assembled(self.other, self.other), inputs)
+            join_runs(run, other, source.name, self.other)
+        return run
 
     def golden(self, answers, outputs):
         """The text of the file: below each line what the program has written, and the answer."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from macaw.commands.options import engine_option, load_program, program_options
+from macaw.commands.options import engine_option, load_program, name_file_pairs, program_options
 from macaw.errors import EXIT_FAILURE, EXIT_SUCCESS, InputError
 
 if TYPE_CHECKING:
@@ -47,6 +47,34 @@ def _gdb_port(_context: click.Context, _option: click.Parameter, value: str | No
     help="Debug item N of the batch axis; default 0.",
 )
 @engine_option("The engine, fast or reference; results are the same.")
+@click.option(
+    "--against",
+    "other_sources",
+    multiple=True,
+    type=click.Path(),
+    metavar="FILE",
+    help="Run FILE (another version of the program) beside it, and compare both runs.",
+)
+@click.option(
+    "--against-input",
+    "other_inputs",
+    multiple=True,
+    callback=name_file_pairs,
+    metavar="NAME=FILE",
+    help="Compare with a run that has this input instead.",
+)
+@click.option(
+    "--against-device",
+    "other_device",
+    metavar="FILE",
+    help="Compare with a run on this device.",
+)
+@click.option(
+    "--against-engine",
+    "other_engine",
+    metavar="ENGINE",
+    help="Compare with a run of this engine.",
+)
 @click.option(
     "-x",
     "scripts",
@@ -89,6 +117,10 @@ def command(
     device: str | None,
     choice: WarningChoice | None,
     engine: str,
+    other_sources: tuple[str, ...],
+    other_inputs: dict[str, str],
+    other_device: str | None,
+    other_engine: str | None,
     scripts: tuple[str, ...],
     lines: tuple[str, ...],
     batch: bool,
@@ -105,6 +137,8 @@ def command(
     """
     if gdb is not None and (batch or as_json or plain or scripts or lines):
         raise click.UsageError("--gdb goes with none of --batch, --json, --plain, -x and -e")
+    if gdb is not None and (other_sources or other_inputs or other_device or other_engine):
+        raise click.UsageError("--gdb serves one run, it goes with none of --against...")
     has_screen = not (batch or as_json or plain or gdb is not None) and _is_screen()
 
     def load() -> Interpreter:
@@ -129,6 +163,21 @@ def command(
     from macaw import debugging
 
     interpreter = load()
+    if other_sources or other_inputs or other_device or other_engine:
+        from macaw import files
+
+        other = debugging.make_interpreter(
+            load_program(other_sources or sources, other_device or device, choice=choice),
+            files.read_arrays(inputs | other_inputs),
+            item=item,
+            device=other_device or device,
+            engine=other_engine or engine,
+            protected=[*other_sources, *other_inputs.values()],
+        )
+        names = debugging.run_names(
+            (*other_sources, *other_inputs.values(), other_device, other_engine), sources
+        )
+        debugging.join_runs(interpreter, other, *names)
     first = [*(f"source '{path}'" for path in scripts), *lines]
     if batch or as_json:
         if not first:

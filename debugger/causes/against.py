@@ -1,0 +1,187 @@
+"""Walks back from a wrong value to the first named place whose value disagrees with a reference.
+
+The walk follows the causes of the value. Where a reference covers a cause, both are compared. From
+a cause that differs, the walk continues until it meets causes that are compared. If one of these
+differs too, it goes on from there. If none does, the mistake is in the steps between: their
+instructions and settings are the answer.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from macaw.debugger.causes.finder import Cause, CauseFinder
+from macaw.debugger.causes.record import CauseError
+from macaw.debugger.causes.references import Comparison, Reference, Verdict
+
+if TYPE_CHECKING:
+    from macaw.debugger.causes.why import Causes
+
+MOST = 50_000  # causes that one walk visits
+
+
+@dataclass
+class Step:
+    """An instruction or transfer on the way, with its settings; `count` values were made by it."""
+
+    cause: Cause
+    settings: dict[Any, Cause] = field(default_factory=dict)
+    count: int = 1
+
+
+@dataclass
+class Agreement:
+    """Values on the way that are equal to one reference."""
+
+    reference: Reference
+    elements: list[str] = field(default_factory=list)  # the names of the first ones
+    count: int = 0
+    last: Cause | None = None  # of the latest
+
+
+@dataclass
+class Stage:
+    """A value that differs from its reference, and what lies between it and the next stage."""
+
+    cause: Cause
+    verdict: Verdict
+    steps: list[Step] = field(default_factory=list)  # from the value back
+    agreements: list[Agreement] = field(default_factory=list)
+    unknown: list[Cause] = field(default_factory=list)  # ends that no reference covers
+    # Bytes that nobody wrote, each with what was written next to them.
+    unwritten: list[tuple[Cause, list[Cause]]] = field(default_factory=list)
+
+
+@dataclass
+class Walk:
+    """The stages from the wrong value back to the first one that differs; none if it is right."""
+
+    stages: list[Stage]
+    checked: Verdict | None = None  # of the value itself, if it is right
+    is_complete: bool = True  # False: the walk visited as many causes as it may
+
+    @property
+    def first(self) -> Stage:
+        """The earliest stage: what lies between it and values that agree is to blame."""
+        return self.stages[-1]
+
+
+def walk_back(
+    search: Causes, text: str, references: Sequence[Reference], within: float = 0.0
+) -> Walk:
+    """Return the way from the value of an expression back to the first place that disagrees.
+
+    `search` finds causes in the session. `references` are the arrays to compare with; one of them
+    must cover the value. Raises `CauseError`, `ExpressionError`.
+    """
+    finder = search.finder()
+    comparison = Comparison(finder.record, references, within)
+    walk = Walk([])
+    starts = search.causes_of(text, finder)
+    verdicts = [(cause, comparison.verdict(cause)) for cause in starts]
+    checked = [verdict for _, verdict in verdicts if verdict is not None]
+    if not checked:
+        raise CauseError(f"no array says what {text} should be")
+    wrong = next(((x, y) for x, y in verdicts if y is not None and not y.equal), None)
+    if wrong is None:
+        walk.checked = checked[0]
+        return walk
+    cause, verdict = wrong
+    while True:
+        stage = Stage(cause, verdict)
+        walk.stages.append(stage)
+        following = _between(_narrowed(finder, stage), stage, comparison.verdict, walk)
+        if following is None:
+            for end in (stage.cause, *stage.unknown):
+                if end.how == "begin" and end.memory is not None:
+                    stage.unwritten.append((end, list(finder.neighbours(*end.memory))))
+            return walk
+        cause, verdict = following
+
+
+def _narrowed(finder: CauseFinder, stage: Stage) -> Cause:
+    """Return the cause of the first wrong element alone, if the stage's value has several."""
+    cause, verdict = stage.cause, stage.verdict
+    item = verdict.reference
+    if cause.memory is None or item.memory is None or verdict.count == 1:
+        return cause
+    wide = item.dtype.itemsize
+    address = item.memory[0] + verdict.first * wide
+    before, value = cause.version + 1, verdict.found
+    for one in finder.memory(cause.role, address, wide, before, value):
+        stage.cause = one
+        return one
+    return cause
+
+
+def _between(
+    start: Cause, stage: Stage, judge: Callable[[Cause], Verdict | None], walk: Walk
+) -> tuple[Cause, Verdict] | None:
+    """Fill a stage with what lies between its value and the nearest causes that are compared.
+
+    Return the nearest cause that differs, with its verdict; None if all agree.
+    """
+    steps: dict[Any, Step] = {}
+    agreements: dict[str, Agreement] = {}
+    seen: set[Any] = set()
+    wrong = None
+    waiting = deque([start])
+    visited = 0
+    while waiting:
+        cause = waiting.popleft()
+        visited += 1
+        if visited > MOST:
+            walk.is_complete = False
+            break
+        _add_step(steps, cause)
+        for item in cause.causes:
+            if item.setting and item.how != "instruction":
+                _add_setting(steps, cause, item)
+            for one in item.causes if item.setting else (item,):
+                key = one.core, one.how, one.cycle, one.name, one.memory, one.version, one.where
+                if key in seen and (one.memory or one.place):
+                    continue
+                seen.add(key)
+                verdict = None if item.setting else judge(one)
+                if verdict is None and not one.ends:
+                    waiting.append(one)
+                elif verdict is None:
+                    stage.unknown.append(one)
+                elif verdict.equal:
+                    _add_agreement(agreements, verdict, one)
+                elif wrong is None:
+                    wrong = one, verdict
+    stage.steps = list(steps.values())
+    stage.agreements = list(agreements.values())
+    return wrong
+
+
+def _key(cause: Cause) -> Any:
+    where = cause.where
+    return cause.core, cause.how, cause.instruction, where and (where.address, where.file)
+
+
+def _add_step(steps: dict[Any, Step], cause: Cause) -> None:
+    """Add a cause to the steps; causes of one instruction are one step."""
+    step = steps.get(_key(cause))
+    if step is None:
+        steps[_key(cause)] = Step(cause)
+    else:
+        step.count += 1
+
+
+def _add_setting(steps: dict[Any, Step], cause: Cause, item: Cause) -> None:
+    """Add a setting to the step of a cause, once for each place that makes it."""
+    steps[_key(cause)].settings.setdefault((item.role, item.name, _key(item)), item)
+
+
+def _add_agreement(agreements: dict[str, Agreement], verdict: Verdict, cause: Cause) -> None:
+    item = agreements.setdefault(verdict.reference.name, Agreement(verdict.reference))
+    item.count += verdict.count
+    if len(item.elements) < 3 and verdict.name not in item.elements:
+        item.elements.append(verdict.name)
+    if item.last is None or (cause.cycle or -1) > (item.last.cycle or -1):
+        item.last = cause

@@ -1,0 +1,252 @@
+"""Compares the values of a run with arrays that say what named places should contain.
+
+A place is a tensor or an array of a part, another expression for memory or for a core's state, a
+window (the stream of bytes that passes it) or a transfer (the bytes that it moves, in order).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.debugger.causes.record import CauseError
+from macaw.debugger.expressions import ExpressionError
+from macaw.debugger.values import differences
+
+if TYPE_CHECKING:
+    from macaw.debugger.causes.finder import Cause
+    from macaw.debugger.causes.record import RunRecord
+    from macaw.debugger.session import Session
+
+TRANSFER = re.compile(r"transfer\s*(\d+)")
+
+
+@dataclass(frozen=True)
+class Reference:
+    """An array that says what a place should contain; one of the four kinds of place is given."""
+
+    name: str  # as the user named the place
+    source: str  # the file of the array
+    array: NDArray[Any]
+    dtype: np.dtype[Any]  # of the elements at the place
+    memory: tuple[int, int] | None = None  # address, bytes
+    state: tuple[str, str, int, int] | None = None  # core, field, first byte, bytes
+    window: str = ""  # its name and core
+    transfer: str = ""  # `transfer 3`
+
+    def element(self, number: int) -> str:
+        """Return the name of an element, which is counted through the whole array."""
+        if not self.array.shape:
+            return self.name
+        at = np.unravel_index(number, self.array.shape)
+        return f"{self.name}[{', '.join(str(int(x)) for x in at)}]"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How a value on the way compares with a reference.
+
+    `first` is the number of the first element that differs; if none differs, of the first one that
+    was compared.
+    """
+
+    reference: Reference
+    equal: bool
+    count: int  # elements that were compared
+    wrong: int  # of these, elements that differ
+    first: int
+    found: Any  # the value of element `first`; None if only some of its bytes were compared
+    expected: Any
+
+    @property
+    def name(self) -> str:
+        """The name of element `first`."""
+        return self.reference.element(self.first)
+
+
+def reference(session: Session, name: str, source: str, array: NDArray[Any]) -> Reference:
+    """Return the reference for the place that `name` means in a session's program.
+
+    Raises `CauseError` if it means no place, or if the array does not fit it.
+    """
+    if array.dtype.kind not in "biuf" or not array.size:
+        raise CauseError(f"{source} holds no numbers")
+    match = TRANSFER.fullmatch(name)
+    if match is not None:
+        return Reference(name, source, array, array.dtype, transfer=f"transfer {match[1]}")
+    windows = {
+        f"{row.name} of {core.name}": row.element(session.device.config)
+        for core in session.device.order
+        for row in core.table.windows
+    }
+    named = [x for x in windows if name in (x, x.split()[0], ".".join(reversed(x.split(" of "))))]
+    if len(named) == 1:
+        dtype = np.dtype(windows[named[0]] or array.dtype)
+        return Reference(name, source, array, dtype, window=named[0])
+    if named:
+        raise CauseError(f"{name} may be {', '.join(named)}")
+    try:
+        expression = session.expression(name)
+        value = np.asarray(expression.value())
+    except (ExpressionError, ValueError) as error:
+        raise CauseError(f"{name} is no place to compare with {source}: {error}") from None
+    if expression.target is None or value.dtype.kind not in "biuf":
+        raise CauseError(f"{name} is no place to compare with {source}: it names no numbers")
+    if value.size != array.size or (value.ndim > 1 and value.shape != array.shape):
+        if name.endswith("]"):  # an element of a tensor: the array may be for the tensor
+            name, value = _whole(session, name, value)
+        raise CauseError(f"{name} is {kind_of(value)}, {source} holds {kind_of(array)}")
+    access, indices = expression.target
+    if access.extent is not None:
+        memory = access.extent(*indices())
+        dtype = value.dtype
+        if value.size and memory[1] != value.nbytes:  # a number in memory is a plain int
+            dtype = np.dtype(f"{value.dtype.kind}{memory[1] // value.size}")
+        shaped = array.reshape(value.shape)
+        return Reference(name, source, shaped, dtype, memory=memory)
+    if access.field_range is None or len(access.cores) != 1:
+        raise CauseError(f"{name} is no place to compare with {source}: it is no single place")
+    (core,) = access.cores
+    field, first, size = access.field_range(*indices())
+    dtype = np.dtype(f"{value.dtype.kind}{max(1, size // value.size)}")
+    return Reference(name, source, array, dtype, state=(core, field, first, size))
+
+
+def _whole(session: Session, name: str, value: NDArray[Any]) -> tuple[str, NDArray[Any]]:
+    """Return the tensor of which an expression names elements, with its value, if it is one."""
+    head = name.partition("[")[0].strip()
+    try:
+        whole = np.asarray(session.read(head))
+    except (ExpressionError, ValueError):
+        return name, value
+    return (head, whole) if whole.dtype.kind in "biuf" else (name, value)
+
+
+def kind_of(array: NDArray[Any]) -> str:
+    """Return the type and the shape of an array as text: `int32, 4 x 4`."""
+    sides = " x ".join(map(str, array.shape))
+    return f"{array.dtype}, {sides}" if sides else str(array.dtype)
+
+
+class Comparison:
+    """Compares causes with references. `within` is the greatest difference that counts as equal."""
+
+    def __init__(
+        self, record: RunRecord, references: Iterable[Reference], within: float = 0.0
+    ) -> None:
+        self.record = record
+        self.references = tuple(references)
+        self.within = within
+
+    def verdict(self, cause: Cause) -> Verdict | None:
+        """Return how the value of a cause compares; None if no reference covers it."""
+        for item in self.references:
+            place = self._offset(item, cause)
+            if place is None:
+                continue
+            offset, size = place
+            data = self._data(cause, offset, size, item)
+            if data is not None:
+                return data
+        return None
+
+    def _offset(self, item: Reference, cause: Cause) -> tuple[int, int] | None:
+        """Return the first byte of a cause's value within a reference, and the number of bytes."""
+        if cause.memory is not None:
+            address, size = cause.memory
+            if item.memory is not None:
+                begin = address - item.memory[0]
+                return (begin, size) if 0 <= begin <= item.memory[1] - size else None
+            if item.transfer:
+                return self._moved(item, cause)
+            if item.window:
+                passed = self.record.passed(cause.version)
+                if passed is not None and passed[0] == item.window:
+                    access = self.record.window_access(cause.version)
+                    assert access is not None
+                    return passed[1] + address - access.address, size
+            return None
+        if item.state is None or cause.place is None:
+            return None
+        core, place = cause.place
+        name, field, first, size = item.state
+        begin = place.first - first
+        fits = (core, place.field) == (name, field) and 0 <= begin <= size - place.size
+        return (begin, place.size) if fits and place.size else None
+
+    def _moved(self, item: Reference, cause: Cause) -> tuple[int, int] | None:
+        """Return the place of a cause's bytes among all bytes of the transfer that wrote them."""
+        if cause.how != item.transfer or cause.memory is None:
+            return None
+        address, size = cause.memory
+        before = 0
+        for write in self.record.writes_of(cause.core):
+            origins = self.record.origins(write, write.address, write.size)
+            if origins and origins[0].what == item.transfer:
+                if write.number == cause.version:
+                    return before + address - write.address, size
+                before += write.size
+        return None
+
+    def _data(self, cause: Cause, offset: int, size: int, item: Reference) -> Verdict | None:
+        wide = item.dtype.itemsize
+        low, high = offset // wide, -(-(offset + size) // wide)
+        if high > item.array.size:
+            return None
+        expected = item.array.reshape(-1)[low:high]
+        data = None
+        if cause.memory is not None and item.memory is not None:  # whole elements
+            offset, size = low * wide, (high - low) * wide
+            data = self.record.data(item.memory[0] + offset, size, cause.version + 1)
+        elif cause.memory is not None:
+            data = self.record.data(*cause.memory, cause.version + 1)
+        elif isinstance(cause.value, str):
+            data = _from_hex(cause.value)
+        if data is None and isinstance(cause.value, int | float | np.generic) and high == low + 1:
+            found = np.asarray([cause.value])
+        elif data is None or len(data) != size:
+            return None
+        elif offset % wide or size % wide:
+            return _of_bytes(item, low, data, offset - low * wide)
+        else:
+            found = np.frombuffer(data, item.dtype)
+        wrong = self._differ(found, expected)
+        first = int(wrong[0]) if len(wrong) else 0
+        return Verdict(
+            item, not len(wrong), high - low, len(wrong), low + first,
+            found[first].item(), expected[first].item(),
+        )  # fmt: skip
+
+    def _differ(self, found: NDArray[Any], expected: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the numbers of the elements that differ by more than is allowed."""
+        wrong = differences(found, expected).reshape(-1)
+        if not self.within or not len(wrong):
+            return wrong
+        with np.errstate(all="ignore"):
+            distance = np.abs(found[wrong].astype(float) - expected[wrong].astype(float))
+        return np.asarray(wrong[~(distance <= self.within)])
+
+
+def _of_bytes(item: Reference, low: int, data: bytes, inside: int) -> Verdict | None:
+    """Return the verdict on some bytes of elements, from byte `inside` of element `low` on."""
+    with np.errstate(all="ignore"):
+        flat = item.array.reshape(-1)[low:].astype(item.dtype).tobytes()
+    wanted = flat[inside : inside + len(data)]
+    if len(wanted) != len(data):
+        return None
+    wrong = [at for at in range(len(data)) if data[at] != wanted[at]]
+    first = low + (inside + wrong[0]) // item.dtype.itemsize if wrong else low
+    expected = item.array.reshape(-1)[first].item()
+    return Verdict(item, not wrong, 1, int(bool(wrong)), first, None, expected)
+
+
+def _from_hex(text: str) -> bytes | None:
+    try:
+        return bytes.fromhex(text)
+    except ValueError:
+        return None

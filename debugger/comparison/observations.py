@@ -1,0 +1,206 @@
+"""Observes one of two runs that are compared, on a device of its own with the reference engine.
+
+The session's device does not move. The observed run begins at the session's present position, with
+its present state.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from macaw.debugger.comparison.subjects import (
+    CYCLES,
+    MEMORY,
+    PACKETS,
+    REGISTERS,
+    TRANSFERS,
+    Subject,
+)
+from macaw.emu.device import Device
+from macaw.emu.engines import ENGINES
+from macaw.emu.faults import Fault
+
+if TYPE_CHECKING:
+    from macaw.debugger.history import Position
+    from macaw.debugger.session import Session
+    from macaw.emu.core import Core, Event
+    from macaw.emu.faults import Stop
+
+# Of a packet, what the program says; the rest is the progress of the core that reads it.
+_PACKET = ("address", "mnemonic", "buffer", "shift", "last", "clusters", "segments", "out")
+_TRANSFER = ("dst", "src", "row_bytes", "rows", "dst_stride", "src_stride")
+_KINDS = {
+    REGISTERS: ("instruction",),
+    PACKETS: ("packet",),
+    TRANSFERS: ("begin",),
+    CYCLES: ("instruction", "packet", "begin"),
+}
+
+
+@dataclass(slots=True)
+class Observation:
+    """Something that a run did, to be compared with what the other run did instead.
+
+    `stream` numbers separately what can be compared: the k-th item of a stream in one run belongs
+    to the k-th item of the same stream in the other run.
+    """
+
+    stream: Any  # the core; of memory: the area, see `Write`
+    item: Any
+    time: int
+    core: str
+    address: int | None  # the instruction that the core was executing
+    position: Position  # at which a session sees it
+
+
+@dataclass(slots=True)
+class Write(Observation):
+    """A write to memory: `item` are its bytes, `first` the offset of the first one in the area."""
+
+    first: int = 0
+
+
+class ObservedRun:
+    """A run that is observed by one subject, and what it has done so far."""
+
+    def __init__(
+        self,
+        session: Session,
+        subject: Subject,
+        pause: Callable[[], bool],
+        engine: str = ENGINES[-1],
+        fields: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+    ) -> None:
+        """Prepare to run from the session's present; the run stops when `pause` returns True.
+
+        `fields` names by core what is compared if the subject is registers (`registers`).
+        """
+        self.session = session
+        self.subject = subject
+        self.fields = fields
+        self.items: list[Observation] = []
+        self.stop: Stop | None = None  # the end of the run
+        self.interrupted = False
+        self.device = Device(session.device.config, engine=engine)
+        self.device.load(session.program)
+        self.device.restore(session.device.snapshot())
+        self.device.pause = pause
+        self._at: dict[str, int] = {}
+        self._announced: list[tuple[Event, int, int]] = []  # writes that may not be in memory yet
+        self.device.listen(self._hear)
+
+    @property
+    def over(self) -> bool:
+        """Whether the run has ended."""
+        return self.stop is not None
+
+    def advance(self, cycle: int) -> None:
+        """Run to a cycle, or to the end of the program."""
+        if self.over:
+            return
+        stop = self.device.run(until=cycle)
+        self._read_written()
+        if stop.reason == "interrupt":
+            self.interrupted = True
+        elif stop.reason != "cycle limit":
+            self.stop = stop
+            if self.subject.kind == REGISTERS:
+                for name in sorted(self.subject.cores & self._at.keys()):
+                    self._add_registers(self.device.cores[name])
+
+    def _hear(self, event: Event) -> None:
+        self._read_written()
+        core, kind, values = event.core, event.kind, event.values
+        if self.subject.kind == MEMORY:
+            if kind == "write":
+                self._announced.append((event, int(values["address"]), int(values["size"])))
+        elif core.name in self.subject.cores and kind in _KINDS[self.subject.kind]:
+            self._add(event)
+        if kind == "instruction":
+            self._at[core.name] = int(values["address"])
+
+    def _add(self, event: Event) -> None:
+        core, kind, time = event.core, event.kind, event.time
+        if self.subject.kind == REGISTERS:
+            self._add_registers(core)
+            return
+        address = self._address(core)
+        item: Any = None
+        if kind in ("packet", "instruction"):
+            address = int(event.values["address"])
+        if self.subject.kind == CYCLES:
+            item = time
+        elif kind == "packet":
+            packet = getattr(core.state, kind, None) or {}
+            item = {name: packet[name] for name in _PACKET if name in packet}
+        elif "ticket" in event.values:
+            item = {name: event.values[name] for name in _TRANSFER}
+        else:
+            return  # the begin of something else
+        stream = core.name, kind
+        position = (time + 1, 0)
+        self.items.append(Observation(stream, item, time, core.name, address, position))
+
+    def _add_registers(self, core: Core) -> None:
+        core.sync()
+        digest = hashlib.blake2b(digest_size=16)
+        for name in self.fields[core.name]:
+            value = getattr(core.state, name)
+            digest.update(
+                value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode()
+            )
+        time = min(core.time, self.device.cycle)
+        position = (time, core.number) if self.stop is None else (self.device.cycle + 1, 0)
+        at = self._at.get(core.name)
+        self.items.append(Observation(core.name, digest.digest(), time, core.name, at, position))
+
+    def _address(self, core: Core) -> int | None:
+        address = self._at.get(core.name)
+        return core.current()[1] if address is None else address
+
+    def _read_written(self) -> None:
+        """Add the writes that were announced: their bytes are in memory by now."""
+        for event, address, size in self._announced:
+            for stream, first, begin, length in self._pieces(address, size):
+                try:
+                    data = self.device.memory.peek(begin, length)
+                except Fault:  # a window has no bytes that could be read
+                    continue
+                at = self._address(event.core)
+                position = (event.time + 1, 0)
+                self.items.append(
+                    Write(stream, data, event.time, event.core.name, at, position, first)
+                )
+        self._announced.clear()
+
+    def _pieces(self, address: int, size: int) -> list[tuple[str, int, int, int]]:
+        """Return the parts of a write that are compared: area, offset in it, address, bytes."""
+        if not self.subject.areas:
+            return [("", address, address, size)]
+        pieces = []
+        for area in self.subject.areas:
+            low = max(address, area.address)
+            high = min(address + size, area.address + area.size)
+            if low < high:
+                pieces.append((area.name, low - area.address, low, high - low))
+        return pieces
+
+
+def registers(config: Mapping[str, Any], engine: str) -> dict[str, tuple[str, ...]]:
+    """Return by core the fields of its state that are its registers and queues.
+
+    These are its register files, and the fields whose origins it can record with this engine.
+    """
+    device = Device(config, engine=engine)  # recording origins makes a device slow
+    fields = {}
+    for core in device.order:
+        names = {file.name for file in core.table.files} | core.remember(lambda: 0).fields
+        known = {row.name for row in core.state.fields if row.dtype != "memory"}
+        fields[core.name] = tuple(sorted(names & known))
+    return fields

@@ -1,0 +1,157 @@
+"""Walks the causes of a value in two runs side by side, to the first step that differs.
+
+At each step the instructions are compared, then the settings, then the values that it read. If the
+instructions or settings differ, the walk ends there. Otherwise it follows the first value that
+differs. If all values that a step read are equal, the step itself made the difference.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from macaw.debugger.causes.finder import Cause
+from macaw.debugger.causes.record import RunRecord
+
+if TYPE_CHECKING:
+    from macaw.debugger.causes.why import Causes
+
+MOST = 2000  # steps back
+
+
+@dataclass
+class PairedStep:
+    """One cause in both runs; None if only the other run has it."""
+
+    this: Cause | None
+    other: Cause | None
+
+
+@dataclass
+class PairedWalk:
+    """The steps back whose values differ, and what differs at the last one.
+
+    `reason` is "instruction", "setting", "source" (one run has a source more), "step" (all that the
+    step read is equal), "origin" (an end of the causes, such as an input) or "long". Without steps
+    the values are equal.
+    """
+
+    steps: list[PairedStep] = field(default_factory=list)
+    reason: str = ""
+    detail: PairedStep | None = None  # the setting or the source
+
+
+@dataclass(frozen=True)
+class _Runs:
+    """The records of both runs."""
+
+    this: RunRecord
+    other: RunRecord
+
+    def values(self, pair: PairedStep) -> tuple[object, object]:
+        """Return what both causes contain: bytes if they are known, else the values."""
+        one, two = pair.this, pair.other
+        assert one is not None
+        assert two is not None
+        data = [
+            None if cause.memory is None else record.data(*cause.memory, cause.version + 1)
+            for cause, record in ((one, self.this), (two, self.other))
+        ]
+        return (one.value, two.value) if None in data else (data[0], data[1])
+
+
+def paired_walk(this: Causes, other: Causes, text: str) -> PairedWalk:
+    """Return the way back from a value that differs in two runs. Raises `CauseError`.
+
+    `text` is an expression that both programs have; `this` and `other` find its causes.
+    """
+    finders = this.finder(), other.finder()
+    runs = _Runs(finders[0].record, finders[1].record)
+    causes = this.causes_of(text, finders[0]), other.causes_of(text, finders[1])
+    walk = PairedWalk()
+    pairs = list(_pairs(*causes))
+    pair = next((x for x in pairs if _differs(runs, x)), None)
+    while pair is not None and len(walk.steps) < MOST:
+        walk.steps.append(pair)
+        if pair.this is None or pair.other is None:
+            walk.reason, walk.detail = "source", pair
+            return walk
+        pair = _next(runs, walk, pair.this, pair.other)
+    if walk.steps and not walk.reason:
+        walk.reason = "long"
+    return walk
+
+
+def _next(runs: _Runs, walk: PairedWalk, one: Cause, two: Cause) -> PairedStep | None:
+    """Return the first pair of causes that differs; None if the walk ends, with its reason set."""
+    if one.ends or two.ends:
+        walk.reason = "origin"
+        return None
+    if (one.how, one.instruction) != (two.how, two.instruction):
+        walk.reason = "instruction"
+        return None
+    settings = _pairs(*([x for x in y.causes if x.setting] for y in (one, two)))
+    for pair in settings:
+        if pair.this is None or pair.other is None or pair.this.value != pair.other.value:
+            walk.reason, walk.detail = "setting", pair
+            return None
+    data = list(_pairs(*([x for x in y.causes if not x.setting] for y in (one, two))))
+    for pair in data:
+        if pair.this is not None and pair.other is not None and _differs(runs, pair):
+            return pair
+    for pair in data:
+        if pair.this is None or pair.other is None:
+            walk.reason, walk.detail = "source", pair
+            return None
+    moved = [x for x in data if x.this and x.other and x.this.name != x.other.name]
+    walk.reason, walk.detail = ("source", moved[0]) if moved else ("step", None)
+    return None
+
+
+def _pairs(one: list[Cause], two: list[Cause]) -> Iterator[PairedStep]:
+    """Yield the causes of both runs in pairs: first those with the same role and name.
+
+    What is left of a role is paired in order if both runs have as many of it. A product has the
+    names of its factors, so that products of other factors are no pair.
+    """
+    left, right = list(one), list(two)
+    pending: dict[object, deque[Cause]] = {}
+    for cause in right:
+        pending.setdefault(_name(cause), deque()).append(cause)
+    rest, taken = [], set()
+    for cause in left:
+        others = pending.get(_name(cause))
+        if others:
+            partner = others.popleft()
+            taken.add(id(partner))
+            yield PairedStep(cause, partner)
+        else:
+            rest.append(cause)
+    right = [x for x in right if id(x) not in taken]
+    for role in dict.fromkeys(x.role for x in (*rest, *right)):
+        these, those = ([x for x in y if x.role == role] for y in (rest, right))
+        if len(these) == len(those):
+            yield from map(PairedStep, these, those)
+        else:
+            yield from (PairedStep(x, None) for x in these)
+            yield from (PairedStep(None, x) for x in those)
+
+
+def _name(cause: Cause) -> tuple[object, ...]:
+    """Return what identifies a cause among those of one step: role, and name or factors."""
+    if cause.name or cause.setting or cause.ends:
+        return cause.role, cause.name
+    factors = [x.name for x in cause.causes if not x.setting]
+    return cause.role, *(factors if len(factors) > 1 else ())
+
+
+def _differs(runs: _Runs, pair: PairedStep) -> bool:
+    """Return whether the two causes of a pair have different values, or one is missing."""
+    if pair.this is None or pair.other is None:
+        return True
+    one, two = runs.values(pair)
+    if one is None and two is None:
+        return pair.this.how != pair.other.how or pair.this.instruction != pair.other.instruction
+    return bool(one != two) and not (one != one and two != two)

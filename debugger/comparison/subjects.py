@@ -1,0 +1,129 @@
+"""Declares what two runs are compared by: memory, registers, packets, transfers or cycles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from macaw.debugger.places import places
+
+if TYPE_CHECKING:
+    from macaw.asm.program import Program
+    from macaw.debugger.session import Session
+
+MEMORY, REGISTERS, PACKETS, TRANSFERS, CYCLES = SUBJECTS = (
+    "memory",
+    "registers",
+    "packets",
+    "transfers",
+    "cycles",
+)
+
+
+class CompareError(ValueError):
+    """Two runs that cannot be compared; the message can be shown to the user."""
+
+
+@dataclass(frozen=True)
+class Area:
+    """A piece of memory that is compared; both runs have it under the same name."""
+
+    name: str  # empty: all memory, by address
+    address: int
+    size: int
+    dtype: str = "uint8"  # NumPy's name of the type of an element
+    shape: tuple[int, ...] = ()
+
+    @property
+    def width(self) -> int:
+        """The bytes of an element."""
+        return np.dtype(self.dtype).itemsize
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is compared, as seen from one run.
+
+    `areas` are the pieces of memory of the subject `memory`; without areas it is all memory.
+    `cores` are the cores of the other subjects.
+    """
+
+    kind: str  # one of SUBJECTS
+    text: str  # as the user wrote it
+    areas: tuple[Area, ...] = ()
+    cores: frozenset[str] = frozenset()
+
+
+def subjects_of(text: str, runs: Sequence[Session]) -> list[Subject]:
+    """Return what a text means in each of two runs.
+
+    The text is one of `SUBJECTS`, with places after `registers` and `cycles`, or an expression for
+    memory. Raises `CompareError`, `ExpressionError`, `PlaceError`.
+    """
+    word, _, rest = text.strip().partition(" ")
+    if word not in SUBJECTS:
+        return [_memory_of(run, text) for run in runs]
+    if rest.strip() and word not in (REGISTERS, CYCLES):
+        raise CompareError(f"compare {word} takes nothing more")
+    if word == MEMORY:
+        if same_layout(*(run.program for run in runs)):
+            return [Subject(MEMORY, text) for _ in runs]
+        return _shared_areas(text, runs)
+    subjects = []
+    for run in runs:
+        names = {place.core for place in places(run.device, rest)} if rest.strip() else ()
+        subjects.append(Subject(word, text, cores=frozenset(names or run.device.cores)))
+    shared = frozenset.intersection(*(subject.cores for subject in subjects))
+    if not shared:
+        raise CompareError(f"no core of {rest.strip()} is in both runs")
+    return [Subject(word, text, cores=shared) for _ in runs]
+
+
+def _memory_of(run: Session, text: str) -> Subject:
+    expression = run.expression(text)
+    value = np.asarray(expression.value())
+    if expression.target is None or expression.target[0].extent is None:
+        raise CompareError(f"{text} is no memory; {', '.join(SUBJECTS[1:])} can be compared too")
+    access, indices = expression.target
+    assert access.extent is not None
+    address, size = access.extent(*indices())
+    dtype = value.dtype
+    if value.nbytes != size:  # a number in memory is a plain int
+        dtype = np.dtype(f"{'f' if dtype.kind == 'f' else 'i'}{size // max(1, value.size)}")
+    return Subject(MEMORY, text, (Area(text.strip(), address, size, dtype.name, value.shape),))
+
+
+def same_layout(one: Program, other: Program) -> bool:
+    """Return whether both programs have the same sections, tensors and arrays in the same places.
+
+    Then an address means the same in both.
+    """
+    return _layout(one) == _layout(other)
+
+
+def _layout(program: Program) -> object:
+    sections = [(x.name, x.address, x.load_address, x.size) for x in program.sections]
+    tensors = [(x.name, x.address, x.size) for x in (*program.tensors, *program.arrays)]
+    return sections, tensors
+
+
+def _shared_areas(text: str, runs: Sequence[Session]) -> list[Subject]:
+    """Return the tensors and arrays that both programs have with the same size."""
+    tables = [_areas(run.program) for run in runs]
+    names = [
+        name for name, area in tables[0].items()
+        if name in tables[1] and tables[1][name].size == area.size
+    ]  # fmt: skip
+    if not names:
+        raise CompareError("the programs have different sections and no tensor in common")
+    return [Subject(MEMORY, text, tuple(table[name] for name in names)) for table in tables]
+
+
+def _areas(program: Program) -> Mapping[str, Area]:
+    return {
+        x.name: Area(x.name, x.address, x.size, np.dtype(x.dtype).name, x.shape)
+        for x in (*program.tensors, *program.arrays)
+    }

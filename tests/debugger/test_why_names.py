@@ -1,0 +1,97 @@
+"""The words of `why`: names in both halves and in other units, packets, transfers, instructions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from macaw.debugger.causes.cause_text import lines
+from macaw.debugger.causes.place_names import memory_name
+from macaw.isa.memory_map import HALF_SHIFT, UNIT_SHIFT
+from tests.debugger.asked import inputs, only, settings
+from tests.debugger.programs import loaded, session
+
+pytestmark = pytest.mark.once
+
+
+def test_arrays_have_their_names_in_both_halves_and_in_other_units():
+    program, _ = loaded("digits_mlp")
+    hidden = next(x for x in program.arrays if x.name == "hidden2")
+    at = hidden.address + 3 * 64 + 18
+    assert memory_name(program, at) == "hidden2[3, 18]"
+    assert memory_name(program, at + (1 << HALF_SHIFT)) == "hidden2[3, 18] (unit 0, half 1)"
+    other = at + (3 << UNIT_SHIFT) + (1 << HALF_SHIFT)
+    assert memory_name(program, other) == "hidden2[3, 18] (unit 3, half 1)"
+    weights = program.symbol("w1").value
+    assert memory_name(program, weights + 5) == f"{weights + 5:#010x} <w1+5>"
+    assert memory_name(program, weights + 5 + (1 << HALF_SHIFT)) == "<w1+5> (unit 0, half 1)"
+    assert memory_name(program, 0x1007_FFFF) == "0x1007ffff", "nothing is there in any half"
+
+
+def test_an_array_in_the_image_of_the_program_has_its_name():
+    run = session("digits_mlp")
+    run.cont()
+    images = [x for x in walk(only(run.why("y[0, 3]"))) if x.name.startswith("b3[")]
+    assert {x.name.split(" at ")[0] for x in images} == {"b3[3, 0]", "b3[3, 0] in the image"}
+    (image,) = [x for x in images if "image" in x.name]
+    assert image.name.endswith(f" at {image.memory[0]:#010x}")
+
+
+def walk(cause):
+    yield cause
+    for item in inputs(cause):
+        yield from walk(item)
+
+
+def test_a_half_that_was_exchanged_is_named():
+    run = session("digits_mlp")
+    run.cont()
+    copied = next(x for x in walk(only(run.why("y[0, 3]"))) if "half 1" in x.name)
+    assert copied.name.startswith("hidden2[0, ")
+    assert copied.name.endswith(" (unit 0, half 1)")
+    assert copied.how == "st"
+
+
+def test_the_packet_that_chose_a_segment_and_the_place_of_results():
+    run = session("layer")
+    run.cont()
+    stored = next(x for x in walk(only(run.why("y[2]"))) if x.how == "st")
+    out = next(x for x in stored.causes if x.setting)
+    assert out.value == settings(stored)["out"]
+    assert (out.role, out.how, out.instruction.split(",")[0]) == ("out", "exe", "packet exe ib=0")
+    source = session_source(out)
+    assert source.split()[0] == "exe"
+    total = next(x for x in walk(stored) if any(y.role == "product" for y in x.causes))
+    roles = [x.role for x in total.causes if x.setting]
+    assert sorted(set(roles)) == ["activations", "weights"]
+    for chosen in (x for x in total.causes if x.setting):
+        assert chosen.where == out.where, "the exe that chose it"
+        name = chosen.value.split(" bytes at ")[1]
+        parts = [y for x in total.causes if not x.setting for y in inputs(x)]
+        used = [y.memory[0] for y in parts if y.role == chosen.role.rstrip("s")]
+        begin = min(used) if name.startswith("0x") else used[0]
+        assert used
+        assert not name.startswith("0x") or int(name.split()[0], 16) <= begin
+    text = "\n".join(lines([stored], 3))
+    assert "with out = base=" in text
+    assert text.count("with weights = ") == 1
+
+
+def session_source(cause):
+    """The line of the source at which a cause is."""
+    return Path(cause.where.file).read_text("utf-8").splitlines()[cause.where.line - 1]
+
+
+@pytest.mark.long
+def test_descriptions_that_cp_has_computed_lead_to_its_instructions():
+    """six_cores writes words of its transfers: the setting shows who did."""
+    run = session("six_cores")
+    run.cont()
+    copied = next(x for x in walk(only(run.why("f[3, 2]"))) if x.how.startswith("transfer"))
+    said = next(x for x in copied.causes if x.role == "description")
+    assert {x.how for x in said.causes} >= {"sw"}
+    text = list(lines([copied], 2))
+    assert text[1].startswith("  with description = dst=")
+    assert text[2].startswith("    description ")
+    assert ": cp sw " in text[2]
