@@ -105,9 +105,11 @@ def disassemble(
 
 
 def list_object(item: ObjectFile, core: str | None = None, *, only: str | None = None) -> str:
-    """Return the listing of an object, or only of its sections of `core`, or of that name.
+    """Return the listing of an object.
 
-    It is no source: a linker gives the addresses. Raises `DisassemblyError`.
+    With `core`, list only the sections of this core; with `only`, only the sections of this name.
+    The listing cannot be assembled again, because the linker chooses the addresses. Raises
+    `DisassemblyError`.
     """
     sections = [x for x in item.sections if core is None or x.section.core == core]
     if core is not None and not sections:
@@ -162,9 +164,9 @@ def _is_fixed(program: Program) -> bool:
 
 
 def _fixed_place(program: Program, section: Section) -> tuple[str, int] | None:
-    """Return the section of cp and the offset in it at which a section of another tool stays.
+    """Return where the disassembly places a section of another tool, so that its address stays.
 
-    Return None for sections that are laid out anew, and for those for which the layout is the same.
+    The place is a section of cp and an offset in it. It is None for a section that needs no place.
     """
     if (program.note_version and not program.is_linked) or not _is_fixed(program):
         return None

@@ -210,7 +210,7 @@ class OperandEncoder:
 
     @cached_property
     def _range(self) -> range:
-        """Numbers that the operand's only field certainly stores as they are."""
+        """The numbers that the operand's field stores unchanged; empty if this is not certain."""
         kind = self._operand.kind
         if isinstance(self._operand, PseudoOperand) or len(self._uses) != 1:
             return range(0)

@@ -83,8 +83,8 @@ class StatementAssembler:
     def _is_dropped(self, line: LogicalLine) -> bool:
         """Handle a line of a dropped section; return whether nothing else must be done for it.
 
-        This is so for data and instructions, of which only the labels are defined. Other directives
-        are carried out as usual.
+        For data and instructions, only the labels are defined, and the result is true. Other
+        directives must be carried out as usual.
         """
         head = HEAD.match(line.text)
         if head is None or (head[1] in DIRECTIVES and head[1] not in DATA_NAMES):

@@ -49,7 +49,7 @@ def check_name(name: str) -> None:
 
 
 def choice_of(words: Iterable[str]) -> WarningChoice:
-    """Return the choice of -W options, of which `words` are the values; later ones replace earlier.
+    """Return the choice that `words`, the values of -W options, make; later ones replace earlier.
 
     Raises `WarningNameError`.
     """
@@ -71,7 +71,7 @@ def choice_of(words: Iterable[str]) -> WarningChoice:
 
 
 def apply(choice: WarningChoice | None, diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Return the diagnostics without the warnings left out, and with those that are errors."""
+    """Return the diagnostics without silenced warnings; warnings of -Werror become errors."""
     if choice is None:
         return list(diagnostics)
     return [

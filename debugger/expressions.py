@@ -79,9 +79,9 @@ class ExpressionError(ValueError):
 
 @dataclass
 class _Code:
-    """The Python text of a node of an expression, with what is known of its value.
+    """A node of an expression as Python text, with facts about its value.
 
-    `live` is the text for translated code, empty if there is none.
+    `live` is the text that translated code may contain; it is empty if there is none.
     """
 
     text: str

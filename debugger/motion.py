@@ -108,7 +108,7 @@ class Motion:
     def stepi(self, count: int = 1, only: bool = False, every: bool = False) -> StopRecord:
         """Run until each focused core that runs has executed `count` more instructions.
 
-        With `only`, only the first of the focused cores counts; with `every`, all cores that run.
+        With `only`, only the first of the focused cores counts; with `every`, each core that runs.
         If units of a core are focused, such as PEs, the instructions of these units are counted.
         """
         self._check_count(count)

@@ -1,4 +1,4 @@
-"""Reads registers as bits, and writes changes of registers and memory as commands."""
+"""Reads registers as bits, and returns commands that change registers and memory."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def register_commands(core: Core, file: str, number: int, bits: int) -> dict[str
 
 
 def memory_commands(address: int, data: bytes) -> tuple[str, ...]:
-    """Return the commands that write these bytes; none if they would be too many."""
+    """Return the commands that write these bytes to memory; none if they would be too many."""
     commands = tuple(_memory_commands(address, data[: 5 * MOST_COMMANDS]))
     return commands if len(commands) <= MOST_COMMANDS and len(data) <= 5 * MOST_COMMANDS else ()
 

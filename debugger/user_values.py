@@ -1,4 +1,4 @@
-"""Declares the values that a user's commands keep: printed values and convenience variables.
+"""Declares the values that a session stores for the user: printed values and convenience variables.
 
 As in GDB, `$1` is the first value that `print` has shown, `$` the last one, `$$` the one before it
 and `$$3` the one three before the last. `$name` is a variable that `set $name = V` makes. `x` sets
@@ -21,7 +21,7 @@ _PRINTED = re.compile(r"(\$?)(\d{0,9})")  # after the first `$` of a name
 
 @dataclass
 class UserValues:
-    """The values of one session that no device has."""
+    """The printed values and convenience variables of one session."""
 
     printed: list[Any] = field(default_factory=list)  # the oldest first
     dropped: int = 0  # printed values that are no longer in `printed`
@@ -29,7 +29,7 @@ class UserValues:
 
 
 def add_printed(values: UserValues, value: Any) -> None:
-    """Add a value to the printed ones; beyond `MOST`, the oldest value is dropped."""
+    """Add a printed value. If there are more than `MOST`, drop the oldest one."""
     values.printed.append(value)
     if len(values.printed) > MOST:
         del values.printed[0]

@@ -128,9 +128,9 @@ class Address(Hexadecimal):
 
 @dataclass(frozen=True)
 class Relative(Immediate):
-    """The operand kind for an address of which the field has the distance from the instruction.
+    """The operand kind for an address that is encoded as a distance.
 
-    The distance is in bytes.
+    The field has the distance in bytes from the instruction to the address.
     """
 
     relative = True

@@ -61,7 +61,7 @@ def _of_diagnostic(view: FileView, item: Diagnostic) -> Iterator[Fix]:
 
 
 def _of_mark(view: FileView, item: Diagnostic) -> Iterator[Fix]:
-    """Yield the edit that inserts or removes the mark of which a message speaks."""
+    """Yield the edit that inserts or removes the punctuation mark that a message names."""
     if item.span.file != view.file.name or not _line(view, item.span):
         return  # in a text that the assembler has made, or in another file
     if item.hint == _DOUBLE_QUOTES:

@@ -1,4 +1,4 @@
-"""Says what to type instead of a command, setting or operator of GDB that means nothing here.
+"""Says what to type instead of commands, settings and operators of GDB that this debugger lacks.
 
 The table of tests/debugger/gdb_habits.toml has a line for each form, with its answer.
 """
@@ -311,7 +311,7 @@ _PARTS = tuple((re.compile(pattern), advice) for pattern, advice in _EXPRESSIONS
 
 
 def advice_for(text: str) -> Advice | None:
-    """Return what to type instead of a line of GDB that has failed, None if it is none of GDB's."""
+    """Return what to type instead of a line of GDB that has failed; None for any other line."""
     for pattern, advice in _LINES:
         if pattern.fullmatch(text):
             return advice

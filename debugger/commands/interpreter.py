@@ -129,7 +129,7 @@ class Interpreter:
     def aside(self, line: str) -> Answer:
         """Execute a line that the user has not typed, and return its answer.
 
-        History and repetition stay as they are.
+        The line is not added to the history, and an empty line does not repeat it.
         """
         repeat_line = self._repeat_line
         answer = self.execute(line, keep=False)

@@ -86,8 +86,8 @@ class FimPart(CorePart):
     ) -> None:
         """Append a word to the part and check the rules.
 
-        A word that breaks a rule stays in the part; `Mistake` is raised. `expected` is the function
-        that a move computes; None: any.
+        `expected` is the function that a move computes; None means any function. Raises `Mistake`
+        for a word that breaks a rule; the word stays in the part.
         """
         row = bound.row
         assert isinstance(row, Instruction)

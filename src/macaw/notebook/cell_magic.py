@@ -1,8 +1,8 @@
 """The cell magic `%%macaw`: assembles and runs the text of a notebook's cell.
 
-Options are those of `macaw run`, as far as they make sense here; inputs are Python expressions. An
-error is shown as the command shows it, with its place in the cell and without a traceback, and the
-cell fails as any other that raises.
+The options are those options of `macaw run` that make sense in a notebook; inputs are Python
+expressions. An error is shown as the command shows it, with its place in the cell and without a
+traceback, and the cell fails like any other cell that raises.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MAGIC = "macaw"
 
 
 class Shell(Protocol):
-    """What the magic needs of an IPython shell."""
+    """The methods of an IPython shell that the magic calls."""
 
     user_ns: dict[str, Any]
     execution_count: int
@@ -113,7 +113,7 @@ def _check_inputs(program: Program, arrays: Mapping[str, Any]) -> None:
 
 
 def _arrays(shell: Shell, inputs: tuple[str, ...]) -> dict[str, Any]:
-    """Return the values of NAME or NAME=EXPRESSION options by the names of the inputs."""
+    """Evaluate the options NAME and NAME=EXPRESSION; return the values by the inputs' names."""
     arrays = {}
     for text in inputs:
         name, equals, expression = text.partition("=")

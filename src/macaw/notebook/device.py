@@ -1,4 +1,4 @@
-"""Show a device in a notebook: its cores with what they do, their queues, a heat map of the PEs."""
+"""Show a device in a notebook: what its cores do, their queues, a heat map of the PEs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Choose the function that shows an object of Macaw in a notebook.
 
-`macaw` gives the classes named here a method `_repr_html_` that calls `html`, so that the classes
-themselves, which belong to rooms below this one, know nothing of notebooks.
+`macaw/__init__.py` gives the classes named in this module a method `_repr_html_`, which calls
+`html`. So the modules of these classes do not depend on the notebook package.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ class UnitCounts:
 
 
 def unit_counts(device: Device) -> list[UnitCounts]:
-    """Return, for each kind of core with counters of its smallest units, the first of these."""
+    """Return one counter for each kind of core that counts in its smallest units: the first one."""
     kinds: dict[str, list[Core]] = {}
     for core in device.order:
         kinds.setdefault(core.table.name, []).append(core)
@@ -61,8 +61,8 @@ def unit_counts(device: Device) -> list[UnitCounts]:
 def heat_map(units: UnitCounts) -> Markup:
     """Return a counter of units as a heat map, with a title for each cell and a legend.
 
-    A line is a core. With more than `MOST_CELLS` units, a cell is the mean of a block of
-    neighbours. The colour's strength is the value's share of the greatest one.
+    Each line shows a core. With more than `MOST_CELLS` units, a cell shows the mean of a block of
+    neighbouring units. The colour's strength is the value's share of the greatest value.
     """
     height, width = _block(units.values.shape)
     cells = _means(units.values, height, width)

@@ -1,7 +1,7 @@
 """Write the HTML of notebooks: sections, tables, step charts; all texts are escaped and cut.
 
-The colours work on light and on dark pages without knowing which it is: text has the page's
-colour, lines and fills are partly transparent.
+The colours are right on light and on dark pages: text has the page's colour, and lines and fills
+are partly transparent.
 """
 
 from __future__ import annotations

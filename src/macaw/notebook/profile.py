@@ -1,4 +1,4 @@
-"""Show a profile in a notebook: timeline, queues, findings; `macaw profile --html` has all."""
+"""Show a profile in a notebook: timeline, queues, findings; `macaw profile --html` shows more."""
 
 from __future__ import annotations
 
