@@ -1,9 +1,9 @@
 """Walks back from a wrong value to the first named place whose value disagrees with a reference.
 
-The walk follows the causes of the value. Where a reference covers a cause, both are compared. From
-a cause that differs, the walk continues until it meets causes that are compared. If one of these
-differs too, it goes on from there. If none does, the mistake is in the steps between: their
-instructions and settings are the answer.
+The walk follows the causes of the value back. If a reference has the value of a cause, the two are
+compared. From a cause that differs, the walk continues to the nearest causes that can be compared.
+If one of these differs too, the walk continues from there. If none of them differs, the mistake is
+in the steps between: the answer is their instructions and settings.
 """
 
 from __future__ import annotations
