@@ -65,7 +65,7 @@ class Walk:
 
     @property
     def first(self) -> Stage:
-        """The earliest stage: what lies between it and values that agree is to blame."""
+        """The earliest stage: the mistake is between its value and the values that agree."""
         return self.stages[-1]
 
 

@@ -112,11 +112,12 @@ def element_name(tensor: Tensor, number: int) -> str:
 
 
 def twin(program: Program, address: int) -> int | None:
-    """Return the address of the part of the program of which an on-chip address has a copy.
+    """Return the address of the original, if an on-chip address is in a copy of a part.
 
-    That is the same offset in the other half of its unit. If the program has nothing in this unit,
-    it is the same offset in the first unit in which the program has something. The result is None
-    if there is no such place, or if the program itself has something at `address`.
+    The original is at the same offset in the other half of the unit. If the program has nothing in
+    this unit, the original is at the same offset in the first unit in which the program has
+    something. The result is None if there is no original, or if the program itself has something
+    at `address`.
     """
     offset = address & (1 << HALF_SHIFT) - 1
     unit = address >> UNIT_SHIFT

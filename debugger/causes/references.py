@@ -118,7 +118,10 @@ def reference(session: Session, name: str, source: str, array: NDArray[Any]) -> 
 
 
 def _whole(session: Session, name: str, value: NDArray[Any]) -> tuple[str, NDArray[Any]]:
-    """Return the tensor of which an expression names elements, with its value, if it is one."""
+    """Return the whole tensor of an expression such as `y[1]`: its name and its value.
+
+    If the expression `name` does not begin with a tensor, return `name` and `value` unchanged.
+    """
     head = name.partition("[")[0].strip()
     try:
         whole = np.asarray(session.read(head))

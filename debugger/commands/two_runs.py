@@ -1,4 +1,4 @@
-"""Commands for two runs side by side: `compare`, and which run a line is for."""
+"""Commands for two runs side by side: `compare`, and `other`, `this` and `both`."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Runs two programs side by side up to the first difference of what the user has chosen.
+"""Runs two programs side by side up to the first difference in what the user compares.
 
-Items of a stream are compared in their order, whatever the cycle in which each run makes them. Of
-memory, each byte is a stream: the k-th value that one run writes there is compared with the k-th
-value that the other run writes there. So two runs may differ in time, in the order of their cores
+Items of a stream are compared in their order, whatever the cycle in which each run makes them. In
+memory, each byte is a stream: the k-th value that one run writes to the byte is compared with the
+k-th value that the other run writes to it. So two runs may differ in time, in the order of their cores
 and in the width of their writes, and still be equal.
 """
 
@@ -26,10 +26,10 @@ MOST_CYCLES = 1 << 40
 
 @dataclass(frozen=True)
 class Difference:
-    """The first difference of two runs; an observation is None if one run never does that.
+    """The first difference of two runs. A side is None if this run has no more items.
 
-    `number` counts the items of the stream before it. Of memory, `offset` is the first byte that
-    differs, as an offset in the area.
+    `number` is the number of items of the stream before the difference. In memory, `offset` is that
+    of the first different byte in the area.
     """
 
     subject: Subject

@@ -1,4 +1,4 @@
-"""Declares what two runs are compared by: memory, registers, packets, transfers or cycles."""
+"""Declares what can be compared in two runs: memory, registers, packets, transfers, cycles."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Area:
 
 @dataclass(frozen=True)
 class Subject:
-    """What is compared, as seen from one run.
+    """What is compared, with the places of one of the two runs.
 
     `areas` are the pieces of memory of the subject `memory`; without areas it is all memory.
     `cores` are the cores of the other subjects.
