@@ -2,8 +2,8 @@
 
 Items of a stream are compared in their order, whatever the cycle in which each run makes them. In
 memory, each byte is a stream: the k-th value that one run writes to the byte is compared with the
-k-th value that the other run writes to it. So two runs may differ in time, in the order of their cores
-and in the width of their writes, and still be equal.
+k-th value that the other run writes to it. So two runs may differ in time, in the order of their
+cores and in the width of their writes, and still be equal.
 """
 
 from __future__ import annotations
