@@ -183,6 +183,8 @@ class Interpreter:
             row, line = self.parse(text)
             if row.body and line.get("TEXT") is None:
                 if body is None:
+                    if row.check is not None:
+                        row.check(self.context, line)
                     self._block = Block(text)
                     return answers.message()
                 line = replace(line, body=body)

@@ -331,6 +331,16 @@ def _ignore(context: Context, line: Line) -> Answer:
     return _change(context, line, ignore=times)
 
 
+def _chosen_number(context: Context, line: Line) -> int:
+    """Return the number of the point that `commands` is about. Raises `CommandError`."""
+    text = line.get("N")
+    number = _newest(context).number if text is None else parse_number(text, 1)
+    try:
+        return context.session.points.get(number).number
+    except PointError as error:
+        raise CommandError(str(error)) from None
+
+
 @command(
     "commands [N] [TEXT]",
     "stop",
@@ -338,16 +348,13 @@ def _ignore(context: Context, line: Line) -> Answer:
     details="without N: for the newest point; no line before `end` removes the commands.\n"
     "If the first command is `silent`, the stop is not shown.",
     body=True,
+    check=_chosen_number,
 )
 def _commands(context: Context, line: Line) -> Answer:
-    text = line.get("N")
-    chosen = _newest(context).number if text is None else parse_number(text, 1)
+    chosen = _chosen_number(context, line)
     parts = line.body or (line.get("TEXT") or "").split(";")
     lines = tuple(filter(None, (part.strip() for part in parts)))
-    try:
-        context.session.points.change(chosen, commands=lines)
-    except PointError as error:
-        raise CommandError(str(error)) from None
+    context.session.points.change(chosen, commands=lines)
     return answers.message(f"{len(lines)} commands of point {chosen}")
 
 

@@ -74,22 +74,6 @@ def _while(context: Context, line: Line) -> Answer:
     raise CommandError(f"the condition was still true after {MOST_ROUNDS:,} rounds")
 
 
-@command(
-    "define NAME",
-    "rest",
-    "make a command of your own from the lines up to `end`",
-    body=True,
-    details="In these lines, $arg0, $arg1 ... mean the words that the command is called with, and\n"
-    "$argc their number.",
-)
-def _define(context: Context, line: Line) -> Answer:
-    name = _new_name(context, line.get("NAME") or "", line)
-    old = context.user_commands.get(name)
-    meaning = old.meaning if old is not None else ()
-    context.user_commands[name] = UserCommand(name, line.body, meaning)
-    return answers.message(f"{name} is {_lines(line)}")
-
-
 def _new_name(context: Context, name: str, line: Line) -> str:
     """Return a name for a user's command. Raises `CommandError` if it cannot be one."""
     if not _NAME.fullmatch(name):
@@ -99,16 +83,43 @@ def _new_name(context: Context, name: str, line: Line) -> str:
     return name
 
 
+def _check_new_name(context: Context, line: Line) -> str:
+    return _new_name(context, line.get("NAME") or "", line)
+
+
+@command(
+    "define NAME",
+    "rest",
+    "make a command of your own from the lines up to `end`",
+    body=True,
+    details="In these lines, $arg0, $arg1 ... mean the words that the command is called with, and\n"
+    "$argc their number.",
+    check=_check_new_name,
+)
+def _define(context: Context, line: Line) -> Answer:
+    name = _check_new_name(context, line)
+    old = context.user_commands.get(name)
+    meaning = old.meaning if old is not None else ()
+    context.user_commands[name] = UserCommand(name, line.body, meaning)
+    return answers.message(f"{name} is {_lines(line)}")
+
+
+def _check_own(context: Context, line: Line) -> str:
+    name = line.get("NAME") or ""
+    if name not in context.user_commands:
+        raise CommandError(f"no command of your own is called '{name}'", "define makes one")
+    return name
+
+
 @command(
     "document NAME",
     "rest",
     "give a command of your own a help text: the lines up to `end`",
     body=True,
+    check=_check_own,
 )
 def _document(context: Context, line: Line) -> Answer:
-    name = line.get("NAME") or ""
-    if name not in context.user_commands:
-        raise CommandError(f"no command of your own is called '{name}'", "define makes one")
+    name = _check_own(context, line)
     context.user_commands[name] = UserCommand(name, context.user_commands[name].lines, line.body)
     return answers.message(f"help {name} shows {_lines(line)}")
 

@@ -35,6 +35,7 @@ BOTH = frozenset({"run", "back", "stop", "look", "why", "where"})  # commands of
 
 
 Act = Callable[["Context", Line], Answer]
+Check = Callable[["Context", Line], object]  # raises `CommandError`
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ class Command:
     details: str = ""
     screen: bool = False  # it works on a screen only
     body: bool = False  # without an operand TEXT, lines up to `end` follow it
+    check: Check | None = None  # refuses a line before its lines up to `end` are read
 
     @property
     def is_for_both(self) -> bool:
@@ -80,6 +82,7 @@ def command(
     details: str = "",
     screen: bool = False,
     body: bool = False,
+    check: Check | None = None,
 ) -> Callable[[Act], Act]:
     """Return a decorator that adds a row; the command's name is the first word of the usage."""
     name = usage.split()[0]
@@ -101,6 +104,7 @@ def command(
             details,
             screen,
             body,
+            check,
         )
         return act
 

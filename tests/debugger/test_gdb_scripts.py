@@ -53,6 +53,12 @@ def test_commands_of_a_point_are_lines_up_to_end(debug: Interpreter) -> None:
     assert debug.session.points.get(1).commands == ()
 
 
+def test_commands_without_a_point_are_refused_at_once(debug: Interpreter) -> None:
+    assert run(debug, "commands")[0].startswith("error: there are no points")
+    assert run(debug, "commands 7")[0].startswith("error: there is no point 7")
+    assert not debug.in_block
+
+
 def test_a_silent_point_does_not_show_its_stop(debug: Interpreter) -> None:
     run(debug, "break double", "commands", "silent", "print a0", "end")
     assert run(debug, "continue") == ["a0 = 3"]
@@ -62,21 +68,21 @@ def test_a_silent_point_does_not_show_its_stop(debug: Interpreter) -> None:
 
 
 def test_define_makes_a_command_with_arguments(debug: Interpreter) -> None:
-    assert run(debug, "define both", "print $arg0", "print $arg1 + $argc", "end") == [
-        "both is 2 lines"
+    assert run(debug, "define pair", "print $arg0", "print $arg1 + $argc", "end") == [
+        "pair is 2 lines"
     ]
-    assert run(debug, "both 3 4") == ["3 = 3\n4 + 2 = 6"]
-    assert run(debug, "both 3") == [
-        "error: both: $arg1 is missing: the call has 1 words\n  both 3\n  ^^^^"
+    assert run(debug, "pair 3 4") == ["3 = 3\n4 + 2 = 6"]
+    assert run(debug, "pair 3") == [
+        "error: pair: $arg1 is missing: the call has 1 words\n  pair 3\n  ^^^^"
     ]
-    assert run(debug, "document both", "Print two things.", "end", "help both") == [
-        "help both shows 1 line",
-        "both\nPrint two things.",
+    assert run(debug, "document pair", "Print two things.", "end", "help pair") == [
+        "help pair shows 1 line",
+        "pair\nPrint two things.",
     ]
-    assert run(debug, "show user both") == ["both:\n  print $arg0\n  print $arg1 + $argc"]
-    assert run(debug, "define print", "end")[0].startswith("error: print is a command")
-    assert run(debug, "define 3x", "end")[0].startswith("error: '3x' is no name of a command")
-    assert run(debug, "document none", "end")[0].startswith("error: no command of your own")
+    assert run(debug, "show user pair") == ["pair:\n  print $arg0\n  print $arg1 + $argc"]
+    assert run(debug, "define print")[0].startswith("error: print is a command")
+    assert run(debug, "define 3x")[0].startswith("error: '3x' is no name of a command")
+    assert run(debug, "document none")[0].startswith("error: no command of your own")
     assert run(debug, "define again", "again", "end", "again")[-1].count("go deeper than 16") == 1
 
 
