@@ -148,7 +148,7 @@ def test_a_signature_says_the_range_of_an_operand() -> None:
     assert signatures(f"{PE}.seq b\n mac ")[0].parameters[1].meaning.endswith("; 0 if left out")
 
 
-@pytest.mark.parametrize("text", ["", f"{CP} ", f"{CP}# add ", f"{CP} ad", "add "])
+@pytest.mark.parametrize("text", ["", f"{CP} ", f"{CP}# add ", f"{CP} ad", ".core pe\n add "])
 def test_no_signature(text: str) -> None:
     assert signatures(text) == []
 

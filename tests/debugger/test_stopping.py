@@ -49,7 +49,7 @@ def test_a_transcript():
         "c",
         "c",
     ) == [
-        "break 1: loop if s0 % 10 == 0 ignore 1",
+        "break 1: loop if s0 % 10 == 0 ignore 1, 0x0001000c test.s:5",
         "watch 2: mem[data+4] by cp if mem[data+4] == 36",
         "breakpoint at cycle 63",  # 3 + 10 rounds of 6
         "s0 = 30",
@@ -80,6 +80,7 @@ def test_commands_of_a_point_are_done_at_its_stops_and_may_go_on():
     assert answer.answers[-1].stopped.reason == "exit"
     json.dumps(answer.json())
     debug.execute("commands 1")
+    debug.execute("end")
     assert not debug.session.points.get(1).commands
 
 
