@@ -11,6 +11,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedTok
 
 from macaw.asm.literals import WORD, unescape, wrap
 from macaw.asm.syntax import (
+    NO_END,
     Binary,
     Call,
     Group,
@@ -317,7 +318,7 @@ def explain(error: UnexpectedInput, text: str, whole: str = "") -> Mistake:
 def _unreadable(position: int, text: str) -> Mistake:
     char = text[position]
     if char == '"':
-        return Mistake("a string without its end", (position, len(text)), "it ends with '\"'")
+        return Mistake(NO_END, (position, len(text)), "it ends with '\"'")
     if char == "'":
         return Mistake("a character without its end", (position, len(text)))
     number = _BAD_NUMBER.match(text, position)

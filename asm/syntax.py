@@ -12,6 +12,10 @@ from typing import Any
 
 from macaw.isa.lazy_dataclass import dataclass
 
+# Texts of mistakes for which the editor offers an edit.
+DOUBLE_QUOTES = "write a string in double quotes"
+NO_END = "a string without its end"
+
 
 class Mistake(Exception):
     """An error in the text of a statement, from `start` up to `end`."""
@@ -27,7 +31,7 @@ def missing_comma(text: str, start: int, stop: int) -> Mistake:
     end = len(text[:start].rstrip())
     hint = ""
     if text[max(0, start - 2) : start].startswith("'"):
-        hint = "write a string in double quotes"
+        hint = DOUBLE_QUOTES
     return Mistake(f"expected ',' before '{text[start:stop]}'", (end, end + 1), hint)
 
 

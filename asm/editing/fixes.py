@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from macaw.asm.diagnostics import Diagnostic, Span
 from macaw.asm.editing.file_view import FileView
 from macaw.asm.recovery import suggested_word
+from macaw.asm.syntax import DOUBLE_QUOTES, NO_END
 
 _MAX_COLUMN = 1 << 32  # after the end of any line
 _QUOTED = re.compile(r"'([^']+)'")
@@ -24,8 +25,6 @@ _TOO_MUCH = re.compile(
     r"unexpected '(?P<mark>[^']+)', expected (?:',' or the end of the line|an operand)"
 )
 _MARKS = (")", "]", ",", "%")  # which stand somewhere by mistake
-_NO_END = "a string without its end"
-_DOUBLE_QUOTES = "a string stands in double quotes"
 _CHARACTERS = re.compile(r"'([^'\"]*)'")  # a string as some assemblers take it
 
 
@@ -64,9 +63,9 @@ def _of_mark(view: FileView, item: Diagnostic) -> Iterator[Fix]:
     """Yield the edit that inserts or removes the punctuation mark that a message names."""
     if item.span.file != view.file.name or not _line(view, item.span):
         return  # in a text that the assembler has made, or in another file
-    if item.hint == _DOUBLE_QUOTES:
+    if item.hint == DOUBLE_QUOTES:
         yield from _quotes(view, item)
-    elif item.message == _NO_END:
+    elif item.message == NO_END:
         end = len(_line(view, item.span).rstrip()) + 1
         yield Fix("Insert '\"'", replace(item.span, column=end, end_column=end), '"', item)
     elif match := _EXPECTED.match(item.message):

@@ -69,13 +69,17 @@ def program_of(name: str, folder: Path) -> tuple[Path, Session]:
 
 
 def printed(name: str, folder: Path) -> str:
-    """What gdb prints for a script, with the commands; paths are without their folders."""
+    """What gdb prints for a script, with the commands; paths are without their folders.
+
+    Columns of tables are two blanks apart: their widths depend on the folders.
+    """
     elf, debug = program_of(name, folder)
     lines = (RUNS / f"{name}.gdb").read_text("utf-8").splitlines()
     commands = [word for line in lines for word in (f"echo (gdb) {line}\\n", line)]
     with contextlib.chdir(folder):  # of this process: commands of the debugger read files
         text = "\n".join(gdb(elf, debug, commands, folder))
     text = text.replace(f"{folder}/", "").replace(f"{PROGRAMS / name}/", "")
+    text = re.sub(r"(?<=\S) {2,}", "  ", text)
     return re.sub(r"127\.0\.0\.1:\d+|:\d{5}\b", ":PORT", text) + "\n"
 
 
