@@ -191,6 +191,10 @@ class Kept:
             raise CommandError("there is no such array")
         return self.arrays[path]
 
+    def read_arrays(self, path: str) -> dict[str, NDArray[Any]]:
+        """All arrays that were written, as a file with several."""
+        return {"all": self.read_array(path)}
+
     def write_array(self, path: str, array: NDArray[Any]) -> None:
         """Keep an array."""
         self.arrays[path] = array.copy()
