@@ -255,9 +255,10 @@ def _incbin(context: StatementContext, statement: Statement) -> None:
 def one_array(
     context: StatementContext, statement: Statement, options: Sequence[str], syntax: str
 ) -> Array:
-    """Return the array of a statement that has exactly one operand without `name=`.
+    """Load the array that the only plain operand of a statement (one without `name=`) gives.
 
-    `options` are the allowed names of the other operands. Raises `Mistake`.
+    `options` are the names that other operands may have. The error shows `syntax`. Raises `Mistake`,
+    also if there is not exactly one plain operand.
     """
     plain = [item for item in statement.operands if not isinstance(item, Named)]
     if len(plain) != 1:

@@ -1,4 +1,7 @@
-"""Directives of GNU as that compilers write and that change nothing here, and `.end`."""
+"""Directives of GNU as that Macaw accepts and ignores, and `.end` and `.print`.
+
+Compilers write most of the ignored ones.
+"""
 
 from __future__ import annotations
 

@@ -63,7 +63,10 @@ class NameResolver:
         return None if tensor is None else np.dtype(tensor.dtype).newbyteorder("<")
 
     def path_type(self, path: Path) -> np.dtype[Any] | None:
-        """Return the type of the elements of a path in memory, None if the path does not say it."""
+        """Return the element type of the memory that a path names, None if it names no type.
+
+        It is the type of the path's view (`.i16`), or else that of its tensor.
+        """
         for step in path.steps:
             if isinstance(step, str) and step in VIEWS:
                 return VIEWS[step]

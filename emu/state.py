@@ -61,7 +61,10 @@ class StateField:
         return np.dtype(self.dtype)
 
     def head(self, size: int) -> bytes:
-        """Return what a hash takes before the `size` bytes of the value."""
+        """Return the bytes that go into a hash before the field's value, which has `size` bytes.
+
+        They are the field's name and `size`.
+        """
         name = self.name.encode()
         return b"%d %d " % (len(name), size) + name
 

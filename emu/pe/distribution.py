@@ -30,9 +30,10 @@ class Distribution:
     # The list
 
     def fetch(self) -> None:
-        """If the bus has no packet, put the next packet of the list on it. Raises `Fault`.
+        """If no packet is on the bus, make the list's next packet the bus's. Raises `Fault`.
 
-        The unit reads packets ahead of the bus through a path of its own, so this costs no beat.
+        This takes no beat: the distribution unit has read the header ahead, through a path for
+        headers.
         """
         state = self.state
         if state.packet is not None or state.next_packet < 0:

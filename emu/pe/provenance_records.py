@@ -75,10 +75,11 @@ class ProvenanceRecords(Origins):
     def loads(
         self, owner: NDArray[Any], load: NDArray[Any]
     ) -> tuple[NDArray[np.int64], NDArray[Any]]:
-        """Return the columns of loads for the product log, and the numbers that the loads name.
+        """Return the product log's columns for some loads, and the numbers to multiply.
 
-        `load` and `owner`, the PE whose memories have these numbers, have shape (loads,). The first
-        result has shape (columns, loads), the second (2, loads): weights, activations.
+        `load` has entries of load queues. `owner` has the PE in whose weight queue and input buffer
+        each load's numbers are. Both have shape (loads,). The first result has shape (columns,
+        loads). The second has shape (2, loads): weights, then activations.
         """
         arrays = self.arrays
         weight = arrays.weight_row[owner] + (load >> PLACE_SHIFT & INDEX_MASK)

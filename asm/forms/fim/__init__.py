@@ -169,7 +169,7 @@ class FimPart(CorePart):
 
     @classmethod
     def tensor_plans(cls, core: Core, config: Configuration) -> Mapping[str, SectionPlan]:
-        """Return the sections for `at=islandI`, by name.
+        """Return the section for the tensors of each island, by the word of `at=`: `island0` ...
 
         The tensors of an island lie one after another from the start of its banks.
         """

@@ -358,7 +358,7 @@ class OpenSequence:
         return self._then is not None or any(name in self._header for name in _LOOP)
 
     def queue_moves(self) -> list[Move]:
-        """Return what the instructions do to the output queue. The caller asks after the layout.
+        """Return what the instructions do to the output queue. Call it only after the layout.
 
         Raises `Mistake` for a wrong operand, and `AlreadyReported` if a line of the sequence is
         wrong.

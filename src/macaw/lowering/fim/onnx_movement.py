@@ -1,5 +1,6 @@
-"""Translate ONNX nodes that only move numbers into views, or into segments for the dma.
+"""Translate ONNX nodes that move numbers but compute none.
 
+Each becomes a view, or a task in which the dma copies runs of consecutive numbers.
 ONNX's reference evaluator applies the node to an array of indices, which shows where each number is
 moved to. The sizes of results are checked before the evaluator works.
 """
