@@ -8,31 +8,20 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from lsprotocol import converters, types
 
-MOST_HEADER = 1 << 16  # bytes of a message's header
-MOST_MESSAGE = 1 << 25  # bytes of its body
-_READ_SIZE = 1 << 16  # bytes of one read
+from macaw.message_framing import FramingError, MessageReader, Stream, frame
+
 _MOST_PENDING = 256  # messages read and not yet answered
-_LENGTH = re.compile(rb"^content-length:[ \t]*([0-9]{1,18})[ \t]*\r?$", re.IGNORECASE | re.M)
-_END = b"\r\n\r\n"
 
 Codes = types.ErrorCodes
 LSPCodes = types.LSPErrorCodes
-
-
-class Stream(Protocol):
-    """A stream of bytes, as a pipe or socket gives them."""
-
-    def read(self, size: int, /) -> bytes | None:
-        """Return 1 to `size` bytes, or none at the end."""
 
 
 class Refusal(Exception):
@@ -41,57 +30,6 @@ class Refusal(Exception):
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
         self.code, self.message = code, message
-
-
-class MessageReader:
-    """The reader that splits a stream of bytes into the bodies of messages."""
-
-    def __init__(self, stream: Stream) -> None:
-        self._stream = stream
-        self._bytes = bytearray()
-
-    def body(self) -> bytes | None:
-        """Return the body of the next message, or None at the end of the stream.
-
-        Raises `Refusal` for a malformed message.
-        """
-        while (end := self._bytes.find(_END)) < 0:
-            if len(self._bytes) > MOST_HEADER:
-                del self._bytes[: -len(_END)]
-                raise Refusal(Codes.ParseError, "the header of a message has no end")
-            if not self._more():
-                return None
-        header = bytes(self._bytes[:end])
-        del self._bytes[: end + len(_END)]
-        length_field = _LENGTH.search(header)
-        if length_field is None:
-            raise Refusal(Codes.ParseError, "the header of a message has no Content-Length")
-        length = int(length_field[1])
-        if length > MOST_MESSAGE:
-            if not self._skip(length):
-                return None
-            raise Refusal(Codes.InvalidRequest, f"a message is longer than {MOST_MESSAGE} bytes")
-        while len(self._bytes) < length:
-            if not self._more():
-                return None
-        body = bytes(self._bytes[:length])
-        del self._bytes[:length]
-        return body
-
-    def _skip(self, length: int) -> bool:
-        """Skip a body; return False if the stream ends in it."""
-        while length > len(self._bytes):
-            length -= len(self._bytes)
-            self._bytes.clear()
-            if not self._more():
-                return False
-        del self._bytes[:length]
-        return True
-
-    def _more(self) -> bool:
-        data = self._stream.read(_READ_SIZE)
-        self._bytes += data or b""
-        return bool(data)
 
 
 RequestHandler = tuple[type, Callable[[Any], Awaitable[Any]]]  # type of the parameters, handler
@@ -127,8 +65,9 @@ class Peer:
             while True:
                 try:
                     item = reader.body()
-                except Refusal as refusal:
-                    item = refusal
+                except FramingError as error:
+                    code = Codes.InvalidRequest if error.is_too_long else Codes.ParseError
+                    item = Refusal(code, str(error))
                 except (OSError, ValueError):  # the stream is closed
                     item = None
                 free.acquire()
@@ -279,7 +218,7 @@ class Peer:
     def _send(self, message: Mapping[str, object]) -> None:
         body = json.dumps({"jsonrpc": "2.0", **message}).encode()
         try:
-            self._write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+            self._write(frame(body))
         except (OSError, ValueError):
             self._has_ended = True  # the client has closed its end
 

@@ -28,13 +28,13 @@ from macaw.language_server.protocol import (
     NotificationHandler,
     Peer,
     RequestHandler,
-    Stream,
     internal_error,
 )
 from macaw.language_server.published import Published
 from macaw.language_server.uris import path_of, resolve
 from macaw.language_server.workspace import Cancelled, Key, LoadedProgram, Workspace
 from macaw.language_server.workspace_symbols import SymbolIndex
+from macaw.message_framing import Stream
 
 T = TypeVar("T")
 Load = Callable[[OpenFile, Mapping[str, OpenFile]], LoadedProgram]

@@ -1,0 +1,83 @@
+"""Splits a stream into messages with a Content-Length header, and frames messages for one.
+
+The Language Server Protocol and the Debug Adapter Protocol have this framing in common.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Protocol
+
+MOST_HEADER = 1 << 16  # bytes of a message's header
+MOST_MESSAGE = 1 << 25  # bytes of its body
+_READ_SIZE = 1 << 16  # bytes of one read
+_LENGTH = re.compile(rb"^content-length:[ \t]*([0-9]{1,18})[ \t]*\r?$", re.IGNORECASE | re.M)
+_END = b"\r\n\r\n"
+
+
+class Stream(Protocol):
+    """A stream of bytes, as a pipe or socket gives them."""
+
+    def read(self, size: int, /) -> bytes | None:
+        """Return 1 to `size` bytes, or none at the end."""
+
+
+class FramingError(ValueError):
+    """A malformed message. `is_too_long` says that it is well-formed, but too long."""
+
+    def __init__(self, message: str, is_too_long: bool = False) -> None:
+        super().__init__(message)
+        self.is_too_long = is_too_long
+
+
+class MessageReader:
+    """The reader that splits a stream of bytes into the bodies of messages."""
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
+        self._bytes = bytearray()
+
+    def body(self) -> bytes | None:
+        """Return the next body; None at the end. Raises `FramingError`."""
+        while (end := self._bytes.find(_END)) < 0:
+            if len(self._bytes) > MOST_HEADER:
+                del self._bytes[: -len(_END)]
+                raise FramingError("the header of a message has no end")
+            if not self._more():
+                return None
+        header = bytes(self._bytes[:end])
+        del self._bytes[: end + len(_END)]
+        length_field = _LENGTH.search(header)
+        if length_field is None:
+            raise FramingError("the header of a message has no Content-Length")
+        length = int(length_field[1])
+        if length > MOST_MESSAGE:
+            if not self._skip(length):
+                return None
+            raise FramingError(f"a message is longer than {MOST_MESSAGE} bytes", is_too_long=True)
+        while len(self._bytes) < length:
+            if not self._more():
+                return None
+        body = bytes(self._bytes[:length])
+        del self._bytes[:length]
+        return body
+
+    def _skip(self, length: int) -> bool:
+        """Skip a body; return False if the stream ends in it."""
+        while length > len(self._bytes):
+            length -= len(self._bytes)
+            self._bytes.clear()
+            if not self._more():
+                return False
+        del self._bytes[:length]
+        return True
+
+    def _more(self) -> bool:
+        data = self._stream.read(_READ_SIZE)
+        self._bytes += data or b""
+        return bool(data)
+
+
+def frame(body: bytes) -> bytes:
+    """Return a message: a body after its header."""
+    return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
