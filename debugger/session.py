@@ -286,6 +286,24 @@ class Session(Motion):
         except Fault as fault:
             raise SessionError(fault.message) from None
 
+    def read_memory_part(self, address: int, most: int) -> bytes:
+        """Return the bytes from an address on, `most` of them or fewer if the memory ends.
+
+        Raises `SessionError` if there is no memory at the address.
+        """
+        low, high = 0, most  # `low` bytes can be read, more than `high` cannot
+        data = b""
+        while low < high:
+            middle = most if low == 0 and high == most else (low + high + 1) // 2
+            try:
+                data = self.read_memory(address, middle)
+                low = middle
+            except SessionError:
+                high = middle - 1
+        if not data and most:
+            self.read_memory(address, 1)  # raises
+        return data
+
     def write_memory(self, address: int, data: bytes) -> None:
         """Replace bytes of memory; this is an edit. Raises `SessionError` as `read_memory` does."""
         try:

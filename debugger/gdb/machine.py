@@ -124,18 +124,7 @@ class Machine:
 
     def read_memory(self, address: int, size: int) -> bytes:
         """Return the bytes from an address on, fewer if the memory ends. Raises `SessionError`."""
-        low, high = 0, size  # `low` bytes can be read, more than `high` cannot
-        data = b""
-        while low < high:
-            middle = size if low == 0 and high == size else (low + high + 1) // 2
-            try:
-                data = self.session.read_memory(address, middle)
-                low = middle
-            except SessionError:
-                high = middle - 1
-        if not data and size:
-            self.session.read_memory(address, 1)  # raises
-        return data
+        return self.session.read_memory_part(address, size)
 
     # XML
 

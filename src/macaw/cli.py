@@ -36,6 +36,7 @@ COMMANDS = {
     "concord": "Write an nnp program as software that gives the same bits.",
     "protect": "Store weights in a random order, in separate files.",
     "lsp": "Serve an editor: the Language Server Protocol.",
+    "dap": "Serve the debugger of an editor: the Debug Adapter Protocol.",
     "completion": "Print the script that completes macaw in a shell.",
     "help": "Show the help of a command.",
 }

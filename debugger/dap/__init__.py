@@ -1,0 +1,20 @@
+"""The debugger as a server for editors: the Debug Adapter Protocol over a session.
+
+| module | contents |
+|---|---|
+| `connection` | reads messages in a thread, sends responses and events |
+| `arguments` | reads and checks the arguments of a request |
+| `capabilities` | what `initialize` announces |
+| `launch` | what the user asks for by `launch` |
+| `threads` | cores as threads, frames by number |
+| `breakpoints` | the points that the editor has set |
+| `variables`, `inspection` | scopes, variables and their children; values as text |
+| `memory` | bytes of memory, instructions |
+| `sources` | source files, lines with code, targets of `goto` |
+| `stop_events` | the events that tell the editor of a stop |
+| `program` | a loaded program: answers each request about it |
+| `adapter` | one connection: answers what needs no program, loads it, runs it |
+| `server` | serves standard input and output |
+
+docs/dap.md is the user's page.
+"""

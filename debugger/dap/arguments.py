@@ -1,0 +1,103 @@
+"""Reads and checks the arguments of a request. Each function raises `RequestError`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from macaw.debugger.dap.connection import RequestError
+
+MOST_ITEMS = 10_000  # of a list
+LONGEST = 1 << 16  # characters of a text
+MOST = (1 << 53) - 1  # numbers beyond it are not exact in an editor
+
+
+def text(arguments: Mapping[str, Any], name: str, default: str | None = None) -> str:
+    """Return a text; without a default it must be there."""
+    value = arguments.get(name)
+    if value is None and default is not None:
+        return default
+    if not isinstance(value, str):
+        raise RequestError(f"{name} must be a text")
+    if len(value) > LONGEST:
+        raise RequestError(f"{name} has more than {LONGEST:,} characters")
+    return value
+
+
+def whole(
+    arguments: Mapping[str, Any],
+    name: str,
+    default: int | None = None,
+    least: int = 0,
+    most: int = MOST,
+) -> int:
+    """Return a whole number from `least` to `most`; without a default it must be there."""
+    value = arguments.get(name)
+    if value is None and default is not None:
+        return default
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise RequestError(f"{name} must be a whole number")
+    if not least <= value <= most:
+        raise RequestError(f"{name} is {least:,} to {most:,}, not {value:,}")
+    return value
+
+
+def flag(arguments: Mapping[str, Any], name: str, default: bool = False) -> bool:
+    """Return true or false."""
+    value = arguments.get(name)
+    if value is None:
+        return default
+    if not isinstance(value, bool):
+        raise RequestError(f"{name} must be true or false")
+    return value
+
+
+def record(arguments: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return an object; an empty one if there is none."""
+    value = arguments.get(name)
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise RequestError(f"{name} must be an object")
+    return value
+
+
+def texts(arguments: Mapping[str, Any], name: str) -> list[str]:
+    """Return a list of texts, empty if there is none."""
+    values = _items(arguments, name)
+    if not all(isinstance(value, str) and len(value) <= LONGEST for value in values):
+        raise RequestError(f"{name} must be a list of texts")
+    return values
+
+
+def records(arguments: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    """Return a list of objects, empty if there is none."""
+    values = _items(arguments, name)
+    if not all(isinstance(value, dict) for value in values):
+        raise RequestError(f"{name} must be a list of objects")
+    return values
+
+
+def _items(arguments: Mapping[str, Any], name: str) -> list[Any]:
+    values = arguments.get(name)
+    if values is None:
+        return []
+    if not isinstance(values, list):
+        raise RequestError(f"{name} must be a list")
+    if len(values) > MOST_ITEMS:
+        raise RequestError(f"{name} has more than {MOST_ITEMS:,} items")
+    return values
+
+
+def address(arguments: Mapping[str, Any], name: str) -> int:
+    """Return the address in a memory reference: 0x10000, or a decimal number."""
+    reference = text(arguments, name)
+    try:
+        value = int(reference[:40], 0)
+    except ValueError:
+        raise RequestError(f"{name} is no address: '{reference[:40]}'") from None
+    if not 0 <= value < 1 << 32:
+        raise RequestError(f"{name} is no address of 32 bits: '{reference[:40]}'")
+    return value

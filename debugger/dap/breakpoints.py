@@ -1,0 +1,175 @@
+"""The breakpoints, watches and caught events that the editor has set, each a point of the session.
+
+The editor sends all points of a group at once: of a source file, of functions, of instructions, of
+data, of events. Points that are the same as before stay, with their hits.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from macaw.debugger.dap.connection import RequestError
+from macaw.debugger.dap.threads import source_record
+from macaw.debugger.expressions import ExpressionError
+from macaw.debugger.point import PointError
+
+if TYPE_CHECKING:
+    from macaw.debugger.session import Session
+    from macaw.debugger.stops import StopRecord
+
+FUNCTIONS, INSTRUCTIONS, DATA, EVENTS = "function", "instruction", "data", "exception"
+KINDS = {"write": "watch", "read": "rwatch", "readWrite": "awatch"}  # of `accessType`
+NO_DEBUG = "the program runs without debugging"
+_HITS = re.compile(r"\s*(>=|>|)\s*(\d{1,9})\s*")
+_EXPRESSION = re.compile(r"\{([^{}]*)\}")
+
+
+class Spec(NamedTuple):
+    """A point as the editor has asked for it; `error` says why it cannot be set."""
+
+    kind: str  # of `macaw.debugger.point.KINDS`
+    text: str
+    condition: str = ""
+    ignore: int = 0
+    form: str = ""  # of a dprintf
+    values: tuple[str, ...] = ()
+    focus: str = ""  # of a watch
+    error: str = ""
+
+
+@dataclass
+class EditorPoint:
+    """A point of the editor. `number` is that of the session's point, None if it is not set."""
+
+    id: int
+    spec: Spec
+    number: int | None = None
+    message: str = ""
+
+
+class Breakpoints:
+    """The points of one editor."""
+
+    def __init__(self) -> None:
+        self.groups: dict[str, dict[Spec, EditorPoint]] = {}
+        self.is_off = False  # `noDebug`: no point is set
+        self._session: Session | None = None
+        self._last = 0
+
+    def connect(self, session: Session) -> None:
+        """Set all points in another session, after the program was loaded again."""
+        self._session = session
+        for point in self:
+            self._set(point)
+
+    def __iter__(self) -> Iterator[EditorPoint]:
+        return (point for group in self.groups.values() for point in group.values())
+
+    def replace(self, group: str, specs: Iterable[Spec]) -> list[dict[str, Any]]:
+        """Replace the points of a group; return one record for each, as the protocol has it."""
+        before = self.groups.get(group, {})
+        now: dict[Spec, EditorPoint] = {}
+        wanted = list(specs)
+        for spec in before.keys() - set(wanted):
+            self._delete(before[spec])
+        for spec in wanted:
+            point = now.get(spec) or before.get(spec)
+            if point is None:
+                self._last += 1
+                point = EditorPoint(self._last, spec)
+                self._set(point)
+            now[spec] = point
+        self.groups[group] = now
+        return [self.record(now[spec]) for spec in wanted]
+
+    def _set(self, point: EditorPoint) -> None:
+        spec, session = point.spec, self._session
+        point.number, point.message = None, spec.error or (NO_DEBUG if self.is_off else "")
+        if point.message or session is None:
+            return
+        names = ("condition", "ignore", "form", "values")
+        more: dict[str, Any] = {name: getattr(spec, name) for name in names}
+        if spec.focus:
+            more["focus"] = (spec.focus,)
+        try:
+            point.number = session.points.add(spec.kind, spec.text, **more).number
+        except (PointError, ExpressionError) as error:
+            point.message = str(error)
+
+    def _delete(self, point: EditorPoint) -> None:
+        points = None if self._session is None else self._session.points
+        if points is not None and point.number in points.all:
+            points.delete(point.number)
+
+    def record(self, point: EditorPoint) -> dict[str, Any]:
+        """Return a point as the protocol has it, with the line to which its location has led."""
+        record: dict[str, Any] = {"id": point.id, "verified": point.number is not None}
+        if point.message:
+            record["message"] = point.message
+        session = self._session
+        if session is None or point.number not in session.points.all:
+            return record
+        addresses = session.points.get(point.number).addresses
+        if addresses:
+            record["instructionReference"] = f"{addresses[0]:#010x}"
+            line = session.program.line_at(addresses[0])
+            if line is not None:
+                record |= {"source": source_record(line.file), "line": line.line}
+        return record
+
+    def drop_deleted(self) -> list[dict[str, Any]]:
+        """Forget the points that a command has deleted; return them as the protocol has them."""
+        points = {} if self._session is None else self._session.points.all
+        dropped = [x for x in self if x.number is not None and x.number not in points]
+        for point in dropped:
+            for group in self.groups.values():
+                group.pop(point.spec, None)
+        return [{"id": point.id, "verified": False} for point in dropped]
+
+    def hit(self, stop: StopRecord) -> list[tuple[str, EditorPoint]]:
+        """Return the points of the editor that have stopped a run, each with its group's kind."""
+        numbers = {hit.number for hit in stop.hits}
+        return [
+            (name.partition(":")[0], point)
+            for name, group in self.groups.items()
+            for point in group.values()
+            if point.number in numbers
+        ]
+
+
+def break_spec(location: str, condition: str = "", hits: str = "", message: str = "") -> Spec:
+    """Return a breakpoint with the texts that the user has typed; one with a message prints."""
+    try:
+        ignore = ignore_of(hits)
+    except RequestError as error:
+        return Spec("break", location, condition, error=str(error))
+    if not message:
+        return Spec("break", location, condition, ignore)
+    if ignore:
+        problem = "a message has no hit count; a condition can count"
+        return Spec("dprintf", location, condition, error=problem)
+    form, values = printed(message)
+    return Spec("dprintf", location, condition, form=form, values=values)
+
+
+def ignore_of(hits: str) -> int:
+    """Return how many hits a hit condition passes: N and >= N stop from the Nth hit on, > N after.
+
+    Raises `RequestError`.
+    """
+    if not hits.strip():
+        return 0
+    match = _HITS.fullmatch(hits)
+    if match is None:
+        raise RequestError(f"a hit count is N, >= N or > N, not '{hits[:40]}'")
+    return int(match[2]) if match[1] == ">" else max(0, int(match[2]) - 1)
+
+
+def printed(message: str) -> tuple[str, tuple[str, ...]]:
+    """Return the format and the expressions of a log message: `s0 is {s0}`."""
+    values = tuple(match[1].strip() for match in _EXPRESSION.finditer(message))
+    form = _EXPRESSION.sub("\0", message).replace("%", "%%").replace("\0", "%s")
+    return form, values

@@ -1,0 +1,283 @@
+"""Shows values in an editor: the scopes of a frame, variables and their children, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from macaw.debugger.commands.formats import Format, format_value
+from macaw.debugger.commands.line import CommandError
+from macaw.debugger.commands.operands import display_value, symbol_at
+from macaw.debugger.commands.text import BRIEF, brief, value_text
+from macaw.debugger.counters import counter_units, read_counters
+from macaw.debugger.dap.connection import RequestError
+from macaw.debugger.dap.variables import (
+    COUNTERS,
+    QUEUES,
+    REGISTERS,
+    TENSORS,
+    UNIT,
+    UNITS,
+    VALUE,
+    Container,
+    Item,
+    References,
+)
+from macaw.debugger.expressions import ExpressionError
+from macaw.debugger.frame import visible
+from macaw.debugger.places import Place, PlaceError, counts
+from macaw.debugger.state_paths import Members
+from macaw.debugger.stops import SessionError
+from macaw.debugger.values import AccessError
+
+if TYPE_CHECKING:
+    from macaw.debugger.session import Session
+    from macaw.emu.core import Core
+
+MOST_CHILDREN = 1000  # that one response has; an editor asks for pages of arrays
+MOST_TEXT = 4000  # characters of a value
+_ERRORS = (ExpressionError, PlaceError, SessionError, AccessError, CommandError)
+_SCOPES = {REGISTERS: "Registers", TENSORS: "Tensors", QUEUES: "Queues", COUNTERS: "Counters"}
+
+
+class Inspection:
+    """The values of a session as an editor shows them."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.references = References()
+
+    # Scopes and children
+
+    def scopes(self, core: Core) -> list[dict[str, Any]]:
+        """Return the scopes of a frame of a core: registers, tensors, queues, counters, units."""
+        place = self.place(core)
+        kinds = dict(_SCOPES)
+        if not any(queue.held for queue in core.table.queues):
+            del kinds[QUEUES]
+        if not self._tensors():
+            del kinds[TENSORS]
+        if counts(core):
+            kinds[UNITS] = "Units"
+        scopes = []
+        for kind, name in kinds.items():
+            where = Place(core.name) if kind in (COUNTERS, UNITS) else place
+            container = Container(kind, where)
+            scopes.append({
+                "name": name, "variablesReference": self.references.number(container),
+                "namedVariables": len(self.items(container)), "expensive": False,
+                **({"presentationHint": "registers"} if kind == REGISTERS else {}),
+            })  # fmt: skip
+        return scopes
+
+    def place(self, core: Core) -> Place:
+        """Return the focused place of a core, else the core."""
+        return next((x for x in self.session.focus if x.core == core.name), Place(core.name))
+
+    def _tensors(self) -> list[str]:
+        program = self.session.program
+        return list(dict.fromkeys(x.name for x in (*program.tensors, *program.arrays)))
+
+    def items(self, container: Container) -> Sequence[Item]:
+        """Return the children of a container. Raises `RequestError`."""
+        place, device = container.place, self.session.device
+        core = device.cores[place.core]
+        if container.kind == REGISTERS:
+            members = Members(device, place)
+            names = [names[0] for file in members.table.files for names in file.names]
+            own = [] if core.next_address is None else ["pc"]
+            return [_item(place, name, name if name == "pc" else f"{place}.{name}")
+                    for name in (*own, *names)]  # fmt: skip
+        if container.kind == TENSORS:
+            return [_item(place, name, name) for name in self._tensors()]
+        if container.kind == QUEUES:
+            queues = Members(device, place).table.queues
+            return [_item(place, x.name, f"{place}.{x.name}") for x in queues if x.held]
+        if container.kind == COUNTERS:
+            return [Item(name, Container(COUNTERS, place, f"{place}.{name}"), number)
+                    for name, number in read_counters(device)[core.name].items()]  # fmt: skip
+        if container.kind in (UNITS, UNIT):
+            return self._units(container, core)
+        return self._elements(container)
+
+    def _units(self, container: Container, core: Core) -> list[Item]:
+        place, levels = container.place, counts(core)
+        items = []
+        if container.kind == UNIT:
+            items = [Item(_SCOPES[kind], Container(kind, place)) for kind in (REGISTERS, QUEUES)
+                     if kind == REGISTERS or any(x.held for x in core.table.queues)]  # fmt: skip
+        if len(place.units) < len(levels):
+            units = [
+                Place(place.core, (*place.units, at)) for at in range(levels[len(place.units)])
+            ]
+            items += [Item(str(unit), Container(UNIT, unit)) for unit in units]
+        return items
+
+    def _elements(self, container: Container) -> list[Item]:
+        value = self.value(container)
+        if isinstance(value, Mapping):
+            keys: Sequence[int | str] = [str(key) for key in value]
+        else:
+            keys = range(len(value)) if _has_elements(value) else ()
+        return [Item(f"[{key}]" if isinstance(key, int) else key, _inside(container, key))
+                for key in keys]  # fmt: skip
+
+    def children(
+        self, number: int, first: int, most: int, wanted: str, is_hexadecimal: bool
+    ) -> list[dict[str, Any]]:
+        """Return variables: `most` children of a container from the index `first` on.
+
+        `wanted` is "indexed" or "named"; other text means both. Raises `RequestError`.
+        """
+        container = self.references.get(number)
+        items = self.items(container)
+        is_indexed = bool(items) and items[0].name.startswith("[")
+        if wanted in ("indexed", "named") and (wanted == "indexed") != is_indexed:
+            return []
+        chosen = items[first : first + min(most or MOST_CHILDREN, MOST_CHILDREN)]
+        return [self._variable(item, is_hexadecimal) for item in chosen]
+
+    def _variable(self, item: Item, is_hexadecimal: bool) -> dict[str, Any]:
+        container = item.container
+        if container.kind not in (VALUE, COUNTERS):
+            number = self.references.number(container)
+            return {"name": item.name, "value": "", "variablesReference": number}
+        if container.kind == COUNTERS:
+            units = counter_units(self.session.device.cores[container.place.core])
+            text = _number_text(item.number, is_hexadecimal)
+            return {"name": item.name, "value": text, "type": units.get(item.name, ""),
+                    "evaluateName": container.text, "variablesReference": 0,
+                    "presentationHint": {"attributes": ["readOnly"]}}  # fmt: skip
+        try:
+            record = self.record(container, is_hexadecimal)
+        except (RequestError, *_ERRORS) as error:
+            record = {"value": f"({error})", "variablesReference": 0}
+        name = self.name(container)
+        return {"name": item.name, **record, **({"evaluateName": name} if name else {})}
+
+    # Values
+
+    def value(self, container: Container) -> Any:
+        """Return the value of a container. Raises `RequestError`."""
+        if container.text == "pc" and not container.path:
+            return self.session.device.cores[container.place.core].next_address
+        try:
+            expression = self.session.expression(container.text, (container.place,))
+            value = display_value(self.session, expression)
+            for key in container.path:
+                value = value[key]
+        except _ERRORS as error:
+            raise RequestError(str(error)) from None
+        except (IndexError, KeyError, TypeError):
+            raise RequestError(f"{container.text} has no such element") from None
+        return value.item() if isinstance(value, np.generic) else value
+
+    def record(self, container: Container, is_hexadecimal: bool = False) -> dict[str, Any]:
+        """Return value, type and number of children, as the protocol has them."""
+        value = self.value(container)
+        record: dict[str, Any] = {
+            "value": self._text_of(container, value, is_hexadecimal), "type": _type(value), "variablesReference": 0
+        }  # fmt: skip
+        if _has_elements(value) and len(value):
+            record["variablesReference"] = self.references.number(container)
+            kind = "namedVariables" if isinstance(value, Mapping) else "indexedVariables"
+            record[kind] = len(value)
+        address = self._address(container)
+        return record if address is None else {**record, "memoryReference": f"{address:#010x}"}
+
+    def _text_of(self, container: Container, value: Any, is_hexadecimal: bool) -> str:
+        if container.text == "pc" and isinstance(value, int):
+            return f"{value:#010x}"
+        return self.text(value, is_hexadecimal)
+
+    def _address(self, container: Container) -> int | None:
+        """Return the address of a value in memory, None if it is not one range of memory."""
+        text = self.name(container)
+        if text in ("", "pc"):
+            return None
+        try:
+            extents = self.session.expression(text, (container.place,)).extents()
+        except _ERRORS:
+            return None
+        return extents[0][0] if len(extents) == 1 else None
+
+    def name(self, container: Container) -> str:
+        """Return the expression of a container's value, empty if there is none."""
+        if not container.path:
+            return container.text
+        if not all(isinstance(key, int) for key in container.path):
+            return ""
+        try:
+            expression = self.session.expression(container.text, (container.place,))
+        except _ERRORS:
+            return ""
+        if expression.target is None or expression.target[0].queues:
+            return ""
+        return f"{container.text}[{', '.join(map(str, container.path))}]"
+
+    def text(self, value: Any, is_hexadecimal: bool = False) -> str:
+        """Return a value as one line of text."""
+        form = Format(letter="x" if is_hexadecimal else "")
+        if isinstance(value, np.ndarray):
+            shown = value if not is_hexadecimal else value.reshape(-1)[: BRIEF + 1]
+            try:
+                plain = format_value(shown, form, self._symbol) if is_hexadecimal else None
+            except CommandError:  # real numbers have no hexadecimal form
+                plain = None
+            text = brief(value) if plain is None else brief(np.array(plain, dtype=object))
+        else:
+            try:
+                text = value_text(format_value(value, form, self._symbol))
+            except CommandError:
+                text = value_text(value)
+        return visible(text if len(text) <= MOST_TEXT else f"{text[: MOST_TEXT - 4]} ...")
+
+    def full_text(self, value: Any) -> str:
+        """Return a value as text with all elements that `print` shows."""
+        try:
+            return value_text(format_value(value, Format(), self._symbol))
+        except CommandError:
+            return self.text(value)
+
+    def _symbol(self, address: int) -> str:
+        return symbol_at(self.session, address)
+
+    def assign(self, place: Place, text: str, value: str) -> None:
+        """Set what an expression names to the value of another one. Raises `RequestError`."""
+        session = self.session
+        if not text:
+            raise RequestError("this value cannot be set")
+        try:
+            with session.focused(str(place)):
+                if text == "pc":
+                    session.write_register(place.core, "pc", 0, int(session.read(value)))
+                else:
+                    session.set(text, value)
+        except (*_ERRORS, ValueError, TypeError) as error:
+            raise RequestError(str(error)) from None
+
+
+def _item(place: Place, name: str, text: str) -> Item:
+    return Item(name, Container(VALUE, place, text))
+
+
+def _inside(container: Container, key: int | str) -> Container:
+    return Container(VALUE, container.place, container.text, (*container.path, key))
+
+
+def _has_elements(value: Any) -> bool:
+    if isinstance(value, np.ndarray):
+        return value.ndim > 0
+    return isinstance(value, list | tuple | Mapping)
+
+
+def _type(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype}{list(value.shape)}"
+    return "" if value is None else type(value).__name__
+
+
+def _number_text(value: int | None, is_hexadecimal: bool) -> str:
+    return f"{value:#x}" if is_hexadecimal and value is not None else value_text(value)

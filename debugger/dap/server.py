@@ -1,0 +1,18 @@
+"""Serves one editor at two streams of bytes, as standard input and output."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from macaw.debugger.dap.adapter import Adapter
+from macaw.debugger.dap.connection import Connection
+
+if TYPE_CHECKING:
+    from macaw.debugger.dap.adapter import Load
+    from macaw.message_framing import Stream
+
+
+def serve(stream: Stream, write: Callable[[bytes], object], load: Load) -> None:
+    """Answer the requests of an editor until it leaves. `load` loads the program of `launch`."""
+    Adapter(Connection(stream, write), load).serve()

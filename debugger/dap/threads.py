@@ -1,0 +1,120 @@
+"""Shows cores as threads, and their calls as frames with numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from macaw.debugger.dap.arguments import whole
+from macaw.debugger.dap.connection import RequestError
+from macaw.debugger.stops import ENDS, Where
+
+if TYPE_CHECKING:
+    from macaw.debugger.session import Session
+    from macaw.emu.core import Core
+
+MOST_FRAMES = 1000  # of one response
+
+
+class Frame(NamedTuple):
+    """A frame that the editor knows by its number."""
+
+    core: str
+    depth: int  # 0 is the innermost call
+
+
+class Threads:
+    """The threads of a session: the cores that run, the focused ones, and that of the last stop.
+
+    The number of a thread is that of its core + 1. Numbers of frames are good up to the next stop.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self._frames: dict[int, Frame] = {}
+        self._numbers: dict[Frame, int] = {}
+        self._last = 0
+
+    def names(self) -> list[str]:
+        """Return the names of the threads' cores, in the order of their numbers."""
+        session = self.session
+        chosen = {*session.threads, *(place.core for place in session.focus)}
+        if session.last_stop.where is not None:
+            chosen.add(session.last_stop.where.core)
+        return [core.name for core in session.device.order if core.name in chosen]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the threads as the protocol has them."""
+        return [{"id": self.number(name), "name": name} for name in self.names()]
+
+    def number(self, name: str) -> int:
+        """Return the number of the thread of a core."""
+        return self.session.device.cores[name].number + 1
+
+    def stopped(self) -> int:
+        """Return the thread of the last stop."""
+        where = self.session.last_stop.where
+        return self.number(self.session.core.name if where is None else where.core)
+
+    def core(self, arguments: Mapping[str, Any]) -> Core:
+        """Return the core of the `threadId`. Raises `RequestError`."""
+        number = whole(arguments, "threadId", most=1 << 31)
+        for core in self.session.device.order:
+            if core.number + 1 == number:
+                return core
+        raise RequestError(f"there is no thread {number}")
+
+    def forget(self) -> None:
+        """Forget the numbers of frames, after the program has moved."""
+        self._frames.clear()
+        self._numbers.clear()
+
+    def frame(self, number: int) -> Frame:
+        """Return the frame of a number. Raises `RequestError`."""
+        if number not in self._frames:
+            raise RequestError(f"there is no frame {number} any more")
+        return self._frames[number]
+
+    def stack(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the frames of a thread, the innermost first. Raises `RequestError`."""
+        core = self.core(arguments)
+        first = whole(arguments, "startFrame", 0)
+        most = whole(arguments, "levels", 0) or MOST_FRAMES
+        calls = self._calls(core)
+        chosen = list(enumerate(calls))[first : first + min(most, MOST_FRAMES)]
+        return {
+            "stackFrames": [self._row(core, depth, where) for depth, where in chosen],
+            "totalFrames": len(calls),
+        }
+
+    def _calls(self, core: Core) -> list[Where]:
+        """Return the calls of a core; an idle core has one, where it has ended or without place."""
+        calls = self.session.call_stack(core)
+        if calls:
+            return calls
+        stop = self.session.last_stop
+        if stop.where is not None and stop.where.core == core.name and stop.reason in ENDS:
+            return [stop.where]
+        return [Where(core.name)]
+
+    def _row(self, core: Core, depth: int, where: Where) -> dict[str, Any]:
+        frame = Frame(core.name, depth)
+        if frame not in self._numbers:
+            self._last += 1
+            self._numbers[frame] = self._last
+            self._frames[self._last] = frame
+        row: dict[str, Any] = {"id": self._numbers[frame], "line": 0, "column": 0}
+        row["name"] = where.symbol or (
+            f"{core.name} is idle" if where.address is None else f"{where.address:#010x}"
+        )
+        if where.file is not None and where.line is not None:
+            row |= {"source": source_record(where.file), "line": where.line, "column": 1}
+        if where.address is not None:
+            row["instructionPointerReference"] = f"{where.address:#010x}"
+        return row
+
+
+def source_record(path: str) -> dict[str, Any]:
+    """Return a source file as the protocol has it."""
+    return {"name": PurePath(path).name, "path": str(Path(path).absolute())}

@@ -1,0 +1,64 @@
+"""What an editor unfolds: scopes and values, by numbers that are good up to the next stop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from macaw.debugger.dap.connection import RequestError
+from macaw.debugger.places import Place
+
+REGISTERS, TENSORS, QUEUES, COUNTERS = "registers", "tensors", "queues", "counters"
+UNITS, UNIT, VALUE = "units", "unit", "value"
+
+
+@dataclass(frozen=True)
+class Container:
+    """Something with children. `text` is the expression of a value, seen from `place`.
+
+    `path` leads from the expression's value to the container's: indices and names.
+    """
+
+    kind: str
+    place: Place
+    text: str = ""
+    path: tuple[int | str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Item:
+    """A child of a container, which may be a container itself.
+
+    The value of a counter is `number`.
+    """
+
+    name: str
+    container: Container
+    number: int | None = None
+
+
+class References:
+    """The numbers (`variablesReference`) of containers."""
+
+    def __init__(self) -> None:
+        self._containers: dict[int, Container] = {}
+        self._numbers: dict[Container, int] = {}
+        self._last = 0
+
+    def number(self, container: Container) -> int:
+        """Return the number of a container, from 1."""
+        if container not in self._numbers:
+            self._last += 1
+            self._numbers[container] = self._last
+            self._containers[self._last] = container
+        return self._numbers[container]
+
+    def get(self, number: int) -> Container:
+        """Return the container of a number. Raises `RequestError`."""
+        if number not in self._containers:
+            raise RequestError(f"there are no variables {number} any more")
+        return self._containers[number]
+
+    def forget(self) -> None:
+        """Forget all containers, after the program has moved."""
+        self._containers.clear()
+        self._numbers.clear()

@@ -1,0 +1,83 @@
+"""The command `macaw dap`: serves the debugger of an editor."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from macaw.errors import EXIT_SUCCESS, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from macaw.debugger.commands.interpreter import Interpreter
+    from macaw.debugger.dap.launch import Launch
+
+
+@click.command("dap", short_help="Serve the debugger of an editor: the Debug Adapter Protocol.")
+@click.option(
+    "--allow-shell",
+    is_flag=True,
+    help="Allow the commands shell and python, which can do anything.",
+)
+def command(allow_shell: bool) -> int:
+    """Speak the Debug Adapter Protocol on standard input and output.
+
+    Editors start this command by themselves (docs/dap.md). The program, its inputs and the device
+    come with the request `launch`.
+    """
+    from macaw.debugger.dap import server
+
+    def load(launch: Launch, say: Callable[[str], object]) -> Interpreter:
+        return _load(launch, say, allow_shell)
+
+    # Unbuffered: a buffer's lock, held by the reading thread, would block the end of the process.
+    with (
+        os.fdopen(os.dup(sys.stdin.fileno()), "rb", buffering=0) as stream,
+        os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out,
+    ):
+
+        def write(message: bytes) -> None:
+            out.write(message)
+            out.flush()
+
+        server.serve(stream, write, load)
+    return EXIT_SUCCESS
+
+
+def _load(launch: Launch, say: Callable[[str], object], allow_shell: bool) -> Interpreter:
+    """Return an interpreter for the program of `launch`; `say` gets its warnings and errors.
+
+    Raises `MacawError`.
+    """
+    from macaw import api, debugging, files
+    from macaw.asm.diagnostics import AssemblyError
+    from macaw.emu.engines import ENGINES
+    from macaw.program_folder import find_program
+
+    engine = launch.engine or ENGINES[0]
+    if engine not in ENGINES:
+        raise InputError(f"no engine is called '{engine:.40}', there are {', '.join(ENGINES)}")
+    found = find_program(launch.program)
+    device = launch.device or found.device
+    inputs = {**found.inputs, **launch.inputs}
+    try:
+        program = api.load(*found.sources, device=device)
+    except AssemblyError as error:
+        for diagnostic in error.diagnostics:
+            say(str(diagnostic))
+        raise
+    for warning in program.warnings:
+        say(str(warning))
+    return debugging.make_interpreter(
+        program,
+        files.read_arrays(inputs),
+        item=launch.item,
+        device=device,
+        engine=engine,
+        allow_shell=allow_shell,
+        protected=[*found.sources, *inputs.values(), *([device] if device else [])],
+    )
