@@ -11,6 +11,7 @@
 | `variables`, `inspection` | scopes, variables and their children; values as text |
 | `memory` | bytes of memory, instructions |
 | `sources` | source files, lines with code, targets of `goto` |
+| `output` | the program's output as text |
 | `stop_events` | the events that tell the editor of a stop |
 | `program` | a loaded program: answers each request about it |
 | `adapter` | one connection: answers what needs no program, loads it, runs it |

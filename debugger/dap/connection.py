@@ -108,7 +108,6 @@ class Connection:
             request = parse_request(data)
             if request is not None and (request.error or not self.on_request(request)):
                 self._requests.put(request)
-        self.is_closed = True
         self._requests.put(None)
         self.on_end()
 

@@ -178,7 +178,8 @@ class Inspection:
         """Return value, type and number of children, as the protocol has them."""
         value = self.value(container)
         record: dict[str, Any] = {
-            "value": self._text_of(container, value, is_hexadecimal), "type": _type(value), "variablesReference": 0
+            "value": self._text_of(container, value, is_hexadecimal), "type": _type(value),
+            "variablesReference": 0,
         }  # fmt: skip
         if _has_elements(value) and len(value):
             record["variablesReference"] = self.references.number(container)

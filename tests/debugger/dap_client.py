@@ -67,12 +67,14 @@ class Client:
         self.send_body(json.dumps(message).encode())
         return self._last
 
-    def next(self) -> dict[str, Any] | None:
-        """The next message, None after the end of the connection."""
+    def next(self) -> dict[str, Any]:
+        """The next message; fails after the end of the connection."""
         try:
-            return self._messages.get(timeout=WAIT)
+            message = self._messages.get(timeout=WAIT)
         except Empty:
             raise AssertionError(f"no message; events: {self.events}") from None
+        assert message is not None, "the server has closed the connection"
+        return message
 
     def _take(self, wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
         for some in (self.events, self.left_over):
@@ -81,7 +83,6 @@ class Client:
                     return some.pop(at)
         while True:
             message = self.next()
-            assert message is not None, "the server has closed the connection"
             if message.get("event") == "output":
                 self.output += message["body"]["output"]
             if wanted(message):

@@ -72,12 +72,17 @@ def _load(launch: Launch, say: Callable[[str], object], allow_shell: bool) -> In
         raise
     for warning in program.warnings:
         say(str(warning))
-    return debugging.make_interpreter(
-        program,
-        files.read_arrays(inputs),
-        item=launch.item,
-        device=device,
-        engine=engine,
-        allow_shell=allow_shell,
-        protected=[*found.sources, *inputs.values(), *([device] if device else [])],
-    )
+    try:
+        return debugging.make_interpreter(
+            program,
+            files.read_arrays(inputs),
+            item=launch.item,
+            device=device,
+            engine=engine,
+            allow_shell=allow_shell,
+            protected=[*found.sources, *inputs.values(), *([device] if device else [])],
+        )
+    except InputError as error:
+        if not error.hint.startswith("-i "):
+            raise
+        raise InputError(error.message, "inputs of the launch configuration names files") from None
