@@ -1,7 +1,7 @@
 """The connection to an editor: a thread reads requests, the caller answers them in their order.
 
 While a program runs, the thread passes some requests to `on_urgent` at once. All messages have the
-framing of `macaw.message_framing`.
+framing of `macaw.debugger.dap.framing`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
-from macaw.message_framing import FramingError, MessageReader, Stream, frame
+from macaw.debugger.dap.framing import FramingError, MessageReader, Stream, frame
 
 MOST_TEXT = 2000  # characters of an error
 

@@ -10,7 +10,7 @@ from macaw.debugger.dap.connection import Connection
 
 if TYPE_CHECKING:
     from macaw.debugger.dap.adapter import Load
-    from macaw.message_framing import Stream
+    from macaw.debugger.dap.framing import Stream
 
 
 def serve(stream: Stream, write: Callable[[bytes], object], load: Load) -> None:

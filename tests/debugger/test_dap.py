@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from macaw.debugger.dap.capabilities import capabilities
 from macaw.debugging import DebuggerFiles
 from tests.debugger.dap_client import Client, Refused, serving
 from tests.debugger.programs import PROGRAMS, of_source, session
+from tests.debugger.running import place_of
 from tests.debugger.sources import CALLS, STORE_LOOP, VERY_LONG_LOOP, line_of_calls
 
 FAULTY = ".core cp\n_start: li a0, 0x70000000\nlw a1, 0(a0)\nebreak\n"
@@ -110,6 +112,7 @@ def test_a_fault_is_an_exception(client, write):
     info = client.request("exceptionInfo", threadId=1)
     debug = of_source(FAULTY)
     fault = debug.cont().fault
+    assert fault is not None
     assert info["exceptionId"] == fault["kind"]
     assert fault["message"] in info["description"]
     client.stop("stepBack", threadId=1)
@@ -162,8 +165,9 @@ def test_steps_equal_those_of_a_session(client, write):
         client.stop(command, threadId=thread, **more)
         record = act()
         frame = client.frame(thread)
-        assert frame["line"] == record.where.line, command
-        assert int(frame["instructionPointerReference"], 16) == record.where.address
+        where = place_of(record)
+        assert frame["line"] == where.line, command
+        assert int(frame["instructionPointerReference"], 16) == where.address
     frames = client.request("stackTrace", threadId=thread)["stackFrames"]
     assert [x["line"] for x in frames] == [x.line for x in debug.call_stack()]
 
@@ -472,7 +476,7 @@ def test_sources(client, write):
 
 # Wrong messages
 
-WRONG = {
+WRONG: dict[str, list[dict[str, Any]]] = {
     "setBreakpoints": [{"breakpoints": 1}, {"source": 7}, {"source": {"path": "a"}, "breakpoints": [{}]}],
     "setFunctionBreakpoints": [{"breakpoints": [1]}, {"breakpoints": [{"name": 1}]}],
     "setInstructionBreakpoints": [{"breakpoints": [{"instructionReference": "x"}]}],
@@ -624,6 +628,8 @@ def test_the_command_serves_its_standard_streams(write):
     with subprocess.Popen(
         [sys.executable, "-m", "macaw", "dap"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
         client = Client(process.stdout.fileno(), process.stdin.fileno())
         client.launch(write(HELLO))
         client.request("configurationDone")

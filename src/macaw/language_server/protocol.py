@@ -16,7 +16,7 @@ from typing import Any
 
 from lsprotocol import converters, types
 
-from macaw.message_framing import FramingError, MessageReader, Stream, frame
+from macaw.debugger.dap.framing import FramingError, MessageReader, Stream, frame
 
 _MOST_PENDING = 256  # messages read and not yet answered
 

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from lsprotocol import types
 
 from macaw import __version__
+from macaw.debugger.dap.framing import Stream
 from macaw.language_server import translations
 from macaw.language_server.answers import Answers
 from macaw.language_server.client_options import read_options
@@ -34,7 +35,6 @@ from macaw.language_server.published import Published
 from macaw.language_server.uris import path_of, resolve
 from macaw.language_server.workspace import Cancelled, Key, LoadedProgram, Workspace
 from macaw.language_server.workspace_symbols import SymbolIndex
-from macaw.message_framing import Stream
 
 T = TypeVar("T")
 Load = Callable[[OpenFile, Mapping[str, OpenFile]], LoadedProgram]
