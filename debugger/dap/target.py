@@ -290,7 +290,7 @@ class Target:
         line = text(arguments, "text")
         before = line[: max(0, whole(arguments, "column") - 1)]
         length = 0 if not before or before[-1].isspace() else len(before.split()[-1])
-        start = len(before) - length
+        start = len(before) - length + 1  # columns count from 1
         words = self.interpreter.complete(before)[:MOST_COMPLETIONS]
         return {"targets": [{"label": x, "start": start, "length": length} for x in words]}
 

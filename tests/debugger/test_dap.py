@@ -421,7 +421,7 @@ def test_the_console_is_the_command_language(client, write):
     assert refused(client, "evaluate", expression="nobody", context="hover")
     assert "shell" in refused(client, "evaluate", expression="shell ls", context="repl")
     targets = client.request("completions", text="info reg", column=9)["targets"]
-    assert targets == [{"label": "registers", "start": 5, "length": 3}]
+    assert targets == [{"label": "registers", "start": 6, "length": 3}]
     client.say("set s3 = 5")
     client.event("invalidated")
     client.say("quit")
