@@ -148,7 +148,7 @@ def _rbreak(context: Context, line: Line) -> Answer:
     names = [
         symbol.name
         for symbol in program.symbols
-        if pattern.search(symbol.name) and _is_code(program, symbol)
+        if pattern.search(symbol.name) and is_code(program, symbol)
     ]
     if len(names) > MOST_OF_PATTERN:
         raise CommandError(f"{len(names)} labels match, at most {MOST_OF_PATTERN} are set at once")
@@ -158,7 +158,7 @@ def _rbreak(context: Context, line: Line) -> Answer:
     return answers.message(*(text for answer in done for text in answer.lines))
 
 
-def _is_code(program: Program, symbol: Symbol) -> bool:
+def is_code(program: Program, symbol: Symbol) -> bool:
     """Return whether a symbol is a label of a part that a core executes."""
     section = program.section_at(symbol.value) if symbol.section else None
     return section is not None and section.core is not None

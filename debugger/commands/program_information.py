@@ -10,12 +10,11 @@ from macaw.debugger.commands.code import source_lines
 from macaw.debugger.commands.frames import chosen_frame
 from macaw.debugger.commands.line import CommandError
 from macaw.debugger.commands.operands import address_text, symbol_at
-from macaw.debugger.commands.points import compile_pattern
+from macaw.debugger.commands.points import compile_pattern, is_code
 from macaw.debugger.commands.text import stop_lines
 from macaw.debugger.locations import LocationError
 
 if TYPE_CHECKING:
-    from macaw.asm.program import Symbol
     from macaw.debugger.commands.context import Context
 
 MOST = 1000  # rows of a table
@@ -92,7 +91,7 @@ def _labels(context: Context, text: str | None, code: bool) -> Answer:
     program = session.program
     rows = []
     for symbol in program.symbols:
-        if pattern.search(symbol.name) and symbol.section and _is_code(context, symbol) == code:
+        if pattern.search(symbol.name) and symbol.section and is_code(program, symbol) == code:
             line = program.line_at(symbol.value) if code else None
             rows.append(
                 (
@@ -111,11 +110,6 @@ def _labels(context: Context, text: str | None, code: bool) -> Answer:
         ]
     rows.sort(key=lambda row: (row[0], row[2]))
     return answers.table(("address", "bytes", "name", "line"), rows[:MOST])
-
-
-def _is_code(context: Context, symbol: Symbol) -> bool:
-    section = context.session.program.section_at(symbol.value)
-    return section is not None and section.core is not None
 
 
 def address_answer(context: Context, text: str | None) -> Answer:
