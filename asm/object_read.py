@@ -154,7 +154,9 @@ def _relocations(
         records = result.setdefault(header.info, [])
         for address, info, addend in elf.RELOCATION.iter_unpack(file.contents(number)):
             if address >= max(1, file.headers[header.info].size):
-                raise ElfError(f"{what}: {address:#x} is behind {file.names[header.info]}")
+                raise ElfError(
+                    f"{what}: {address:#x} is after the end of {file.names[header.info]}"
+                )
             if info >> 8 and info >> 8 not in entries:
                 raise ElfError(f"{what}: there is no symbol {info >> 8}")
             records.append((address, info & 0xFF, info >> 8, addend))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 else:
     _METHODS = ("match", "fullmatch", "search", "finditer", "findall", "split", "sub", "subn")
 
-    class lazy_pattern:  # noqa: N801 (it stands for a function)
+    class lazy_pattern:  # noqa: N801 (callers use it as the function `re.compile`)
         """A pattern with the arguments of `re.compile`; its methods are those of a `re.Pattern`."""
 
         def __init__(self, pattern, flags=0):

@@ -51,7 +51,7 @@ class Stage:
     steps: list[Step] = field(default_factory=list)  # from the value back
     agreements: list[Agreement] = field(default_factory=list)
     unknown: list[Cause] = field(default_factory=list)  # ends that no reference covers
-    # Bytes that nobody wrote, each with what was written next to them.
+    # Bytes that no step wrote, each with what was written next to them.
     unwritten: list[tuple[Cause, list[Cause]]] = field(default_factory=list)
 
 

@@ -93,7 +93,7 @@ class CauseFinder:
             yield from self._of_write(role, name, write, begin, length, whole)
 
     def neighbours(self, address: int, size: int) -> Iterator[Cause]:
-        """Yield the causes of the bytes written nearest to bytes that nobody wrote.
+        """Yield the causes of the bytes written nearest to bytes that no step wrote.
 
         Steps that wrote nothing, but may have been meant to write these bytes, come first.
         """

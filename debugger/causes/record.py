@@ -193,7 +193,7 @@ class RunRecord:
         return _last(self._writes.get(address >> _LINE, []), address, before)
 
     def neighbours(self, address: int, size: int) -> list[Access]:
-        """Return the last writes nearest to bytes that nobody wrote: one before, one after them.
+        """Return the last writes nearest to bytes that no step wrote: one before, one after them.
 
         A write that is farther away than `_REACH` lines does not count.
         """

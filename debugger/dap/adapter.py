@@ -290,7 +290,7 @@ class Adapter:
                 return
 
     def _fail(self, target: Target, message: str) -> None:
-        """Tell the editor that a run could not be done: the program stands where it stood."""
+        """Tell the editor that a run could not be done: the program is where it was before."""
         target.forget()
         self.connection.notify("output", {"category": "stderr", "output": f"{message}\n"})
         body = stopped_body(target.session.last_stop, target.threads.stopped(), [], "pause")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from macaw.errors import InputError
 
@@ -102,7 +103,7 @@ class _Parser:
             raise _error(self.text, token.column, f"more than {MOST_NESTED} levels")
         if self.accept("not"):
             inner = self.one()
-            predicate: Predicate = lambda name: not inner(name)  # noqa: E731
+            predicate = _negation(inner)
         elif self.accept("("):
             predicate = self.either()
             self.expect(")")
@@ -112,6 +113,15 @@ class _Parser:
                 raise _error(self.text, token.column, f"expected a word, 'not' or '(', got {got}")
             self.place += 1
             word = token.text.lower()
-            predicate = lambda name: word in name.lower()  # noqa: E731
+            predicate = partial(_contains, word)
         self.depth -= 1
         return predicate
+
+
+def _negation(inner: Predicate) -> Predicate:
+    return lambda name: not inner(name)
+
+
+def _contains(word: str, name: str) -> bool:
+    """Return whether a name contains a word, which is in lower case."""
+    return word in name.lower()

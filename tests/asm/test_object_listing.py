@@ -183,7 +183,7 @@ def test_places_in_c_are_those_of_objdump(tmp_path: Path) -> None:
         ("info", 99, "there is no section 99 that it could change"),
         ("entry_size", 8, "bytes in entries of 8"),
         ("symbol", 0x7FFF, "there is no symbol 32767"),
-        ("address", 0x7FFFFFFF, "0x7fffffff is behind"),
+        ("address", 0x7FFFFFFF, "0x7fffffff is after the end of"),
     ],
 )
 def test_damaged_relocations_are_refused(

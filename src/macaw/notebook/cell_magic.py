@@ -65,6 +65,7 @@ def run_cell(shell: Shell, line: str, cell: str) -> Run | Program | None:
         return None if values is None else _assemble_and_run(shell, source, **values)
     except (MacawError, click.ClickException, execution.RunInterrupted) as error:
         text = _error_text(error, source)
+        # IPython shows these lines instead of a traceback; the type of errors has no such member.
         error._render_traceback_ = lambda: text.splitlines()  # type: ignore[union-attr]
         raise
 
