@@ -12,6 +12,7 @@ from macaw.asm.diagnostics import did_you_mean
 from macaw.asm.directive import Directive, name_of, wrong_operands
 from macaw.asm.expressions import Address, NotYet, evaluate, number
 from macaw.asm.floats import DOUBLE, HALF, SINGLE, FloatError, FloatFormat, bits
+from macaw.asm.layout import Area
 from macaw.asm.program import DTYPE_SIZES
 from macaw.asm.relocations import WORD, relocate_number
 from macaw.asm.statement_context import StatementContext
@@ -308,6 +309,42 @@ def _array(context: StatementContext, statement: Statement) -> None:
     context.emit_datum(bytes(size), Datum("array", size, dtype, shape))
 
 
+def _view(context: StatementContext, statement: Statement) -> None:
+    """Name bytes that exist already, with an element type and a shape. Raises `Mistake`."""
+    head, syntax = statement.head, ".view NAME, dtype, dimension, ..., at=ADDRESS"
+    assert head is not None
+    plain = [item for item in statement.operands if not isinstance(item, Named)]
+    if not plain or not isinstance(plain[0], Name):
+        raise wrong_operands(statement, syntax)
+    name = plain[0]
+    with context.spoil_on_error(name):
+        at = context.named_operands(statement.operands, ("at",), head).get("at")
+        if len(plain) < 3 or at is None:
+            raise wrong_operands(statement, syntax)
+        dtype, shape, size = typed_shape(context, plain[1], plain[2:])
+        context.state.symbols.place_labels(context.area)
+        place = context.at_end().value(at.value)
+        if not isinstance(place, Address) or not isinstance(place.area, Area):
+            raise Mistake(
+                "the place of a view must be known here",
+                at.value,
+                "name a label of an earlier line, or a distance from it",
+            )
+        symbol = context.new_symbol(name)
+        symbol.place(place.area, place.offset, Datum("array", size, dtype, shape))
+        symbol.kind = "object"
+    context.after_layout(partial(_check_view, place.area, place.offset, size, at.value))
+
+
+def _check_view(area: Area, offset: int, size: int, node: Node) -> None:
+    """Raise `Mistake` if `size` bytes at `offset` do not lie in the area, whose end is known."""
+    if offset < 0:
+        raise Mistake("the view begins before its section's data", node)
+    if offset + size > area.size:
+        over = offset + size - area.size
+        raise Mistake(f"the view ends {over} bytes after the end of its section's data", node)
+
+
 D = Directive
 
 # fmt: off
@@ -340,6 +377,7 @@ DATA = (
     D(".fill",    ".fill REPEAT [, size [, value]]",  "Store a value of size bytes (by default 1) REPEAT times.", _fill, example=".fill 8, 4, 0x3f800000"),
     D(".incbin",  ".incbin \"FILE\" [, skip [, count]]", "Store the bytes of a file: count bytes after the first skip bytes, by default all.", _incbin, example="notes: .incbin \"notes.txt\""),
     D(".array",   ".array dtype, dimension, ...",    "Store an array of zeros with an element type and a shape.", _array, example="sums: .array int32, 4, 8"),
+    D(".view",    ".view NAME, dtype, dimension, ..., at=ADDRESS", "Name bytes of an earlier line, with an element type and a shape. Views may overlap.", _view, example=".view rows, int8, 8, 8, at=x_tile"),
     D(".npy",     ".npy \"file.npy\" [[rows, ...]]",  "Store the elements of the array in a file, or of a part of it, row by row.", _npy, example="w: .npy \"weights.npy\"[0:2]"),
 )
 # fmt: on

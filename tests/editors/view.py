@@ -206,7 +206,9 @@ def _named(node: Node, kinds: list[Kind] | None) -> Iterator[tuple[int, int, str
 
 
 def _directive(statement: Statement, head: str) -> Iterator[tuple[int, int, str]]:
-    word = {".core": 0, ".device": 0, ".input": 1, ".output": 1, ".array": 0, ".type": 1}.get(head)
+    places = {".core": 0, ".device": 0, ".array": 0}
+    places |= dict.fromkeys((".input", ".output", ".type", ".view"), 1)
+    word = places.get(head)
     for place, node in enumerate(statement.operands):
         if place == word and isinstance(node, Name):
             known = head != ".device" or node.text in config.presets()

@@ -41,7 +41,7 @@ syntax keyword macawDirective contained .purgem .pushsection .quad .rep .rept .s
 syntax keyword macawDirective contained .set .setting .short .single .size .skip .sleb128 .space
 syntax keyword macawDirective contained .sparse .stabd .stabn .stabs .step .stride .string
 syntax keyword macawDirective contained .subsection .symver .text .then .tiles .title .type .uleb128
-syntax keyword macawDirective contained .variant_cc .version .warning .weak .word .zero
+syntax keyword macawDirective contained .variant_cc .version .view .warning .weak .word .zero
 syntax keyword macawMnemonic contained add addi and andi auipc beq beqz bge bgeu bgez bgt bgtu bgtz
 syntax keyword macawMnemonic contained ble bleu blez blt bltu bltz bne bnez call core.start
 syntax keyword macawMnemonic contained core.wait csrc csrci csrr csrrc csrrci csrrs csrrsi csrrw
