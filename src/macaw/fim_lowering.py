@@ -233,16 +233,17 @@ def _read_graph(
     room: int,
 ) -> Graph:
     try:
-        from macaw.lowering.fim import onnx_file, onnx_graph
+        from macaw.lowering.fim import onnx_graph
+        from macaw.lowering.onnx import model_file
     except ImportError as error:
         raise InputError(
             f"an ONNX graph needs the package {error.name}", "pip install 'macaw-npu[onnx]'"
         ) from None
     form = onnx_graph.form_of(number_format)
     if isinstance(graph, str | os.PathLike):
-        graph = onnx_file.parse(files.read_bytes(graph), Path(graph))
+        graph = model_file.parse(files.read_bytes(graph), Path(graph))
     else:
-        onnx_file.check(graph)
+        model_file.check(graph)
     return onnx_graph.read(graph, form, dims, room).graph
 
 

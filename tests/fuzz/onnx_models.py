@@ -23,7 +23,7 @@ from onnx import TensorProto, helper, numpy_helper
 import macaw
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim import onnx_graph
-from macaw.lowering.fim.onnx_file import parse
+from macaw.lowering.onnx.model_file import parse
 from tests.fuzz import mutate
 from tests.fuzz.onnx_graphs import CONSTANTS, LAYERS, MOVERS, ONE, OTHERS, TWO, built
 from tests.fuzz.target import Example, Target, require, sentence

@@ -9,8 +9,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.graph import GATHER, POINTWISE, PRODUCT, SCATTER
-from macaw.lowering.fim.onnx_file import parse
 from macaw.lowering.fim.onnx_graph import read
+from macaw.lowering.onnx.model_file import parse
 from tests.lowering.fim.onnx_models import (
     RANDOM,
     check_outputs,

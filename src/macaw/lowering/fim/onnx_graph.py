@@ -19,12 +19,13 @@ from macaw.isa.fim_circuit import FORMAT_NAMES
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim import onnx_movement
 from macaw.lowering.fim.graph import Graph
-from macaw.lowering.fim.onnx_constants import FOLDED, SLOW, Evaluator
-from macaw.lowering.fim.onnx_file import message_name, reason
-from macaw.lowering.fim.onnx_inference import STANDARD, Form, opset, results
 from macaw.lowering.fim.onnx_layers import LAYERS
 from macaw.lowering.fim.onnx_movement import JOINS, MOVES, SCATTERS
-from macaw.lowering.fim.onnx_values import LARGEST, Value, Values, matrix
+from macaw.lowering.fim.onnx_values import LARGEST, TaskValue, Values, matrix
+from macaw.lowering.onnx.constants import FOLDED, SLOW, Evaluator
+from macaw.lowering.onnx.model_file import message_name, reason
+from macaw.lowering.onnx.shapes import STANDARD, Form, opset, results
+from macaw.lowering.onnx.values import element_name
 
 TWO = {"Add": "add", "Sub": "sub", "Mul": "mul", "Div": "div"}
 ONE = {"Relu": "relu", "Sigmoid": "sigmoid", "Tanh": "tanh", "Sqrt": "vssqrt"}
@@ -98,9 +99,9 @@ class _Reader:
                 hint = f"there are {some}" if names else "all sizes are known"
                 raise LowerError(f"the model calls no dimension '{message_name(name)}'", hint)
 
-    def _initial(self, row: onnx.TensorProto) -> Value:
+    def _initial(self, row: onnx.TensorProto) -> TaskValue:
         if row.data_type not in onnx.helper.get_all_tensor_dtypes():
-            kind = _element_name(row.data_type)
+            kind = element_name(row.data_type)
             raise LowerError(
                 f"the initializer {message_name(row.name)} is of {kind}, which is not read"
             )
@@ -109,7 +110,7 @@ class _Reader:
         except Exception as error:  # onnx's and NumPy's, of many kinds
             raise LowerError(f"the initializer {message_name(row.name)}: {reason(error)}") from None
 
-    def _input(self, row: onnx.ValueInfoProto) -> Value:
+    def _input(self, row: onnx.ValueInfoProto) -> TaskValue:
         try:
             shape = self._shape(row)
             value = self.values.input_value(row.name, shape, row.type.tensor_type.elem_type)
@@ -124,7 +125,7 @@ class _Reader:
         if not row.type.HasField("tensor_type") or not kind.HasField("shape"):
             raise LowerError("it has no shape")
         if kind.elem_type not in FLOATS:
-            raise LowerError(f"it is of {_element_name(kind.elem_type)}, no floating-point type")
+            raise LowerError(f"it is of {element_name(kind.elem_type)}, no floating-point type")
         sizes = []
         for dim in kind.shape.dim:
             parameter = dim.dim_param
@@ -180,7 +181,7 @@ class _Reader:
             if name:
                 self.values.by_name[name] = value
 
-    def _results(self, node: onnx.NodeProto, inputs: list[Value | None]) -> list[Value]:
+    def _results(self, node: onnx.NodeProto, inputs: list[TaskValue | None]) -> list[TaskValue]:
         """Return the outputs of a node, each with the type and shape that ONNX infers."""
         if node.domain not in STANDARD or not {node.op_type} & KNOWN:
             raise _no_task()
@@ -198,8 +199,8 @@ class _Reader:
         ]
 
     def _compute(
-        self, node: onnx.NodeProto, inputs: list[Value | None], forms: list[Form | None]
-    ) -> list[Value]:
+        self, node: onnx.NodeProto, inputs: list[TaskValue | None], forms: list[Form | None]
+    ) -> list[TaskValue]:
         kind, attributes = node.op_type, _attributes(node)
         values = [value for value in inputs if value is not None]
         if kind not in LAYERS and all(form is None or form.empty for form in forms):
@@ -230,7 +231,7 @@ class _Reader:
             return LAYERS[kind](self.values, node, attributes, inputs)
         return onnx_movement.move_node(self.values, self.evaluator, node, attributes, inputs, forms)
 
-    def _nothing(self, form: Form | None) -> Value:
+    def _nothing(self, form: Form | None) -> TaskValue:
         """Return a value without elements."""
         if form is None or form.shape is None:
             return self.values.array(np.zeros(0))
@@ -241,12 +242,12 @@ class _Reader:
             raise LowerError(f"its result is of {form.shape}, which is too large") from None
 
     def _constants(
-        self, node: onnx.NodeProto, inputs: list[Value | None], forms: list[Form | None]
-    ) -> list[Value]:
+        self, node: onnx.NodeProto, inputs: list[TaskValue | None], forms: list[Form | None]
+    ) -> list[TaskValue]:
         arrays = self.evaluator.fold(node, inputs, forms)
         return [self.values.array(array) for array in arrays]
 
-    def _binary(self, function: str, values: list[Value], name: str) -> Value:
+    def _binary(self, function: str, values: list[TaskValue], name: str) -> TaskValue:
         shape = np.broadcast_shapes(values[0].shape, values[1].shape)
         sides = []
         for side, value in zip("ab", values, strict=True):
@@ -261,8 +262,8 @@ def _no_task() -> LowerError:
 
 
 def _dropout(
-    values: Values, node: onnx.NodeProto, inputs: list[Value | None], forms: list[Form | None]
-) -> list[Value]:
+    values: Values, node: onnx.NodeProto, inputs: list[TaskValue | None], forms: list[Form | None]
+) -> list[TaskValue]:
     """Return the outputs of Dropout outside of training: its input, and a mask of ones."""
     x, ratio, training = (*inputs, None, None)[:3]
     assert x is not None
@@ -274,11 +275,11 @@ def _dropout(
     return [x, mask][: len(forms)]
 
 
-def _check_declaration(row: onnx.ValueInfoProto, name: str, value: Value) -> None:
+def _check_declaration(row: onnx.ValueInfoProto, name: str, value: TaskValue) -> None:
     """Raise `LowerError` if the model declares another type or shape for an output."""
     tensor_type = row.type.tensor_type
     if tensor_type.elem_type not in (TensorProto.UNDEFINED, value.element):
-        kinds = _element_name(value.element), _element_name(tensor_type.elem_type)
+        kinds = element_name(value.element), element_name(tensor_type.elem_type)
         raise LowerError(f"the output {name} is of {kinds[0]}, the model says {kinds[1]}")
     if not tensor_type.HasField("shape"):
         return
@@ -288,11 +289,6 @@ def _check_declaration(row: onnx.ValueInfoProto, name: str, value: Value) -> Non
     ):
         shape = ", ".join("?" if size is None else str(size) for size in sizes)
         raise LowerError(f"the output {name} is of {value.shape}, the model says ({shape})")
-
-
-def _element_name(element: int) -> str:
-    names = dict(zip(TensorProto.DataType.values(), TensorProto.DataType.keys(), strict=True))
-    return str(names.get(element, f"type {element}")).lower()
 
 
 def _attributes(node: onnx.NodeProto) -> dict[str, Any]:

@@ -11,28 +11,28 @@ from numpy.typing import NDArray
 
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.graph import Tensor
-from macaw.lowering.fim.onnx_values import Value, Values, matrix, places_of
+from macaw.lowering.fim.onnx_values import TaskValue, Values, matrix, places_of
 
 Attributes = Mapping[str, Any]
-Inputs = list[Value | None]
+Inputs = list[TaskValue | None]
 
 
 def _output(node: Any, place: int = 0) -> str:
     return str(node.output[place])
 
 
-def _optional(inputs: Inputs, place: int) -> Value | None:
+def _optional(inputs: Inputs, place: int) -> TaskValue | None:
     return inputs[place] if place < len(inputs) else None
 
 
-def _required(inputs: Inputs, place: int) -> Value:
+def _required(inputs: Inputs, place: int) -> TaskValue:
     value = _optional(inputs, place)
     if value is None:
         raise LowerError(f"its input {place} is missing")
     return value
 
 
-def _matmul(values: Values, node: Any, _: Attributes, inputs: Inputs) -> list[Value]:
+def _matmul(values: Values, node: Any, _: Attributes, inputs: Inputs) -> list[TaskValue]:
     a, b = _required(inputs, 0), _required(inputs, 1)
     name = _output(node)
     left = a.shape if len(a.shape) > 1 else (1, *a.shape)
@@ -53,7 +53,7 @@ def _matmul(values: Values, node: Any, _: Attributes, inputs: Inputs) -> list[Va
     return [values.of_tensor(product, shape)]
 
 
-def _gemm(values: Values, node: Any, attributes: Attributes, inputs: Inputs) -> list[Value]:
+def _gemm(values: Values, node: Any, attributes: Attributes, inputs: Inputs) -> list[TaskValue]:
     name = _output(node)
     a, b = (
         _transpose(
@@ -81,7 +81,7 @@ def _gemm(values: Values, node: Any, attributes: Attributes, inputs: Inputs) -> 
     return [value]
 
 
-def _transpose(values: Values, value: Value, turn: int, name: str) -> Value:
+def _transpose(values: Values, value: TaskValue, turn: int, name: str) -> TaskValue:
     if not turn:
         return value
     if value.array is not None:
@@ -90,7 +90,7 @@ def _transpose(values: Values, value: Value, turn: int, name: str) -> Value:
     return values.move(value, places_of(value.shape).T, f"{name}_transposed")
 
 
-def _scale(values: Values, value: Value, factor: float, name: str) -> Value:
+def _scale(values: Values, value: TaskValue, factor: float, name: str) -> TaskValue:
     if factor == 1:
         return value
     if value.array is not None:
@@ -101,7 +101,7 @@ def _scale(values: Values, value: Value, factor: float, name: str) -> Value:
     return values.of_tensor(tensor, value.shape)
 
 
-def _add(values: Values, a: Value, b: Value, name: str) -> Value:
+def _add(values: Values, a: TaskValue, b: TaskValue, name: str) -> TaskValue:
     """Add the task a + b and return its output; b is broadcast to the shape of a."""
     wide = values.broadcast(b, a.shape, f"{name}_bias")
     tensors = values.tensor(a, f"{name}_a"), values.tensor(wide, f"{name}_bias")
@@ -113,7 +113,7 @@ def _add(values: Values, a: Value, b: Value, name: str) -> Value:
 # --- convolutions ---
 
 
-def _conv(values: Values, node: Any, attributes: Attributes, inputs: Inputs) -> list[Value]:
+def _conv(values: Values, node: Any, attributes: Attributes, inputs: Inputs) -> list[TaskValue]:
     """Add a convolution: weights times a matrix whose columns are image windows (¶59, ¶63)."""
     name, x, weights = _output(node), _required(inputs, 0), _required(inputs, 1)
     if weights.array is None:
@@ -168,13 +168,13 @@ def _conv(values: Values, node: Any, attributes: Attributes, inputs: Inputs) -> 
     if batch > 1:
         by_batch = places_of((outputs, batch, *sizes)).swapaxes(0, 1)
         return [values.move(value, by_batch, name)]
-    return [Value(shape, value.tensor)]
+    return [TaskValue(shape, tensor=value.tensor)]
 
 
-def _column(values: Values, bias: Value) -> Value:
+def _column(values: Values, bias: TaskValue) -> TaskValue:
     if bias.array is not None:
         return values.array(bias.array.reshape(-1, 1))
-    return Value((*bias.shape, 1), values.tensor(bias, "bias", bias.shape[0], 1))
+    return TaskValue((*bias.shape, 1), tensor=values.tensor(bias, "bias", bias.shape[0], 1))
 
 
 def _expand_groups(weights: NDArray[Any], groups: int, channels: int) -> NDArray[Any]:
@@ -188,8 +188,8 @@ def _expand_groups(weights: NDArray[Any], groups: int, channels: int) -> NDArray
 
 
 def _pad_image(
-    values: Values, x: Value, kernel: list[int], attributes: Attributes, name: str
-) -> tuple[Value, list[int]]:
+    values: Values, x: TaskValue, kernel: list[int], attributes: Attributes, name: str
+) -> tuple[TaskValue, list[int]]:
     """Return the image with its frame of zeros, and its new [height, width]."""
     image, count = list(x.shape[2:]), len(kernel)
     strides = attributes.get("strides", [1] * count)
@@ -224,7 +224,7 @@ def _pad_image(
 _GATES = "zrh"  # in ONNX's order
 
 
-def _gru(values: Values, node: Any, attributes: Attributes, inputs: Inputs) -> list[Value]:
+def _gru(values: Values, node: Any, attributes: Attributes, inputs: Inputs) -> list[TaskValue]:
     """Add a forward GRU over a sequence, with one cell for each step (¶53, ¶63)."""
     _plain(attributes, inputs)
     x, w, r = (_required(inputs, place) for place in range(3))
@@ -253,12 +253,12 @@ def _gru(values: Values, node: Any, attributes: Attributes, inputs: Inputs) -> l
         state = cell.step(now, state, step)
         states.append(state)
         values.check_tasks()
-    last = Value((1, batch, hidden), state.tensor)
+    last = TaskValue((1, batch, hidden), tensor=state.tensor)
     if not node.output[0]:
         return [last, last]
     shape = (steps, 1, batch, hidden)
     if steps == 1:
-        return [Value(shape, state.tensor), last][: len(node.output)]
+        return [TaskValue(shape, tensor=state.tensor), last][: len(node.output)]
     whole = values.join(states, list(places_of(shape)), shape, name)
     return [whole, last][: len(node.output)]
 
@@ -304,7 +304,7 @@ class _Cell:
             for place, gate in enumerate(_GATES)
         }
 
-    def step(self, x: Value, state: Value, number: int) -> Value:
+    def step(self, x: TaskValue, state: TaskValue, number: int) -> TaskValue:
         """Add the tasks of one time step and return the next state."""
         values, graph = self.values, self.values.graph
         inputs = values.tensor(x, f"{self.name}_x{number}")
@@ -349,7 +349,7 @@ class _Cell:
         return self.values.graph.pointwise("add", tensor, self.added[name], name=last)
 
 
-LAYERS: dict[str, Callable[[Values, Any, Attributes, Inputs], list[Value]]] = {
+LAYERS: dict[str, Callable[[Values, Any, Attributes, Inputs], list[TaskValue]]] = {
     "MatMul": _matmul,
     "Gemm": _gemm,
     "Conv": _conv,

@@ -17,9 +17,9 @@ import onnx
 from numpy.typing import NDArray
 
 from macaw.lowering.errors import LowerError
-from macaw.lowering.fim.onnx_constants import Evaluator
-from macaw.lowering.fim.onnx_inference import Form
-from macaw.lowering.fim.onnx_values import Value, Values, places_of
+from macaw.lowering.fim.onnx_values import TaskValue, Values, places_of
+from macaw.lowering.onnx.constants import Evaluator
+from macaw.lowering.onnx.shapes import Form
 
 # fmt: off
 SHAPES = ("Reshape", "Flatten", "Squeeze", "Unsqueeze")  # no number changes its place
@@ -40,7 +40,7 @@ class Move(NamedTuple):
     evaluator: Evaluator
     node: onnx.NodeProto
     attributes: Mapping[str, Any]
-    inputs: Sequence[Value | None]
+    inputs: Sequence[TaskValue | None]
     shapes: list[tuple[int, ...]]  # of its outputs
 
     @property
@@ -49,7 +49,7 @@ class Move(NamedTuple):
         return str(self.node.output[0])
 
     @property
-    def first(self) -> Value:
+    def first(self) -> TaskValue:
         """The input whose numbers are moved."""
         assert self.inputs[0] is not None
         return self.inputs[0]
@@ -64,12 +64,12 @@ def move_node(
     evaluator: Evaluator,
     node: onnx.NodeProto,
     attributes: Mapping[str, Any],
-    inputs: Sequence[Value | None],
+    inputs: Sequence[TaskValue | None],
     forms: Sequence[Form | None],
-) -> list[Value]:
+) -> list[TaskValue]:
     """Return the outputs of a node that moves numbers. Raises `LowerError`."""
     kind = node.op_type
-    does: Callable[[Move], list[Value]] = {
+    does: Callable[[Move], list[TaskValue]] = {
         "Concat": _concat,
         "Pad": _pad,
         **dict.fromkeys(SCATTERS, _scatter),
@@ -84,7 +84,7 @@ def move_node(
     return does(Move(values, evaluator, node, attributes, inputs, full_shapes))
 
 
-def _gather(move: Move) -> list[Value]:
+def _gather(move: Move) -> list[TaskValue]:
     """Return the node's outputs, each a selection of numbers of the first input."""
     values, x, kind = move.values, move.first, move.node.op_type
     if kind in SHAPES or (kind in ("Transpose", "Expand", "Tile") and _keeps_order(move)):
@@ -115,7 +115,7 @@ def _keeps_order(move: Move) -> bool:
     return wide_axes == sorted(wide_axes)
 
 
-def _scatter(move: Move) -> list[Value]:
+def _scatter(move: Move) -> list[TaskValue]:
     """Return the first input with some of its numbers replaced."""
     data, indices, updates = move.inputs
     assert data is not None
@@ -138,7 +138,7 @@ def _scatter(move: Move) -> list[Value]:
     return [move.values.spread(data, updates, places, move.name)]
 
 
-def _concat(move: Move) -> list[Value]:
+def _concat(move: Move) -> list[TaskValue]:
     """Return all inputs side by side."""
     (shape,) = move.shapes
     parts = [value for value in move.inputs if value is not None]
@@ -153,7 +153,7 @@ def _concat(move: Move) -> list[Value]:
     return [move.values.join(values, where, shape, move.name)]
 
 
-def _pad(move: Move) -> list[Value]:
+def _pad(move: Move) -> list[TaskValue]:
     """Return the first input with its frame.
 
     Indices count from 1 here, so that 0 can represent the frame.

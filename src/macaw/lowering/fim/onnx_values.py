@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from onnx import TensorProto, helper
 
 from macaw.isa.fim_circuit import FORMATS
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.graph import Graph, Places, Tensor
 from macaw.lowering.fim.labels import free
+from macaw.lowering.onnx.values import Value, element_of
 
 LARGEST = 2 << 30  # bytes of the largest external memory that a device may have
 TASKS = 2000  # of a graph
@@ -30,19 +30,10 @@ _WIDE = (np.float16, np.float32, np.float64)  # types that are rounded without a
 
 
 @dataclass(frozen=True)
-class Value:
-    """A value: its shape, and its numbers as an array (for a constant) or as a tensor."""
+class TaskValue(Value):
+    """A value whose numbers are those of a tensor of the graph of tasks, or of a constant."""
 
-    shape: tuple[int, ...]
     tensor: Tensor | None = None
-    array: NDArray[Any] | None = None
-    name: str = ""  # of a constant, in the model
-    element: int = TensorProto.FLOAT  # the type in the model
-
-    @property
-    def constant(self) -> bool:
-        """Whether the value is a constant."""
-        return self.array is not None
 
 
 class Values:
@@ -52,10 +43,10 @@ class Values:
         self.graph = Graph(form)
         self.room = room  # bytes of external memory
         self.numbers_held = 0  # numbers of inputs and moved values, all in external memory
-        self.by_name: dict[str, Value] = {}
+        self.by_name: dict[str, TaskValue] = {}
         # Derived constants, by id of their source, whose array is kept so that the id stays valid.
         self._constants: dict[tuple[int, int, int], tuple[NDArray[Any], Tensor]] = {}
-        self._derived: dict[tuple[int, object], tuple[NDArray[Any], Value]] = {}
+        self._derived: dict[tuple[int, object], tuple[NDArray[Any], TaskValue]] = {}
 
     def name(self, onnx_name: str) -> str:
         """Return a unique tensor name for an ONNX name: letters, digits and `_`."""
@@ -67,24 +58,21 @@ class Values:
             name = f"{base}_{number}"
         return name
 
-    def array(self, array: NDArray[Any], name: str = "") -> Value:
+    def array(self, array: NDArray[Any], name: str = "") -> TaskValue:
         """Return an array as a constant value."""
-        element = TensorProto.STRING
-        if array.dtype.kind not in "OSUT":
-            element = helper.np_dtype_to_tensor_dtype(array.dtype)
-        return Value(array.shape, array=array, name=name, element=element)
+        return TaskValue(array.shape, array, name, element_of(array))
 
-    def of_tensor(self, tensor: Tensor, shape: Sequence[int]) -> Value:
+    def of_tensor(self, tensor: Tensor, shape: Sequence[int]) -> TaskValue:
         """Return the value for a task's output, in a given shape."""
         if tensor.numbers != math.prod(shape):
             raise LowerError(f"{tensor.numbers:,} numbers in a shape of {tuple(shape)}")
-        return Value(tuple(shape), tensor)
+        return TaskValue(tuple(shape), tensor=tensor)
 
-    def input_value(self, name: str, shape: tuple[int, ...], element: int) -> Value:
+    def input_value(self, name: str, shape: tuple[int, ...], element: int) -> TaskValue:
         """Return the value for an input of the graph."""
         self._take(math.prod(shape))
         tensor = self.graph.tensor(self.name(name), *matrix(shape))
-        return Value(shape, tensor, element=element)
+        return TaskValue(shape, tensor=tensor, element=element)
 
     def fits(self, numbers: int, beside: bool = False) -> None:
         """Raise `LowerError` if external memory cannot hold so many numbers.
@@ -114,7 +102,7 @@ class Values:
         self.fits(numbers, beside=True)
         self.numbers_held += numbers
 
-    def tensor(self, value: Value, name: str, rows: int = 0, columns: int = 0) -> Tensor:
+    def tensor(self, value: TaskValue, name: str, rows: int = 0, columns: int = 0) -> Tensor:
         """Return a value as a matrix of `rows` rows and `columns` columns.
 
         By default the last dimension gives the columns and all others the rows.
@@ -148,7 +136,7 @@ class Values:
             raise LowerError(f"the constant {wide[overflows][0]:g} is too large for {name}")
         return np.ascontiguousarray(numbers.reshape(rows, columns))
 
-    def broadcast(self, value: Value, shape: tuple[int, ...], name: str) -> Value:
+    def broadcast(self, value: TaskValue, shape: tuple[int, ...], name: str) -> TaskValue:
         """Return a value broadcast to a shape by NumPy's rules."""
         if value.shape == shape:
             return value
@@ -165,8 +153,8 @@ class Values:
         return self.move(value, places, name)
 
     def derive(
-        self, value: Value, how: str, make: Callable[[], NDArray[Any]], key: object = None
-    ) -> Value:
+        self, value: TaskValue, how: str, make: Callable[[], NDArray[Any]], key: object = None
+    ) -> TaskValue:
         """Return a constant that `make` computes from the constant `value`.
 
         `make` is called once for each combination of `value`, `how` (a word for the computation)
@@ -179,7 +167,7 @@ class Values:
             self._derived[place] = value.array, self.array(make(), name)
         return self._derived[place][1]
 
-    def move(self, value: Value, places: Places, name: str) -> Value:
+    def move(self, value: TaskValue, places: Places, name: str) -> TaskValue:
         """Return a value made of the numbers at the indices `places`.
 
         It is a view if the indices are consecutive, else the output of a gather.
@@ -201,7 +189,7 @@ class Values:
             )
         return self.of_tensor(tensor, places.shape)
 
-    def part(self, value: Value, begin: int, shape: tuple[int, ...], name: str) -> Value:
+    def part(self, value: TaskValue, begin: int, shape: tuple[int, ...], name: str) -> TaskValue:
         """Return the consecutive numbers of a value from index `begin` on, in another shape."""
         rows, columns = matrix(shape)
         if value.array is not None:
@@ -213,7 +201,7 @@ class Values:
         tensor = self.graph.view(value.tensor, rows, columns, begin, self.name(name))
         return self.of_tensor(tensor, shape)
 
-    def spread(self, into: Value, updates: Value, places: Places, name: str) -> Value:
+    def spread(self, into: TaskValue, updates: TaskValue, places: Places, name: str) -> TaskValue:
         """Return `into` with the numbers at the indices `places` replaced by `updates`.
 
         At least one of the two values is not a constant.
@@ -228,8 +216,8 @@ class Values:
         return self.of_tensor(tensor, into.shape)
 
     def join(
-        self, parts: Sequence[Value], places: Sequence[Places], shape: Any, name: str
-    ) -> Value:
+        self, parts: Sequence[TaskValue], places: Sequence[Places], shape: Any, name: str
+    ) -> TaskValue:
         """Return a value of the given shape; each part's numbers go to the indices in `places`."""
         array = np.zeros(shape)
         for part, where in zip(parts, places, strict=True):

@@ -17,9 +17,9 @@ import onnx.reference
 from numpy.typing import NDArray
 
 from macaw.lowering.errors import LowerError
-from macaw.lowering.fim.onnx_file import reason
-from macaw.lowering.fim.onnx_inference import Form
-from macaw.lowering.fim.onnx_values import Value
+from macaw.lowering.onnx.model_file import reason
+from macaw.lowering.onnx.shapes import Form
+from macaw.lowering.onnx.values import Value
 
 MOST = 1 << 28  # numbers that are read, written and multiplied for the constants of a model
 SMALL = 1 << 12  # limit for operators that the reference computes number by number

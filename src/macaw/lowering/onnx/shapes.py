@@ -14,8 +14,8 @@ import onnx
 from onnx import helper, numpy_helper, shape_inference
 
 from macaw.lowering.errors import LowerError
-from macaw.lowering.fim.onnx_file import reason
-from macaw.lowering.fim.onnx_values import Value
+from macaw.lowering.onnx.model_file import reason
+from macaw.lowering.onnx.values import Value
 
 STANDARD = ("", "ai.onnx")  # domains of ONNX's own operators
 OLDEST = 7  # in operator sets before, other rules say how shapes are repeated

@@ -1,0 +1,1 @@
+"""Read ONNX models as frozen graphs; fuse, quantise and evaluate them."""

@@ -1,0 +1,38 @@
+"""The values of an ONNX graph: shape, element type, and the numbers of a constant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from onnx import TensorProto, helper
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value: its shape, its element type in the model, and the array of a constant."""
+
+    shape: tuple[int, ...]
+    array: NDArray[Any] | None = None
+    name: str = ""  # of a constant, in the model
+    element: int = TensorProto.FLOAT  # a `TensorProto.DataType`
+
+    @property
+    def constant(self) -> bool:
+        """Whether the value is a constant."""
+        return self.array is not None
+
+
+def element_of(array: NDArray[Any]) -> int:
+    """Return the `TensorProto.DataType` of an array; arrays of no numbers count as strings."""
+    if array.dtype.kind in "OSUT":
+        return int(TensorProto.STRING)
+    return int(helper.np_dtype_to_tensor_dtype(np.dtype(array.dtype)))
+
+
+def element_name(element: int) -> str:
+    """Return the name of a `TensorProto.DataType` in lower case: float, int8 ..."""
+    names = dict(zip(TensorProto.DataType.values(), TensorProto.DataType.keys(), strict=True))
+    return str(names.get(element, f"type {element}")).lower()
