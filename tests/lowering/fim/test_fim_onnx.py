@@ -182,9 +182,15 @@ def test_names_of_dimensions_and_tensors():
     assert [tensor.name for tensor in (*graph.inputs, *graph.results)] == ["in_x_1", "out_y"]
 
 
-def whole(made):
-    made.graph.input[0].type.tensor_type.elem_type = TensorProto.INT32
+def whole(made, *rows):
+    """The model with values of type int32: all, or its outputs alone."""
+    for row in rows or (*made.graph.input, *made.graph.output):
+        row.type.tensor_type.elem_type = TensorProto.INT32
     return made
+
+
+def whole_outputs(made):
+    return whole(made, *made.graph.output)
 
 
 def declared(**fields):
@@ -223,7 +229,7 @@ REFUSED = [
     (model_of_node("Relu", shape=("N", 4)), "the input x: a dimension has no size, 'N'"),
     (whole(model_of_node("Relu")), "the input x: it is of int32, no floating-point type"),
     (model_of_node("Relu", shape=(0, 4)), r"the input x: sizes of \(0, 4\), which are 1 at least"),
-    (model_of_node("Cast", to=TensorProto.INT32), "a cast to another type"),
+    (whole_outputs(model_of_node("Cast", to=TensorProto.INT32)), "a cast to another type"),
     (model_of_node("MatMul", ("x", "z"), (2, 4, 4)), r"a right side of the shape \(2, 4, 4\)"),
     (model_of_node("MatMul", ("x", "c"), constants={"c": random_numbers(3, 3)}), "ONNX's rules refuse it: Incompatible dimensions for matrix"),
     (model_of_node("Mul", ("x", "c"), constants={"c": np.float32(1e6)}), "the constant 1e.06 is too large for fp16"),

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.graph import Tensor
 from macaw.lowering.fim.onnx_values import TaskValue, Values, matrix, places_of
+from macaw.lowering.onnx.graph import Node
 
-Attributes = Mapping[str, Any]
 Inputs = list[TaskValue | None]
 
 
-def _output(node: Any, place: int = 0) -> str:
-    return str(node.output[place])
+def _output(node: Node, place: int = 0) -> str:
+    return node.outputs[place]
 
 
 def _optional(inputs: Inputs, place: int) -> TaskValue | None:
@@ -32,7 +32,7 @@ def _required(inputs: Inputs, place: int) -> TaskValue:
     return value
 
 
-def _matmul(values: Values, node: Any, _: Attributes, inputs: Inputs) -> list[TaskValue]:
+def _matmul(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
     a, b = _required(inputs, 0), _required(inputs, 1)
     name = _output(node)
     left = a.shape if len(a.shape) > 1 else (1, *a.shape)
@@ -53,7 +53,8 @@ def _matmul(values: Values, node: Any, _: Attributes, inputs: Inputs) -> list[Ta
     return [values.of_tensor(product, shape)]
 
 
-def _gemm(values: Values, node: Any, attributes: Attributes, inputs: Inputs) -> list[TaskValue]:
+def _gemm(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
+    attributes = node.attributes
     name = _output(node)
     a, b = (
         _transpose(
@@ -113,8 +114,9 @@ def _add(values: Values, a: TaskValue, b: TaskValue, name: str) -> TaskValue:
 # --- convolutions ---
 
 
-def _conv(values: Values, node: Any, attributes: Attributes, inputs: Inputs) -> list[TaskValue]:
+def _conv(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
     """Add a convolution: weights times a matrix whose columns are image windows (¶59, ¶63)."""
+    attributes = node.attributes
     name, x, weights = _output(node), _required(inputs, 0), _required(inputs, 1)
     if weights.array is None:
         raise LowerError("its weights depend on an input")
@@ -188,13 +190,13 @@ def _expand_groups(weights: NDArray[Any], groups: int, channels: int) -> NDArray
 
 
 def _pad_image(
-    values: Values, x: TaskValue, kernel: list[int], attributes: Attributes, name: str
+    values: Values, x: TaskValue, kernel: list[int], attributes: Mapping[str, Any], name: str
 ) -> tuple[TaskValue, list[int]]:
     """Return the image with its frame of zeros, and its new [height, width]."""
     image, count = list(x.shape[2:]), len(kernel)
     strides = attributes.get("strides", [1] * count)
     dilations = attributes.get("dilations", [1] * count)
-    auto = attributes.get("auto_pad", b"NOTSET").decode()
+    auto = attributes.get("auto_pad", "NOTSET")
     pads = [int(n) for n in attributes.get("pads", [0] * 2 * count)]
     if auto in ("SAME_UPPER", "SAME_LOWER"):
         pads = [0] * 2 * count
@@ -224,15 +226,16 @@ def _pad_image(
 _GATES = "zrh"  # in ONNX's order
 
 
-def _gru(values: Values, node: Any, attributes: Attributes, inputs: Inputs) -> list[TaskValue]:
+def _gru(values: Values, node: Node, inputs: Inputs) -> list[TaskValue]:
     """Add a forward GRU over a sequence, with one cell for each step (¶53, ¶63)."""
+    attributes = node.attributes
     _plain(attributes, inputs)
     x, w, r = (_required(inputs, place) for place in range(3))
     if w.array is None or r.array is None:
         raise LowerError("its weights depend on an input")
     steps, batch, size = x.shape
     hidden = int(attributes.get("hidden_size", r.array.shape[-1]))
-    name = str(node.output[0] or node.output[1])
+    name = str(node.outputs[0] or node.outputs[1])
     bias, start = _optional(inputs, 3), _optional(inputs, 5)
     expected = (1, 3 * hidden, size), (1, 3 * hidden, hidden), (1, 6 * hidden), (1, batch, hidden)
     for value, shape in zip((w, r, bias, start), expected, strict=True):
@@ -254,21 +257,21 @@ def _gru(values: Values, node: Any, attributes: Attributes, inputs: Inputs) -> l
         states.append(state)
         values.check_tasks()
     last = TaskValue((1, batch, hidden), tensor=state.tensor)
-    if not node.output[0]:
+    if not node.outputs[0]:
         return [last, last]
     shape = (steps, 1, batch, hidden)
     if steps == 1:
-        return [TaskValue(shape, tensor=state.tensor), last][: len(node.output)]
+        return [TaskValue(shape, tensor=state.tensor), last][: len(node.outputs)]
     whole = values.join(states, list(places_of(shape)), shape, name)
-    return [whole, last][: len(node.output)]
+    return [whole, last][: len(node.outputs)]
 
 
-def _plain(attributes: Attributes, inputs: Inputs) -> None:
+def _plain(attributes: Mapping[str, Any], inputs: Inputs) -> None:
     """Raise `LowerError` for variants of GRU that are not supported."""
-    direction = attributes.get("direction", b"forward").decode()
+    direction = attributes.get("direction", "forward")
     if direction != "forward":
         raise LowerError(f"the direction {direction}", "forward is done")
-    names = [row.decode() for row in attributes.get("activations", [])]
+    names = [row.decode(errors="replace") for row in attributes.get("activations", [])]
     if names not in ([], ["Sigmoid", "Tanh"]):
         raise LowerError(f"the functions {' '.join(names)}", "Sigmoid and Tanh are done")
     if attributes.get("layout", 0) or "clip" in attributes or _optional(inputs, 4) is not None:
@@ -349,7 +352,7 @@ class _Cell:
         return self.values.graph.pointwise("add", tensor, self.added[name], name=last)
 
 
-LAYERS: dict[str, Callable[[Values, Any, Attributes, Inputs], list[TaskValue]]] = {
+LAYERS: dict[str, Callable[[Values, Node, Inputs], list[TaskValue]]] = {
     "MatMul": _matmul,
     "Gemm": _gemm,
     "Conv": _conv,

@@ -8,17 +8,17 @@ moved to. The sizes of results are checked before the evaluator works.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
-import onnx
 from numpy.typing import NDArray
 
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.onnx_values import TaskValue, Values, places_of
 from macaw.lowering.onnx.constants import Evaluator
+from macaw.lowering.onnx.graph import Node
 from macaw.lowering.onnx.shapes import Form
 
 # fmt: off
@@ -34,19 +34,18 @@ JOINS = ("Concat", "Pad")
 
 
 class Move(NamedTuple):
-    """A node that moves numbers, with its inputs and attributes."""
+    """A node that moves numbers, with its inputs."""
 
     values: Values
     evaluator: Evaluator
-    node: onnx.NodeProto
-    attributes: Mapping[str, Any]
+    node: Node
     inputs: Sequence[TaskValue | None]
     shapes: list[tuple[int, ...]]  # of its outputs
 
     @property
     def name(self) -> str:
         """The name of the node's first output."""
-        return str(self.node.output[0])
+        return self.node.outputs[0]
 
     @property
     def first(self) -> TaskValue:
@@ -56,19 +55,18 @@ class Move(NamedTuple):
 
     def places(self, *arrays: NDArray[Any] | None) -> list[NDArray[Any]]:
         """Return the outputs of the node for arrays of indices in place of its inputs."""
-        return self.evaluator.evaluate(self.node, arrays)
+        return self.evaluator.evaluate(self.node.proto, arrays)
 
 
 def move_node(
     values: Values,
     evaluator: Evaluator,
-    node: onnx.NodeProto,
-    attributes: Mapping[str, Any],
+    node: Node,
     inputs: Sequence[TaskValue | None],
     forms: Sequence[Form | None],
 ) -> list[TaskValue]:
     """Return the outputs of a node that moves numbers. Raises `LowerError`."""
-    kind = node.op_type
+    kind = node.operator
     does: Callable[[Move], list[TaskValue]] = {
         "Concat": _concat,
         "Pad": _pad,
@@ -81,12 +79,12 @@ def move_node(
     if any(shape is None for shape in shapes):
         raise LowerError("the size of its result is not known beforehand")
     full_shapes = [shape for shape in shapes if shape is not None]
-    return does(Move(values, evaluator, node, attributes, inputs, full_shapes))
+    return does(Move(values, evaluator, node, inputs, full_shapes))
 
 
 def _gather(move: Move) -> list[TaskValue]:
     """Return the node's outputs, each a selection of numbers of the first input."""
-    values, x, kind = move.values, move.first, move.node.op_type
+    values, x, kind = move.values, move.first, move.node.operator
     if kind in SHAPES or (kind in ("Transpose", "Expand", "Tile") and _keeps_order(move)):
         return [values.of_tensor(values.tensor(x, move.name), move.shapes[0])]
     if kind not in PARTS:
@@ -94,23 +92,23 @@ def _gather(move: Move) -> list[TaskValue]:
     rest = [value.array if value else None for value in move.inputs[1:]]
     places = places_of(x.shape)
     if kind == "GatherElements":  # the operator reads only this part of the input
-        axis = move.attributes.get("axis", 0) % len(x.shape)
+        axis = move.node.attributes.get("axis", 0) % len(x.shape)
         sizes = move.shapes[0]
         if len(sizes) != len(x.shape):
             raise LowerError(f"its indices have {len(sizes)} dimensions, its input {len(x.shape)}")
         places = places[tuple(slice(None if n == axis else sizes[n]) for n in range(len(sizes)))]
     picks = move.places(places, *rest)
     return [
-        values.move(x, places, name) for places, name in zip(picks, move.node.output, strict=True)
+        values.move(x, places, name) for places, name in zip(picks, move.node.outputs, strict=True)
     ]
 
 
 def _keeps_order(move: Move) -> bool:
     """Return whether the node keeps all numbers in their order."""
     x = move.first.shape
-    if move.node.op_type != "Transpose":
+    if move.node.operator != "Transpose":
         return math.prod(x) == math.prod(move.shapes[0])
-    order = move.attributes.get("perm", range(len(x))[::-1])
+    order = move.node.attributes.get("perm", range(len(x))[::-1])
     wide_axes = [axis for axis in order if x[axis] > 1]
     return wide_axes == sorted(wide_axes)
 
@@ -121,9 +119,9 @@ def _scatter(move: Move) -> list[TaskValue]:
     assert data is not None
     assert indices is not None
     assert updates is not None
-    how = move.attributes.get("reduction", b"none")
-    if how != b"none":
-        raise LowerError(f"the reduction {how.decode(errors='replace')}", "none is done")
+    how = move.node.attributes.get("reduction", "none")
+    if how != "none":
+        raise LowerError(f"the reduction {how}", "none is done")
     if not math.prod(updates.shape):
         return [data]
     count = math.prod(data.shape)
@@ -142,7 +140,7 @@ def _concat(move: Move) -> list[TaskValue]:
     """Return all inputs side by side."""
     (shape,) = move.shapes
     parts = [value for value in move.inputs if value is not None]
-    axis = move.attributes["axis"]
+    axis = move.node.attributes["axis"]
     move.values.fits(math.prod(shape), beside=True)
     ends = list(accumulate(value.shape[axis] for value in parts))
     places = np.split(places_of(shape), ends[:-1], axis)
@@ -179,7 +177,7 @@ def _pad(move: Move) -> list[TaskValue]:
 def _frame(move: Move) -> tuple[list[int], Any]:
     """Return the widths of the frame and its fill value, which are inputs since operator set 11."""
     if move.evaluator.version < 11:
-        return list(move.attributes["pads"]), move.attributes.get("value", 0.0)
+        return list(move.node.attributes["pads"]), move.node.attributes.get("value", 0.0)
     _, pads, fill = (*move.inputs, None)[:3]
     assert pads is not None
     assert pads.array is not None

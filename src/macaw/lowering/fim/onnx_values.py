@@ -20,9 +20,8 @@ from macaw.isa.fim_circuit import FORMATS
 from macaw.lowering.errors import LowerError
 from macaw.lowering.fim.graph import Graph, Places, Tensor
 from macaw.lowering.fim.labels import free
-from macaw.lowering.onnx.values import Value, element_of
+from macaw.lowering.onnx.values import Room, Value, check_room, element_of
 
-LARGEST = 2 << 30  # bytes of the largest external memory that a device may have
 TASKS = 2000  # of a graph
 _LONGEST = 60  # characters of a tensor's name
 _CHUNK = 1 << 20  # indices that are compared at once
@@ -39,9 +38,9 @@ class TaskValue(Value):
 class Values:
     """The values of an ONNX graph by name, and the graph of tasks that compute them."""
 
-    def __init__(self, form: int, room: int = LARGEST) -> None:
+    def __init__(self, form: int, room: Room) -> None:
         self.graph = Graph(form)
-        self.room = room  # bytes of external memory
+        self.room = room  # external memory
         self.numbers_held = 0  # numbers of inputs and moved values, all in external memory
         self.by_name: dict[str, TaskValue] = {}
         # Derived constants, by id of their source, whose array is kept so that the id stays valid.
@@ -79,19 +78,7 @@ class Values:
 
         With `beside`, it has to hold them in addition to all inputs and all values moved so far.
         """
-        size = FORMATS[self.graph.form].size
-        size_needed = size * (numbers + self.numbers_held * beside)
-        if size_needed > self.room:
-            others = (
-                ", with the inputs and what was moved before,"
-                if beside and self.numbers_held
-                else ""
-            )
-            raise LowerError(
-                f"{numbers:,} numbers{others} take {size_needed:,} bytes, external memory has"
-                f" {self.room:,}",
-                "mem.external_bytes",
-            )
+        check_room(self.room, numbers, self.numbers_held * beside)
 
     def check_tasks(self) -> None:
         """Raise `LowerError` if the graph has too many tasks for a plan."""

@@ -9,6 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import TensorProto, helper
 
+from macaw.lowering.errors import LowerError
+
+LARGEST = 2 << 30  # bytes of the largest external memory that a device may have
+
 
 @dataclass(frozen=True)
 class Value:
@@ -36,3 +40,22 @@ def element_name(element: int) -> str:
     """Return the name of a `TensorProto.DataType` in lower case: float, int8 ..."""
     names = dict(zip(TensorProto.DataType.values(), TensorProto.DataType.keys(), strict=True))
     return str(names.get(element, f"type {element}")).lower()
+
+
+@dataclass(frozen=True)
+class Room:
+    """A memory of `bytes` bytes in which a number takes `size` bytes."""
+
+    bytes: int
+    size: int
+
+
+def check_room(room: Room, numbers: int, others: int = 0) -> None:
+    """Raise `LowerError` if a memory cannot hold `numbers` numbers in addition to `others`."""
+    needed = room.size * (numbers + others)
+    if needed > room.bytes:
+        more = ", with the inputs and what was moved before," if others else ""
+        raise LowerError(
+            f"{numbers:,} numbers{more} take {needed:,} bytes, external memory has {room.bytes:,}",
+            "mem.external_bytes",
+        )

@@ -1,0 +1,52 @@
+"""Frozen ONNX graphs: nodes in order, with static shapes and constants under their ONNX names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from numpy.typing import NDArray
+
+from macaw.lowering.onnx.values import Value
+
+
+@dataclass(frozen=True)
+class Node:
+    """One operation of a graph.
+
+    `inputs` and `outputs` are names of values; an empty name stands for one that is left out.
+    `attributes` has numbers, lists of numbers, texts and `onnx.TensorProto`. `proto` is the
+    `onnx.NodeProto` of the model, None for a node that no model has.
+    """
+
+    name: str
+    operator: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    proto: Any = field(default=None, compare=False, repr=False)
+
+    @property
+    def label(self) -> str:
+        """The name of the node, or that of its first output if the model gives it no name."""
+        return self.name or next((name for name in self.outputs if name), "")
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Nodes in an order in which each value is computed before it is read.
+
+    `values` has shape and element type of each value by name, and the array of each constant.
+    `inputs` and `outputs` are names of values. `version` is the version of ONNX's operator set.
+    """
+
+    nodes: tuple[Node, ...]
+    values: Mapping[str, Value]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    version: int
+
+    def constant(self, name: str) -> NDArray[Any] | None:
+        """Return the array of a constant; None for another value, or for the empty name."""
+        return self.values[name].array if name else None

@@ -1,0 +1,373 @@
+"""Freeze an ONNX model: static shapes, constants computed, `If` decided, loops refused.
+
+Each error names the node, the input, the output or the initializer that causes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import AttributeProto, TensorProto
+
+from macaw.lowering.errors import LowerError
+from macaw.lowering.onnx.constants import FOLDED, SLOW, Evaluator
+from macaw.lowering.onnx.graph import Graph, Node
+from macaw.lowering.onnx.model_file import message_name, reason
+from macaw.lowering.onnx.shapes import STANDARD, Form, opset, results
+from macaw.lowering.onnx.values import LARGEST, Room, Value, check_room, element_name, element_of
+
+NOT_FOLDED = frozenset(("DequantizeLinear",))  # constants that stay integers
+SIZES = ("Shape", "Size")  # operators whose result the shapes alone decide
+_WINDOWS = ("Conv", "MaxPool", "AveragePool")  # no result: the kernel is larger than the image
+_GRAPHS = (AttributeProto.GRAPH, AttributeProto.GRAPHS)
+Scope = Mapping[str, str]  # names of an `If`'s branch to names of the graph
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What a caller of `read` wants of the frozen graph.
+
+    `dims` gives sizes to dimensions that the model only names, `shapes` whole shapes to inputs,
+    `constants` arrays to inputs that become constants. `room` is the memory that the largest value
+    has to fit. Operators of `not_folded` are kept although their inputs are constants.
+    """
+
+    dims: Mapping[str, int] = field(default_factory=dict)
+    shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    constants: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    room: Room = field(default_factory=lambda: Room(LARGEST, 4))
+    not_folded: frozenset[str] = NOT_FOLDED
+
+
+def read(model: onnx.ModelProto, wishes: Wishes | None = None) -> Graph:
+    """Return the frozen graph of a checked model. Raises `LowerError`."""
+    return _Reader(model, wishes or Wishes()).read()
+
+
+def node_error(name: str, operator: str, error: LowerError) -> LowerError:
+    """Return the error with the name and operator of the node that causes it."""
+    kind = message_name(operator)
+    where = f"node {message_name(name)} ({kind})" if name else f"a node {kind}"
+    return LowerError(f"{where}: {error}", error.hint)
+
+
+class _Reader:
+    def __init__(self, model: onnx.ModelProto, wishes: Wishes) -> None:
+        self.model, self.wishes = model, wishes
+        self.version = opset(model)
+        self.evaluator = Evaluator(self.version)
+        self.values: dict[str, Value] = {}
+        self.nodes: list[Node] = []
+        self.inputs: list[str] = []
+
+    def read(self) -> Graph:
+        graph = self.model.graph
+        self._check_wishes()
+        if graph.sparse_initializer:
+            raise LowerError("sparse initializers are not read")
+        for row in graph.initializer:
+            self.values[row.name] = _initial(row, row.name)
+        for row in graph.input:
+            if row.name not in self.values:
+                self.values[row.name] = self._input(row)
+        self._nodes(graph.node, {})
+        for row in graph.output:
+            self._check_output(row)
+        names = tuple(row.name for row in graph.output)
+        return Graph(tuple(self.nodes), self.values, tuple(self.inputs), names, self.version)
+
+    def _check_wishes(self) -> None:
+        """Raise `LowerError` for dimensions and inputs that the model does not have."""
+        graph = self.model.graph
+        shapes = (row.type.tensor_type.shape for row in (*graph.input, *graph.output))
+        there = dict.fromkeys(dim.dim_param for shape in shapes for dim in shape.dim)
+        names = [name for name in there if name]
+        for name in self.wishes.dims:
+            if name not in names:
+                some = ", ".join(message_name(name) for name in names[:8])
+                hint = f"there are {some}" if names else "all sizes are known"
+                raise LowerError(f"the model calls no dimension '{message_name(name)}'", hint)
+        initial = {row.name for row in graph.initializer}
+        inputs = [row.name for row in graph.input if row.name not in initial]
+        for name in (*self.wishes.shapes, *self.wishes.constants):
+            if name not in inputs:
+                hint = "there are " + ", ".join(message_name(name) for name in inputs[:8])
+                raise LowerError(f"the model has no input '{message_name(name)}'", hint)
+
+    # --- inputs and outputs ---
+
+    def _input(self, row: onnx.ValueInfoProto) -> Value:
+        try:
+            element, sizes = _declared(row)
+            array = self.wishes.constants.get(row.name)
+            if array is not None:
+                return _given_constant(array, element, sizes, row.name)
+            shape = self._shape(row, sizes)
+            check_room(self.wishes.room, int(np.prod(shape, dtype=object)))
+        except LowerError as error:
+            raise LowerError(f"the input {message_name(row.name)}: {error}", error.hint) from None
+        self.inputs.append(row.name)
+        return Value(shape, element=element)
+
+    def _shape(self, row: onnx.ValueInfoProto, sizes: Sequence[int | str]) -> tuple[int, ...]:
+        """Return the shape of an input by the model and by the wishes. Raises `LowerError`."""
+        whole = self.wishes.shapes.get(row.name)
+        if whole is not None:
+            whole = tuple(int(size) for size in whole)
+            _check_sizes(sizes, whole, "")
+        known = []
+        for axis, size in enumerate(sizes):
+            if whole is not None:
+                known.append(whole[axis])
+            elif isinstance(size, int):
+                known.append(size)
+            elif size in self.wishes.dims:
+                known.append(self.wishes.dims[size])
+            else:
+                name = message_name(size)
+                hint = f"--dim {name}=N, dims={{'{name}': N}}" if name else ""
+                name = f"'{name}'" if name else "not named"
+                raise LowerError(f"a dimension has no size, {name}", hint)
+        if any(size < 1 for size in known):
+            raise LowerError(f"sizes of {tuple(known)}, which are 1 at least")
+        return tuple(known)
+
+    def _check_output(self, row: onnx.ValueInfoProto) -> None:
+        """Raise `LowerError` if nothing makes an output, or the model declares it otherwise."""
+        name, value = message_name(row.name), self.values.get(row.name)
+        if value is None:
+            raise LowerError(f"no node makes the output {name}")
+        kind = row.type.tensor_type
+        if kind.elem_type not in (TensorProto.UNDEFINED, value.element):
+            kinds = element_name(value.element), element_name(kind.elem_type)
+            raise LowerError(f"the output {name} is of {kinds[0]}, the model says {kinds[1]}")
+        if kind.HasField("shape"):
+            sizes = [_size(dim) for dim in kind.shape.dim]
+            _check_sizes(sizes, value.shape, f"the output {name} is of {value.shape}, ")
+
+    # --- nodes ---
+
+    def _nodes(self, nodes: Iterable[onnx.NodeProto], scope: Scope) -> None:
+        for node in nodes:
+            try:
+                self._node(node, scope)
+            except LowerError as error:
+                if isinstance(error, _PlacedError):
+                    raise
+                raise _PlacedError(node_error(node.name, node.op_type, error)) from None
+
+    def _node(self, proto: onnx.NodeProto, scope: Scope) -> None:
+        """Add a node, or the constants that it computes, or the nodes of a branch."""
+        if scope:
+            proto = _renamed(proto, scope)
+        missing = [name for name in proto.input if name and name not in self.values]
+        if missing:
+            raise LowerError(f"nothing makes its input {message_name(missing[0])}")
+        inputs = [self.values[name] if name else None for name in proto.input]
+        if proto.domain not in STANDARD:
+            raise LowerError(f"the domain {message_name(proto.domain)} is not ONNX's own")
+        if proto.op_type == "If":
+            self._branch(proto, inputs, scope)
+            return
+        if any(
+            row.type in (AttributeProto.GRAPH, AttributeProto.GRAPHS) for row in proto.attribute
+        ):
+            raise LowerError("it runs a graph of its own again and again, which is not read")
+        forms = results(proto, inputs, self.version)
+        if proto.op_type == "Dropout" and inputs[0]:  # early operator sets infer no mask
+            forms = [form and Form(form.element, inputs[0].shape) for form in forms]
+        for form in forms:
+            if form is not None:
+                check_room(self.wishes.room, form.numbers)
+        arrays = self._constant_results(proto, inputs, forms)
+        if arrays is not None:
+            for name, array, form in zip(proto.output, arrays, forms, strict=True):
+                if name and form:
+                    _check_result(array.shape, form)
+                    self.values[name] = Value(array.shape, array, element=form.element)
+            return
+        for name, form in zip(proto.output, forms, strict=True):
+            if name and form:
+                if form.shape is None:
+                    raise LowerError("the size of its result is not known beforehand")
+                self.values[name] = Value(form.shape, element=form.element)
+        self.nodes.append(
+            _dropout(_node(proto), self.values) if proto.op_type == "Dropout" else _node(proto)
+        )
+
+    def _constant_results(
+        self, proto: onnx.NodeProto, inputs: Sequence[Value | None], forms: Sequence[Form | None]
+    ) -> list[NDArray[Any]] | None:
+        """Return the results of a node if they are constants, else None. Raises `LowerError`."""
+        kind = proto.op_type
+        if kind not in _WINDOWS and all(form is None or form.empty for form in forms):
+            return [_nothing(form) for form in forms]
+        if kind in SIZES:
+            first = inputs[0]
+            assert first is not None
+            zeros = np.broadcast_to(np.int8(0), first.shape)
+            return self.evaluator.fold(proto, [Value(first.shape, zeros)], forms)
+        there = [value for value in inputs if value is not None]
+        if kind in self.wishes.not_folded or not all(value.constant for value in there):
+            return None
+        return self.evaluator.fold(proto, inputs, forms) if kind in FOLDED | SLOW else None
+
+    def _branch(self, proto: onnx.NodeProto, inputs: Sequence[Value | None], scope: Scope) -> None:
+        """Add the nodes of the branch of an `If` that its constant condition selects."""
+        condition = inputs[0]
+        if condition is None or condition.array is None:
+            raise LowerError("its condition depends on an input")
+        if condition.array.size != 1:
+            raise LowerError(f"its condition has {condition.array.size} values")
+        wanted = "then_branch" if condition.array.reshape(-1)[0] else "else_branch"
+        graphs = [row.g for row in proto.attribute if row.name == wanted]
+        if len(graphs) != 1 or len(graphs[0].output) != len(proto.output):
+            raise LowerError(f"its {wanted} does not fit its outputs")
+        graph = graphs[0]
+        if graph.sparse_initializer:
+            raise LowerError("sparse initializers are not read")
+        names = dict(scope)
+        made = [row.name for row in graph.initializer]
+        made += [name for node in graph.node for name in node.output if name]
+        names |= {name: self._free(name) for name in made}
+        for row in graph.initializer:
+            self.values[names[row.name]] = _initial(row, names[row.name])
+        self._nodes(graph.node, names)
+        for name, row in zip(proto.output, graph.output, strict=True):
+            source = names.get(row.name, row.name)
+            if source not in self.values:
+                raise LowerError(f"nothing makes its result {message_name(row.name)}")
+            self.values[name] = self.values[source]
+            if not self.values[name].constant:
+                self.nodes.append(Node(proto.name, "Identity", (source,), (name,)))
+
+    def _free(self, name: str) -> str:
+        """Return a name that no value has yet: the name itself, or with a number."""
+        unique, number = name, 1
+        while unique in self.values:
+            number += 1
+            unique = f"{name}_{number}"
+        return unique
+
+
+class _PlacedError(LowerError):
+    """An error that names its node already."""
+
+    def __init__(self, error: LowerError) -> None:
+        super().__init__(str(error), error.hint)
+
+
+def _node(proto: onnx.NodeProto) -> Node:
+    attributes = {row.name: onnx.helper.get_attribute_value(row) for row in proto.attribute}
+    texts = {
+        name: value.decode(errors="replace") if isinstance(value, bytes) else value
+        for name, value in attributes.items()
+    }
+    inputs, outputs = tuple(proto.input), tuple(proto.output)
+    return Node(proto.name, proto.op_type, inputs, outputs, texts, proto)
+
+
+def _renamed(proto: onnx.NodeProto, scope: Scope) -> onnx.NodeProto:
+    """Return a node of a branch with the names that its values have in the graph."""
+    node = onnx.NodeProto()
+    node.CopyFrom(proto)
+    del node.input[:], node.output[:]
+    node.input.extend(scope.get(name, name) for name in proto.input)
+    node.output.extend(scope.get(name, name) for name in proto.output)
+    return node
+
+
+def _dropout(node: Node, values: dict[str, Value]) -> Node:
+    """Return Dropout outside of training: its input, and a mask of ones as a constant."""
+    ratio, training = (values[name].array if name else None for name in (*node.inputs, "", "")[1:3])
+    has_training = len(node.inputs) > 2 and node.inputs[2]
+    if has_training and (training is None or np.any(training)):
+        keeps_all = ratio is not None and not np.any(ratio)
+        if training is None or not keeps_all:
+            raise LowerError("in training mode it drops numbers at random", "training_mode=false")
+    for mask in node.outputs[1:]:
+        if mask:
+            shape = values[node.inputs[0]].shape
+            values[mask] = replace(values[mask], array=np.broadcast_to(np.True_, shape))
+    return replace(node, operator="Identity", inputs=node.inputs[:1], outputs=node.outputs[:1])
+
+
+def _nothing(form: Form | None) -> NDArray[Any]:
+    """Return an array without elements."""
+    if form is None or form.shape is None:
+        return np.zeros(0)
+    try:
+        return np.zeros(form.shape, onnx.helper.tensor_dtype_to_np_dtype(form.element))
+    except ValueError:  # one size is 0, another one too large for any array
+        raise LowerError(f"its result is of {form.shape}, which is too large") from None
+
+
+def _check_result(shape: tuple[int, ...], form: Form) -> None:
+    if form.shape not in (None, shape):
+        raise LowerError(f"its result is of {shape}, by ONNX's rules of {form.shape}")
+
+
+def _initial(row: onnx.TensorProto, name: str) -> Value:
+    """Return an initializer as a constant with the name `name`. Raises `LowerError`."""
+    if row.data_type not in onnx.helper.get_all_tensor_dtypes():
+        kind = element_name(row.data_type)
+        raise LowerError(
+            f"the initializer {message_name(row.name)} is of {kind}, which is not read"
+        )
+    try:
+        array = onnx.numpy_helper.to_array(row)
+        return Value(array.shape, array, name, element_of(array))
+    except Exception as error:  # onnx's and NumPy's, of many kinds
+        raise LowerError(f"the initializer {message_name(row.name)}: {reason(error)}") from None
+
+
+def _declared(row: onnx.ValueInfoProto) -> tuple[int, list[int | str]]:
+    """Return element type and sizes of an input; a size that is not known is a name, or ""."""
+    kind = row.type.tensor_type
+    if not row.type.HasField("tensor_type") or not kind.HasField("shape"):
+        raise LowerError("it has no shape")
+    if (
+        kind.elem_type not in onnx.helper.get_all_tensor_dtypes()
+        or kind.elem_type == TensorProto.STRING
+    ):
+        raise LowerError(f"it is of {element_name(kind.elem_type)}, no type of numbers")
+    return kind.elem_type, [_size(dim) for dim in kind.shape.dim]
+
+
+def _size(dim: onnx.TensorShapeProto.Dimension) -> int | str:
+    """Return the size of a dimension, or its name if the size is not known."""
+    known = dim.HasField("dim_value") and dim.dim_value != -1  # exporters write -1 for unknown
+    return int(dim.dim_value) if known else str(dim.dim_param)
+
+
+def _given_constant(
+    array: NDArray[Any], element: int, sizes: Sequence[int | str], name: str
+) -> Value:
+    """Return the array that the caller gives for an input as a constant. Raises `LowerError`."""
+    dtype = onnx.helper.tensor_dtype_to_np_dtype(element)
+    array = np.asarray(array)
+    if array.ndim == 0 and all(size in (1, "") or isinstance(size, str) for size in sizes):
+        array = array.reshape((1,) * len(sizes))
+    with np.errstate(all="ignore"):
+        exact = array.astype(dtype)
+    if dtype.kind in "biu" and not np.array_equal(
+        exact.astype(np.float64), array.astype(np.float64)
+    ):
+        raise LowerError(f"the constant is no {element_name(element)}")
+    _check_sizes(sizes, exact.shape, "")
+    return Value(exact.shape, exact, name, element)
+
+
+def _check_sizes(sizes: Sequence[int | str], shape: tuple[int, ...], what: str) -> None:
+    """Raise `LowerError` if a shape is not that which the model declares."""
+    if len(sizes) != len(shape) or any(
+        isinstance(wanted, int) and wanted != size
+        for wanted, size in zip(sizes, shape, strict=True)
+    ):
+        text = ", ".join(str(size) if isinstance(size, int) else "?" for size in sizes)
+        raise LowerError(f"{what or f'a shape of {shape}, '}the model says ({text})")

@@ -1,0 +1,177 @@
+"""Frozen graphs: static shapes, constants, branches; what is refused, and how."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from onnx import TensorProto
+
+from macaw.lowering.errors import LowerError
+from macaw.lowering.onnx.model_file import check
+from macaw.lowering.onnx.read import Wishes, read
+from macaw.lowering.onnx.values import Room
+from tests.lowering.onnx.models import NODE, branch, model
+
+FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
+
+
+def frozen(made, **wishes):
+    check(made)
+    return read(made, Wishes(**wishes))
+
+
+def operators(graph):
+    return [node.operator for node in graph.nodes]
+
+
+def test_names_shapes_and_constants_are_those_of_the_model():
+    weights = np.arange(12, dtype=np.float32).reshape(4, 3)
+    nodes = [
+        NODE("MatMul", ["x", "w"], ["sum"], name="dense"),
+        NODE("Mul", ["two", "two"], ["four"]),
+        NODE("Mul", ["sum", "four"], ["y"], name="scaled"),
+    ]
+    graph = frozen(model(nodes, {"x": (2, 4)}, w=weights, two=np.float32(2)))
+    assert [(node.name, node.inputs, node.outputs) for node in graph.nodes] == [
+        ("dense", ("x", "w"), ("sum",)),
+        ("scaled", ("sum", "four"), ("y",)),
+    ]
+    assert graph.values["sum"].shape == (2, 3)
+    assert graph.constant("four") == 4
+    np.testing.assert_array_equal(graph.constant("w"), weights)
+    assert (graph.inputs, graph.outputs, graph.constant("x")) == (("x",), ("y",), None)
+
+
+def test_integer_inputs():
+    nodes = [NODE("Gather", ["table", "x"], ["y"])]
+    graph = frozen(model(nodes, {"x": ((2, 5), INT64)}, table=np.ones((7, 3), np.float32)))
+    assert graph.values["x"].element == INT64
+    assert graph.values["y"].shape == (2, 5, 3)
+
+
+def test_sizes_of_dimensions():
+    made = model([NODE("Relu", ["x"], ["y"])], {"x": ("batch", 3, "width")})
+    graph = frozen(made, dims={"batch": 2, "width": 8})
+    assert graph.values["y"].shape == (2, 3, 8)
+    assert frozen(made, shapes={"x": (4, 3, 5)}).values["y"].shape == (4, 3, 5)
+    with pytest.raises(
+        LowerError, match=r"^the input x: a dimension has no size, 'width'$"
+    ) as caught:
+        frozen(made, dims={"batch": 2})
+    assert caught.value.hint == "--dim width=N, dims={'width': N}"
+    with pytest.raises(LowerError, match=r"^the model calls no dimension 'height'$"):
+        frozen(made, dims={"height": 2})
+    with pytest.raises(
+        LowerError, match=r"^the input x: a shape of \(1, 4, 5\), the model says \(\?, 3, \?\)$"
+    ):
+        frozen(made, shapes={"x": (1, 4, 5)})
+    with pytest.raises(LowerError, match=r"^the model has no input 'z'$"):
+        frozen(made, shapes={"z": (1, 4, 5)})
+
+
+def test_sizes_of_minus_one_are_not_known():
+    made = model([NODE("Relu", ["x"], ["y"])], {"x": (-1, 3)}, {"y": ((-1, 3), FLOAT)})
+    assert frozen(made, shapes={"x": (2, 3)}).values["y"].shape == (2, 3)
+
+
+def test_dropout_is_its_input_in_early_operator_sets():
+    """Their rules give the mask no shape."""
+    nodes = [NODE("Dropout", ["x"], ["d", "mask"]), NODE("Relu", ["d"], ["y"])]
+    graph = frozen(model(nodes, {"x": (2, 3)}, version=9))
+    assert operators(graph) == ["Identity", "Relu"]
+    assert graph.constant("mask").all()
+
+
+def conditional(condition, **constants):
+    """If a condition holds then -x, else x * 2; both branches call their value `z`."""
+    two = NODE("Mul", ["x", "c"], ["z"], name="doubled")
+    branches = {
+        "then_branch": branch("a", [NODE("Neg", ["x"], ["z"], name="negated")], ["z"]),
+        "else_branch": branch("b", [two], ["z"], c=np.float32(2)),
+    }
+    nodes = [
+        *condition,
+        NODE("If", ["cond"], ["first"], name="choice", **branches),
+        NODE("If", ["cond"], ["second"], name="again", **branches),
+        NODE("Add", ["first", "second"], ["y"]),
+    ]
+    return model(nodes, {"x": (2, 3)}, **constants)
+
+
+@pytest.mark.parametrize(("rows", "label"), [(2, "negated"), (3, "doubled")])
+def test_if_on_constants(rows, label):
+    """A condition on the shape of an input; the names of a branch stay, with a number if taken."""
+    condition = [
+        NODE("Shape", ["x"], ["shape"], start=0, end=1),
+        NODE("Squeeze", ["shape"], ["size"]),
+        NODE("Equal", ["size", "rows"], ["cond"]),
+    ]
+    graph = frozen(conditional(condition, rows=np.int64(rows)))
+    assert [node.name for node in graph.nodes if node.name] == [label, "choice", label, "again"]
+    assert [node.outputs for node in graph.nodes] == [
+        ("z",), ("first",), ("z_2",), ("second",), ("y",),
+    ]  # fmt: skip
+
+
+def test_an_input_as_constant_decides_if():
+    nodes = [
+        NODE("Equal", ["rate", "high"], ["cond"]),
+        NODE("If", ["cond"], ["y"],
+             then_branch=branch("a", [NODE("Neg", ["x"], ["n"])], ["n"]),
+             else_branch=branch("b", [NODE("Abs", ["x"], ["p"])], ["p"])),
+    ]  # fmt: skip
+    made = model(nodes, {"x": (3,), "rate": ((), INT64)}, high=np.int64(16000))
+    assert operators(frozen(made, constants={"rate": np.array(16000)})) == ["Neg", "Identity"]
+    assert operators(frozen(made, constants={"rate": np.array(8000)})) == ["Abs", "Identity"]
+    with pytest.raises(LowerError, match=r"^a node If: its condition depends on an input$"):
+        frozen(made)
+    with pytest.raises(LowerError, match=r"^the input rate: the constant is no int64$"):
+        frozen(made, constants={"rate": np.array(1.5)})
+    with pytest.raises(
+        LowerError, match=r"^the input rate: a shape of \(2,\), the model says \(\)$"
+    ):
+        frozen(made, constants={"rate": np.array([1, 2])})
+
+
+def test_constants_of_float_inputs_are_rounded():
+    made = model([NODE("Add", ["x", "c"], ["y"])], {"x": (3,), "c": (1,)})
+    assert frozen(made, constants={"c": np.array(0.1)}).constant("c") == np.float32(0.1)
+
+
+def test_quantised_constants_stay_integers():
+    nodes = [NODE("DequantizeLinear", ["q", "s"], ["w"]), NODE("MatMul", ["x", "w"], ["y"])]
+    constants = {"q": np.ones((4, 4), np.int8), "s": np.float32(0.5)}
+    made = model(nodes, {"x": (2, 4)}, **constants)
+    assert operators(frozen(made)) == ["DequantizeLinear", "MatMul"]
+    assert operators(frozen(made, not_folded=frozenset())) == ["MatMul"]
+
+
+LOOP = branch("body", [NODE("Identity", ["x"], ["z"])], ["z"])
+REFUSED = [
+    (model([NODE("If", ["c"], ["y"], name="it", then_branch=LOOP, else_branch=LOOP)], {"x": (2,)}, c=np.array([True, False])), r"node it \(If\): its condition has 2 values"),
+    (model([NODE("Relu", ["x"], ["y"], name="it", domain="mine")], {"x": (2,)}), r"node it \(Relu\): the domain mine is not ONNX's own"),
+    (model([NODE("NonZero", ["x"], ["y"], name="it")], {"x": (2,)}), r"node it \(NonZero\): the size of its result is not known beforehand"),
+    (model([NODE("Loop", ["n", "c"], ["y"], name="it", body=LOOP)], {"x": (2,)}, n=np.int64(2), c=np.True_), r"node it \(Loop\): it runs a graph of its own"),
+    (model([NODE("Expand", ["x", "s"], ["y"], name="it")], {"x": (1,)}, s=np.array([10**6, 10**6])), r"node it \(Expand\): 1,000,000,000,000 numbers take 4,000,000,000,000 bytes"),
+    (model([NODE("Relu", ["x"], ["y"])], {"x": (10**6, 10**6)}), "the input x: 1,000,000,000,000 numbers take"),
+    (model([NODE("Relu", ["x"], ["y"])], {"x": ((2,), TensorProto.STRING)}), "the input x: it is of string, no type of numbers"),
+    (model([NODE("Relu", ["x"], ["y"])], {"x": None}), "the input x: it has no shape"),
+    (model([NODE("Relu", ["x"], ["y"])], {"x": (0, 2)}), r"the input x: sizes of \(0, 2\), which are 1 at least"),
+    (model([NODE("Relu", ["x"], ["y"])], {"x": (2,)}, {"y": ((2,), INT64)}), "the output y is of float, the model says int64"),
+    (model([NODE("Relu", ["x"], ["y"])], {"x": (2,)}, {"y": ((3,), FLOAT)}), r"the output y is of \(2,\), the model says \(3\)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("made", "message"), REFUSED)
+def test_refusals_name_the_place(made, message):
+    with pytest.raises(LowerError, match=f"^{message}"):
+        read(made)
+
+
+def test_a_value_larger_than_the_memory():
+    made = model([NODE("Relu", ["x"], ["y"])], {"x": (100,)})
+    assert read(made, Wishes(room=Room(400, 4))).inputs == ("x",)
+    with pytest.raises(
+        LowerError, match=r"^the input x: 100 numbers take 400 bytes, external memory has 399$"
+    ):
+        read(made, Wishes(room=Room(399, 4)))
