@@ -11,7 +11,13 @@ from macaw.isa.model import Core, Counter, Event, Fault, Member, Queue, Structur
 TRANSFER = Structure(
     "transfer",
     (
-        Member("dst", "u32", "address of the first row's destination"),
+        Member(
+            "dst",
+            "u32",
+            "address of the first row's destination; in an on-chip address, bits 27:24 are the"
+            " number of further units, after that of the address, that get the same bytes"
+            " (multicast)",
+        ),
         Member("src", "u32", "address of the first row's source"),
         Member("row_bytes", "u32", "bytes of a row"),
         Member("rows", "u32", "rows"),
@@ -38,7 +44,10 @@ FAULTS = (
         "misaligned access",
         "A transfer's description that is not aligned to 4 bytes; a fault of the core that asks.",
     ),
-    Fault("out-of-range access", "A row that does not lie within one memory."),
+    Fault(
+        "out-of-range access",
+        "A row that does not lie within one memory, or rows of a multicast that do not lie within one half.",
+    ),
     Fault("isolation violation", "A beat in the half that a running core feeds from."),
     Fault("bad mask", "A ticket that was never given; a fault of the core that asks."),
     Fault("illegal instruction", "A message to nnp with a word that sets none of its registers."),

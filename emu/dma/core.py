@@ -9,6 +9,9 @@ granted. A transfer to on-chip memory ends in the cycle in which its last write 
 other transfer ends in the last cycle before the data of its last write can be read. A core that
 waits for the transfer continues in the cycle after its end.
 
+A multicast reads each beat once and writes it to several on-chip units in the same cycle. Each unit
+grants the write on its own; the next beat is written after the last of these grants.
+
 A window (`macaw.isa.model.Window`) may take or give less than a beat, or nothing yet. If a transfer
 can do nothing but wait for a window, the dma pauses it. In the next cycle it runs the first other
 transfer that can do something. A transfer never overtakes another one through the same window.
@@ -34,7 +37,7 @@ from macaw.emu.waits import NEVER, Waiting
 from macaw.emu.windows import WindowNotReady
 from macaw.isa.codec import unpack
 from macaw.isa.dma import CORE, TRANSFER
-from macaw.isa.memory_map import EXTERNAL
+from macaw.isa.memory_map import EXTERNAL, MOST_UNITS
 
 
 class DmaCore(Core):
@@ -55,8 +58,11 @@ class DmaCore(Core):
         self.width = int(config["dma.width"])
         self.depth = int(config["dma.buffer"])
         self.reader = device.memory.port(self)
-        self.writer = device.memory.port(self)
+        # A multicast writes to the unit with index i among its units through writers[i].
+        self.writers = [device.memory.port(self) for _ in range(MOST_UNITS)]
+        self.writer = self.writers[0]
         self.rows = 0  # of the running transfer, 0 if it has no bytes
+        self.offsets = [0]  # of a multicast: from the destination of `copy` to that in each unit
         self.ordered = False  # its rows must not overtake one another
         self.uses = TransferUses()  # for the trace
         # Called with each requested transfer and the address of its description.
@@ -155,6 +161,8 @@ class DmaCore(Core):
         """Set the attributes that describe the first transfer of the queue and its beats."""
         if self.state.transfers:
             self.transfer = Transfer(*self.state.transfers[0])
+            self.copy = self.transfer.first_copy
+            self.offsets = [copy.dst - self.copy.dst for copy in self.transfer.copies()]
             self.rows = self.transfer.rows if self.transfer.size else 0
             self.ordered = self.transfer.overlaps
 
@@ -194,8 +202,10 @@ class DmaCore(Core):
         return not (self.ordered and state.position == 0 and (state.buffer or state.writing))
 
     def _read(self, time: int) -> None:
-        state, transfer = self.state, self.transfer
-        src, dst, length, position = transfer.beat(state.row, state.position, self.width)
+        state, transfer = self.state, self.copy
+        src, dst, length, position = transfer.beat(
+            state.row, state.position, self.width, self.offsets
+        )
         window = self.reader.window(src, length)
         if window is not None:
             length = min(length, window.room(time, src, "read"))
@@ -228,9 +238,11 @@ class DmaCore(Core):
                 state.buffer[0] = (ready, dst + room, data[room:])
                 return
         if window is None and dst >> REGION_SHIFT == ONCHIP:
-            self._check_holder("write", dst)
-            self.request_beat(self.writer, time, dst, len(data), data)
-            state.writing = len(data)
+            for offset in self.offsets:
+                self._check_holder("write", dst + offset)
+            for port, offset in zip(self.writers, self.offsets, strict=False):
+                self.request_beat(port, time, dst + offset, len(data), data)
+            state.writing, state.grants = len(data), len(self.offsets)
         elif window is None:
             self._count_write(len(data), self.writer.write(time, dst, data))
             state.write_free = self._free(time, dst)
@@ -270,8 +282,10 @@ class DmaCore(Core):
             state.buffer.append((ready, state.reading, data))
             state.reading = -1
         else:
-            self._count_write(state.writing, ready)
-            state.writing = 0
+            state.grants -= 1
+            if not state.grants:
+                self._count_write(state.writing, ready)
+                state.writing = 0
         self.plan(time, time + 1)
 
     def plan(self, time: int, earliest: int, later: Sequence[WindowNotReady] = ()) -> None:

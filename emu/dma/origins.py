@@ -11,6 +11,7 @@ from macaw.emu.address_space import REGION_SHIFT
 from macaw.emu.dma.core import DmaCore
 from macaw.emu.dma.transfer import DESCRIPTION, Transfer
 from macaw.emu.origins import Extent, Origin, Origins, Source
+from macaw.isa.memory_map import UNIT_SHIFT
 
 _NEAR = 4096  # bytes after its destination that a transfer of no bytes may have been meant for
 
@@ -91,8 +92,11 @@ class TransferOrigins(Origins):
             source = transfer.src + row * transfer.src_stride + inside
             yield from self._pieces(transfer, number, source, first, size)
             return
-        for row in range(transfer.rows):
-            begin = transfer.dst + row * transfer.dst_stride
+        copies = transfer.copies()
+        if len(copies) > 1:  # each of them is in one unit
+            copies = tuple(x for x in copies if x.dst >> UNIT_SHIFT == address >> UNIT_SHIFT)
+        for row in range(transfer.rows) if copies else ():
+            begin = copies[0].dst + row * transfer.dst_stride
             low, high = max(begin, address), min(begin + transfer.row_bytes, address + size)
             if low < high:
                 source = transfer.src + row * transfer.src_stride + low - begin

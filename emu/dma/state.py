@@ -18,6 +18,7 @@ FIELDS = (
     StateField("buffer",     "object", meaning="beats read and not written: ready, destination, bytes",          initial=[]),
     StateField("reading",    "int",    meaning="destination of the on-chip beat that is being read, or -1",      initial=-1),
     StateField("writing",    "int",    meaning="bytes of the on-chip beat that is being written"),
+    StateField("grants",     "int",    meaning="units that have not granted that beat yet"),
     StateField("read_free",  "int",    meaning="first cycle in which a beat may be read"),
     StateField("write_free", "int",    meaning="first cycle in which a beat may be written"),
     StateField("ready",      "int",    meaning="cycle in which all writes so far can be read"),
@@ -41,6 +42,7 @@ class DmaState(State):
     buffer: list[tuple[int, int, bytes]]
     reading: int
     writing: int
+    grants: int
     read_free: int
     write_free: int
     ready: int

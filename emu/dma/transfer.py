@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from macaw.emu.address_space import ONCHIP, REGION_SHIFT
 from macaw.emu.faults import Fault
 from macaw.emu.memory import Memory
 from macaw.emu.rules.transfers import beat_length
 from macaw.emu.windows import Window
 from macaw.isa.dma import TRANSFER
-from macaw.isa.memory_map import EXTERNAL
+from macaw.isa.memory_map import EXTERNAL, HALF_SHIFT, MORE_SHIFT, MOST_UNITS, UNIT_SHIFT
 
 DESCRIPTION = TRANSFER.size  # bytes
 
@@ -21,6 +23,10 @@ class Transfer(NamedTuple):
     other. A row is moved as C's memmove does it: its destination gets what its source contained
     when the row started, even if both overlap. A later row reads what an earlier row wrote. A
     stride may be 0 or negative. A transfer of no bytes is legal.
+
+    A multicast writes each row to the same place in several on-chip units that follow each other;
+    `dst` then has the number of units after the first one in bits 27:24. All of its rows are in one
+    half of a unit.
     """
 
     ticket: int
@@ -39,10 +45,33 @@ class Transfer(NamedTuple):
         return self.row_bytes * self.rows
 
     @property
+    def further_units(self) -> int:
+        """The number of units after the first one that get the same bytes; 0 if no multicast."""
+        if self.dst >> REGION_SHIFT != ONCHIP:
+            return 0
+        return self.dst >> MORE_SHIFT & MOST_UNITS - 1
+
+    @property
+    def first_copy(self) -> Transfer:
+        """The transfer to the first of the units of a multicast; any other transfer itself."""
+        further = self.further_units
+        return self._replace(dst=self.dst - (further << MORE_SHIFT)) if further else self
+
+    def copies(self) -> tuple[Transfer, ...]:
+        """Return the transfers to the single units of a multicast, in the order of the units.
+
+        A transfer that is not a multicast is the only one.
+        """
+        first = self.first_copy
+        units = range(1, self.further_units + 1)
+        return (first, *(first._replace(dst=first.dst + (unit << UNIT_SHIFT)) for unit in units))
+
+    @property
     def overlaps(self) -> bool:
         """Whether a row may read what another row writes."""
-        return _intersect(
-            self._span(self.src, self.src_stride), self._span(self.dst, self.dst_stride)
+        source = self._span(self.src, self.src_stride)
+        return any(
+            _intersect(source, self._span(copy.dst, self.dst_stride)) for copy in self.copies()
         )
 
     def _span(self, first: int, stride: int) -> tuple[int, int]:
@@ -73,9 +102,16 @@ class Transfer(NamedTuple):
 
     def check(self, memory: Memory) -> None:
         """Raise `Fault` unless each row is inside one memory, in the source and the destination."""
-        if self.size:
-            self._check_side(memory, "source", self.src, self.src_stride)
-            self._check_side(memory, "destination", self.dst, self.dst_stride)
+        if not self.size:
+            return
+        self._check_side(memory, "source", self.src, self.src_stride)
+        copies = self.copies()
+        for copy in copies:
+            self._check_side(memory, "destination", copy.dst, self.dst_stride)
+        low, end = copies[0]._span(copies[0].dst, self.dst_stride)
+        if len(copies) > 1 and low >> HALF_SHIFT != end - 1 >> HALF_SHIFT:
+            message = "the rows of a multicast are in several halves of units"
+            raise Fault("out-of-range access", f"{message}; {self.text()}", self.values())
 
     def _check_side(self, memory: Memory, side: str, first: int, stride: int) -> None:
         row = 0
@@ -101,14 +137,20 @@ class Transfer(NamedTuple):
         the access.
         """
         windows = {}
-        for what, address in (("read", self.src), ("write", self.dst)) if self.size else ():
+        sides = (("read", self.src), ("write", self.first_copy.dst))
+        for what, address in sides if self.size else ():
             window = memory.window(address, self.row_bytes)
             if window is not None:
                 windows[window] = (window, what, address)
         return windows
 
-    def beat(self, row: int, position: int, width: int) -> tuple[int, int, int, int]:
+    def beat(
+        self, row: int, position: int, width: int, offsets: Sequence[int] = (0,)
+    ) -> tuple[int, int, int, int]:
         """Return the next beat of a row of which `position` bytes have moved.
+
+        `self` is a transfer to one place. `offsets` are the distances from there to all places to
+        which the row is copied.
 
         The result is (source address, destination address, bytes, position after it). A beat ends
         where the address on the anchor side (`anchor`) is a multiple of `width`. Beats have
@@ -118,7 +160,10 @@ class Transfer(NamedTuple):
         dst = self.dst + row * self.dst_stride
         anchor = src if src >= EXTERNAL > dst else dst
         size = self.row_bytes
-        if src < dst < src + size:
+        inside = src < dst < src + size
+        if len(offsets) > 1:
+            inside = any(src < dst + offset < src + size for offset in offsets)
+        if inside:
             end = size - position
             begin = max(0, (anchor + end - 1) // width * width - anchor)
             return src + begin, dst + begin, end - begin, size - begin

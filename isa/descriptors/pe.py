@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from macaw.isa.memory_map import MOST_UNITS
 from macaw.isa.model import CoreDescriptor, Setting
 from macaw.isa.pe_elements import SUM_DTYPES
 from macaw.isa.pe_size import too_large
 
 BLOCKS = 16  # blocks of an input buffer or an output queue
-UNITS = 16  # on-chip memory units, and so rows, at most: core numbers 16 to 31 of a 32-bit mask
+UNITS = MOST_UNITS  # and so rows, at most: core numbers 16 to 31 of a 32-bit mask
 CLUSTERS = 32  # clusters of a row at most: a packet's mask has 32 bits
 
 # fmt: off

@@ -12,7 +12,7 @@ from macaw.emu.device import Builder, Device
 from macaw.emu.engines import ENGINES
 from macaw.emu.faults import Stop
 from macaw.emu.system import Dispatchable
-from tests.emu.toys import EXTERNAL, HALF, UNIT, Step, describe, make, toy
+from tests.emu.toys import EXTERNAL, HALF, MULTICAST, UNIT, Step, describe, make, toy
 from tests.emu.trace_witness import configure
 
 TRACE = {"mode": 1, "num": 1, "step": 1, "overhead": 4}  # each transfer, in four groups by turns
@@ -62,6 +62,8 @@ def transfer(pick: random.Random) -> bytes:
     if pick.random() < 0.15:  # rows to several units
         rows = min(rows, 2)
         dst, dst_stride = HALVES[0] + dst % 64, 2 * HALF
+    elif dst < EXTERNAL and dst >= UNIT and pick.random() < 0.3:  # the same bytes to two units
+        dst = HALVES[0] + dst % HALF + MULTICAST
     return describe(dst, src, row_bytes, rows, dst_stride, src_stride)
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from macaw.emu.device import Device
-from tests.emu.toys import EXTERNAL, HALF, UNIT, describe, make, times, toy
+from tests.emu.toys import EXTERNAL, HALF, MULTICAST, UNIT, describe, make, times, toy
 
 AT = 0x8000  # of the first description, in local memory
 
@@ -282,6 +282,55 @@ def test_rows_may_go_to_several_units() -> None:
     assert device.memory.peek(UNIT + 2 * HALF, 16) == bytes(range(16, 32))
 
 
+# Multicasts
+
+
+def test_a_multicast_takes_the_time_of_one_copy() -> None:
+    # As the first test of this file: 64 bytes arrive in 26, in both units.
+    device = one(describe(UNIT + 96 + MULTICAST, EXTERNAL, 64))
+    device.memory.poke(EXTERNAL, bytes(range(64)))
+    assert waited_until(device) == 27
+    for unit in (UNIT, UNIT + 2 * HALF):
+        assert device.memory.peek(unit, 224) == bytes(96) + bytes(range(64)) + bytes(64)
+    counters = device.counters()["dma"]
+    assert (counters["beats"], counters["bytes"], counters["cycles_busy"]) == (2, 64, 27)
+    assert (counters["external_reads"], counters["writes"]) == (2, 4)
+
+
+def test_a_multicast_waits_for_its_slowest_unit() -> None:
+    # As `test_a_loser_of_a_bank_delays_the_engine`, in unit 1: its second write waits for a cycle.
+    wide = ("beat", ((UNIT + 2 * HALF, 128),))
+    device = make(
+        toy(0, [("copy", AT), ("await", 0), ("end",)]), toy(2, [("work", 25), wide, ("end",)])
+    )
+    device.memory.poke(AT, describe(UNIT + MULTICAST, EXTERNAL, 64))
+    assert waited_until(device) == 28
+    assert device.counters()["dma"]["writes_blocked"] == 1
+
+
+@pytest.mark.parametrize("unit", [0, 1])
+@pytest.mark.parametrize("apart", [-40, -1, 0, 5, 64])
+def test_a_multicast_over_its_source_moves_as_by_memmove(unit: int, apart: int) -> None:
+    """The destination in one of the two units overlaps the source."""
+    source = UNIT + 2 * HALF * unit + 200
+    target = UNIT + 200 + apart
+    device = one(describe(target + MULTICAST, source, 150))
+    data = bytes(i * 7 % 251 for i in range(150))
+    device.memory.poke(source, data)
+    device.run()
+    for copy in (target, target + 2 * HALF):
+        assert device.memory.peek(copy, 150) == data
+
+
+def test_rows_of_a_multicast_are_in_one_half() -> None:
+    transfer = (UNIT + MULTICAST, EXTERNAL, 4, 2, HALF, 4)
+    stop = one(describe(*transfer)).run()
+    assert stop.fault is not None
+    assert stop.fault.kind == "out-of-range access"
+    message = "the rows of a multicast are in several halves of units"
+    assert stop.fault.message == f"{message}; {VALUES.format(*transfer)}"
+
+
 # Faults
 
 VALUES = (
@@ -312,6 +361,14 @@ VALUES = (
         (
             (UNIT + (2 << 20), EXTERNAL, 1, 1, 0, 0),
             "destination of row 0, of a byte at 0x10200000: there is no on-chip unit 2, units are 0 to 1",
+        ),
+        (
+            (UNIT + 2 * MULTICAST, EXTERNAL, 1, 1, 0, 0),
+            "destination of row 0, of a byte at 0x10200000: there is no on-chip unit 2, units are 0 to 1",
+        ),
+        (
+            (UNIT, UNIT + MULTICAST, 1, 1, 0, 0),
+            "source of row 0, of a byte at 0x11000000: there is no on-chip unit 16, units are 0 to 1",
         ),
         (
             (UNIT, 0x2000_0000, 4, 1, 0, 0),

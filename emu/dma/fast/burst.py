@@ -90,7 +90,8 @@ class Burst:
                 if partial:
                     dma.count_occurrence("external_partial", self.write, ready, partial)
         else:
-            route.grant(dst, port, begin, count, self.write, self.step)
+            for copy, unit_port in zip(route.destinations, dma.writers, strict=False):
+                route.grant(copy, unit_port, begin, count, self.write, self.step)
             state.ready = max(state.ready, last + 1)
         state.beats += count
         state.bytes += beats.bytes_before(end) - beats.bytes_before(begin)

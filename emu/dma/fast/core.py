@@ -100,7 +100,7 @@ class FastDma(DmaCore):
         memory, transfer = self.device.memory, self.transfer
         for first, stride in (
             (transfer.src, transfer.src_stride),
-            (transfer.dst, transfer.dst_stride),
+            (transfer.dst, transfer.dst_stride),  # of a multicast: not in these memories either
         ):
             last = first + (transfer.rows - 1) * stride
             low, end = min(first, last), max(first, last) + transfer.row_bytes

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from macaw.emu.address_space import ONCHIP, REGION_SHIFT
@@ -53,6 +55,12 @@ class Side:
             return self.pages, address - self.base
         return self.memory.locate(address, 0)
 
+    def overwrites_code(self) -> bool:
+        """Return whether these bytes contain some that a core has decoded as instructions."""
+        if self.pages is None:
+            return any(pages.is_watched() for pages in self.all_pages())
+        return self.pages.is_watched(self.low - self.base, self.end - self.base)
+
     def all_pages(self) -> list[Pages]:
         """Return all memories that contain bytes of this side."""
         return [self.pages] if self.pages else [self.memory.halves[half] for half in self.halves]
@@ -64,12 +72,16 @@ class Route:
     The transfer keeps this rate while no other core uses these memories.
     """
 
-    def __init__(self, transfer: Transfer, beats: BeatMap, src: Side, dst: Side) -> None:
-        self.transfer, self.beats, self.src, self.dst = transfer, beats, src, dst
+    def __init__(
+        self, transfer: Transfer, beats: BeatMap, src: Side, destinations: Sequence[Side]
+    ) -> None:
+        self.transfer, self.beats, self.src = transfer, beats, src
+        self.destinations = destinations  # one for each unit of a multicast
+        self.dst = destinations[0]
         self.count = beats.number(transfer.rows, 0)
-        self.external = src.external or dst.external
-        self.halves = (*src.halves, *dst.halves)
-        self.written = dst.all_pages()
+        self.external = src.external or self.dst.external
+        self.halves = (*src.halves, *(half for dst in destinations for half in dst.halves))
+        self.written = [pages for dst in destinations for pages in dst.all_pages()]
 
     def remaining(self, row: int, byte: int) -> int:
         """Return how many beats are left to read, from byte `byte` of row `row` on."""
@@ -77,10 +89,7 @@ class Route:
 
     def overwrites_code(self) -> bool:
         """Return whether the destination contains bytes that a core has decoded as instructions."""
-        dst = self.dst
-        if dst.pages is None:
-            return any(pages.is_watched() for pages in self.written)
-        return dst.pages.is_watched(dst.low - dst.base, dst.end - dst.base)
+        return any(dst.overwrites_code() for dst in self.destinations)
 
     # Bytes
 
@@ -90,36 +99,38 @@ class Route:
         return pages.read(offset, length)
 
     def write(self, address: int, data: bytes) -> None:
-        """Write bytes to an address in the destination."""
-        pages, offset = self.dst.locate(address)
-        pages.write(offset, data)
+        """Write bytes to an address in the first destination, and to the same place in all."""
+        for dst in self.destinations:
+            pages, offset = dst.locate(address + dst.first - self.dst.first)
+            pages.write(offset, data)
 
     def move(self, begin: Position, end: Position) -> None:
-        """Copy all bytes from position `begin` to before position `end`."""
-        row, byte = begin
-        last, until = end
-        if byte and row < last:
-            self._move(row, byte, self.transfer.row_bytes)
-            row, byte = row + 1, 0
-        if row < last:
-            self._move_rows(row, last)
-        if byte < until:
-            self._move(last, byte, until)
+        """Copy all bytes from position `begin` to before position `end`, to all destinations."""
+        for dst in self.destinations:
+            row, byte = begin
+            last, until = end
+            if byte and row < last:
+                self._move(dst, row, byte, self.transfer.row_bytes)
+                row, byte = row + 1, 0
+            if row < last:
+                self._move_rows(dst, row, last)
+            if byte < until:
+                self._move(dst, last, byte, until)
 
-    def _move(self, row: int, begin: int, end: int) -> None:
+    def _move(self, to: Side, row: int, begin: int, end: int) -> None:
         src, offset = self.src.locate(self.src.address((row, begin)))
-        dst, to = self.dst.locate(self.dst.address((row, begin)))
-        dst.write(to, src.bytes[offset : offset + end - begin])
+        dst, place = to.locate(to.address((row, begin)))
+        dst.write(place, src.bytes[offset : offset + end - begin])
 
-    def _move_rows(self, first: int, end: int) -> None:
+    def _move_rows(self, dst: Side, first: int, end: int) -> None:
         """Copy rows `first` to `end` - 1, by one NumPy assignment if possible.
 
         It is possible if each side is in one memory and rows of the destination do not overlap.
         """
-        src, dst, size = self.src, self.dst, self.transfer.row_bytes
+        src, size = self.src, self.transfer.row_bytes
         if end - first < _FEW or not (src.pages and dst.pages and abs(dst.stride) >= size):
             for row in range(first, end):
-                self._move(row, 0, size)
+                self._move(dst, row, 0, size)
             return
         shape = (end - first, size)
         offset, to = src.address((first, 0)) - src.base, dst.address((first, 0)) - dst.base
@@ -136,7 +147,7 @@ class Route:
 
         The first is granted in cycle `time`; the others follow at a distance of `step` cycles.
         """
-        beats, writes = self.beats, side is self.dst
+        beats, writes = self.beats, side is not self.src
         end = first + count
         number = first
         while number < end:
@@ -164,11 +175,15 @@ def burst_route(transfer: Transfer, width: int, memory: Memory) -> Route | None:
     """
     banks = memory.banks
     src = Side(memory, transfer.src, transfer.src_stride, transfer)
-    dst = Side(memory, transfer.dst, transfer.dst_stride, transfer)
+    copies = transfer.copies()
+    destinations = [Side(memory, copy.dst, copy.dst_stride, copy) for copy in copies]
+    dst = destinations[0]
     if not (src.onchip or (src.external and dst.onchip)) or not (dst.onchip or dst.external):
         return None
     if (src.external or dst.external) and memory.channel.width % width:
         return None
-    if set(src.halves) & set(dst.halves) or -(-(width - 1) // banks.width) + 1 > banks.count:
+    if -(-(width - 1) // banks.width) + 1 > banks.count:
         return None
-    return Route(transfer, beat_map(transfer, width), src, dst)
+    if any(set(src.halves) & set(side.halves) for side in destinations):
+        return None
+    return Route(transfer, beat_map(copies[0], width), src, destinations)

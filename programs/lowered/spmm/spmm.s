@@ -1,10 +1,10 @@
 # spmm.s - 16 rows of 48 inputs through 24 outputs;
 # 579 weights that are not zero. Written by macaw lower.
 
-# weight stationary, split b, all activations of a tile at once: 1,605 cycles and 8,834 bytes of
-# external memory predicted; iterations wait for the rows' work.
-# input stationary, split b: 1,638 cycles (1.02 times), 8,642 bytes; waits for the rows' work.
-# output stationary, split b: 2,437 cycles (1.52 times), 12,660 bytes; waits for the dma.
+# weight stationary, split b: 1,501 cycles and 6,073 bytes of external memory predicted; iterations
+# wait for the rows' work.
+# input stationary, split b: 1,564 cycles (1.04 times), 4,897 bytes; waits for the rows' work.
+# output stationary, split b: 2,273 cycles (1.51 times), 7,674 bytes; waits for the dma.
 
 # Rows of the array divide M, clusters N. What each gets:
 # row 0, cluster 0: I[0:8, 0:48]  W[0:48, 0:12]  O[0:8, 0:12]
@@ -22,20 +22,25 @@ start_sums:
 
 # ---------------- the array: every row runs this part
         .core   pe, row=0
-x_tile: .array  int8, 1, 8, 48          # (cluster, row, input)
+x_tile: .array  int8, 8, 1, 48          # (row, cluster, input)
 w_tile: .array  uint8, 616              # index + value, as many bytes as a tile has at most
 start:  .array  int32, 8, 8, 1          # what sums begin with: (group, PE, accumulator)
 result: .array  int8, 8, 8              # (row, PE)
 
-        .seq    product0, state=rq, pipeline=4  # a row of activations an iteration; the weights stay, and all rows have come
+        .seq    hold                    # the first row of activations
+          ld    activations
+        .endseq
+
+        .seq    product0, state=rq, pipeline=4  # a row of activations an iteration; the weights stay
         .loop   inner=8
-        .step   mac.base, inner=48
+        .step   mac.base, inner=256
+        .step   ld[2].base, inner=256
         .step   spu.dst, inner=1
         .then   ib=3
           ld    weights
-          ld    activations
           ld    psums, base=15
           mac   base=0, acc=0
+          ld    activations, base=1
           spu   nonsf, src=0, dst=0
         .endseq
 
@@ -46,13 +51,15 @@ result: .array  int8, 8, 8              # (row, PE)
         .endseq
 
         .list   setup                   # once
+        config  ib=0, hold
         config  ib=4, product0
         config  ib=3, final
         .endlist
 
         .list   last                    # an iteration
+        exe     ib=0, data=(x_tile[0])
 last_product0:
-        exe     ib=4, data=(weights w_tile sliced, x_tile, psums start[0] sliced, psums start[1] sliced, psums start[2] sliced, psums start[3] sliced, psums start[4] sliced, psums start[5] sliced, psums start[6] sliced, psums start[7] sliced), last, out=(result[0], stride=1, step=8, count=8)
+        exe     ib=4, data=(weights w_tile sliced, psums start[0] sliced, x_tile[1], psums start[1] sliced, x_tile[2], psums start[2] sliced, x_tile[3], psums start[3] sliced, x_tile[4], psums start[4] sliced, x_tile[5], psums start[5] sliced, x_tile[6], psums start[6] sliced, x_tile[7], psums start[7] sliced), last, out=(result[0], stride=1, step=8, count=8)
         .endlist
 
 # ---------------- the command processor
@@ -62,6 +69,7 @@ last_product0:
         .equ    ALL_CORES, 0x3 << 16    # rows are cores 16 and on
         .equ    UNIT, 0x100000          # from a unit to the next
         .equ    PONG, 0x80000           # from a unit's half 0 to its half 1
+        .equ    EVERY_UNIT, 0x1000000   # added to a destination: to all units
         .equ    STEPS, 3                # iterations
         .equ    TILES_M, 1              # tiles of rows of activations in a cluster's part
         .equ    TILE_M, 8               # rows of activations of a tile
@@ -178,7 +186,7 @@ load:
         sw      a5, PLACE(s8)
         bnez    s4, 6f
         la      t0, start_sums
-        li      t1, SUMS * ROWS
+        li      t1, SUMS * 1
         mul     t1, t1, s3
         add     t0, t0, t1
         lw      a0, START(s8)
@@ -256,21 +264,21 @@ store:  lw      t0, STORE(s8)
 # Transfers: dst, src, row bytes, rows, dst stride, src stride; for index 0 of all
 # loops, and behind it where a tile's place is counted from.
 fill_ping:
-        .word   setup, load_address(setup), x_tile - setup, ROWS, UNIT, 0
+        .word   setup + EVERY_UNIT, load_address(setup), x_tile - setup, 1, 0, 0
 ping_x: .word   x_tile + 0x0, x + 0, 48, 8, 48, 48, x + 0  # row 0: of I[0:8, 0:48]
         .word   x_tile + 0x100000, x + 384, 48, 8, 48, 48, x + 384  # row 1: of I[8:16, 0:48]
-ping_w: .word   w_tile, w, 0, ROWS, UNIT, 0, w          # all rows: of W[0:48, 0:12], W[0:48, 12:24]
-ping_p: .word   start, start_sums, SUMS, ROWS, UNIT, SUMS, start_sums  # what sums begin with
+ping_w: .word   w_tile + EVERY_UNIT, w, 0, 1, 0, 0, w   # all rows: of W[0:48, 0:12], W[0:48, 12:24]
+ping_p: .word   start + EVERY_UNIT, start_sums, SUMS, 1, 0, 0, start_sums  # what sums begin with
 ping_y: .word   y + 0, result + 0x0, 4, 8, 24, 8, y + 0  # row 0, cluster 0: of O[0:8, 0:12]
         .word   y + 12, result + 0x4, 4, 8, 24, 8, y + 12  # row 0, cluster 1: of O[0:8, 12:24]
         .word   y + 192, result + 0x100000, 4, 8, 24, 8, y + 192  # row 1, cluster 0: of O[8:16, 0:12]
         .word   y + 204, result + 0x100004, 4, 8, 24, 8, y + 204  # row 1, cluster 1: of O[8:16, 12:24]
 fill_pong:
-        .word   setup + PONG, load_address(setup), x_tile - setup, ROWS, UNIT, 0
+        .word   setup + EVERY_UNIT + PONG, load_address(setup), x_tile - setup, 1, 0, 0
 pong_x: .word   x_tile + 0x0 + PONG, x + 0, 48, 8, 48, 48, x + 0  # row 0: of I[0:8, 0:48]
         .word   x_tile + 0x100000 + PONG, x + 384, 48, 8, 48, 48, x + 384  # row 1: of I[8:16, 0:48]
-pong_w: .word   w_tile + PONG, w, 0, ROWS, UNIT, 0, w   # all rows: of W[0:48, 0:12], W[0:48, 12:24]
-pong_p: .word   start + PONG, start_sums, SUMS, ROWS, UNIT, SUMS, start_sums  # what sums begin with
+pong_w: .word   w_tile + EVERY_UNIT + PONG, w, 0, 1, 0, 0, w  # all rows: of W[0:48, 0:12], W[0:48, 12:24]
+pong_p: .word   start + EVERY_UNIT + PONG, start_sums, SUMS, 1, 0, 0, start_sums  # what sums begin with
 pong_y: .word   y + 0, result + 0x0 + PONG, 4, 8, 24, 8, y + 0  # row 0, cluster 0: of O[0:8, 0:12]
         .word   y + 12, result + 0x4 + PONG, 4, 8, 24, 8, y + 12  # row 0, cluster 1: of O[0:8, 12:24]
         .word   y + 192, result + 0x100000 + PONG, 4, 8, 24, 8, y + 192  # row 1, cluster 0: of O[8:16, 0:12]

@@ -3,8 +3,8 @@
 
 # input stationary, split b: 669 cycles and 2,237 bytes of external memory predicted; iterations
 # wait for cp's code.
-# weight stationary, split b: 704 cycles (1.05 times), 2,293 bytes; waits for cp's code.
-# output stationary, split b: 692 cycles (1.03 times), 2,205 bytes; waits for cp's code.
+# weight stationary, split e: 697 cycles (1.04 times), 2,261 bytes; waits for the dma.
+# output stationary, split e: 685 cycles (1.02 times), 2,173 bytes; waits for the dma.
 
 # Rows of the array divide M, clusters N. What each gets:
 # row 0, cluster 0: I[0:1, 0:48]  W[0:48, 0:12]  O[0:1, 0:12]
@@ -57,6 +57,7 @@ last_product0:
         .equ    ALL_CORES, 0x1 << 16    # rows are cores 16 and on
         .equ    UNIT, 0x100000          # from a unit to the next
         .equ    PONG, 0x80000           # from a unit's half 0 to its half 1
+        .equ    EVERY_UNIT, 0x0         # added to a destination: to all units
         .equ    STEPS, 3                # iterations
         .equ    TILES_M, 1              # tiles of rows of activations in a cluster's part
         .equ    TILE_M, 1               # rows of activations of a tile
@@ -247,15 +248,15 @@ store:  lw      t0, STORE(s8)
 # Transfers: dst, src, row bytes, rows, dst stride, src stride; for index 0 of all
 # loops, and behind it where a tile's place is counted from.
 fill_ping:
-        .word   setup, load_address(setup), x_tile - setup, ROWS, UNIT, 0
+        .word   setup + EVERY_UNIT, load_address(setup), x_tile - setup, 1, 0, 0
 ping_x: .word   x_tile + 0x0, x + 0, 48, 1, 48, 48, x + 0  # row 0: of I[0:1, 0:48]
-ping_w: .word   w_tile, w, 0, ROWS, UNIT, 0, w          # all rows: of W[0:48, 0:12], W[0:48, 12:24]
+ping_w: .word   w_tile + EVERY_UNIT, w, 0, 1, 0, 0, w   # all rows: of W[0:48, 0:12], W[0:48, 12:24]
 ping_y: .word   y + 0, result + 0x0, 16, 1, 96, 32, y + 0  # row 0, cluster 0: of O[0:1, 0:12]
         .word   y + 48, result + 0x10, 16, 1, 96, 32, y + 48  # row 0, cluster 1: of O[0:1, 12:24]
 fill_pong:
-        .word   setup + PONG, load_address(setup), x_tile - setup, ROWS, UNIT, 0
+        .word   setup + EVERY_UNIT + PONG, load_address(setup), x_tile - setup, 1, 0, 0
 pong_x: .word   x_tile + 0x0 + PONG, x + 0, 48, 1, 48, 48, x + 0  # row 0: of I[0:1, 0:48]
-pong_w: .word   w_tile + PONG, w, 0, ROWS, UNIT, 0, w   # all rows: of W[0:48, 0:12], W[0:48, 12:24]
+pong_w: .word   w_tile + EVERY_UNIT + PONG, w, 0, 1, 0, 0, w  # all rows: of W[0:48, 0:12], W[0:48, 12:24]
 pong_y: .word   y + 0, result + 0x0 + PONG, 16, 1, 96, 32, y + 0  # row 0, cluster 0: of O[0:1, 0:12]
         .word   y + 48, result + 0x10 + PONG, 16, 1, 96, 32, y + 48  # row 0, cluster 1: of O[0:1, 12:24]
 # Frames: what cp knows of a half (words LIST to GATHER).

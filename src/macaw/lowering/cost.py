@@ -144,17 +144,16 @@ def traffic(plan: ProductPlan) -> Traffic:
     rows = plan.partition.rows
     moves = _IterationTransfers.of(plan)
     activations = _bytes(moves.activations) * m * k * (1 if plan.holds_activations else n)
-    weights = int(plan.weight_bytes.sum()) * (rows if plan.rows_share_weights else 1)
-    weights *= min(m, 2) if plan.mapping is WEIGHT else m
+    weights = int(plan.weight_bytes.sum()) * (min(m, 2) if plan.mapping is WEIGHT else m)
     sums = rows * plan.partial_bytes
-    begins = m * n * rows * plan.start_bytes if plan.has_start_sums else 0
+    begins = m * n * plan.start_rows * plan.start_bytes if plan.has_start_sums else 0
     sums_returned = m * n * (k - 1) * sums if plan.returns_sums else 0
     results = _bytes(moves.results) * m * n
     away = 0 if plan.keeps_sums_on_chip else sums_returned
     between = (sums_returned if plan.keeps_sums_on_chip else 0) + (
         m * n * sums if plan.reduces_rows else 0
     )
-    program = 2 * rows * program_bytes(plan)
+    program = 2 * program_bytes(plan)
     pad = _bytes(_shapes(1, padding(plan))) if plan.pads else 0
     return Traffic(program, pad, activations, weights, begins + away, away, results, between)
 
@@ -213,7 +212,7 @@ def _transfer_cycles(plan: ProductPlan, shape: TransferShape) -> float:
 
 
 def _fill(plan: ProductPlan) -> float:
-    return _transfer_cycles(plan, TransferShape(1, plan.partition.rows, program_bytes(plan)))
+    return _transfer_cycles(plan, TransferShape(1, 1, program_bytes(plan)))
 
 
 def _step_loads(
@@ -223,16 +222,15 @@ def _step_loads(
 
     `first` says that the iteration starts new sums, `entering` that it loads new activations.
     """
-    rows = plan.partition.rows
     if plan.has_start_sums and (first or (plan.returns_sums and not plan.keeps_sums_on_chip)):
-        yield TransferShape(1, rows, plan.start_bytes)
+        yield TransferShape(1, plan.start_rows, plan.start_bytes)
     if entering or not plan.holds_activations:
         yield from moves.activations
     loads = weight_transfers(plan)
     mean = float(plan.weight_bytes.mean())
     keeps_weights = plan.mapping is WEIGHT and plan.count("M") > 2
     share = 2 / plan.count("M") if keeps_weights else 1.0
-    yield TransferShape(loads, rows // loads, mean * share)
+    yield TransferShape(loads, 1, mean * share)
 
 
 def _overlapped_work(

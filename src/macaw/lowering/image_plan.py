@@ -126,7 +126,7 @@ class ImagePlan(ProductPlan):
             "COLUMNS": self.columns,
             "TILE_X": self.tile.columns,
             "LAST_X": self.product.columns - self.tile.columns,
-            "BIAS": self.partition.rows * self.bias_bytes if self.product.bias is not None else 0,
+            "BIAS": self.start_rows * self.bias_bytes if self.product.bias is not None else 0,
         }
 
     @property
@@ -187,6 +187,11 @@ class ImagePlan(ProductPlan):
         )
 
     @property
+    def rows_share_activations(self) -> bool:
+        """Whether all rows use the same slab."""
+        return super().rows_share_activations and not self.product.depthwise
+
+    @property
     def partial_bytes(self) -> int:
         """The bytes of the partial sums of a row in one iteration."""
         return self.tile.outputs * self.bias_bytes
@@ -220,13 +225,13 @@ class ImagePlan(ProductPlan):
         return rounds.reshape(*shape[:3], clusters * self.pes, -1)
 
     def start_sums(self) -> NDArray[np.generic]:
-        """Return an array of shape (n tiles, rows, slots): the biases with which sums start.
+        """Return an array of shape (n tiles, start rows, slots): biases with which sums start.
 
         Without a bias the first axis has length 1 and all numbers are zero. If rows compute parts
         of the same sums, only row 0 has the biases, and the others have zeros.
         """
         bias = self.product.bias
-        shape = (1 if bias is None else self.count("N"), self.partition.rows)
+        shape = (1 if bias is None else self.count("N"), self.start_rows)
         sums = np.zeros(
             (*shape, self.summing_clusters, self.pes), np.dtype(self.types.sum).newbyteorder("<")
         )

@@ -29,10 +29,13 @@ from macaw.lowering.row_program import (
 from macaw.lowering.transfers import (
     UNIT,
     Transfer,
+    TransferGrid,
     activation_grid,
+    activation_unit,
     activations_of,
     owner_name,
     padding,
+    result_grid,
     results_of,
     sums_in,
 )
@@ -182,8 +185,8 @@ def _activations_of(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
     m = plan.partition.start("M", p, q) * product.stride[0]
     channel = plan.partition.start(plan.depth, p, q)
     src = m * wide + channel * size
-    dst = p * UNIT + q * plan.slab * size
-    owner = owner_name(p, q, activation_grid(plan).clusters)
+    dst = activation_unit(plan, p) + q * plan.slab * size
+    owner = owner_name(p, q, activation_grid(plan))
     what = f"{owner}: image from row {m}, channel {channel} on"
     if plan.slab_channels == product.channels:
         target, start = f"x_tile + {dst:#x}", f"{source} + {src}"
@@ -232,7 +235,7 @@ def _results_of(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
 def results_words(plan: ImagePlan, p: int, q: int) -> str:
     """Return the comment that says whose results a transfer copies."""
     (m, m_end), (n, n_end) = plan.part("M", p, q), plan.part("N", p, q)
-    return f"{owner_name(p, q, plan.summing_clusters)}: of O[{m}:{m_end}, :, {n}:{n_end}]"
+    return f"{owner_name(p, q, result_grid(plan))}: of O[{m}:{m_end}, :, {n}:{n_end}]"
 
 
 def _results_by_columns(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
@@ -261,19 +264,21 @@ def _results_by_columns(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
 
 @sums_in.register
 def _sums_in(plan: ImagePlan) -> list[Transfer]:
-    """Return the transfers of the bias into the units, one for each row of the array.
+    """Return the transfers of the bias into the units.
 
-    If partial sums return, the transfer writes the bias once for each output position.
+    There is one for each row of the array, or a multicast to all. If partial sums return, the
+    transfer writes the bias once for each output position.
     """
+    grid = TransferGrid(plan.start_rows, 1, plan.partition.rows)
     return [
         Transfer(
-            f"start + {p * UNIT:#x}",
+            f"start + {grid.unit(p):#x}",
             f"start_sums + {p * plan.bias_bytes}",
             plan.bias_bytes,
             plan.start_positions,
             plan.bias_bytes,
             0,
-            f"row {p}: what sums begin with",
+            f"{owner_name(p, q, grid)}: what sums begin with",
         )
-        for p in range(plan.partition.rows)
+        for p, q in grid
     ]

@@ -70,9 +70,11 @@ def layer_source(plan: ProductPlan, name: str, reasons: Sequence[str] = ()) -> S
         shape = ", ".join(map(str, sides))
         out.put(f".array {plan.types.operand}, {shape}", "x in a frame of zeros", label="padded")
     if plan.returns_sums:
-        shape = f"{plan.partition.rows}, {plan.partial_bytes // plan.sum_size}"
+        sums = plan.partial_bytes // plan.sum_size
+        shape = f"{plan.partition.rows}, {sums}"
         if plan.product.bias is None:
-            out.put(f".array {plan.types.sum}, {shape}", "zeros", label="start_sums")
+            zeros = f".array {plan.types.sum}, {plan.start_rows}, {sums}"
+            out.put(zeros, "zeros", label="start_sums")
         if not plan.keeps_sums_on_chip:
             count = plan.count(plan.mapping.inner)
             out.put(

@@ -223,6 +223,17 @@ class ProductPlan:
         return self.partition.dims[0] == "M" or self.partition.rows == 1
 
     @property
+    def rows_share_activations(self) -> bool:
+        """Whether all rows use the same activations."""
+        return self.partition.dims[0] == "N" and self.partition.rows > 1
+
+    @property
+    def start_rows(self) -> int:
+        """The number of rows with start sums of their own; 1 if a multicast brings them to all."""
+        away = self.returns_sums and not self.keeps_sums_on_chip
+        return self.partition.rows if self.partition.dims[0] != "M" or away else 1
+
+    @property
     def partial_bytes(self) -> int:
         """The bytes of the partial sums of a row in one iteration."""
         return self.tile.groups * self.summing_clusters * self.pes * self.lanes * self.sum_size
@@ -335,14 +346,14 @@ class ProductPlan:
     def start_sums(self) -> NDArray[np.generic]:
         """Return the sums with which a tile starts: the bias, or zeros.
 
-        The shape is (n tiles, rows, groups, summing clusters · PEs, accumulators). Without a bias
-        the first axis has length 1. If rows compute parts of the same sums, only row 0 has the
+        The shape is (n tiles, start rows, groups, summing clusters · PEs, accumulators). Without a
+        bias the first axis has length 1. If rows compute parts of the same sums, only row 0 has the
         bias.
         """
         tiles = 1 if self.product.bias is None else self.count("N")
         shape = (
             tiles,
-            self.partition.rows,
+            self.start_rows,
             self.tile.groups,
             self.summing_clusters,
             self.pes,
@@ -350,7 +361,7 @@ class ProductPlan:
         )
         sums = np.zeros(shape, np.dtype(self.types.sum).newbyteorder("<"))
         if self.product.bias is not None:
-            rows = 1 if self.reduces_rows else self.partition.rows
+            rows = 1 if self.reduces_rows else self.start_rows
             for i in range(tiles):
                 for p in range(rows):
                     for q in range(self.summing_clusters):

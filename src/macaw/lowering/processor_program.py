@@ -14,7 +14,7 @@ from macaw.lowering.listing import Listing
 from macaw.lowering.operation import Types
 from macaw.lowering.plan import ProductPlan
 from macaw.lowering.processor_load import INDEX, write_load
-from macaw.lowering.transfers import PONG, UNIT, padding, results_out
+from macaw.lowering.transfers import FURTHER_UNIT, PONG, UNIT, padding, results_out
 
 _NAMES = {"M": "rows of activations", "N": "outputs", "K": "inputs"}
 _FRAME = ("LIST", "STORE", "PLACE", "HALF", "X", "W", "START", "SUMS_AWAY", "Y", "CARRY", "GATHER")
@@ -40,6 +40,8 @@ def _constants(out: Listing, plan: ProductPlan) -> None:
     out.put(f".equ ALL_CORES, {mask:#x} << {first}", f"rows are cores {first} and on")
     out.put(f".equ UNIT, {UNIT:#x}", "from a unit to the next")
     out.put(f".equ PONG, {PONG:#x}", "from a unit's half 0 to its half 1")
+    multicast = (plan.partition.rows - 1) * FURTHER_UNIT
+    out.put(f".equ EVERY_UNIT, {multicast:#x}", "added to a destination: to all units")
     out.put(f".equ STEPS, {plan.steps}", "iterations")
     for dim, what in _NAMES.items():
         out.put(f".equ TILES_{dim}, {plan.count(dim)}", f"tiles of {what} in a cluster's part")

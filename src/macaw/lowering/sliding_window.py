@@ -169,7 +169,7 @@ def _activations_of(plan: SlidingWindowPlan, p: int, q: int) -> list[Transfer]:
     m = plan.partition.start("M", p, q) * product.stride[0]
     n = plan.partition.start("N", p, q)
     part = f"image from row {m}, channel {n} on"
-    what = f"{owner_name(p, q, activation_grid(plan).clusters)}: {part}"
+    what = f"{owner_name(p, q, activation_grid(plan))}: {part}"
     transfers = []
     for strip in range(tile.groups):
         src = (m + strip * product.stride[0]) * row + n * channel

@@ -16,6 +16,7 @@ from macaw.lowering.plan import ProductPlan
 
 UNIT = 1 << memory_map.UNIT_SHIFT
 PONG = 1 << memory_map.HALF_SHIFT
+FURTHER_UNIT = 1 << memory_map.MORE_SHIFT  # for each row after the first: a multicast to its unit
 # Comments of transfers of sums.
 BEGIN = "what sums begin with"
 AWAY = "raw sums to external memory"
@@ -44,11 +45,22 @@ class TransferGrid:
     """How many transfers of the same shape there are: one for each of some rows and clusters.
 
     The fields are the number of these rows, and of these clusters in a row. Iteration yields the
-    pairs (row, cluster).
+    pairs (row, cluster). If `rows` is 1 and `of_rows` larger, each transfer is a multicast to the
+    units of that many rows.
     """
 
     rows: int
     clusters: int
+    of_rows: int = 1
+
+    @property
+    def multicasts(self) -> bool:
+        """Whether each transfer brings its bytes to several units."""
+        return self.rows == 1 < self.of_rows
+
+    def unit(self, p: int) -> int:
+        """Return the distance in bytes from unit 0 to the unit of row p, or to all units."""
+        return (self.of_rows - 1) * FURTHER_UNIT if self.multicasts else p * UNIT
 
     def __len__(self) -> int:
         return self.rows * self.clusters
@@ -60,7 +72,13 @@ class TransferGrid:
 def activation_grid(plan: ProductPlan) -> TransferGrid:
     """Return the rows and clusters that have separate transfers of activations."""
     clusters = 1 if plan.shares_activations else plan.partition.clusters
-    return TransferGrid(plan.partition.rows, clusters)
+    rows = plan.partition.rows
+    return TransferGrid(1 if plan.rows_share_activations else rows, clusters, rows)
+
+
+def activation_unit(plan: ProductPlan, p: int) -> int:
+    """Return the distance in bytes from unit 0 to the units that get the activations of row p."""
+    return activation_grid(plan).unit(p)
 
 
 def result_grid(plan: ProductPlan) -> TransferGrid:
@@ -82,19 +100,19 @@ def results_out(plan: ProductPlan) -> list[Transfer]:
 def activations_of(plan: ProductPlan, p: int, q: int) -> list[Transfer]:
     """Return the transfers of the activations of cluster q of row p."""
     size = Types.size(plan.types.operand)
-    clusters = activation_grid(plan).clusters
+    grid = activation_grid(plan)
     tile, k = plan.tile, plan.product.k
     m, m_end = plan.part("M", p, q)
     first, end = plan.part("K", p, q)
     return [
         Transfer(
-            f"x_tile + {p * UNIT + q * tile.k * size:#x}",
+            f"x_tile + {grid.unit(p) + q * tile.k * size:#x}",
             f"x + {(m * k + first) * size}",
             tile.k * size,
             tile.m,
-            clusters * tile.k * size,
+            grid.clusters * tile.k * size,
             k * size,
-            f"{owner_name(p, q, clusters)}: of I[{m}:{m_end}, {first}:{end}]",
+            f"{owner_name(p, q, grid)}: of I[{m}:{m_end}, {first}:{end}]",
         )
     ]
 
@@ -110,7 +128,7 @@ def weights_in(plan: ProductPlan) -> list[Transfer]:
     cp takes their source addresses and bytes from the table of weights.
     """
     if plan.rows_share_weights:
-        return [Transfer("w_tile", "w", 0, "ROWS", "UNIT", 0, f"all rows: {_weights(plan, 0)}")]
+        return [Transfer("w_tile + EVERY_UNIT", "w", 0, what=f"all rows: {_weights(plan, 0)}")]
     return [
         Transfer(f"w_tile + {p * UNIT:#x}", "w", 0, what=f"row {p}: {_weights(plan, p)}")
         for p in range(plan.partition.rows)
@@ -132,7 +150,7 @@ def results_of(plan: ProductPlan, p: int, q: int) -> list[Transfer]:
             tile.m,
             n * size,
             plan.summing_clusters * plan.pes * size,
-            f"{owner_name(p, q, plan.summing_clusters)}: of O[{m}:{m_end}, {first}:{end}]",
+            f"{owner_name(p, q, result_grid(plan))}: of O[{m}:{m_end}, {first}:{end}]",
         )
     ]
 
@@ -146,12 +164,15 @@ def padding(plan: ProductPlan) -> list[Transfer]:
 @singledispatch
 def sums_in(plan: ProductPlan) -> list[Transfer]:
     """Return the transfers of an iteration's start sums into the units."""
+    if plan.start_rows < plan.partition.rows:
+        return [Transfer("start + EVERY_UNIT", "start_sums", "SUMS", what=BEGIN)]
     return [_sums("start", "start_sums", "UNIT", "SUMS", BEGIN)]
 
 
-def owner_name(p: int, q: int, clusters: int) -> str:
+def owner_name(p: int, q: int, grid: TransferGrid) -> str:
     """Return the name of a row, with the cluster if there are several, for a comment."""
-    return f"row {p}, cluster {q}" if clusters > 1 else f"row {p}"
+    row = "all rows" if grid.multicasts else f"row {p}"
+    return f"{row}, cluster {q}" if grid.clusters > 1 else row
 
 
 def _weights(plan: ProductPlan, p: int) -> str:
@@ -171,7 +192,7 @@ def write_transfers(out: Listing, plan: ProductPlan) -> None:
     out.put(".balign 4")
     out.comment("Transfers: dst, src, row bytes, rows, dst stride, src stride; for index 0 of all")
     out.comment("loops, and behind it where a tile's place is counted from.")
-    image = Transfer("setup", "load_address(setup)", "x_tile - setup", "ROWS", "UNIT", 0)
+    image = Transfer("setup + EVERY_UNIT", "load_address(setup)", "x_tile - setup")
     for half, name in enumerate(("ping", "pong")):
         add = "" if not half else " + PONG"
         _put(out, f"fill_{name}", [image], add, "")

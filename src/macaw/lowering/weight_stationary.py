@@ -40,7 +40,7 @@ from macaw.lowering.row_program import (
     sequences,
     to_clusters,
 )
-from macaw.lowering.transfers import UNIT, Transfer, activations_of
+from macaw.lowering.transfers import Transfer, activation_unit, activations_of
 
 
 class WeightStationaryPlan(ProductPlan):
@@ -167,7 +167,7 @@ def _whole_arrays(plan: BufferedPlan) -> list[Array]:
 def _whole_activations(plan: BufferedPlan, p: int, q: int) -> list[Transfer]:
     size = Types.size(plan.types.operand)
     rows = plan.tile.k * size
-    place = f"x_tile + {p * UNIT + q * plan.tile.m * rows:#x}"
+    place = f"x_tile + {activation_unit(plan, p) + q * plan.tile.m * rows:#x}"
     transfers = activations_of.dispatch(ProductPlan)(plan, p, q)
     return [replace(item, dst=place, dst_stride=rows) for item in transfers]
 
