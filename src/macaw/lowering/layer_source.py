@@ -28,13 +28,26 @@ class SourceFiles:
     texts: dict[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Linkage:
+    """The names by which a layer's subroutine belongs to a network's program.
+
+    `entry` is its own name, `x` and `y` are the symbols of its activations and results. `memory` is
+    the symbol of the memory in each unit that all layers share.
+    """
+
+    entry: str
+    x: str
+    y: str
+    memory: str
+
+
 def layer_source(plan: ProductPlan, name: str, reasons: Sequence[str] = ()) -> SourceFiles:
     """Return the program of a plan: source NAME.s, weights NAME.w.npy, bias NAME.bias.npy.
 
     A device that is not a preset is written to NAME.device.toml.
     """
     out = Listing()
-    files: dict[str, NDArray[Any]] = {}
     texts: dict[str, str] = {}
     _head(out, plan, name, reasons)
     device = plan.config.name
@@ -45,6 +58,37 @@ def layer_source(plan: ProductPlan, name: str, reasons: Sequence[str] = ()) -> S
     x_shape, y_shape = (", ".join(map(str, shape)) for shape in plan.product.shapes)
     out.put(f".input x, {plan.types.operand}, {x_shape}")
     out.put(f".output y, {plan.types.result}, {y_shape}")
+    files = _external_memory(out, plan, name)
+    write_rows(out, plan)
+    write_processor(out, plan)
+    write_transfers(out, plan)
+    return SourceFiles(out.text(), files, texts)
+
+
+def layer_subroutine(
+    plan: ProductPlan, name: str, linkage: Linkage, reasons: Sequence[str] = ()
+) -> SourceFiles:
+    """Return the source NAME.s of a subroutine of cp that computes the product of a plan.
+
+    It is one file of a network's program: the others define the symbols of `linkage`. Weights and
+    bias are in files as for `layer_source`.
+    """
+    out = Listing()
+    _head(out, plan, name, reasons)
+    out.put(f".global {linkage.entry}")
+    x_shape, y_shape = (", ".join(map(str, shape)) for shape in plan.product.shapes)
+    out.put(f".view x, {plan.types.operand}, {x_shape}, at={linkage.x}")
+    out.put(f".view y, {plan.types.result}, {y_shape}, at={linkage.y}")
+    files = _external_memory(out, plan, name)
+    write_rows(out, plan, linkage.memory)
+    write_processor(out, plan, linkage.entry)
+    write_transfers(out, plan, fills=False)
+    return SourceFiles(out.text(), files)
+
+
+def _external_memory(out: Listing, plan: ProductPlan, name: str) -> dict[str, NDArray[Any]]:
+    """Write what the program has in external memory, and return the arrays of its files."""
+    files: dict[str, NDArray[Any]] = {}
     out.title("external memory")
     rounds = plan.weight_rounds
     files[f"{name}.w.npy"] = rounds.reshape(-1, rounds.shape[-1])
@@ -82,10 +126,7 @@ def layer_source(plan: ProductPlan, name: str, reasons: Sequence[str] = ()) -> S
                 "raw sums of the tiles of a group",
                 label="partial_sums",
             )
-    write_rows(out, plan)
-    write_processor(out, plan)
-    write_transfers(out, plan)
-    return SourceFiles(out.text(), files, texts)
+    return files
 
 
 def _head(out: Listing, plan: ProductPlan, name: str, reasons: Sequence[str]) -> None:

@@ -20,12 +20,16 @@ _NAMES = {"M": "rows of activations", "N": "outputs", "K": "inputs"}
 _FRAME = ("LIST", "STORE", "PLACE", "HALF", "X", "W", "START", "SUMS_AWAY", "Y", "CARRY", "GATHER")
 
 
-def write_processor(out: Listing, plan: ProductPlan) -> None:
-    """Write cp's part of the program (`.core cp`)."""
+def write_processor(out: Listing, plan: ProductPlan, subroutine: str = "") -> None:
+    """Write cp's part of the program (`.core cp`): a whole program, or a subroutine of that name.
+
+    The subroutine keeps s10, and expects that packets and sequences are in the units, that no
+    transfer and no row is at work, and that half 0 is the one that loads.
+    """
     out.title("the command processor")
     out.put(".core cp")
     _constants(out, plan)
-    _loop(out, plan)
+    _loop(out, plan, subroutine)
     _step(out, plan)
     write_load(out, plan)
     _store(out, plan)
@@ -68,14 +72,35 @@ def _constants(out: Listing, plan: ProductPlan) -> None:
         out.put(f".equ {name}, {place}")
 
 
-def _loop(out: Listing, plan: ProductPlan) -> None:
-    out.comment()
-    out.block(
-        f"""
+_ENTER_PROGRAM = """
 _start: la a0, fill_ping # packets and sequences to both halves of all units
         dma.copy s10, a0 # the ticket; load writes into ping's packets
         la a0, fill_pong
         dma.copy zero, a0
+"""
+_LEAVE_PROGRAM = """
+        li a0, 0
+        li a7, 93
+        ecall
+"""
+_ENTER_SUBROUTINE = """
+        addi sp, sp, -16
+        sw ra, 12(sp)
+"""
+_LEAVE_SUBROUTINE = """
+        lw ra, 12(sp)
+        addi sp, sp, 16
+        ret
+"""
+
+
+def _loop(out: Listing, plan: ProductPlan, subroutine: str) -> None:
+    out.comment()
+    if subroutine:
+        out.put("", label=subroutine)
+    out.block(_ENTER_SUBROUTINE if subroutine else _ENTER_PROGRAM)
+    out.block(
+        f"""
         li s0, ALL_ROWS
         li s1, ALL_CORES
         li s2, 0 # m, n and k of the iteration that is loaded
@@ -124,11 +149,11 @@ not_RESULTS:
         mv s8, s9
         call store # of the last iteration
         dma.wait zero
-        li a0, 0
-        li a7, 93
-        ecall
         """
     )
+    if subroutine and plan.steps % 2 == 0:
+        out.put("mem.swap s0", "half 0 loads again")
+    out.block(_LEAVE_SUBROUTINE if subroutine else _LEAVE_PROGRAM)
 
 
 def _pad(plan: ProductPlan) -> str:

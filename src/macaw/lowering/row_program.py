@@ -102,13 +102,22 @@ class Packets:
     what: str
 
 
-def write_rows(out: Listing, plan: ProductPlan) -> None:
-    """Write the part of the rows (`.core pe, row=0`)."""
+def write_rows(out: Listing, plan: ProductPlan, memory: str = "") -> None:
+    """Write the part of the rows (`.core pe, row=0`).
+
+    Its arrays are views of the memory at the symbol `memory`, or they have memory of their own.
+    """
     out.title("the array: every row runs this part")
     out.put(".core pe, row=0")
+    at = 0
     for array in arrays(plan):
         shape = ", ".join(map(str, array.shape))
-        out.put(f".array {array.dtype}, {shape}", array.what, label=array.name)
+        if memory:
+            place = f"{memory} + {at:#x}"
+            out.put(f".view {array.name}, {array.dtype}, {shape}, at={place}", array.what)
+            at = align_up(at + array.size, DATA_ALIGN)
+        else:
+            out.put(f".array {array.dtype}, {shape}", array.what, label=array.name)
     buffers = sequences(plan)
     for sequence in buffers:
         out.comment()

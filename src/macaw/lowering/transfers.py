@@ -185,8 +185,11 @@ def _weights(plan: ProductPlan, p: int) -> str:
     return "of " + ", ".join(slices)
 
 
-def write_transfers(out: Listing, plan: ProductPlan) -> None:
-    """Write the transfers and the frames, which are in cp's local memory."""
+def write_transfers(out: Listing, plan: ProductPlan, *, fills: bool = True) -> None:
+    """Write the transfers and the frames, which are in cp's local memory.
+
+    If `fills`, there are two transfers that copy packets and sequences into the units.
+    """
     out.title("cp's data")
     out.put(".section .data.cp")
     out.put(".balign 4")
@@ -195,7 +198,8 @@ def write_transfers(out: Listing, plan: ProductPlan) -> None:
     image = Transfer("setup + EVERY_UNIT", "load_address(setup)", "x_tile - setup")
     for half, name in enumerate(("ping", "pong")):
         add = "" if not half else " + PONG"
-        _put(out, f"fill_{name}", [image], add, "")
+        if fills:
+            _put(out, f"fill_{name}", [image], add, "")
         if plan.pads and not half:
             _put(out, "pad", padding(plan), "", "")
         _put(out, f"{name}_x", activations_in(plan), add, "", base="src")

@@ -1,0 +1,1 @@
+"""Networks on the device: layers, the memory of their tensors, and the program of all layers."""

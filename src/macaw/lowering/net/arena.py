@@ -1,0 +1,77 @@
+"""Choose the places of a network's tensors in memory: tensors that are never needed at the same
+time share memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+ALIGN = 64  # bytes, of each tensor's address
+
+
+@dataclass(frozen=True)
+class Lifetime:
+    """A tensor's size in bytes, and the first and the last step in which it is needed."""
+
+    size: int
+    first: int
+    last: int
+
+    def overlaps(self, other: Lifetime) -> bool:
+        """Return whether there is a step in which both are needed."""
+        return self.first <= other.last and other.first <= self.last
+
+
+@dataclass(frozen=True)
+class Arena:
+    """The offsets of tensors in bytes, by name, and the number of bytes of all together."""
+
+    offsets: dict[str, int]
+    size: int
+
+
+def lifetimes(
+    sizes: Mapping[str, int], steps: Sequence[tuple[Sequence[str], Sequence[str]]]
+) -> dict[str, Lifetime]:
+    """Return the lifetimes of tensors.
+
+    `sizes` are the bytes of the tensors that need a place. `steps` are the names that each step
+    reads and writes, in the order of execution. A tensor that no step reads is needed until the
+    last step.
+    """
+    first: dict[str, int] = {}
+    last: dict[str, int] = {}
+    for number, (reads, writes) in enumerate(steps):
+        for name in writes:
+            first.setdefault(name, number)
+        for name in reads:
+            last[name] = number
+    end = len(steps) - 1
+    return {
+        name: Lifetime(size, first.get(name, 0), last.get(name, end))
+        for name, size in sizes.items()
+    }
+
+
+def place(items: Mapping[str, Lifetime]) -> Arena:
+    """Return places in which tensors whose lifetimes overlap do not share bytes.
+
+    The largest tensor gets its place first, and each gets the lowest place that is free.
+    """
+    offsets: dict[str, int] = {}
+    size = 0
+    for name in sorted(items, key=lambda name: (-items[name].size, items[name].first, name)):
+        taken = sorted(
+            (offsets[other], offsets[other] + items[other].size)
+            for other in offsets
+            if items[other].overlaps(items[name])
+        )
+        offset = 0
+        for start, end in taken:
+            if offset + items[name].size <= start:
+                break
+            offset = max(offset, -(-end // ALIGN) * ALIGN)
+        offsets[name] = offset
+        size = max(size, offset + items[name].size)
+    return Arena(offsets, size)

@@ -1,0 +1,54 @@
+"""Describe a network as the device computes it: tensors of integers, and layers in their order.
+
+Images are stored as (height, width, channels). All quantisation is in the layers: a product has its
+integer weights, biases and shift.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import prod
+
+from macaw.lowering.operation import Product, Types
+
+
+@dataclass(frozen=True)
+class NetTensor:
+    """A tensor of a network: its name in the model, its element type and its shape."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """The number of bytes of the tensor."""
+        return prod(self.shape) * Types.size(self.dtype)
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A layer of a network: its name in the model, and the tensors that it reads and writes."""
+
+    name: str
+    inputs: tuple[str, ...]
+    output: str
+
+
+@dataclass(frozen=True)
+class ProductLayer(Layer):
+    """A matrix product or a convolution, which the array computes."""
+
+    product: Product
+
+
+@dataclass(frozen=True)
+class Network:
+    """A network: its tensors by name, its layers in the order of execution, inputs and outputs."""
+
+    name: str
+    tensors: dict[str, NetTensor]
+    layers: tuple[Layer, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    aliases: dict[str, str] = field(default_factory=dict)  # tensors that share another's bytes

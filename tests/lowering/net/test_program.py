@@ -1,0 +1,144 @@
+"""Networks as programs: each tensor equals NumPy's, in both engines."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import macaw
+from macaw.isa.config import load
+from macaw.lowering.errors import LowerError
+from macaw.lowering.net.network import Layer, Network
+from macaw.lowering.net.program import network_program, plan_layers, symbols
+from macaw.lowering.row_program import program_bytes, unit_bytes
+from tests.lowering.net.networks import (
+    assembled,
+    chain,
+    expected,
+    random_convolution,
+    random_vector_product,
+)
+
+
+def small_chain(seed: int) -> Network:
+    """Kinds of layers that differ in their sources; the numbers of iterations are odd and even."""
+    rng = np.random.default_rng(seed)
+    return chain(
+        [
+            random_convolution(rng, (9, 9, 3), 6, 3, padding=1),
+            random_convolution(rng, (9, 9, 6), 6, 3, stride=2, depthwise=True),
+            random_convolution(rng, (4, 4, 6), 10, 1),
+            random_convolution(rng, (4, 4, 10), 5, 3, shift=7),
+            random_vector_product(rng, 20, 10),
+        ]
+    )
+
+
+@pytest.mark.parametrize("engine", ["fast", "reference"])
+def test_every_tensor_equals_numpys(engine):
+    config = load("tiny")
+    network = small_chain(1)
+    whole = replace(network, outputs=tuple(layer.output for layer in network.layers))
+    program = network_program(whole, config)
+    x = np.random.default_rng(2).integers(-128, 128, (9, 9, 3)).astype(np.int8)
+    run = macaw.run(assembled(program), {"image": x}, engine=engine)
+    values = expected(network, config, x)
+    for layer in network.layers:
+        found = run.outputs[program.symbols[layer.output]]
+        np.testing.assert_array_equal(found, values[layer.output], err_msg=layer.name)
+
+
+def test_tensors_between_layers_share_memory():
+    config = load("base")
+    network = small_chain(3)
+    program = network_program(network, config)
+    assert program.arena.size < sum(network.tensors[name].size for name in program.arena.offsets)
+    x = np.random.default_rng(4).integers(-128, 128, (9, 9, 3)).astype(np.int8)
+    run = macaw.run(assembled(program), {"image": x})
+    (name,) = network.outputs
+    np.testing.assert_array_equal(
+        run.outputs[program.symbols[name]], expected(network, config, x)[name]
+    )
+
+
+def test_symbols_are_words_without_a_second_meaning():
+    found = symbols(["/a/b", "a b", "a0", "7", "x_tile", "ping_x", "last_product12", "ROWS", "é"])
+    assert found["/a/b"] == "a_b"
+    assert found["a b"] == "a_b_2"
+    assert found["7"] == "_7"
+    assert len(set(found.values())) == 9
+    assert not {"a0", "x_tile", "ping_x", "last_product12", "ROWS"} & set(found.values())
+
+
+def test_no_label_of_a_layer_may_be_a_symbol():
+    """Of all kinds of plans: else a tensor's or layer's symbol might be defined twice."""
+    config = load("tiny")
+    program = network_program(small_chain(5), config)
+    folder = [
+        f"programs/lowered/{name}/{name}.s" for name in ("spmm", "conv2d", "depthwise", "spmv")
+    ]
+    texts = [item.source for item in program.sources.values()]
+    texts += [Path(path).read_text("utf-8") for path in folder]
+    mine = {
+        *program.symbols.values(),
+        *symbols(layer.name for layer in program.network.layers).values(),
+    }
+    words = {
+        word
+        for text in texts
+        for word in re.findall(
+            r"^([A-Za-z_]\w*):|\.(?:list|seq|view|set) +([A-Za-z_]\w*)", text, re.M
+        )
+        for word in word
+        if word
+    }
+    labels = words - mine
+    assert {"x_tile", "load", "setup", "tile"} <= labels
+    assert not labels & set(symbols(labels).values())
+
+
+def test_a_layer_that_no_core_computes_is_refused_by_name():
+    network = small_chain(6)
+    other = replace(network, layers=(Layer("odd", ("image",), "block/0"), *network.layers[1:]))
+    with pytest.raises(LowerError, match=r"^layer odd: no core computes a Layer$"):
+        network_program(other, load("tiny"))
+
+
+def test_a_layer_that_does_not_fit_is_refused_by_name():
+    rng = np.random.default_rng(7)
+    network = chain([random_convolution(rng, (40, 40, 40), 2, 40)])
+    with pytest.raises(LowerError, match=r"^layer block/0: "):
+        network_program(network, load("tiny"))
+
+
+def test_tiles_are_smaller_if_packets_need_the_room():
+    config = load("tiny").changed({"mem.unit_half_bytes": 2 << 10})
+    rng = np.random.default_rng(8)
+    layers = [random_convolution(rng, (20, 20, 4), 4, 3, padding=1) for _ in range(4)]
+    network = chain(layers)
+    alone = [item.choice.selection.plan for item in plan_layers(network, config)]
+    needed = sum(map(program_bytes, alone)) + max(unit_bytes(x) - program_bytes(x) for x in alone)
+    assert needed > 2 << 10
+    program = network_program(network, config)
+    x = np.random.default_rng(9).integers(-128, 128, (20, 20, 4)).astype(np.int8)
+    run = macaw.run(assembled(program), {"image": x})
+    (name,) = network.outputs
+    np.testing.assert_array_equal(
+        run.outputs[program.symbols[name]], expected(network, config, x)[name]
+    )
+
+
+def test_packets_that_leave_no_room_are_refused():
+    config = load("tiny").changed({"mem.unit_half_bytes": 2 << 10})
+    with pytest.raises(LowerError) as caught:
+        network_program(small_chain(8), config)
+    assert re.fullmatch(
+        r"the packets of all layers, [\d,]+ bytes, and the largest tile do not fit half of a unit,"
+        r" 2,048 bytes",
+        str(caught.value),
+    )
+    assert caught.value.hint == "a larger mem.unit_half_bytes"
