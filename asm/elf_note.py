@@ -133,7 +133,7 @@ def _check(note: Any) -> Note:
     version = _member(note, "the note", "version", int)
     if not 1 <= version <= NOTE_VERSION:
         raise ElfError(
-            f"{SECTION}: version {version}; this program reads version {NOTE_VERSION}"
+            f"{SECTION}: version {version}; this program reads versions 1 to {NOTE_VERSION}"
             + (", a newer one made the file" if version > NOTE_VERSION else "")
         )
     tensors: dict[str, Tensor] = {}

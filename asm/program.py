@@ -15,7 +15,9 @@ from macaw.asm.lines import Line as Line
 from macaw.asm.lines import LineTable as LineTable
 from macaw.isa.lazy_dataclass import dataclass
 
-NOTE_VERSION = 1  # of the note that this version writes
+# The version of the note that is written. Version 2 has what docs/format-pe.md lists for pe; files
+# of version 1 mean the same as before.
+NOTE_VERSION = 2
 
 # Bytes of an element, by the element type of a named tensor.
 DTYPE_SIZES = {

@@ -239,7 +239,7 @@ class Directive:
     meaning: str
     example: str = ""  # lines that assemble in such a part
     end: str = ""  # the directive that ends its body of instructions, if it has one
-    structure: str = ""  # the structure whose members its operands `name=` set, if there is one
+    structures: tuple[str, ...] = ()  # the structures whose members its operands `name=` set
 
 
 @dataclass(frozen=True, eq=False)
@@ -284,7 +284,8 @@ class Core(CoreDescriptor):
     rules: tuple[Rule, ...] = ()
     row: int = 1 << 16  # orders the rows of a timeline (seed 001 Fig. 5: COP0 to COP5)
     levels: tuple[str, ...] = ()  # the units inside of a core, outer first: "cluster", "pe"
-    # Words in the values of what instructions carry, by its form: `data=` takes `weights`, ...
+    # Words in the values of what instructions carry, by its form: `data=` takes `weights`, ... A form
+    # after a mnemonic, `config data=`, is for that instruction alone.
     carried: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     called: bool = False  # instructions may be written as calls: `SetIterations(4)`
     unit: str = ""  # what counts as a compute unit, and as a use of it (`macaw.isa.trace`)

@@ -60,7 +60,7 @@ I = Instruction  # one short name keeps a row on a line
 
 # fmt: off
 COMMANDS = (
-    I("config",      COMMAND, {"op": 0, "marker": 0},             "ib=",                  "Store the instruction sequence that comes with the command in an instruction buffer, and its operands in the register file.",                                                                                                                                                                                            "payload",    "ib register-file",  "command", "its beats on the bus; then each instruction is stored, at most one in a cycle",         "config ib=0, layer",                    "seed 000 ¶115-117", carries=(("SEQUENCE", "the name of a .seq"), _TO)),
+    I("config",      COMMAND, {"op": 0, "marker": 0},             "ib=",                  "Store the instruction sequence that comes with the command in an instruction buffer, its operands in the register file, and its scales and its table, if it has any, beside it.",                                                                                                                                                                                            "payload",    "ib register-file",  "command", "its beats on the bus; each instruction is stored when it has arrived, at most one in a cycle", "config ib=0, layer",                    "seed 000 ¶115-117", carries=(("SEQUENCE", "the name of a .seq"), ("data=", "the scales and the table of a sequence that uses them, as in (scales S, table T)"), _TO)),
     I("exe",         EXE,     {"op": 1},                          "ib=, [shift], [last]", "Run the sequence of an instruction buffer over the operand data that come with the command. Without a flag, sums stay in the accumulators, and instructions after the last mac are skipped. shift: raw sums are moved out. last: results go through the special functions. Both flags: each result is written as soon as it is complete.", "payload ib", "accumulators unit", "command", "its beats on the bus; the sequence starts 3 cycles after the command byte at the earliest", "exe ib=0, last, data=(x, w[0]), out=y", "seed 000 ¶115-117", carries=(("data=", "the segments in the order of the ld: symbols or parts of them, with their type, who gets which part, and compress where they do not say it"), ("out=", "where the results go: a symbol, or one with stride=, step=, count=, pes=, type="), _TO)),
     I("trace_begin", MARKER,  {"op": 0, "marker": 1, "begin": 1}, "g",                    "Begin to record a register group.",                                                                                                                                                                                                                                                                                      "",           "trace",             "command", "a beat of one byte",                                                                        "trace_begin 0",                         "seed 001", carries=(_TO,)),
     I("trace_end",   MARKER,  {"op": 0, "marker": 1, "begin": 0}, "g",                    "End the recording of a register group.",                                                                                                                                                                                                                                                                                 "",           "trace",             "command", "a beat of one byte",                                                                        "trace_end 0",                           "seed 001", carries=(_TO,)),
@@ -69,12 +69,17 @@ INSTRUCTIONS = (
     I("mac", MAC, {"op": 0}, "base=0, acc=0, [balance], [sfu]", "Multiply each weight of the segment by the activation at its index, counted from block base of the input buffer, and add the products to an accumulator; zero weights and zero activations are skipped. balance: a PE may give loads to its left neighbour. sfu: the sums also go to the special-function unit.", "weights activations base acc",     "acc",                      "sequence", "n products of a PE take at least n + 2 cycles; in a cycle a PE examines two weights and computes one product; the mac ends with the last PE of the cluster", "mac base=0, acc=1, balance, sfu", "seed 000 ¶94-96, ¶99-102, ¶121"),
     I("ld",  LD,  {"op": 1}, "destination, base=0",             "Take the next segment of the exe command: weights into the weight queue, activations into the input buffer (with its bitmask) from block base on, both into queue and buffer. psums: into block base of the output queue, which, also without a segment, is then added to accumulators 0 to 3.",     "segment output-queue destination", "destination output-queue", "sequence", "until one cycle after its last beat; psums from the output queue: 4",                                                                     "ld activations, base=0",          "seed 000 ¶90-92, ¶121"),
     I("st",  ST,  {"op": 2}, "base=0",                          "Write elements of the output queue, from block base on, to the memory unit, where out= of the exe says.",                                                                                                                                                                                            "output-queue",                     "unit",                     "sequence", "a beat a cycle on the row's return bus, clusters in turn",                                                                          "st base=3",                       "seed 000 ¶96, ¶121"),
-    I("spu", SPU, {"op": 3}, "function, src=0, dst=0",          "Move results to an output-queue block: nonsf an accumulator (8 to 15: of the scalar unit), the others an output-queue block, or the accumulator of a mac with sfu, through the special-function unit (the sequence says which activation, reduction and shift).",                                                                                                         "src scalars",                      "output-queue src scalars", "sequence", "nonsf: one cycle for each result of a PE; else ceil(results / sfu.rate) + sfu.latency - 1",                                                   "spu activation, src=0, dst=1",    "seed 000 ¶97, ¶121"),
+    I("spu", SPU, {"op": 3}, "function, src=0, dst=0",          "Move results to an output-queue block: nonsf an accumulator (8 to 15: of the scalar unit), the others an output-queue block, or the accumulator of a mac with sfu, through the special-function unit (the sequence says which activation and reduction, and whether requantise shifts or multiplies by a scale of each PE).",                                                                                                         "src scalars",                      "output-queue src scalars", "sequence", "nonsf: one cycle for each result of a PE; else ceil(results / sfu.rate) + sfu.latency - 1",                                                   "spu activation, src=0, dst=1",    "seed 000 ¶97, ¶121"),
 )
 # fmt: on
 
 STATES = ("sq", "rq", "sw")
-ACTIVATIONS = ("none", "relu", "sigmoid", "tanh")
+ACTIVATIONS = ("none", "relu", "sigmoid", "tanh", "table")
+TABLE = ACTIVATIONS.index("table")  # the activation whose results a config brings
+TABLE_ENTRIES = 256  # of its table: one for each value of a signed byte
+# How spu requantise brings a sum into the range of an element.
+REQUANTISE = ("shift", "scale")
+SCALE_DTYPE = "float32"  # of the scales that requantise multiplies by
 REDUCTIONS = ("none", "add", "max", "scalar_add", "scalar_max")
 # What of a sequence's header decides what a function of spu does.
 HEADER_OF = {"activation": ("activation",), "reduce": ("reduction",), "requantise": ("shift",)}
@@ -102,9 +107,14 @@ SEQUENCE = Structure(
         ),
         Member("activation", "u8", "function of spu activation", Choice(ACTIVATIONS)),
         Member("reduction", "u8", "function of spu reduce, and where it goes", Choice(REDUCTIONS)),
-        Member("shift", "u8", "bits that spu requantise shifts right", Immediate(8, high_limit=63)),
+        Member(
+            "shift",
+            "u8",
+            "bits that spu requantise shifts right, unless it multiplies by scales",
+            Immediate(8, high_limit=63),
+        ),
         Member("then", "u8", f"0, or {THEN} + the instruction buffer to trigger afterwards"),
-        Member("records", "u8", "records of the kinds step and stride that follow"),
+        Member("records", "u8", "records of the kinds types, step and stride that follow"),
         Member("inner", "u16", "loopbacks of the inner loop", Immediate(16, low_limit=1), 1),
         Member("outer", "u16", "loopbacks of the outer loop", Immediate(16, low_limit=1), 1),
         Member("window", "u16", "entries of a sliding window (sw)"),
@@ -114,8 +124,9 @@ SEQUENCE = Structure(
     then="records, then count instructions, a halfword each",
 )
 # The second byte of a record says its kind: 0 and 1 a step of that entry, 2 and 3 a stride of
-# entry 0 or 1. 128 is kept for the number types of a sequence (docs/format-pe.md).
+# entry 0 or 1, 128 the types of the sequence (docs/format-pe.md).
 STRIDE_KIND = 2
+TYPES_KIND = 128
 STEP = Structure(
     "step",
     (
@@ -143,17 +154,43 @@ STRIDE = Structure(
     ),
     "How the parser makes the operand of each PE from the written one.",
 )
-RECORD_SIZE = STEP.size  # of either kind
+TYPES = Structure(
+    "types",
+    (
+        Member("reserved", "u8", "zero"),
+        Member(
+            "operand",
+            "u8",
+            "the kind of the record",
+            Immediate(8, low_limit=TYPES_KIND, high_limit=TYPES_KIND),
+            TYPES_KIND,
+        ),
+        Member("reserved_elements", "u16", "zero"),
+        Member("requantise", "u8", "what spu requantise does", Choice(REQUANTISE)),
+        Member("reserved_byte", "u8", "zero"),
+        Member("reserved_high", "u16", "zero"),
+    ),
+    "Which numbers a sequence computes with; at most one for each sequence. Without it requantise shifts.",
+)
+# The members of `TYPES` that `.types` names.
+TYPE_MEMBERS = tuple(
+    member.name
+    for member in TYPES.members
+    if member.name != "operand" and not member.name.startswith("reserved")
+)
+RECORD_SIZE = STEP.size  # of each kind
 # Which of an instruction's two entries in the register file, and so in a step, a field is.
 ENTRY_OF = {"base": 0, "src": 0, "acc": 1, "dst": 1}
 
 
 def record_kind(data: bytes, offset: int) -> Structure:
-    """Return the structure of a record in a sequence: `STEP` or `STRIDE`, by the second byte.
+    """Return the structure of a record in a sequence: `STEP`, `STRIDE` or `TYPES`.
 
-    An unknown byte gives `STEP`.
+    The second byte decides. An unknown byte gives `STEP`.
     """
     kind = data[offset + 1 : offset + 2]
+    if kind and kind[0] == TYPES_KIND:
+        return TYPES
     return STRIDE if kind and STRIDE_KIND <= kind[0] < STRIDE_KIND + 2 else STEP
 
 
@@ -174,7 +211,7 @@ def strided(row: Instruction, values: Mapping[str, int]) -> tuple[int, ...]:
     return (0,)
 
 
-SEGMENT_TYPES = ("weights", "activations", "psums", "sequence")
+SEGMENT_TYPES = ("weights", "activations", "psums", "sequence", "scales", "table")
 # Who gets what: all the same, a slice a PE, a slice a cluster, a slice a PE of each cluster.
 MODES = ("broadcast", "sliced", "by_cluster", "by_pe")
 
@@ -223,18 +260,22 @@ class Payload:
     """The segments that follow the header in the packet of a command."""
 
     types: tuple[str, ...] = ()  # of its segments
-    count: int | None = 0  # segments; None: any number
+    first: str = ""  # the type of the first segment, which must be there; empty: any, or none
+    once: bool = False  # each type occurs at most once
     out: bool = False  # an out record follows them
 
     def fits(self, types: Sequence[int]) -> bool:
         """Return whether the segments may have these types (indices into SEGMENT_TYPES)."""
-        is_known = all(SEGMENT_TYPES[kind] in self.types for kind in types)
-        return is_known and self.count in (None, len(types))
+        names = [SEGMENT_TYPES[kind] for kind in types]
+        starts = not self.first or names[:1] == [self.first]
+        repeats = self.once and len(set(names)) < len(names)
+        return starts and not repeats and all(name in self.types for name in names)
 
 
+CONFIG_DATA = ("scales", "table")  # the segments of a config that may follow its sequence
 PAYLOADS = {
-    "config": Payload(("sequence",), 1),
-    "exe": Payload(("weights", "activations", "psums"), None, out=True),
+    "config": Payload(("sequence", *CONFIG_DATA), first="sequence", once=True),
+    "exe": Payload(("weights", "activations", "psums"), out=True),
     "trace_begin": Payload(),
     "trace_end": Payload(),
 }
@@ -263,16 +304,24 @@ DIRECTIVES = (
         ".seq",
         ".seq NAME, state=sq, pipeline=2, activation=none, reduction=none, shift=0, window=0, pop=0",
         "Begin an instruction sequence, which config stores in an instruction buffer."
-        f" It holds {SEQUENCE_LENGTH} instructions at most.",
+        f" It holds {SEQUENCE_LENGTH} instructions at most."
+        " With activation=table, config brings the table.",
         ".seq layer, state=sq, activation=relu, shift=4\n  ld activations\n  ld weights\n  mac base=0, acc=0\n  spu nonsf\n  st\n.endseq",
         end=".endseq",
-        structure=SEQUENCE.name,
+        structures=(SEQUENCE.name,),
     ),
     Directive(
         ".loop",
         ".loop inner=1, outer=1",
         "Repeat the sequence inner times in each of outer loops.",
         ".seq layer\n  .loop inner=3, outer=2\n  mac\n.endseq",
+    ),
+    Directive(
+        ".types",
+        ".types requantise=shift",
+        "Say which numbers the sequence computes with: requantise shifts sums right, or multiplies them by scales, which config brings.",
+        ".seq layer\n  .types requantise=scale\n  spu requantise\n.endseq",
+        structures=(TYPES.name,),
     ),
     Directive(
         ".step",
@@ -402,7 +451,7 @@ CORE = checked(
         row=2,
         unit="the MACs of a row's PEs: one use for each product. They work from the first cycle of a mac to its last one. The array is the row: one use for each cycle in which a mac of any of its clusters works",
         instructions=COMMANDS + INSTRUCTIONS,
-        structures=(SEQUENCE, STEP, STRIDE, PACKET, SEGMENT, OUT, WEIGHTS_RECORD, ENTRY),
+        structures=(SEQUENCE, TYPES, STEP, STRIDE, PACKET, SEGMENT, OUT, WEIGHTS_RECORD, ENTRY),
         directives=DIRECTIVES,
         files=(_REGISTERS,),
         queues=QUEUES,
@@ -414,6 +463,7 @@ CORE = checked(
         levels=("cluster", "pe"),
         carried={
             "data=": (*PAYLOADS["exe"].types, *MODES, "compress"),
+            "config data=": (*CONFIG_DATA, *MODES),
             "out=": ("stride=", "step=", "count=", "pes=", "type="),
             "to=": ("all",),
         },

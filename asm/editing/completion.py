@@ -179,8 +179,9 @@ def _functions() -> Iterator[Suggestion]:
 def _of_instruction(view: FileView, core: Core, place: Cursor) -> Iterator[Suggestion]:
     rows = core.rows.get(place.head, ())
     if place.named in core.carried:
-        named = [form for form in core.carried[place.named] if form.endswith("=")]
-        yield from _words(x for x in core.carried[place.named] if x not in named)
+        forms = core.carried.get(f"{place.head} {place.named}", core.carried[place.named])
+        named = [form for form in forms if form.endswith("=")]
+        yield from _words(x for x in forms if x not in named)
         yield from (Suggestion(form, "operand") for form in named if place.depth)
         yield from _symbols(view, constants=False)
         return
@@ -308,7 +309,7 @@ def _of_plain_directive(view: FileView, row: AnyDirective, place: Cursor) -> Ite
     for name in _NAMED.findall(row.syntax):
         if name not in place.written:
             yield Suggestion(f"{name}=", "operand", row.syntax)
-    if not isinstance(row, CoreDirective) or not row.structure:
+    if not isinstance(row, CoreDirective) or not row.structures:
         yield from _symbols(view)
         if defines or "NAME" not in row.syntax:
             yield from _functions()
@@ -343,8 +344,8 @@ def _of_option(
                 yield Suggestion(name, "section", other.title)
         return
     kind: Kind | None = None
-    if isinstance(row, CoreDirective) and row.structure and core is not None:
-        members = core.structure(row.structure).members
+    if isinstance(row, CoreDirective) and core is not None:
+        members = [x for name in row.structures for x in core.structure(name).members]
         kind = next((x.kind for x in members if f"{x.name}=" == place.named), None)
     if kind is not None:
         yield from _words(kind.words(), kind.describe())

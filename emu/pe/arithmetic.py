@@ -119,6 +119,35 @@ def requantise(values: Values, shift: int, value_type: str) -> Values:
     return saturate(round_half_even_shift(values, shift), bits).astype(values.dtype)
 
 
+def rescale(values: Values, scales: Values, value_type: str) -> Values:
+    """Return values times scales in the range and precision of `value_type`.
+
+    `scales` are float32 and have the shape of `values`. The array type of the result is that of
+    `values`. Values are rounded to float32, half to even, and so are the products. Integer results
+    are then rounded half to even, and saturated.
+    """
+    with np.errstate(over="ignore"):
+        products = values.astype(np.float32) * scales
+    if values.dtype.kind == "f":
+        return saturate_float(products, value_type).astype(values.dtype)
+    ends = np.iinfo(value_type)
+    return np.clip(np.rint(products), ends.min, ends.max).astype(values.dtype)
+
+
+def looked_up(values: Values, table: Values) -> Values:
+    """Return for each integer the entry of `table` at its byte; the type is that of `values`.
+
+    The byte is that of the value, saturated to -128 to 127, in two's complement: entries 0 to 127
+    are for these values, entries 128 to 255 for -128 to -1.
+    """
+    return np.asarray(table[table_index(values)]).astype(values.dtype)
+
+
+def table_index(values: Values) -> Values:
+    """Return for each integer the number of its entry in a table, 0 to 255."""
+    return np.asarray(saturate(values, 8).astype(np.int8).view(np.uint8))
+
+
 def memory_type(element: str) -> np.dtype[Any]:
     """Return the little-endian NumPy type in which memory stores an `element` of the array."""
     return np.dtype(DTYPES[element]).newbyteorder("<")

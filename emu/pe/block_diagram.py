@@ -127,7 +127,10 @@ def _special_control(row: RowContext, c: int, p: int) -> Values:
     if job is None:
         return {"function": None}
     values = {"function": FUNCTIONS[job["function"]], "chained": job["chained"] >= 0}
-    return {**values, "activation": ACTIVATIONS[job["activation"]], "shift": job["shift"]}
+    values |= {"activation": ACTIVATIONS[job["activation"]], "shift": job["shift"]}
+    if job["scaled"]:
+        values["scale"] = row.state.scales[c, job["buffer"], p].item()
+    return values
 
 
 def _special(row: RowContext, c: int, p: int) -> Values:

@@ -33,8 +33,10 @@ class Command:
 
 # By the row's name, which a packet keeps in the declared state.
 COMMANDS = {
-    "config": Command("a {} has one segment, a sequence", takes_buffer=True, parses=True),
-    "exe": Command("an {} has no sequence", takes_buffer=True, loads=True),
+    "config": Command(
+        "a {} has a sequence, then scales and a table at most once", takes_buffer=True, parses=True
+    ),
+    "exe": Command("an {} has weights, activations and psums", takes_buffer=True, loads=True),
     "trace_begin": Command(),
     "trace_end": Command(),
 }

@@ -33,15 +33,29 @@ class Delivery:
 
 
 class ConfigDelivery(Delivery):
-    """Gives the sequence of a config to the parsers."""
+    """Gives the sequence of a config to the parsers, then its scales and its table."""
 
     def open(self, packet: Packet, address: int, now: int) -> None:
         for cluster in packet["clusters"]:
-            self.controls.units[cluster].parser.begin(packet["buffer"], packet["segments"][0])
+            self.controls.units[cluster].parser.begin(packet["buffer"], packet["segments"])
+
+    def can_send(self, packet: Packet, number: int) -> bool:
+        """Return whether no run may still write the segment, if it holds scales or a table."""
+        segment = packet["segments"][number]
+        return not number or not self.controls.may_still_write(packet["order"], segment)
 
     def deliver(self, packet: Packet, number: int, piece: bytes, last: bool, cycle: int) -> None:
-        for cluster in packet["clusters"]:
-            self.controls.units[cluster].parser.append(piece)
+        parsers = [self.controls.units[cluster].parser for cluster in packet["clusters"]]
+        if not number:  # the sequence
+            for parser in parsers:
+                parser.append(piece)
+            return
+        packet["chunks"].append(piece)
+        if last:
+            data = b"".join(packet["chunks"])
+            packet["chunks"] = []
+            for parser in parsers:
+                parser.store(packet, number, data)
 
 
 class ExeDelivery(Delivery):

@@ -15,12 +15,22 @@ from numpy.typing import NDArray
 
 from macaw.emu.origins import Extent, Origin, Place, Source
 from macaw.emu.pe import provenance_labels
-from macaw.emu.pe.arithmetic import memory_type
+from macaw.emu.pe.arithmetic import memory_type, table_index
 from macaw.emu.pe.cluster import Cluster
 from macaw.emu.pe.loads import FROM_NEIGHBOUR
 from macaw.emu.pe.product_log import SUM
 from macaw.emu.pe.provenance_records import ProvenanceRecords, TakenSegment
-from macaw.emu.pe.sequence import ACTIVATIONS_SEGMENT, MEMBERS, REDUCE, decoded, slices_of
+from macaw.emu.pe.sequence import ACTIVATION as SPU_ACTIVATION
+from macaw.emu.pe.sequence import (
+    ACTIVATIONS_SEGMENT,
+    MEMBERS,
+    REDUCE,
+    REQUANTISE,
+    SCALES,
+    TABLE_SEGMENT,
+    decoded,
+    slices_of,
+)
 from macaw.emu.pe.state import Op, Packet, Run
 from macaw.emu.pe.weight_records import entry_type, records_of
 from macaw.isa.pe import (
@@ -35,9 +45,11 @@ from macaw.isa.pe import (
     SCALAR_REDUCTIONS,
     SCALAR_SOURCE,
     SCALARS,
+    SCALE_DTYPE,
     SEGMENT,
     SEGMENT_TYPES,
     SEQUENCE,
+    TABLE,
 )
 
 Sources = Callable[[], Iterator[Source]]
@@ -168,6 +180,8 @@ class RowProvenance(ProvenanceRecords):
         self.configs[cluster, buffer] = origin, -1
         for number in range(SCALARS):
             self.scalars.pop((cluster, buffer, number), None)
+        for kind in (SCALES, TABLE_SEGMENT):
+            self.config_data.pop((cluster, buffer, kind), None)
 
     def end_config(self, clusters: Sequence[int], buffer: int, offset: int) -> None:
         """Record that a buffer now contains the sequence at `offset` of the half."""
@@ -176,6 +190,44 @@ class RowProvenance(ProvenanceRecords):
             origin = Origin(self.number(), self.core.time, origin.what, origin.address)
             base = self.memory.base
             self.configs[cluster, buffer] = origin, base + offset
+
+    def record_config_data(self, cluster: int, buffer: int, packet: Packet, segment: int) -> None:
+        """Record where the scales or the table of a buffer came from: a segment of its config."""
+        kind = packet["segments"][segment]["type"]
+        size = np.dtype(SCALE_DTYPE).itemsize if kind == SCALES else 0
+        addresses = self._base(packet, segment) + size * slices_of(
+            self.shape, cluster, packet, segment
+        )
+        self.config_data[cluster, buffer, kind] = self.number(), addresses.tolist()
+
+    def config_source(
+        self, key: tuple[int, int], kind: int, pe: int, entry: int, value: Any
+    ) -> Source:
+        """Return an entry of a buffer's scales or table as the setting of an spu function.
+
+        `key` is (cluster, buffer), `kind` the type of the segment, and `entry` the number of the
+        entry of the table; of scales it is 0.
+        """
+        origin, _ = self.configs.get(key, (None, 0))
+        number, addresses = self.config_data.get((*key, kind), (self.number(), []))
+        size = value.itemsize
+        place = (addresses[pe] + entry * size, size) if addresses else None
+        name = "scale" if kind == SCALES else "table"
+        return Source(name, number, place, None, origin, value.item(), setting=True)
+
+    def _own_settings(self, key: tuple[int, int], op: Op, pe: int, value: Any) -> list[Source]:
+        """Return the settings of an spu function that differ by PE or by value.
+
+        These are the scale of a PE, or the entry of the table for its value.
+        """
+        function, state = op["function"], self.state
+        if function == REQUANTISE and state.scaled[key]:
+            return [self.config_source(key, SCALES, pe, 0, state.scales[(*key, pe)])]
+        activation = state.headers[key][MEMBERS.index("activation")]
+        if function == SPU_ACTIVATION and activation == TABLE:
+            entry = table_index(np.array(value)).item()
+            return [self.config_source(key, TABLE_SEGMENT, pe, entry, state.tables[(*key, entry)])]
+        return []
 
     def _settings(self, cluster: Cluster, run: Run, op: Op) -> Iterator[Source]:
         """Yield the members of a sequence's header that an spu function uses, as sources.
@@ -186,6 +238,8 @@ class RowProvenance(ProvenanceRecords):
         origin, base = self.configs.get(key, (None, 0))
         header = self.state.headers[key].tolist()
         names = HEADER_OF.get(FUNCTIONS[op["function"]], ())
+        if op["function"] == REQUANTISE and self.state.scaled[key]:
+            names = ()
         curve = ACTIVATIONS[header[MEMBERS.index("activation")]]
         floating = np.dtype(self.shape.value_type).kind == "f"
         if "activation" in names and curve in FIXED_POINT and not floating:
@@ -310,7 +364,9 @@ class RowProvenance(ProvenanceRecords):
                     self.output[c, 0, target[0] + number] = origin
                 continue
             for pe, part in parts.items():
-                sources = partial(iter, [part, *settings])
+                buffer = c, run["buffer"]
+                own = [] if passes else self._own_settings(buffer, op, pe, part.value)
+                sources = partial(iter, [part, *settings, *own])
                 self.output[c, pe, target[pe] + number] = self._step(
                     cluster, run, op, None, sources
                 )

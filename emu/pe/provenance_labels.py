@@ -11,8 +11,9 @@ import numpy as np
 from macaw.emu.origins import Origin, Place, Source
 from macaw.emu.pe.loads import FROM_NEIGHBOUR
 from macaw.emu.pe.provenance_records import ProvenanceRecords
+from macaw.emu.pe.sequence import SCALES, TABLE_SEGMENT
 from macaw.emu.pe.sequence_format import instructions_offset
-from macaw.isa.pe import INSTRUCTION_BYTES, SEQUENCE
+from macaw.isa.pe import INSTRUCTION_BYTES, SEGMENT_TYPES, SEQUENCE
 
 Index = tuple[int, ...]  # cluster, PE, place; or cluster, buffer, place
 Look = Callable[[ProvenanceRecords, str, Index], Origin | None]
@@ -120,6 +121,19 @@ def _config(records: ProvenanceRecords, name: str, index: Index) -> Origin | Non
     return replace(config, value=value, sources=lambda: iter((source,)))
 
 
+def _config_data(records: ProvenanceRecords, name: str, index: Index) -> Origin | None:
+    """Return the origin of a scale or of an entry of a table: the config that brought it."""
+    config, _ = records.configs.get((index[0], index[1]), (None, 0))
+    kind = SCALES if name == "scales" else TABLE_SEGMENT
+    number, addresses = records.config_data.get((index[0], index[1], kind), (0, []))
+    if config is None or not addresses:
+        return None
+    item = getattr(records.state, name)[index]
+    address = addresses[index[2]] if kind == SCALES else addresses[0] + index[2] * item.itemsize
+    source = Source(SEGMENT_TYPES[kind], number, (address, item.itemsize), value=item.item())
+    return replace(config, value=item.item(), sources=lambda: iter((source,)))
+
+
 LABELS: Mapping[str, Look] = {
     "accumulators": _accumulator,
     "output": _output,
@@ -129,6 +143,8 @@ LABELS: Mapping[str, Look] = {
     "weight_index": _entry,
     "activations": _entry,
     "scalar_sums": _scalar,
+    "scales": _config_data,
+    "tables": _config_data,
     "headers": _config,
     "words": _config,
 }

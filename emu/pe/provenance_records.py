@@ -60,6 +60,9 @@ class ProvenanceRecords(Origins):
         self.reductions: dict[int, list[Origin]] = {}  # by cluster: of the reduction at work
         # By cluster and buffer: the config, and the address of the sequence that it brought.
         self.configs: dict[tuple[int, int], tuple[Origin, int]] = {}
+        # By cluster, buffer and type of the segment: the number of the announcement, and for each
+        # PE the address of its scale or of the table.
+        self.config_data: dict[tuple[int, int, int], tuple[int, list[int]]] = {}
         self.scalars: dict[Key, list[Origin]] = {}  # by cluster, buffer, accumulator of 604
 
     def flat(self, cluster: int, pe: int, accumulator: int) -> int:

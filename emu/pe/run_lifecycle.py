@@ -23,7 +23,7 @@ from macaw.isa.codec import Decoded
 
 LANES = (0, 1)
 # The fields of the state that make up an instruction buffer.
-BUFFER_FIELDS = ("headers", "words", "steps", "strides", "origins", "registers")
+BUFFER_FIELDS = ("headers", "words", "steps", "strides", "scaled", "origins", "registers")
 
 
 class RunLifecycle:

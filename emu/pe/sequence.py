@@ -28,7 +28,7 @@ from macaw.isa.pe import (
 )
 
 MEMBERS = tuple(member.name for member in SEQUENCE.members)
-WEIGHTS, ACTIVATIONS_SEGMENT, PSUMS, _SEQUENCE = range(len(SEGMENT_TYPES))
+WEIGHTS, ACTIVATIONS_SEGMENT, PSUMS, _SEQUENCE, SCALES, TABLE_SEGMENT = range(len(SEGMENT_TYPES))
 LD_WEIGHTS, LD_ACTIVATIONS, LD_PSUMS, LD_BOTH = range(len(DESTINATIONS))
 NONSF, ACTIVATION, REDUCE, REQUANTISE = range(len(FUNCTIONS))
 # What becomes of the weights at a loopback.

@@ -6,6 +6,7 @@ Seed 000 ¶106.
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +17,12 @@ from macaw.emu.pe.sequence import decoded
 from macaw.emu.pe.state import Shape
 from macaw.isa.codec import DecodeError, StructureError, unpack
 from macaw.isa.pe import (
+    ACTIVATIONS,
     BUFFERS,
     ENTRY_OF,
     INSTRUCTION_BYTES,
     RECORD_SIZE,
+    REQUANTISE,
     SEQUENCE,
     SEQUENCE_LENGTH,
     SHORT_PIPELINE,
@@ -28,9 +31,18 @@ from macaw.isa.pe import (
     STRIDE,
     STRIDE_KIND,
     THEN,
+    TYPES,
     record_kind,
     strided,
 )
+
+
+class Records(NamedTuple):
+    """What the records of a sequence say."""
+
+    steps: NDArray[np.int32]  # (instructions, operands, 2: inner, outer)
+    strides: NDArray[np.int32]  # over PEs: (instructions, operands)
+    scaled: bool  # spu requantise multiplies by scales
 
 
 def instructions_offset(header: dict[str, int]) -> int:
@@ -86,19 +98,61 @@ def _records(header: dict[str, int]) -> range:
     return range(SEQUENCE.size, instructions_offset(header), RECORD_SIZE)
 
 
-def parse_records(
-    data: bytes, header: dict[str, int], address: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return the steps and the strides over PEs of a sequence. Raises `Fault`.
+def types_record(data: bytes, header: dict[str, int], address: int) -> dict[str, int] | None:
+    """Return the members of the record `types` of a sequence, or None if it has none.
 
-    The steps have shape (instructions, operands, 2: inner, outer), the strides (instructions,
-    operands).
+    Raises `Fault`.
     """
+    found = None
+    for number, at in enumerate(_records(header)):
+        if record_kind(data, at) is not TYPES:
+            continue
+        values: dict[str, int | str] = {TYPES.name: number}
+        if found is not None:
+            message = f"{TYPES.name} {number}: the sequence has two records of this kind"
+            raise Fault("malformed packet", message, values, address=address + at)
+        try:
+            found = unpack(TYPES, data, at)
+        except StructureError as error:
+            raise Fault("malformed packet", str(error), values, address=address + at) from None
+    return found
+
+
+def check_data(data: bytes, header: dict[str, int], brings: Collection[str], address: int) -> None:
+    """Raise `Fault` if a sequence needs scales or a table that its config does not bring.
+
+    `brings` are the types of the segments that follow the sequence in its config. A segment that
+    the sequence does not use faults, too.
+    """
+    uses = {
+        "scales": (_is_scaled(types_record(data, header, address)), "requantise=scale"),
+        "table": (ACTIVATIONS[header["activation"]] == "table", "activation=table"),
+    }
+    for name, (is_used, option) in uses.items():
+        if is_used != (name in brings):
+            message = (
+                f"a sequence with {option}: its config has no {name}"
+                if is_used
+                else f"a config with {name}: its sequence has no {option}"
+            )
+            raise Fault("malformed packet", message, {"segment": name}, address=address)
+
+
+def _is_scaled(types: dict[str, int] | None) -> bool:
+    """Return whether spu requantise of a sequence multiplies by scales; `types` is its record."""
+    return types is not None and REQUANTISE[types["requantise"]] == "scale"
+
+
+def parse_records(data: bytes, header: dict[str, int], address: int) -> Records:
+    """Return what the records of a sequence say. Raises `Fault`."""
+    types = types_record(data, header, address)
     steps = np.zeros((SEQUENCE_LENGTH, 2, 2), np.int32)
     strides = np.zeros((SEQUENCE_LENGTH, 2), np.int32)
     operands_seen = set()
     for number, at in enumerate(_records(header)):
         kind = record_kind(data, at)
+        if kind is TYPES:
+            continue
         try:
             record = unpack(kind, data, at)
         except StructureError as error:
@@ -121,7 +175,7 @@ def parse_records(
             steps[place, operand] = record["inner"], record["outer"]
         else:
             strides[place, operand - STRIDE_KIND] = record["pe"]
-    return steps, strides
+    return Records(steps, strides, _is_scaled(types))
 
 
 def _entries(data: bytes, header: dict[str, int], place: int, stepped: bool) -> Collection[int]:

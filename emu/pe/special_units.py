@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.emu.faults import Fault
-from macaw.emu.pe.arithmetic import activated, requantise
+from macaw.emu.pe.arithmetic import activated, looked_up, requantise, rescale
 from macaw.emu.pe.context import RowContext
 from macaw.emu.pe.output_queues import OutputQueues
 from macaw.emu.pe.sequence import REDUCE, REQUANTISE
 from macaw.emu.pe.state import SFU, SfuJob
-from macaw.isa.pe import REDUCTIONS, SCALAR_REDUCTIONS
+from macaw.isa.pe import REDUCTIONS, SCALAR_REDUCTIONS, TABLE
 
 _ADDING = tuple(number for number, name in enumerate(REDUCTIONS) if name.endswith("add"))
 
@@ -81,14 +81,22 @@ class SpecialUnits:
             place = np.array(job["source"])[pe] + number // len(job["pes"])
             values = state.output[cluster, pe, place]
             np.add.at(state.output_reads[cluster], pe, 1)
-        state.sfu_pipe[cluster, slot, : number.size] = self.apply(job, values)
+        state.sfu_pipe[cluster, slot, : number.size] = self.apply(cluster, job, values, pe)
         state.sfu_tokens[cluster, slot, : number.size] = pe
 
-    def apply(self, job: SfuJob, values: NDArray[Any]) -> NDArray[Any]:
+    def apply(
+        self, cluster: int, job: SfuJob, values: NDArray[Any], pes: NDArray[np.int64]
+    ) -> NDArray[Any]:
+        """Return the function of the instruction for each value. `pes` has the PE of each value."""
         if job["function"] == REDUCE:
             return values
         if job["function"] == REQUANTISE:
+            if job["scaled"]:
+                scales = self.state.scales[cluster, job["buffer"], pes]
+                return rescale(values, scales, self.shape.value_type)
             return requantise(values, job["shift"], self.shape.value_type)
+        if job["activation"] == TABLE:
+            return looked_up(values, self.state.tables[cluster, job["buffer"]])
         return activated(values, job["activation"], job["shift"], self.shape.value_type)
 
     def _leave(self, cluster: int, job: SfuJob, turn: int) -> None:

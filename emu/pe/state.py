@@ -23,9 +23,11 @@ from macaw.isa.pe import (
     PE_COUNTERS,
     ROW_COUNTERS,
     SCALARS,
+    SCALE_DTYPE,
     SEQUENCE,
     SEQUENCE_LENGTH,
     SUM_DTYPES,
+    TABLE_ENTRIES,
 )
 
 # Units of a cluster that serve one instruction buffer at a time.
@@ -175,6 +177,8 @@ class Parser(TypedDict):
     length: int  # bytes of the sequence
     data: bytes  # the bytes that have come
     parsed: int  # instructions stored
+    coming: list[int]  # types of the segments of scales and table that have not come completely
+    brings: list[int]  # types of all segments of scales and table
 
 
 class SfuJob(TypedDict):
@@ -189,6 +193,7 @@ class SfuJob(TypedDict):
     function: int  # place in macaw.isa.pe.FUNCTIONS
     activation: int  # place in macaw.isa.pe.ACTIVATIONS
     shift: int  # of requantise
+    scaled: bool  # requantise multiplies by the scales of its buffer
     count: int  # results a PE
     source: list[int]  # by PE: the first place in the output queue
     target: list[int]
@@ -315,6 +320,9 @@ def fields(shape: Shape) -> tuple[StateField, ...]:
         StateField("registers", "int32", (c, BUFFERS, SEQUENCE_LENGTH, 2, k), "605: operands of each instruction by PE, full element addresses or accumulators", levels=1),
         StateField("steps", "int32", (c, BUFFERS, SEQUENCE_LENGTH, 2, 2), "604: what each operand changes by at an inner and, besides, at an outer loopback", levels=1),
         StateField("strides", "int32", (c, BUFFERS, SEQUENCE_LENGTH, 2), "606: what each operand changes by from a PE to the next", levels=1),
+        StateField("scaled", "bool_", (c, BUFFERS), "instruction buffers: spu requantise multiplies by scales", levels=1),
+        StateField("scales", SCALE_DTYPE, (c, BUFFERS, k), "509: by PE the scale of the buffer's requantise", levels=1),
+        StateField("tables", shape.value_type, (c, BUFFERS, TABLE_ENTRIES), "509: the buffer's table, by the byte of a value", levels=1),
         StateField("scalar_sums", shape.sum_type, (c, BUFFERS, SCALARS), "604: accumulators of values that PEs sent, entries of 605", levels=1),
         StateField("scalar_held", "bool_", (c, BUFFERS, SCALARS), "604: which of them hold something", levels=1),
         StateField("segment_entries", "int64", (c, BUFFERS, k), "503: entries that the buffer's run has loaded", levels=1),

@@ -121,6 +121,7 @@ class StepExecution:
             pes=list(range(self.shape.pes)),
             partial=[],
             shift=int(header[MEMBERS.index("shift")]),
+            scaled=bool(self.state.scaled[self.cluster.number, run["buffer"]]),
             count=count,
             source=source.tolist(),
             target=target.tolist(),

@@ -137,18 +137,39 @@ def sequence(draw: st.DrawFn, name: str) -> list[str]:
         what = draw(st.sampled_from(steps[row.mnemonic]))
         lines.append(f".step {where}.{what}, inner={inner}, outer={outer}")
     if draw(st.booleans()):
+        place = draw(st.integers(1, len(lines)))
+        lines.insert(place, f".types requantise={draw(st.sampled_from(pe.REQUANTISE))}")
+    if draw(st.booleans()):
         lines.append(f".then ib={draw(st.integers(0, 31))}")
     lines += [draw(instruction(row)) for row in rows]
     return [*lines, ".endseq"]
 
 
 @st.composite
+def config_data(draw: st.DrawFn, sequence: str) -> str:
+    """The operand `data=` that the config of a sequence needs."""
+    segments = []
+    if "requantise=scale" in sequence:
+        low, size = draw(st.tuples(st.integers(0, 2000), st.integers(0, 2000)))
+        segments.append(f"scales unit[{low}:{low + size}] {draw(st.sampled_from(pe.MODES))}")
+    if "activation=table" in sequence:
+        segments.append(f"table unit[{draw(st.integers(0, 2000))}:2256] broadcast")
+    text = ", ".join(draw(st.permutations(segments)))
+    return f", data=({text})" if text else ""
+
+
+@st.composite
 def packet(draw: st.DrawFn, sequences: tuple[str, ...], data: tuple[str, ...]) -> str:
-    """A packet: a config of one of the sequences, an exe with operand data, a marker."""
+    """A packet: a config of one of the sequences, an exe with operand data, a marker.
+
+    `sequences` are their texts.
+    """
     to = draw(st.sampled_from(["", ", to=all", ", to=0", ", to=1", ", to=(0, 1)"]))
     kind = draw(st.integers(0, 2))
     if kind == 0 and sequences:
-        return f"config ib={draw(st.integers(0, 31))}, {draw(st.sampled_from(sequences))}{to}"
+        text = draw(st.sampled_from(sequences))
+        name = text.removeprefix(".seq ").partition(",")[0]
+        return f"config ib={draw(st.integers(0, 31))}, {name}{draw(config_data(text))}{to}"
     if kind == 1:
         return f"{draw(st.sampled_from(['trace_begin', 'trace_end']))} {draw(st.integers(0, 31))}"
     flags = "".join(draw(st.sampled_from(["", f", {word}"])) for word in ("shift", "last"))
@@ -187,7 +208,8 @@ def pe_source(draw: st.DrawFn) -> str:
         parts = [draw(sequence(name)) for name in names]
         data = tuple(f"data{row}{i}" for i in range(draw(st.integers(0, 2))))
         parts += [[f"{name}: .byte 1", draw(data_line())] for name in data]
-        packets = st.lists(packet(names, (*data, *tensors)), max_size=4)
+        texts = tuple("\n".join(part) for part in parts[: len(names)])
+        packets = st.lists(packet(texts, (*data, *tensors)), max_size=4)
         if draw(st.booleans()):
             for place in range(draw(st.integers(0, 2))):
                 parts.append([f".list list{row}{place}", *draw(packets), ".endlist"])

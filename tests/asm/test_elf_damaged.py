@@ -155,10 +155,14 @@ def noted(old: str, new: str) -> bytes:
 @pytest.mark.parametrize(
     ("old", "new", "match"),
     [
-        ('"version":1', '"version":7', "version 7; this program reads version 1, a newer one"),
-        ('"version":1', '"version":0', "version 0; this program reads version 1$"),
+        (
+            '"version":2',
+            '"version":7',
+            "version 7; this program reads versions 1 to 2, a newer one",
+        ),
+        ('"version":2', '"version":0', "version 0; this program reads versions 1 to 2$"),
         ('"version"', '"Version"', "the note has no version"),
-        ('"version":1', '"version":t', "not UTF-8 JSON"),
+        ('"version":2', '"version":t', "not UTF-8 JSON"),
         ('"device":"tiny"', '"device":12345.', "not UTF-8 JSON"),
         ('"device":"tiny"', '"device":123456', "the device of the note has the wrong type"),
         ('"device":"tiny"', '"device":"t\\ny"', "the device of the note holds"),

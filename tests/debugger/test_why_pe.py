@@ -213,3 +213,50 @@ def test_several_results_of_a_store_have_their_names():
     assert [x.value for x in stored] == [SUMS[1]]
     parts = [y for x in run.why("y") for y in inputs(x)]
     assert [x.value for x in parts if x.how == "st"] == SUMS.tolist()
+
+
+SCALED = """
+        .seq    layer, activation=table
+        .types  requantise=scale
+          ld    psums
+          spu   nonsf, src=0, dst=0
+          spu   requantise, src=0, dst=1
+          spu   activation, src=1, dst=2
+          st    base=2
+        .endseq
+        config  ib=4, layer, data=(scales k, table t)
+        exe     ib=4, last, data=(psums p sliced), out=y
+p:      .word   -96, -32, -8, 0, 8, 24, 48, 96
+k:      .float  0.5, 0.25, -1, 1, 1, 1.5, 0.125, 2
+"""
+
+
+def test_scales_and_tables():
+    """The scale of the PE and the entry of the table are settings that the config brought."""
+    table = [(x - 256 if x > 127 else x) // 3 for x in range(256)]
+    run = run_of(SCALED + values("t", table))
+    for pe, (total, scale) in enumerate([(-96, 0.5), (-32, 0.25), (-8, -1), (0, 1)]):
+        mapped = only(inputs(only(inputs(only(run.why(f"y[{pe}]"))))))
+        entry = int(total * scale) % 256
+        assert mapped.value == table[entry]
+        assert settings(mapped) == {"activation": "table", "table": table[entry]}
+        place = next(x for x in mapped.causes if x.role == "table")
+        assert (place.how, place.core) == ("config", "pe[0]")
+        assert computed(place, []) == table[entry]
+        scaled = only(inputs(mapped))
+        assert (scaled.value, settings(scaled)) == (int(total * scale), {"scale": scale})
+    (kept,) = run.why("pe[0,1].scales[4, 3]")
+    assert (kept.value, kept.how, computed(kept, [])) == (2.0, "config", 2.0)
+    (kept,) = run.why("pe[0,1].tables[4, 200]")
+    assert (kept.value, kept.how, computed(kept, [])) == (table[200], "config", table[200])
+    assert run.why("pe[0,1].scales[5, 0]")[0].how == "empty"
+
+
+def test_a_scale_in_the_box_of_the_control():
+    run = of_source(HEAD.format(shape="8") + SCALED + values("t", [0] * 256), "reference")
+    for _ in range(400):
+        box = run.read("pe[0,0].1.box509")
+        if box.get("function") == "requantise":
+            break
+        run.stepc(1)
+    assert (box["scale"], box["chained"]) == (0.25, False)

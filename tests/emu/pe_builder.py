@@ -31,6 +31,7 @@ from macaw.isa.pe import (
     STEP,
     STRIDE,
     STRIDE_KIND,
+    TYPES,
 )
 
 TINY = {"pe.rows": 1, "pe.clusters": 2, "pe.pes": 4}
@@ -73,13 +74,18 @@ def sequence(
     words: Sequence[int] | None = None,
     steps: Steps = (),
     strides: Steps = (),
+    types: dict[str, int] | None = None,
     **header: int,
 ) -> bytes:
-    """The bytes of a sequence; `header` gives members that differ from the defaults."""
+    """The bytes of a sequence; `header` gives members that differ from the defaults.
+
+    `types` gives members of its record of types.
+    """
     found = [instruction(line) for line in lines] if words is None else list(words)
-    head = codec.pack(
-        SEQUENCE, {"count": len(found), "records": len(steps) + len(strides), **header}
-    )
+    records = len(steps) + len(strides) + (types is not None)
+    head = codec.pack(SEQUENCE, {"count": len(found), "records": records, **header})
+    if types is not None:
+        head += codec.pack(TYPES, types)
     names = ("instruction", "operand", "inner", "outer")
     head += b"".join(codec.pack(STEP, dict(zip(names, step, strict=True))) for step in steps)
     names = ("instruction", "operand", "pe", "cluster")
@@ -104,6 +110,14 @@ def sparse(matrix: NDArray[Any], element: str) -> bytes:
         indices = np.flatnonzero(row)
         rows.append(record(indices.tolist(), row[indices].tolist(), element))
     return b"".join(rows)
+
+
+SegmentBytes = tuple[str, str, bytes]  # type, mode and further words, contents
+
+
+def scales(values: ArrayLike, mode: str = "sliced") -> SegmentBytes:
+    """A segment of scales."""
+    return "scales", mode, np.asarray(values, "<f4").tobytes()
 
 
 @dataclass
@@ -137,16 +151,24 @@ class Unit:
         clusters: int | None = None,
         steps: Steps = (),
         strides: Steps = (),
+        types: dict[str, int] | None = None,
+        data: Sequence[SegmentBytes] = (),
         **header: int,
     ) -> None:
-        """A config of a sequence."""
-        data = sequence(*lines, words=None, steps=steps, strides=strides, **header)
-        self.config_bytes(ib, data, clusters)
+        """A config of a sequence, and of its scales and its table (`data`)."""
+        made = sequence(*lines, words=None, steps=steps, strides=strides, types=types, **header)
+        self.config_bytes(ib, made, clusters, data)
 
-    def config_bytes(self, ib: int, data: bytes, clusters: int | None = None) -> None:
-        """A config of the bytes of a sequence."""
+    def config_bytes(
+        self,
+        ib: int,
+        made: bytes,
+        clusters: int | None = None,
+        data: Sequence[SegmentBytes] = (),
+    ) -> None:
+        """A config of the bytes of a sequence, and of its scales and its table (`data`)."""
         command = codec.encode(CORE.by_mnemonic["config"], {"ib": ib})
-        self.packet(command, [("sequence", "broadcast", data)], clusters)
+        self.packet(command, [("sequence", "broadcast", made), *data], clusters)
 
     def exe(
         self,
@@ -197,6 +219,10 @@ class Unit:
     def psums(self, values: ArrayLike, mode: str = "sliced") -> tuple[str, str, bytes]:
         """A segment of partial sums."""
         return "psums", mode, np.asarray(values).astype(SUMS[self.element]).tobytes()
+
+    def table(self, values: ArrayLike) -> SegmentBytes:
+        """A segment of a table; `values` are its 256 entries."""
+        return "table", "broadcast", np.asarray(values).astype(NAMES[self.element]).tobytes()
 
     def out(self, size: int, element: str, **members: int) -> dict[str, int]:
         """An out record for results in `size` fresh bytes."""

@@ -46,14 +46,22 @@ def no_cluster() -> Unit:
     return unit
 
 
-@case("malformed packet", BASE, "a config has one segment, a sequence; the segments are: none")
+@case(
+    "malformed packet",
+    BASE,
+    "a config has a sequence, then scales and a table at most once; the segments are: none",
+)
 def config_without_a_sequence() -> Unit:
     unit = Unit()
     unit.packet(0x00, ())
     return unit
 
 
-@case("malformed packet", SECOND, "an exe has no sequence; the segments are: sequence")
+@case(
+    "malformed packet",
+    SECOND,
+    "an exe has weights, activations and psums; the segments are: sequence",
+)
 def exe_with_a_sequence() -> Unit:
     unit = layer()
     unit.packet(0x80, [("sequence", "broadcast", sequence("ld weights"))], None, {})

@@ -12,6 +12,7 @@ from macaw.emu.device import Device
 from macaw.isa import codec
 from macaw.isa.codec import decode
 from macaw.isa.pe import (
+    ACTIVATIONS,
     CORE,
     ELEMENTS,
     INSTRUCTION_BITS,
@@ -21,8 +22,8 @@ from macaw.isa.pe import (
     THEN,
     strided,
 )
-from tests.emu.pe_builder import Unit, instruction, record
-from tests.emu.pe_untimed import BLOCKS, Exe, Model, Program, Refused
+from tests.emu.pe_builder import Unit, instruction, record, scales
+from tests.emu.pe_untimed import BLOCKS, Exe, Model, Program, Refused, single
 
 CLUSTERS, PES, INPUTS, OUTPUTS, WEIGHTS = 2, 3, 256, 64, 130
 BLOCK = INPUTS // BLOCKS
@@ -146,11 +147,32 @@ class Generator:
         others = [other for other in BUFFERS if other > ib and other in self.sequences]
         if others and pick([False, True, False]):
             header["then"] = THEN + pick(others)
-        self.sequences[ib] = Program(tuple(lines), header, steps, ib, strides)
+        scale, table = self._scales(), self._table()
+        if table:
+            header["activation"] = ACTIVATIONS.index("table")
+        self.sequences[ib] = Program(tuple(lines), header, steps, ib, strides, scale, table)
         self.model.configure(ib)
         given = [(*at, *step) for at, step in steps.items()]
         apart = [(*at, *stride) for at, stride in strides.items()]
-        self.unit.config_packet(ib, *lines, steps=given, strides=apart, **header)
+        data = [scales(scale)] * bool(scale) + [self.unit.table(table)] * bool(table)
+        self.random.shuffle(data)
+        types = {"requantise": 1} if scale else pick([None, {}])
+        self.unit.config_packet(
+            ib, *lines, steps=given, strides=apart, types=types, data=data, **header
+        )
+
+    def _scales(self) -> list[float]:
+        """A scale for each PE of the row, or nothing."""
+        if self.random.random() < 0.5:
+            return []
+        draw = lambda: self.random.choice([-1, 1, 1]) * 2 ** self.random.uniform(-12, 2)  # noqa: E731
+        return [single(draw()) for _ in range(CLUSTERS * PES)]
+
+    def _table(self) -> list[int]:
+        """The entries of a table, or nothing."""
+        if self.random.random() < 0.6:
+            return []
+        return [self.random.randrange(-128, 128) for _ in range(256)]
 
     def _layer(self) -> list[str]:
         """Loads, macs, results, stores, in this order."""

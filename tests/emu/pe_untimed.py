@@ -7,6 +7,7 @@ many buffers it runs at once, must leave the same memory, accumulators and outpu
 from __future__ import annotations
 
 import copy
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -43,6 +44,8 @@ class Program:
     steps: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
     buffer: int = 0
     strides: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)  # PE, cluster
+    scales: list[float] = field(default_factory=list)  # by PE of the row; empty: a shift
+    table: list[int] = field(default_factory=list)  # by the byte of a value
 
     def of(self, name: str) -> int:
         return self.header.get(name, 1 if name in ("inner", "outer") else 0)
@@ -75,6 +78,17 @@ def half_even(value: int, shift: int) -> int:
     floor, rest = divmod(value, 1 << shift)
     double = 2 * rest
     return floor + (double > 1 << shift or (double == 1 << shift and floor % 2 == 1))
+
+
+def single(value: float) -> float:
+    """The float32 nearest to a number."""
+    found: float = struct.unpack("<f", struct.pack("<f", value))[0]
+    return found
+
+
+def scaled(value: int, scale: float) -> int:
+    """A float32 of the value times the scale, a float32 too, half to even."""
+    return round(single(single(value) * scale))
 
 
 @dataclass
@@ -378,9 +392,13 @@ class One:
                 assert activation is not None
                 m.sums[self.c, k][a] = wrapped(m.sums[self.c, k][a] + value * activation)
 
-    def function(self, program: Program, name: str, x: int) -> int:
+    def function(self, program: Program, name: str, x: int, k: int) -> int:
+        if name == "activation" and program.table:
+            return program.table[min(max(x, -128), 127) % 256]
         if name == "activation" and program.of("activation"):
             return max(x, 0)
+        if name == "requantise" and program.scales:
+            return min(max(scaled(x, program.scales[self.c * self.m.pes + k]), -128), 127)
         if name == "requantise":
             return min(max(half_even(x, program.of("shift")), -128), 127)
         return x
@@ -422,7 +440,9 @@ class One:
             return
         for k, mine in zip(members, values, strict=True):
             at = place.of(k)
-            m.output[self.c, k][at : at + count] = [self.function(program, name, x) for x in mine]
+            m.output[self.c, k][at : at + count] = [
+                self.function(program, name, x, k) for x in mine
+            ]
             self.mark(k, at, count)
 
     def give_first(self, results: list[int], place: int) -> None:

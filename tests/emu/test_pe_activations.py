@@ -45,6 +45,9 @@ WITNESSES: dict[str, Callable[[Fraction], Fraction]] = {
 }
 
 
+COMPUTED = tuple(name for name in ACTIVATIONS if name != "table")  # tests/emu/test_pe_scales.py
+
+
 def wanted(name: str, value: int, shift: int, element: str) -> int:
     """The result of an integer sum: of a curve in the fraction bits that the element has."""
     if name not in FIXED_POINT:
@@ -56,12 +59,12 @@ def wanted(name: str, value: int, shift: int, element: str) -> int:
 
 def test_every_activation_has_a_witness() -> None:
     """Whoever adds a row of ACTIVATIONS says here what it computes, in exact numbers."""
-    assert sorted(WITNESSES) == sorted(ACTIVATIONS)
+    assert sorted(WITNESSES) == sorted(COMPUTED)
 
 
 @pytest.mark.parametrize("element", ["int8", "int16"])
 @pytest.mark.parametrize("shift", SHIFTS)
-@pytest.mark.parametrize("name", ACTIVATIONS)
+@pytest.mark.parametrize("name", COMPUTED)
 def test_all_sums_of_eleven_bits(name: str, shift: int, element: str) -> None:
     sums = np.arange(-1024, 1024, dtype=SUMS[element])
     got = activated(sums, ACTIVATIONS.index(name), shift, NAMES[element])
@@ -70,7 +73,7 @@ def test_all_sums_of_eleven_bits(name: str, shift: int, element: str) -> None:
 
 
 @pytest.mark.parametrize("element", ["fp16", "fp32"])
-@pytest.mark.parametrize("name", ACTIVATIONS)
+@pytest.mark.parametrize("name", COMPUTED)
 def test_real_sums(name: str, element: str) -> None:
     """To a unit in the last place: results are rounded from binary64."""
     sums = np.linspace(-8, 8, 1025).astype(SUMS[element])
@@ -81,7 +84,7 @@ def test_real_sums(name: str, element: str) -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("name", ACTIVATIONS)
+@pytest.mark.parametrize("name", COMPUTED)
 def test_in_the_array(name: str, engine: str) -> None:
     """Sixteen sums of each of eight PEs, through `spu activation` of an engine."""
     shift = 5

@@ -18,7 +18,7 @@ def refused(unit: Unit, text: str) -> None:
     assert text in stop.fault.message
 
 
-@pytest.mark.parametrize("kind", [4, 5, 127, 128, 255])
+@pytest.mark.parametrize("kind", [4, 5, 127, 129, 255])
 def test_other_kinds_of_records(kind):
     data = bytearray(sequence(*LINES, steps=[(0, 0, 0, 0)], pipeline=4))
     data[SEQUENCE.size + 1] = kind
@@ -30,8 +30,8 @@ def test_other_kinds_of_records(kind):
 @pytest.mark.parametrize(
     ("member", "value", "text"),
     [
-        ("type", 4, "type: no choice has the number 4"),
-        ("type", 5, "type: no choice has the number 5"),
+        ("type", 6, "type: no choice has the number 6"),
+        ("type", 255, "type: no choice has the number 255"),
         ("compress", 2, "compress: 2 is out of range, 0 to 1"),
         ("compress", 3, "compress: 3 is out of range, 0 to 1"),
         ("reserved", 1, "reserved must be zero"),
@@ -46,12 +46,21 @@ def test_members_of_a_segment(member, value, text):
     refused(unit, text)
 
 
-def test_the_fourth_activation():
+def test_an_activation_after_the_last():
     data = bytearray(sequence(*LINES))
-    data[SEQUENCE.offsets["activation"]] = 4
+    data[SEQUENCE.offsets["activation"]] = 5
     unit = Unit()
     unit.config_bytes(0, bytes(data))
-    refused(unit, "activation: no choice has the number 4")
+    refused(unit, "activation: no choice has the number 5")
+
+
+@pytest.mark.parametrize("place", [0, 2, 3, 5, 6, 7])
+def test_bytes_of_a_record_of_types(place):
+    data = bytearray(sequence(*LINES, types={}))
+    data[SEQUENCE.size + place] = 1
+    unit = Unit()
+    unit.config_bytes(0, bytes(data))
+    refused(unit, "must be zero")
 
 
 @pytest.mark.parametrize("more", [1, 2])
@@ -59,4 +68,4 @@ def test_more_segments_of_a_config(more):
     unit, data = Unit(), sequence(*LINES)
     command = codec.encode(CORE.by_mnemonic["config"], {"ib": 0})
     unit.packet(command, [("sequence", "broadcast", data)] * (1 + more))
-    refused(unit, "a config has one segment, a sequence")
+    refused(unit, "a config has a sequence, then scales and a table at most once")

@@ -56,7 +56,7 @@ def test_steps_and_strides_add_up(engine: str) -> None:
     unit = Unit()
     lines = "ld weights", "ld activations base=0", "mac base=0 acc=0", "spu nonsf src=0 dst=0"
     steps, strides = [(2, 0, 8, 0), (3, 1, 1, 0)], [(2, 0, 1, 4)]
-    header = {"state": 1, "pipeline": 4, "inner": 3}
+    header: dict[str, Any] = {"state": 1, "pipeline": 4, "inner": 3}
     unit.config_packet(0, *lines, steps=steps, strides=strides, **header)
     x = np.arange(1, 33)
     segments = unit.weights(np.array([[1, 2]]), "broadcast"), unit.dense(x)

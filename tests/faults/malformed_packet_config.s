@@ -1,5 +1,5 @@
 # A config needs a sequence.
-#! fault malformed packet: a config has one segment, a sequence; the segments are: none
+#! fault malformed packet: a config has a sequence, then scales and a table at most once; the segments are: none
 #! core pe\[0\]
         .device tiny
         .core   pe

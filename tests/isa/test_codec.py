@@ -309,8 +309,9 @@ def test_defaults_of_a_structure():
         ({"color": 1}, "segment has no member color"),
         ({"reserved": 1}, "segment: reserved must be zero, not 0x1"),
         (
-            {"type": 4},
-            "segment: type: no choice has the number 4; one of weights, activations, psums, sequence",
+            {"type": 6},
+            "segment: type: no choice has the number 6; one of weights, activations, psums, sequence,"
+            " scales, table",
         ),
         ({"compress": 2}, "segment: compress: 2 is out of range, 0 to 1"),
         ({"length": -1}, "segment: argument out of range"),

@@ -3,13 +3,14 @@
 The bytes of a statement go to one of four areas, which follow one another in the image: packet
 lists, sequences, data, slots of tensors.
 
-In addition to the table rows, a source may contain the packets `config ib=0, SEQUENCE` and `exe
-..., data=(SEGMENT, ...), out=...`. Their operand `to=all`, `to=1` or `to=(0, 1)` chooses clusters.
-A segment is a symbol or a part of one: `w[0]`, `x[2:4]`. Words beside the symbol add what its
-declaration does not say: the contents (weights, activations, psums), the receivers (broadcast,
-sliced, by_cluster, by_pe), and compress. `unit[0x40:0x60]` is a range of bytes of the unit's half.
-Options that are left out of `out=(y[0], stride=4, step=4, count=1, pes=8, type=int32)` follow from
-the symbol and the weights.
+In addition to the table rows, a source may contain the packets `config ib=0, SEQUENCE,
+data=(SEGMENT, ...)` and `exe ..., data=(SEGMENT, ...), out=...`. Their operand `to=all`, `to=1` or
+`to=(0, 1)` chooses clusters. A segment is a symbol or a part of one: `w[0]`, `x[2:4]`. Words beside
+the symbol add what its declaration does not say: the contents (weights, activations, psums, scales,
+table), the receivers (broadcast, sliced, by_cluster, by_pe), and compress. `unit[0x40:0x60]` is a
+range of bytes of the unit's half. Options that are left out
+of `out=(y[0], stride=4, step=4, count=1, pes=8, type=int32)` follow from the symbol and the
+weights.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from macaw.asm.directive import Directive, table, wrong_operands
 from macaw.asm.forms.pe import image
 from macaw.asm.forms.pe.image import RowImage
 from macaw.asm.forms.pe.lists import Lists
-from macaw.asm.forms.pe.packets import BufferContents, Exe, place_config, place_marker
+from macaw.asm.forms.pe.packets import BufferContents, Config, Exe, place_marker
 from macaw.asm.forms.pe.sequences import OpenSequence, SequenceTable
 from macaw.asm.forms.pe.tensors import Tensors
 from macaw.asm.layout import Area, SectionPlan
@@ -42,7 +43,8 @@ class PePart(CorePart):
         self._image = RowImage(self.state, self.index)
         self._lists = Lists(self._image, self.line)
         self._exes: list[Exe] = []
-        self.tensors = Tensors(self._image, self._exes)
+        self._configs: list[Config] = []
+        self.tensors = Tensors(self._image, self._exes, self._configs)
         self._open: OpenSequence | None = None  # between .seq and .endseq
         self._sequences = SequenceTable()
         self._buffers = BufferContents()  # by the packets so far
@@ -52,6 +54,7 @@ class PePart(CorePart):
             ".loop": self._option,
             ".step": self._option,
             ".stride": self._option,
+            ".types": self._option,
             ".then": self._option,
             ".endseq": self._end_sequence,
             ".endlist": self._lists.end,
@@ -126,7 +129,9 @@ class PePart(CorePart):
         self, context: StatementContext, statement: Statement, row: Instruction
     ) -> None:
         if row.mnemonic == "config":
-            self._buffers = place_config(self._image, self._buffers, context, statement, row)
+            config = Config(self._image, self._sequences, context, statement, row)
+            self._buffers = config.contents_after(self._buffers)
+            self._configs.append(config)
         elif row.mnemonic == "exe":
             self._exes.append(
                 Exe(self._image, self._sequences, self._buffers, context, statement, row)
@@ -150,7 +155,7 @@ class PePart(CorePart):
         return self._open
 
     def _option(self, context: StatementContext, statement: Statement) -> None:
-        """Carry out `.loop`, `.step`, `.stride` or `.then`."""
+        """Carry out `.loop`, `.types`, `.step`, `.stride` or `.then`."""
         self._open_sequence(statement).add_option(context, statement)
 
     def _end_sequence(self, context: StatementContext, statement: Statement) -> None:

@@ -17,7 +17,16 @@ from macaw.asm.symbols import Definition
 from macaw.asm.syntax import AlreadyReported, Group, Indexed, Mistake, Name, Node, Statement
 from macaw.isa import codec
 from macaw.isa.lazy_dataclass import dataclass
-from macaw.isa.pe import COMMAND_BITS, CORE, OUT, PACKET, SEGMENT, SEGMENT_TYPES, SEQUENCE_ALIGN
+from macaw.isa.pe import (
+    COMMAND_BITS,
+    CORE,
+    OPERAND_DTYPES,
+    OUT,
+    PACKET,
+    SEGMENT,
+    SEGMENT_TYPES,
+    SEQUENCE_ALIGN,
+)
 from macaw.isa.rows import Instruction
 
 _SEQUENCE = SEGMENT_TYPES.index("sequence")
@@ -98,44 +107,131 @@ class BufferContents:
         return BufferContents({**self.names, buffer: name}, apart)
 
 
-def place_config(
-    image: RowImage,
-    buffers: BufferContents,
-    context: StatementContext,
-    statement: Statement,
-    row: Instruction,
-) -> BufferContents:
-    """Put a config packet, whose segment is a sequence, into the list.
+class Config:
+    """A config packet: its sequence, and the scales and the table that come with it."""
 
-    Returns the buffer contents after it. Raises `Mistake`.
-    """
-    bound = bind(row, statement, ("sequence", "to"), ("sequence",))
-    assert statement.head is not None
-    name = bound.extra.get("sequence")
-    if not isinstance(name, Name):
-        place = (statement.head.start, statement.end) if name is None else name
-        raise Mistake("config needs the name of a sequence", place, "write config ib=0, NAME")
-    _check_now(context, bound)
-    try:
-        buffer = value_of(bound.operand("ib"), bound.nodes["ib"], context)
-    except NotYet:
-        pass
-    else:
-        buffers = buffers.with_config(buffer, name, everywhere="to" not in bound.extra)
+    def __init__(
+        self,
+        image: RowImage,
+        sequences: SequenceTable,
+        context: StatementContext,
+        statement: Statement,
+        row: Instruction,
+    ) -> None:
+        """Put the packet into the list. Raises `Mistake`."""
+        self._image, self._sequences, self.context = image, sequences, context
+        self.row = row
+        self.bound = bind(row, statement, ("sequence", "data", "to"), ("sequence",))
+        assert statement.head is not None
+        name = self.bound.extra.get("sequence")
+        if not isinstance(name, Name):
+            place = (statement.head.start, statement.end) if name is None else name
+            raise Mistake("config needs the name of a sequence", place, "write config ib=0, NAME")
+        self.name = name
+        data = segments(self.bound.extra.get("data"), row.mnemonic)
+        self.segments = [_fold_part(context, segment) for segment in data]
+        self._check_types()
+        _check_now(context, self.bound)
+        context.emit_later(PACKET.size + SEGMENT.size * (1 + len(data)), self._bytes)
 
-    def make() -> bytes:
+    def _check_types(self) -> None:
+        """Raise `Mistake` for a segment without a type, or for two of one type."""
+        types: set[str] = set()
+        for segment in self.segments:
+            if not segment.type:
+                raise Mistake(
+                    f"what '{segment.name.text}' holds is not known",
+                    segment.node,
+                    "say scales or table before it",
+                )
+            if segment.type in types:
+                raise Mistake(f"the config has two segments of type {segment.type}", segment.node)
+            types.add(segment.type)
+
+    def contents_after(self, buffers: BufferContents) -> BufferContents:
+        """Return the contents of the instruction buffers after this config."""
+        try:
+            buffer = value_of(self.bound.operand("ib"), self.bound.nodes["ib"], self.context)
+        except NotYet:
+            return buffers
+        return buffers.with_config(buffer, self.name, everywhere="to" not in self.bound.extra)
+
+    def place_of(self, symbol: str) -> Node | tuple[int, int]:
+        """Return the operand that names a symbol, so that a message can point to it."""
+        return _place_of([segment.part for segment in self.segments], symbol)
+
+    def tensors(self) -> list[Definition]:
+        """Return the tensors that the packet names, after all sources are read.
+
+        Raises `Mistake`.
+        """
+        tensors = [tensor_of(self.context, segment.name) for segment in self.segments]
+        return [definition for definition in tensors if definition is not None]
+
+    def _bytes(self) -> bytes:
+        name, context = self.name, self.context
         definition, datum, _offset, length = context.bytes_of(name)
         if datum is not None and datum.what != "sequence":
             raise Mistake(f"'{name.text}' is no sequence", name)
-        offset = image.offset_of(definition, name)
+        offset = self._image.offset_of(definition, name)
         segment = {"type": _SEQUENCE, "offset": offset, "length": length}
         if offset % SEQUENCE_ALIGN:
             raise Mistake(f"'{name.text}' lies at an odd address", name)
-        mask = clusters(image, context, bound.extra.get("to"))
-        return _packet(_command(context, row, bound), mask, [codec.pack(SEGMENT, segment)])
+        self._check_use(self._sequences.at(definition))
+        mask = clusters(self._image, context, self.bound.extra.get("to"))
+        places = Places(self._image, context)
+        records = [codec.pack(SEGMENT, segment)]
+        records += [places.record(segment, mask) for segment in self.segments]
+        return _packet(_command(context, self.row, self.bound), mask, records)
 
-    context.emit_later(PACKET.size + SEGMENT.size, make)
-    return buffers
+    def _check_use(self, sequence: OpenSequence | None) -> None:
+        """Raise `Mistake` if the sequence needs other segments than those that the packet has."""
+        if sequence is None:
+            return
+        brought = {segment.type: segment for segment in self.segments}
+        element = self._image.state.config["pe.element"]
+        if "table" in brought and OPERAND_DTYPES[element].startswith("float"):
+            message = f"a table is for integers; pe.element is {element}"
+            raise Mistake(message, brought["table"].node)
+        for kind, (option, is_used) in sequence.config_data().items():
+            if is_used and kind not in brought:
+                raise Mistake(
+                    f"'{self.name.text}' has {option}; its config brings no {kind}",
+                    self.name,
+                    f"add data=({kind} SYMBOL)",
+                )
+            if kind in brought and not is_used:
+                raise Mistake(
+                    f"'{self.name.text}' uses no {kind}",
+                    brought[kind].node,
+                    f"say {option}",
+                )
+
+
+def _fold_part(context: StatementContext, segment: Segment) -> Segment:
+    """Return the segment with the present values of symbols that may be set again."""
+    part = context.fold(segment.part) if isinstance(segment.part, Indexed) else None
+    return replace(segment, part=part) if isinstance(part, Indexed) else segment
+
+
+def _place_of(parts: Sequence[Name | Indexed], symbol: str) -> Node | tuple[int, int]:
+    return next((part for part in parts if symbol_of(part).text == symbol), (-1, -1))
+
+
+def tensor_of(context: StatementContext, name: Name) -> Definition | None:
+    """Return the tensor that a name means, or None if it means something else.
+
+    Raises `Mistake`.
+    """
+    if name.text == UNIT_WORD:
+        return None
+    try:
+        definition = context.definition(name)
+    except AlreadyReported:  # the other tensors keep their places
+        return None
+    if definition is None or definition.datum is None or definition.datum.what != "tensor":
+        return None
+    return definition
 
 
 class Exe:
@@ -155,7 +251,8 @@ class Exe:
         self._sequences = sequences
         self.bound = bind(row, statement, ("data", "out", "to"))
         out, to = self.bound.extra.get("out"), self.bound.extra.get("to")
-        self.segments = [self._fold_part(x) for x in segments(self.bound.extra.get("data"))]
+        data = segments(self.bound.extra.get("data"), row.mnemonic)
+        self.segments = [_fold_part(context, segment) for segment in data]
         self.results = Results(context, out) if out is not None else None
         if to is not None and not isinstance(to, Name):
             self.bound.extra["to"] = context.fold(to)
@@ -164,11 +261,6 @@ class Exe:
         self._sequence = self._expected_sequence()
         size = PACKET.size + len(self.segments) * SEGMENT.size + OUT.size
         context.emit_later(size, self._bytes)
-
-    def _fold_part(self, segment: Segment) -> Segment:
-        """Return the segment with the present values of symbols that may be set again."""
-        part = self.context.fold(segment.part) if isinstance(segment.part, Indexed) else None
-        return replace(segment, part=part) if isinstance(part, Indexed) else segment
 
     def _buffer(self) -> int | None:
         """Return the number of the instruction buffer; None if it is not known yet."""
@@ -208,16 +300,16 @@ class Exe:
         parts: list[Name | Indexed] = [segment.part for segment in self.segments]
         if self.results is not None:
             parts.append(self.results.part)
-        return next((part for part in parts if symbol_of(part).text == symbol), (-1, -1))
+        return _place_of(parts, symbol)
 
     def tensors(self) -> list[Definition]:
         """Return the tensors that the packet names, after all sources are read.
 
         Raises `Mistake`.
         """
-        tensors = [self._tensor(segment.name) for segment in self.segments]
+        tensors = [tensor_of(self.context, segment.name) for segment in self.segments]
         if self.results is not None:
-            self.results.target = self._tensor(self.results.name)
+            self.results.target = tensor_of(self.context, self.results.name)
             tensors.append(self.results.target)
         target = self.target
         if target is not None and self._image.state.symbols.direction(target) == "input":
@@ -228,17 +320,6 @@ class Exe:
                 name="input-results",
             )
         return [definition for definition in tensors if definition is not None]
-
-    def _tensor(self, name: Name) -> Definition | None:
-        if name.text == UNIT_WORD:
-            return None
-        try:
-            definition = self.context.definition(name)
-        except AlreadyReported:  # the other tensors keep their places
-            return None
-        if definition is None or definition.datum is None or definition.datum.what != "tensor":
-            return None
-        return definition
 
     def _bytes(self) -> bytes:
         self._check_chain()

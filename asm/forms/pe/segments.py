@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from macaw.asm.diagnostics import did_you_mean
 from macaw.asm.expressions import number
 from macaw.asm.forms.pe.image import UNIT_WORD, RowImage
+from macaw.asm.program import DTYPE_SIZES
 from macaw.asm.statement_context import StatementContext
 from macaw.asm.symbols import Datum, Definition
 from macaw.asm.syntax import Group, Indexed, Mistake, Name, Node, Phrase, Slice
@@ -14,16 +15,25 @@ from macaw.isa import codec
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.pe import (
     ACCUMULATORS,
+    CONFIG_DATA,
     MODES,
     OPERAND_DTYPES,
     PAYLOADS,
+    SCALE_DTYPE,
     SEGMENT,
     SEGMENT_TYPES,
     SUM_DTYPES,
+    TABLE_ENTRIES,
 )
 
-_TYPES = PAYLOADS["exe"].types
 _COMPRESS = "compress"
+# The words of the segments of a packet, by its mnemonic: types, then others.
+_WORDS = {"config": (CONFIG_DATA, ()), "exe": (PAYLOADS["exe"].types, (_COMPRESS,))}
+_PLURAL = {"scales": "scales are", "table": "the entries of a table are"}
+_EXAMPLES = {
+    "config": "data=(scales s, table t)",
+    "exe": "data=(x, weights w[0] sliced)",
+}
 
 
 def symbol_of(part: Node) -> Name:
@@ -49,27 +59,28 @@ class Segment:
         return symbol_of(self.part)
 
 
-def segments(node: Node | None) -> list[Segment]:
-    """Return the segments that `data=` lists. Raises `Mistake`."""
+def segments(node: Node | None, mnemonic: str) -> list[Segment]:
+    """Return the segments that `data=` of a config or an exe lists. Raises `Mistake`."""
     if node is None:
         return []
     items = node.items if isinstance(node, Group) else (node,)
-    return [_segment(item) for item in items]
+    return [_segment(item, mnemonic) for item in items]
 
 
-def _segment(item: Node) -> Segment:
+def _segment(item: Node, mnemonic: str) -> Segment:
+    types, others = _WORDS[mnemonic]
     words = item.words if isinstance(item, Phrase) else (item,)
     chosen: dict[str, str] = {}
     parts: list[Name | Indexed] = []
     for word in words:
         text = word.text if isinstance(word, Name) and len(words) > 1 else ""
-        what = "type" if text in _TYPES else "mode" if text in MODES else text * (text == _COMPRESS)
+        what = "type" if text in types else "mode" if text in MODES else text * (text in others)
         if not what:
             if not isinstance(word, Name | Indexed):
                 raise Mistake(
                     "a segment is a symbol, a part of one, or unit[from:to]",
                     word,
-                    "as in data=(x, weights w[0] sliced)",
+                    f"as in {_EXAMPLES[mnemonic]}",
                 )
             parts.append(word)
         elif what in chosen:
@@ -77,19 +88,24 @@ def _segment(item: Node) -> Segment:
         else:
             chosen[what] = text
     if len(parts) != 1:
-        raise _which_symbol(item, parts)
+        raise _which_symbol(item, parts, mnemonic)
     part = parts[0]
     if isinstance(part, Indexed) and not isinstance(part.base, Name):
         raise Mistake("a segment is a symbol, not a file", part, "give the data a label")
     return Segment(item, part, chosen.get("type", ""), chosen.get("mode", ""), _COMPRESS in chosen)
 
 
-def _which_symbol(item: Node, parts: Sequence[Node]) -> Mistake:
+def _which_symbol(item: Node, parts: Sequence[Node], mnemonic: str) -> Mistake:
     """Return the mistake for a segment without a symbol, or with two possible symbols."""
     if not parts:
         return Mistake("the segment names no symbol", item)
-    words = [*_TYPES, *MODES, _COMPRESS]
+    types, others = _WORDS[mnemonic]
+    words = [*types, *MODES, *others]
+    foreign = {word for pair in _WORDS.values() for group in pair for word in group}
     for part in parts:
+        if isinstance(part, Name) and part.text in foreign.difference(words):
+            there_are = "its words are " + ", ".join(words)
+            return Mistake(f"a segment of {mnemonic} is never '{part.text}'", part, there_are)
         hint = did_you_mean(part.text, words) if isinstance(part, Name) else ""
         if hint:
             assert isinstance(part, Name)
@@ -169,7 +185,7 @@ class Places:
         if not kind:
             kind = _type_of(segment, place.datum)
         if not mode:
-            mode = "broadcast" if kind == "activations" else "sliced"
+            mode = "broadcast" if kind in ("activations", "table") else "sliced"
         if place.symbol is not None:
             self._check_dtype(segment, kind, place.datum)
             self._check_slices(segment, kind, mode, place, mask)
@@ -190,6 +206,9 @@ class Places:
         if datum.what in ("sequence", "list"):
             raise Mistake(f"'{segment.name.text}' is a {datum.what}, no data", segment.node)
         element = self.image.state.config["pe.element"]
+        if kind in CONFIG_DATA:
+            self._check_config_dtype(segment, kind, datum, element)
+            return
         if datum.what == "sparse":
             if kind != "weights" or segment.compress:
                 raise Mistake(
@@ -206,11 +225,45 @@ class Places:
                 segment.node,
             )
 
+    def _check_config_dtype(self, segment: Segment, kind: str, datum: Datum, element: str) -> None:
+        """Raise `Mistake` if a symbol does not hold scales, or the entries of a table."""
+        expected = SCALE_DTYPE if kind == "scales" else OPERAND_DTYPES[element]
+        if datum.what == "sparse" or datum.dtype != expected:
+            held = "index and value" if datum.what == "sparse" else datum.dtype or "bytes"
+            why = "" if kind == "scales" else f" where pe.element is {element}"
+            raise Mistake(
+                f"'{segment.name.text}' holds {held}; {_PLURAL[kind]} {expected}{why}", segment.node
+            )
+
+    def _check_config_slices(
+        self, segment: Segment, kind: str, mode: str, length: int, mask: int
+    ) -> None:
+        """Raise `Mistake` if there is not one scale for each slice, or a table has another size."""
+        name = segment.name.text
+        if kind == "scales":
+            count, slices = length // DTYPE_SIZES[SCALE_DTYPE], self._slices(mode, mask)
+            if count != slices:
+                raise Mistake(
+                    f"'{name}' has {count} scales here, {mode} takes {slices}", segment.node
+                )
+            return
+        if mode != "broadcast":
+            raise Mistake(f"a table is broadcast, not {mode}", segment.node)
+        size = DTYPE_SIZES[OPERAND_DTYPES[self.image.state.config["pe.element"]]]
+        if length != TABLE_ENTRIES * size:
+            raise Mistake(
+                f"'{name}' has {length // size} entries here, a table has {TABLE_ENTRIES}",
+                segment.node,
+            )
+
     def _check_slices(
         self, segment: Segment, kind: str, mode: str, place: SegmentPlace, mask: int
     ) -> None:
         """Raise `Mistake` if a segment cannot be divided among its receivers."""
         slices, datum, length = self._slices(mode, mask), place.datum, place.length
+        if kind in CONFIG_DATA:
+            self._check_config_slices(segment, kind, mode, length, mask)
+            return
         name = segment.name.text
         if datum is not None and datum.what == "sparse":
             records = self.records(segment, datum)

@@ -1,8 +1,8 @@
-"""Instruction sequences: `.seq`, `.loop`, `.step`, `.stride`, `.then`, instructions, `.endseq`."""
+"""Instruction sequences: `.seq`, `.loop`, `.types`, `.step`, `.stride`, `.then`, `.endseq`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from macaw.asm.diagnostics import did_you_mean
 from macaw.asm.directive import wrong_operands
@@ -29,10 +29,12 @@ from macaw.isa.kinds import Immediate, Kind
 from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.model import Structure
 from macaw.isa.pe import (
+    ACTIVATIONS,
     BUFFERS,
     ENTRY_OF,
     INSTRUCTION_BYTES,
     RECORD_SIZE,
+    REQUANTISE,
     SEQUENCE,
     SEQUENCE_ALIGN,
     SEQUENCE_LENGTH,
@@ -42,17 +44,24 @@ from macaw.isa.pe import (
     STRIDE,
     STRIDE_KIND,
     THEN,
+    TYPE_MEMBERS,
+    TYPES,
     strided,
 )
 from macaw.isa.rows import Instruction
 
-_MEMBERS = {member.name: member for member in SEQUENCE.members}
+_MEMBERS = {member.name: member for member in (*TYPES.members, *SEQUENCE.members)}
 _WINDOW = STATES.index("sw")
 _LOOP = ("inner", "outer")
 _APART = ("pe", "cluster")
+_OPTIONS = {".stride": _APART, ".types": TYPE_MEMBERS}  # of a line; of other lines `_LOOP`
 _USE = {STEP.name: "to step", STRIDE.name: "for a stride"}
 _BUFFER = Immediate((BUFFERS - 1).bit_length())
-_HEADER = tuple(name for name in _MEMBERS if name not in ("count", "then", "records", *_LOOP))
+_HEADER = tuple(
+    member.name
+    for member in SEQUENCE.members
+    if member.name not in ("count", "then", "records", *_LOOP)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +96,7 @@ class _Item:
 
 @dataclass(slots=True)
 class _Record:
-    """A `.step` or `.stride` line."""
+    """A `.step`, `.stride` or `.types` line. `target` is the operand that it names, or its head."""
 
     kind: Structure
     context: StatementContext
@@ -134,10 +143,7 @@ class OpenSequence:
         self._header = {
             x: MemberValue(context, context.fold(item.value)) for x, item in named.items()
         }
-        for key, value in self._header.items():
-            kind = _MEMBERS[key].legal
-            if kind.by_name:
-                value.value(key, kind)  # raises for a wrong word
+        _check_words(self._header)
         state = self._header.get("state")
         sliding = state and state.value("state", _MEMBERS["state"].legal) == _WINDOW
         if state and sliding and "window" not in named:
@@ -168,14 +174,14 @@ class OpenSequence:
         return value.value("pipeline", kind) if value else _MEMBERS["pipeline"].default
 
     def add_option(self, context: StatementContext, statement: Statement) -> None:
-        """Add a `.loop`, `.step`, `.stride` or `.then` line. Raises `Mistake`."""
+        """Add a `.loop`, `.types`, `.step`, `.stride` or `.then` line. Raises `Mistake`."""
         head = statement.head
         assert head is not None
         plain = [item for item in statement.operands if not isinstance(item, Named)]
         if head.text == ".then":
             self._then_buffer(context, statement, plain)
             return
-        names = _APART if head.text == ".stride" else _LOOP
+        names = _OPTIONS.get(head.text, _LOOP)
         named = context.named_operands(statement.operands, names, head)
         values = {
             key: MemberValue(context, context.fold(item.value)) for key, item in named.items()
@@ -186,6 +192,9 @@ class OpenSequence:
             if any(key in self._header for key in _LOOP):
                 raise Mistake("the sequence has two .loop", head)
             self._header |= values
+            return
+        if head.text == ".types":
+            self._add_types(context, statement, values)
             return
         if len(plain) != 1 or not values:
             usage = " ".join(f"{name}=0," for name in names).rstrip(",")
@@ -198,6 +207,17 @@ class OpenSequence:
                 ".step needs the stages SU and WB", head, "say pipeline=4 in the .seq line"
             )
         self._records.append(_Record(STEP, context, plain[0], values))
+
+    def _add_types(
+        self, context: StatementContext, statement: Statement, values: dict[str, MemberValue]
+    ) -> None:
+        assert statement.head is not None
+        if len(values) != len(statement.operands) or not values:
+            raise wrong_operands(statement, ".types requantise=shift")
+        if any(record.kind is TYPES for record in self._records):
+            raise Mistake("the sequence has two .types", statement.head)
+        self._records.append(_Record(TYPES, context, statement.head, values))
+        _check_words(values)
 
     def _then_buffer(
         self, context: StatementContext, statement: Statement, plain: list[Node]
@@ -270,9 +290,7 @@ class OpenSequence:
         Report each wrong value at its own line.
         """
         values = {"count": len(self._items), "records": len(self._records)}
-        for name, value in self._header.items():
-            with value.context.state.report.catching(value.context.line):
-                values[name] = value.value(name, _MEMBERS[name].legal)
+        values |= _numbers(self._header)
         if self._then is not None:
             with self._then.context.state.report.catching(self._then.context.line):
                 values["then"] = THEN + self._then.value("ib", _BUFFER)
@@ -281,6 +299,8 @@ class OpenSequence:
         )
 
     def _record_bytes(self, record: _Record) -> bytes:
+        if record.kind is TYPES:
+            return codec.pack(TYPES, _numbers(record.options))
         values, members = {}, {member.name: member for member in record.kind.members}
         with record.context.state.report.catching(record.context.line):
             place, entry = self._target(record)
@@ -339,6 +359,24 @@ class OpenSequence:
                 hint,
             )
         return place, ENTRY_OF[operand]
+
+    def config_data(self) -> dict[str, tuple[str, bool]]:
+        """Return for each type of a config's further segments whether the sequence uses it.
+
+        The first part of each value is what a source writes to say so.
+        """
+        types = next((x.options for x in self._records if x.kind is TYPES), {})
+        uses = {
+            "scales": ("requantise", REQUANTISE.index("scale"), types),
+            "table": ("activation", ACTIVATIONS.index("table"), self._header),
+        }
+        found = {}
+        for kind, (name, choice, values) in uses.items():
+            legal = _MEMBERS[name].legal
+            is_used = name in values and values[name].value(name, legal) == choice
+            option = f"{name}={legal.format(choice)}"
+            found[kind] = f".types {option}" if values is types else option, is_used
+        return found
 
     def then(self) -> int | None:
         """Return the number of the instruction buffer that the sequence triggers, after the layout.
@@ -408,6 +446,23 @@ class SequenceTable:
         if not isinstance(value, Address):
             return None
         return self._by_place.get((id(value.area), value.offset))
+
+
+def _check_words(members: Mapping[str, MemberValue]) -> None:
+    """Raise `Mistake` for a member whose value is a word that its kind does not have."""
+    for name, value in members.items():
+        kind = _MEMBERS[name].legal
+        if kind.by_name:
+            value.value(name, kind)
+
+
+def _numbers(members: Mapping[str, MemberValue]) -> dict[str, int]:
+    """Return the values of members; report each wrong value at its own line."""
+    values = {}
+    for name, value in members.items():
+        with value.context.state.report.catching(value.context.line):
+            values[name] = value.value(name, _MEMBERS[name].legal)
+    return values
 
 
 def _written_target(step: _Record) -> tuple[str, int | None, str]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from macaw.asm.core_part import Transfer
 from macaw.asm.forms.pe.image import RowImage
-from macaw.asm.forms.pe.packets import Exe
+from macaw.asm.forms.pe.packets import Config, Exe
 from macaw.asm.object_symbols import address_of
 from macaw.asm.symbols import Definition
 from macaw.asm.syntax import Mistake
@@ -19,19 +19,20 @@ class Tensors:
     A tensor outside of the row's unit gets a slot in its image.
     """
 
-    def __init__(self, image: RowImage, exes: Sequence[Exe]) -> None:
+    def __init__(self, image: RowImage, exes: Sequence[Exe], configs: Sequence[Config]) -> None:
         self._image = image
-        self._exes = exes
+        self._exes, self._configs = exes, configs
         self._slots = image.state.tensor_slots
 
     def give_slots(self) -> None:
-        """Give a slot to each tensor that an exe packet names, after all sources are read."""
-        for exe in self._exes:
-            with self._image.state.report.catching(exe.context.line):
-                for tensor in exe.tensors():
-                    self._give_slot(tensor, exe)
+        """Give a slot to each tensor that a packet names, after all sources are read."""
+        packets: list[Config | Exe] = [*self._exes, *self._configs]
+        for packet in packets:
+            with self._image.state.report.catching(packet.context.line):
+                for tensor in packet.tensors():
+                    self._give_slot(tensor, packet)
 
-    def _give_slot(self, tensor: Definition, exe: Exe) -> None:
+    def _give_slot(self, tensor: Definition, packet: Config | Exe) -> None:
         index, area = self._image.index, self._image.slots
         if self._slots.lies_in(tensor, index) or tensor in self._slots.copies(index):
             return
@@ -41,7 +42,7 @@ class Tensors:
             raise Mistake(
                 f"'{tensor.name}' of {tensor.datum.size} bytes does not fit half of a unit,"
                 f" {half} bytes (mem.unit_half_bytes)",
-                exe.place_of(tensor.name),
+                packet.place_of(tensor.name),
             )
         area.align_to(SLOT_ALIGN)
         self._slots.add(tensor, index, area, area.size)

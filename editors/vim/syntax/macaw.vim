@@ -40,8 +40,9 @@ syntax keyword macawDirective contained .p2align .popsection .previous .print .p
 syntax keyword macawDirective contained .purgem .pushsection .quad .rep .rept .sbttl .section .seq
 syntax keyword macawDirective contained .set .setting .short .single .size .skip .sleb128 .space
 syntax keyword macawDirective contained .sparse .stabd .stabn .stabs .step .stride .string
-syntax keyword macawDirective contained .subsection .symver .text .then .tiles .title .type .uleb128
-syntax keyword macawDirective contained .variant_cc .version .view .warning .weak .word .zero
+syntax keyword macawDirective contained .subsection .symver .text .then .tiles .title .type .types
+syntax keyword macawDirective contained .uleb128 .variant_cc .version .view .warning .weak .word
+syntax keyword macawDirective contained .zero
 syntax keyword macawMnemonic contained add addi and andi auipc beq beqz bge bgeu bgez bgt bgtu bgtz
 syntax keyword macawMnemonic contained ble bleu blez blt bltu bltz bne bnez call core.start
 syntax keyword macawMnemonic contained core.wait csrc csrci csrr csrrc csrrci csrrs csrrsi csrrw
@@ -142,8 +143,8 @@ syntax keyword macawWord contained add all balance base both broadcast bw_a10 bw
 syntax keyword macawWord contained by_cluster by_pe compress cp data dma fim float16 float32 float64
 syntax keyword macawWord contained fp16 fp32 func function int16 int32 int64 int8 large last max nnp
 syntax keyword macawWord contained none nonsf notype object pe psums reduce relu requantise rq
-syntax keyword macawWord contained scalar_add scalar_max sequence sfu shift sigmoid sliced sq start
-syntax keyword macawWord contained sw tanh tiny uint16 uint32 uint8 vc weights
+syntax keyword macawWord contained scalar_add scalar_max scale scales sequence sfu shift sigmoid
+syntax keyword macawWord contained sliced sq start sw table tanh tiny uint16 uint32 uint8 vc weights
 
 syntax match macawComment +\%(#\|//\).*+
 syntax region macawComment start=+/\*+ end=+\*/+

@@ -107,7 +107,7 @@ class FastSpecialUnits(SpecialUnits):
         else:
             values = state.output[cluster, pe, np.array(job["source"])[pe] + place]
             np.add.at(state.output_reads[cluster], pe[entered - leaves_before :], 1)
-        values = self.apply(job, values)
+        values = self.apply(cluster, job, values, pe)
         new = number[entered - leaves_before :]
         at = new // rate % latency, new % rate
         state.sfu_pipe[cluster][at] = values[entered - leaves_before :]

@@ -1,6 +1,6 @@
 # Words of the header.
         .core   pe
-        .seq    a, activation=rellu       #! error 31-36: activation: 'rellu' is not one of none, relu, sigmoid, tanh | did you mean 'relu'?
+        .seq    a, activation=rellu       #! error 31-36: activation: 'rellu' is not one of none, relu, sigmoid, tanh, table | did you mean 'relu'?
           st
         .endseq
         .seq    b, reduction=sum          #! error 30-33: reduction: 'sum' is not one of none, add, max, scalar_add, scalar_max

@@ -26,7 +26,7 @@ s:      .npy    "weights.npy"[0, 0:6]
         config  ib=0, layer, to=2         #! error 33-34: to: cluster 2 is out of range, 0 to 1
         config  ib=0, layer, to=(0, 0)    #! error 37-38: to: cluster 0 is given twice
         config  ib=0, layer, to=()        #! error 33-35: to: a cluster is needed
-        config  ib=0, 5                   #! error 9-24: config does not take 2 operands | write config ib=, sequence=, to=
+        config  ib=0, 5                   #! error 9-24: config does not take 2 operands | write config ib=, sequence=, data=, to=
         exe     ib=0, lst                 #! error 23-26: exe has no flag 'lst' | did you mean 'last'?
         exe     ib=32                     #! error 20-22: ib: 32 is out of range, 0 to 31
         exe     ib=1                      #! warning 20-21: instruction buffer 1 is executed before a config fills it

@@ -20,6 +20,7 @@ from macaw.asm.disassembly.forms.pe.image import (
     Unlike,
     align_up,
     config_segments,
+    data_segments,
     read,
 )
 from macaw.asm.disassembly.forms.pe.records import records
@@ -92,8 +93,8 @@ def _lines(image: Image, section: Section, labels: Labels, row: _Row) -> list[st
         lines += _alignment(section) if offset == 0 else []
         for packet in packets:
             line = directive(_packet_text(packet, start, labels, row))
-            names = [labels.covering(start + item["offset"]) for item in packet.segments]
-            if packet.out is not None and any(names):
+            names = [labels.covering(start + item["offset"]) for item in data_segments(packet)]
+            if any(names):
                 line = with_comment(line, f"# {', '.join(filter(None, names))}")
             lines.append(line)
         lines.append(directive(".endlist"))
@@ -147,6 +148,10 @@ def _record_text(kind: Structure, record: Mapping[str, int], sequence: Sequence)
 
     The number in brackets counts the instructions of that mnemonic in the sequence.
     """
+    if kind is pe.TYPES:
+        members = [member for member in kind.members if member.name in pe.TYPE_MEMBERS]
+        words = [f"{x.name}={x.legal.format(record[x.name])}" for x in members]
+        return f".{kind.name} {', '.join(words)}"
     instruction = sequence.instructions[record["instruction"]]
     row, before = instruction.row, sequence.instructions[: record["instruction"]]
     number = sum(other.row is row for other in before)
@@ -156,8 +161,8 @@ def _record_text(kind: Structure, record: Mapping[str, int], sequence: Sequence)
     entry = record["operand"] - pe.STRIDE_KIND * strides
     if entry not in (pe.strided(row, instruction.values) if strides else places):
         raise Unlike
-    members = ("pe", "cluster") if strides else ("inner", "outer")
-    options = ", ".join(f"{name}={record[name]}" for name in members)
+    names = ["pe", "cluster"] if strides else ["inner", "outer"]
+    options = ", ".join(f"{name}={record[name]}" for name in names)
     return f".{kind.name} {row.mnemonic}[{number}].{places[entry]}, {options}"
 
 
@@ -167,6 +172,8 @@ def _packet_text(packet: Packet, start: int, labels: Labels, row: _Row) -> str:
         text += _exe_text(packet.segments, packet.out, row)
     for segment in config_segments(packet):
         text += f", {labels.at(start + segment['offset'])}"
+    if packet.out is None:
+        text += _data_text(data_segments(packet), row)
     mask = packet.clusters
     if mask == (1 << row.clusters) - 1:
         return text
@@ -178,28 +185,34 @@ def _packet_text(packet: Packet, start: int, labels: Labels, row: _Row) -> str:
 
 def _exe_text(segments: tuple[Mapping[str, int], ...], out: Mapping[str, int], row: _Row) -> str:
     """Return the operands of an exe packet that follow its flags, with no option left out."""
-    text = ""
-    ends = [segment["offset"] + segment["length"] for segment in segments]
-    if max(*ends, out["offset"], 0) > row.half or out["pes"] > row.pes:
+    if out["offset"] > row.half or out["pes"] > row.pes:
         raise Unlike
-    if segments:
-        items = []
-        for segment in segments:
-            low, high = segment["offset"], segment["offset"] + segment["length"]
-            words = [
-                pe.SEGMENT_TYPES[segment["type"]],
-                f"unit[{low:#x}:{high:#x}]",
-                pe.MODES[segment["mode"]],
-                *(["compress"] if segment["compress"] else []),
-            ]
-            items.append(" ".join(words))
-        text += f", data=({', '.join(items)})"
+    text = _data_text(segments, row)
     if any(out.values()):
         text += (
             f", out=(unit[{out['offset']:#x}], stride={out['stride']}, step={out['step']},"
             f" count={out['count']}, pes={out['pes']}, type={pe.ELEMENTS[out['element']]})"
         )
     return text
+
+
+def _data_text(segments: tuple[Mapping[str, int], ...], row: _Row) -> str:
+    """Return the operand `data=` of a packet, with a comma before it; empty without segments."""
+    if not segments:
+        return ""
+    items = []
+    for segment in segments:
+        low, high = segment["offset"], segment["offset"] + segment["length"]
+        if high > row.half:
+            raise Unlike
+        words = [
+            pe.SEGMENT_TYPES[segment["type"]],
+            f"unit[{low:#x}:{high:#x}]",
+            pe.MODES[segment["mode"]],
+            *(["compress"] if segment["compress"] else []),
+        ]
+        items.append(" ".join(words))
+    return f", data=({', '.join(items)})"
 
 
 PRINTER = PePrinter

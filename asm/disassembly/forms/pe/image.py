@@ -40,7 +40,7 @@ class Sequence:
     offset: int
     size: int
     header: Mapping[str, int]
-    records: tuple[tuple[Structure, Mapping[str, int]], ...]  # steps and strides
+    records: tuple[tuple[Structure, Mapping[str, int]], ...]  # types, steps and strides
     instructions: tuple[codec.Decoded, ...]
 
 
@@ -91,11 +91,13 @@ def read(section: Section, labels: Labels) -> Image:
 
 
 def config_segments(packet: Packet) -> tuple[Mapping[str, int], ...]:
-    """Return the segments of a config packet; none for an exe packet.
+    """Return the segment of a config packet that contains its sequence; none for an exe packet."""
+    return packet.segments[:1] if packet.out is None else ()
 
-    The segments of a config packet contain its sequence.
-    """
-    return packet.segments if packet.out is None else ()
+
+def data_segments(packet: Packet) -> tuple[Mapping[str, int], ...]:
+    """Return the segments of a packet that its operand `data=` names."""
+    return packet.segments[1:] if packet.out is None else packet.segments
 
 
 def _read_list(data: bytes, place: int) -> tuple[tuple[Packet, ...], int]:
@@ -127,7 +129,9 @@ def read_packet(data: bytes, place: int) -> tuple[Packet, int]:
         end += pe.OUT.size
     if not payload.fits([segment["type"] for segment in segments]):
         raise Unlike
-    if not payload.out and any(segment["mode"] or segment["compress"] for segment in segments):
+    if not payload.out and any(segment["mode"] for segment in segments[:1]):
+        raise Unlike
+    if not payload.out and any(segment["compress"] for segment in segments):
         raise Unlike
     return Packet(place, command, head["clusters"], tuple(segments), out, end), end
 
@@ -176,7 +180,9 @@ def read_sequence(data: bytes, place: int) -> Sequence:
         end += pe.INSTRUCTION_BYTES
     if header["then"] and not pe.THEN <= header["then"] < pe.THEN + pe.BUFFERS:
         raise Unlike
-    if any(record["instruction"] >= header["count"] for _, record in records):
+    if sum(kind is pe.TYPES for kind, _ in records) > 1:
+        raise Unlike
+    if any(record.get("instruction", 0) >= header["count"] for _, record in records):
         raise Unlike
     stepped = any(kind is pe.STEP for kind, _ in records)
     if stepped and header["pipeline"] == pe.SHORT_PIPELINE:
@@ -197,18 +203,31 @@ def image_bytes(image: Image) -> bytes:
             data += _packet_bytes(packet)
         data += bytes(-len(data) % pe.PACKET_ALIGN)
         data.append(pe.END_OF_LIST)
-    sizes = {}
+    sizes: dict[int, int] = {}
+    used: dict[int, set[str]] = {}
     for sequence in image.sequences:
         data += bytes(sequence.offset - len(data))
         data += _sequence_bytes(sequence)
         sizes[sequence.offset] = sequence.size
+        used[sequence.offset] = _config_data(sequence)
     for _, packets in image.lists:
         for packet in packets:
             for segment in config_segments(packet):
                 if segment["length"] != sizes[segment["offset"]]:
                     raise Unlike
+                types = {pe.SEGMENT_TYPES[other["type"]] for other in data_segments(packet)}
+                if types != used[segment["offset"]]:
+                    raise Unlike
     data += bytes(image.data - len(data))
     return bytes(data)
+
+
+def _config_data(sequence: Sequence) -> set[str]:
+    """Return the types of the segments that the config of a sequence needs besides it."""
+    scaled = any(record.get("requantise") for _, record in sequence.records)
+    from_table = sequence.header["activation"] == pe.TABLE
+    uses = {"scales": scaled, "table": from_table}
+    return {kind for kind, is_used in uses.items() if is_used}
 
 
 def _packet_bytes(packet: Packet) -> bytes:
