@@ -21,7 +21,7 @@ class ClusterControls:
     def __init__(self, units: RowUnits) -> None:
         self.context = units.context
         self.state, self.shape = self.context.state, self.context.shape
-        self.clusters = units.context.clusters
+        self.clusters, self.loading = units.context.clusters, units.loading
         self.units = [ControlUnit(cluster, units) for cluster in self.clusters]
         # The cluster whose control unit acts now; the number of clusters if all have acted.
         self.acting = self.shape.clusters
@@ -89,6 +89,11 @@ class ClusterControls:
             before = units[0] if same and unit is not units[0] else None
             unit.open(packet, address, before)
 
+    def activate(self, packet: Packet, cycle: int) -> None:
+        """React to the command byte of an exe packet, which was on the bus in `cycle`."""
+        for cluster in packet["clusters"]:
+            self.units[cluster].activate(packet, cycle)
+
     def may_still_write(self, order: int, segment: Segment) -> bool:
         """Return whether a run of an earlier packet may still write bytes of `segment`.
 
@@ -118,6 +123,13 @@ class ClusterControls:
         """
         for cluster in packet["clusters"]:
             self.units[cluster].last_beat(packet, segment, cycle)
+
+    def fill_dense(self, packet: Packet, segment: int, data: bytes) -> None:
+        """Write activations or partial sums, whose last byte has arrived, to the PEs.
+
+        Raises `Fault`.
+        """
+        self.loading.fill_dense(packet, segment, data, self.targets(packet, segment))
 
     def targets(self, packet: Packet, segment: int) -> NDArray[np.int32]:
         """Return where the PEs put a dense segment: element addresses of shape (clusters, PEs).

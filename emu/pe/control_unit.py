@@ -284,11 +284,11 @@ class ControlUnit:
                     return True
                 if op["unit"] == other["unit"] == STORE and _overlap(run, other_run):
                     return True
-            if other_run is not run and self._conflict_ahead(op, run, other_run):
+            if other_run is not run and self.conflicts_ahead(op, run, other_run):
                 return True
         return False
 
-    def _conflict_ahead(self, op: Op, run: Run, other: Run) -> bool:
+    def conflicts_ahead(self, op: Op, run: Run, other: Run) -> bool:
         """Return whether the run `other` will later use something that `op` needs.
 
         `other` belongs to an earlier packet. Its later iterations and the buffers that it triggers

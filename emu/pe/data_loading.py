@@ -143,10 +143,7 @@ class DataLoading:
         slice fills.
         """
         kind = packet["segments"][segment]["type"]
-        dense_type = self.shape.value_type if kind == ACTIVATIONS_SEGMENT else self.shape.sum_type
-        little = np.dtype(dense_type).newbyteorder("<")
-        values = np.frombuffer(data, little).astype(dense_type)
-        values = values.reshape(self._count(packet, segment), -1)
+        values = self.dense_values(packet, segment, data)
         if self.context.provenance is not None:
             self.context.provenance.record_dense(packet, segment, values, starts)
         if kind == ACTIVATIONS_SEGMENT and (starts == starts[0, 0]).all():
@@ -157,7 +154,15 @@ class DataLoading:
             if kind == ACTIVATIONS_SEGMENT:
                 self._fill_activations(cluster, start, part)
             else:
-                self._fill_psums(cluster, start, part)
+                self.fill_psums(cluster, start, part)
+
+    def dense_values(self, packet: Packet, segment: int, data: bytes) -> NDArray[Any]:
+        """Return the elements of a segment of activations or partial sums, (slices, elements)."""
+        kind = packet["segments"][segment]["type"]
+        dense_type = self.shape.value_type if kind == ACTIVATIONS_SEGMENT else self.shape.sum_type
+        little = np.dtype(dense_type).newbyteorder("<")
+        values = np.frombuffer(data, little).astype(dense_type)
+        return values.reshape(self._count(packet, segment), -1)
 
     def _count(self, packet: Packet, segment: int) -> int:
         mode = packet["segments"][segment]["mode"]
@@ -326,11 +331,11 @@ class DataLoading:
 
     # Partial sums
 
-    def _fill_psums(self, cluster: int, start: NDArray[Any], values: NDArray[Any]) -> None:
+    def fill_psums(self, cluster: int, start: NDArray[Any], values: NDArray[Any]) -> None:
         """Write 1 to 4 partial sums to each PE's output queue, and add them to its accumulators.
 
         `values` has shape (PEs, sums); sum i is added to accumulator i. `start` (PEs,) is the first
-        place in the output queue.
+        place in the output queue. Raises `Fault` if a sum overflows.
         """
         elements = values.shape[1]
         places = start[:, None] + np.arange(elements)

@@ -66,8 +66,7 @@ class ExeDelivery(Delivery):
         self.controls.open(packet, address)
 
     def activate(self, packet: Packet, cycle: int) -> None:
-        for cluster in packet["clusters"]:
-            self.controls.units[cluster].activate(packet, cycle)
+        self.controls.activate(packet, cycle)
 
     def can_send(self, packet: Packet, number: int) -> bool:
         """Return whether all clusters can take the segment, and no run may still write to it."""
@@ -82,11 +81,11 @@ class ExeDelivery(Delivery):
         packet["chunks"].append(piece)
         if not last:
             return
-        data, loading = b"".join(packet["chunks"]), self.units.loading
+        data = b"".join(packet["chunks"])
         if packet["segments"][number]["type"] == WEIGHTS:
-            loading.fill_queues(packet, number, data)
+            self.units.loading.fill_queues(packet, number, data)
         else:
-            loading.fill_dense(packet, number, data, self.controls.targets(packet, number))
+            self.controls.fill_dense(packet, number, data)
         packet["chunks"] = []
         self.controls.last_beat(packet, number, cycle)
 

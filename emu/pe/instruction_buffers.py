@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from macaw.emu.pe.sequence import (
     LD_PSUMS,
@@ -67,6 +68,17 @@ class InstructionBuffer:
             ]
             for pair, steps in zip(initial, self.steps, strict=True)
         ]
+
+    def operand(
+        self, initial: Pairs, place: int, entry: int, iterations: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Return one operand of PE 0 in each of `iterations` (n,), as an array of shape (n,).
+
+        `entry` is 0 or 1, the number of the operand of the instruction at `place`.
+        """
+        inner_step, outer_step = self.steps[place][entry]
+        outer = iterations // self.header["inner"]
+        return initial[place][entry] + iterations * inner_step + outer * outer_step
 
     def ranges(self, initial: Pairs, pes: int) -> list[list[tuple[int, int]]]:
         """Return the least and the greatest value of each operand in all iterations and PEs.

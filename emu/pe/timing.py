@@ -60,7 +60,7 @@ def ld_end(last_beat: int, start: int) -> int:
     return max(last_beat + 1, start)
 
 
-def psums_end(start: int) -> int:
+def psums_end(start: Cycles) -> Cycles:
     """Return the end of a load of partial sums from the output queue: one element in each cycle."""
     return start + ACCUMULATORS - 1
 

@@ -65,6 +65,7 @@ def instruction(text: str) -> int:
     return codec.encode(row, values)
 
 
+Segment = tuple[str, str, bytes | range]
 # A step: instruction, operand, inner, outer. A stride: instruction, operand, PE, cluster.
 Steps = Sequence[tuple[int, int, int, int]]
 
@@ -173,20 +174,20 @@ class Unit:
     def exe(
         self,
         ib: int,
-        *segments: tuple[str, str, bytes],
+        *segments: Segment,
         out: dict[str, int] | None = None,
         shift: int = 0,
         last: int = 0,
         clusters: int | None = None,
     ) -> None:
-        """An exe; a segment is (type, mode, bytes)."""
+        """An exe; a segment is (type, mode, bytes); a range of offsets instead is there already."""
         command = codec.encode(CORE.by_mnemonic["exe"], {"ib": ib, "shift": shift, "last": last})
         self.packet(command, segments, clusters, out or {})
 
     def packet(
         self,
         command: int,
-        segments: Sequence[tuple[str, str, bytes]],
+        segments: Sequence[Segment],
         clusters: int | None = None,
         out: dict[str, int] | None = None,
     ) -> None:
@@ -197,7 +198,8 @@ class Unit:
         self.packets += codec.pack(PACKET, head)
         for kind, words, data in segments:
             mode, _, compress = words.partition(" ")
-            where = {"offset": self.put(data), "length": len(data), "compress": int(bool(compress))}
+            place = data if isinstance(data, range) else range(self.put(data), self.put(b"", 1))
+            where = {"offset": place.start, "length": len(place), "compress": int(bool(compress))}
             numbers = {"type": SEGMENT_TYPES.index(kind), "mode": MODES.index(mode)}
             self.packets += codec.pack(SEGMENT, numbers | where)
         if out is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from macaw.isa.pe import THEN
-from tests.emu.pe_builder import SUMS, Unit
+from tests.emu.pe_builder import SUMS, Segment, Unit
 
 RQ = 1
 BLOCKS = 16
-PRODUCT, FINAL, HOLD = 4, 3, 0
+PRODUCT, FINAL, HOLD, JOIN, ROW = 4, 3, 0, 1, 5
 
 
 @dataclass
@@ -27,17 +28,33 @@ class Loop:
     weights: NDArray[Any]  # (clusters, PEs, k)
     out: dict[str, int]
     at_once: int  # rows of an iteration
+    start: NDArray[Any]  # (clusters, PEs, m): what the sums begin with
+    joined: dict[str, int] | None = None  # where cluster 0 adds its first results to `added`
+    added: NDArray[Any] | None = None  # (PEs,)
 
     def expected(self) -> NDArray[Any]:
         """The results as they lie in memory: (clusters, PEs, rows of an iteration, iterations)."""
-        found = np.einsum("cmk,cpk->cpm", self.x, self.weights)
+        found = np.einsum("cmk,cpk->cpm", self.x, self.weights) + self.start
         return found.reshape(*found.shape[:2], -1, self.at_once).swapaxes(2, 3)
 
 
 class LoopMaker:
-    """Makes a random loop; `order` says when activations come: first, in turns, in two places."""
+    """Makes a random loop; `order` says when activations come: first, in turns, in two places.
 
-    def __init__(self, seed: int, order: str, balance: bool = False, **config: Any) -> None:
+    `sums` says what sums begin with: nothing, a bias (one segment for all iterations) or partial
+    sums of their own ("each"). With `join`, cluster 0 adds something to its first results.
+    """
+
+    def __init__(
+        self,
+        seed: int,
+        order: str,
+        balance: bool = False,
+        sums: str = "none",
+        join: bool = False,
+        **config: Any,
+    ) -> None:
+        self.sums, self.join = sums, join
         self.random, self.rng = random.Random(seed), np.random.default_rng(seed)
         pick = self.random.choice
         self.clusters, self.pes = pick([1, 2, 3, 4]), pick([1, 2, 5])
@@ -70,10 +87,13 @@ class LoopMaker:
         if 4 * self.at_once > most:
             self.at_once = 1
         self.iterations = pick([2, 3, 4, 6]) if self.at_once == 1 else 4  # a block of results
+        if self.at_once == 1 and order == "first" and self.blocks == 1:
+            self.iterations = pick([self.iterations, 9, 16])
         if order == "two places":
             self.iterations += self.iterations % 2
         self.m = self.iterations * self.at_once
         self.shared = pick([True, False]), pick([True, False])  # activations, weights
+        self.sums_first = pick([True, False])  # before activations and weights
 
     def sparse(self, *shape: int) -> NDArray[Any]:
         found = self.rng.integers(-9, 10, shape)
@@ -92,39 +112,77 @@ class LoopMaker:
         kind = SUMS[self.element].replace("float", "fp")
         out = unit.out(self.clusters * self.pes * self.m * 8, kind, count=self.m)
         pieces = [unit.dense(x[:, row], words) for row in range(self.m)]
+        start, segments = self._start_sums()
         if self.order == "first":
             padded = np.zeros((x_owners, self.m, blocks * 16), int)
             padded[..., : self.k] = x
-            unit.exe(PRODUCT, unit.dense(padded, words), queue, out=out, last=1)
+            data = [unit.dense(padded, words), queue]
+            data = [*segments[:1], *data] if self.sums_first else [*data, *segments[:1]]
+            unit.exe(PRODUCT, *data, *segments[1:], out=out, last=1)
         else:
             unit.exe(HOLD, pieces[0])
-            unit.exe(PRODUCT, queue, *pieces[1:], out=out, last=1)
+            turns = zip_longest(segments, pieces[1:])
+            data = [piece for turn in turns for piece in turn if piece is not None]
+            unit.exe(PRODUCT, queue, *data, out=out, last=1)
         x, weights = (
             np.broadcast_to(values, (self.clusters, *values.shape[1:])) for values in (x, weights)
         )
-        return Loop(unit, x, weights, out, self.at_once)
+        loop = Loop(unit, x, weights, out, self.at_once, start)
+        if self.join:
+            self._add_join(loop, kind)
+        return loop
+
+    def _start_sums(self) -> tuple[NDArray[Any], list[Segment]]:
+        """What the sums begin with, (clusters, PEs, m), and the segments that bring it."""
+        shape = self.clusters, self.pes, self.iterations, self.at_once
+        if self.sums == "none":
+            return np.zeros((*shape[:2], self.m), int), []
+        count = 1 if self.sums == "bias" else self.iterations
+        values = self.rng.integers(-999, 1000, (*shape[:2], count, self.at_once))
+        segments = [self.unit.psums(values[:, :, number]) for number in range(count)]
+        return np.broadcast_to(values, shape).reshape(*shape[:2], -1), segments
+
+    def _add_join(self, loop: Loop, kind: str) -> None:
+        """Packets for cluster 0, which begin while the loop is at work and wait for its results."""
+        unit, size = self.unit, np.dtype(SUMS[self.element]).itemsize
+        loop.added = self.rng.integers(-99, 100, self.pes)
+        first = range(loop.out["offset"], loop.out["offset"] + self.pes * size)
+        segments: list[Segment] = [unit.psums(loop.added), ("psums", "sliced", first)]
+        if self.random.random() < 0.5:
+            segments.reverse()
+        loop.joined = unit.out(self.pes * 8, kind, count=1)
+        unit.exe(JOIN, *segments, clusters=1)
+        unit.exe(ROW, out=loop.joined, last=1, clusters=1)
 
     def _configure(self) -> None:
         unit, size = self.unit, self.blocks * 16
+        if self.join:
+            unit.config_packet(JOIN, "ld psums base=0", inner=2)
+            unit.config_packet(ROW, "spu nonsf src=0 dst=0", "st base=0")
         rows = range(self.at_once)
         macs = [f"mac base={row * self.blocks} acc={row}{self.flag}" for row in rows]
         moves = [f"spu nonsf src={row} dst=0" for row in rows]
-        steps = []
+        psums = [] if self.sums == "none" else [f"ld psums base={BLOCKS - 1}"]
+        loads = ["ld activations base=0", "ld weights"]
         if self.order == "first":
-            lines = ["ld activations base=0", "ld weights", *macs, *moves]
+            lines = [*psums, *loads] if self.sums_first else [*loads, *psums]
             inner, outer = self.iterations, 1
-            steps += [(2 + row, 0, size * self.at_once, 0) for row in rows]
+            steps = [(len(lines) + row, 0, size * self.at_once, 0) for row in rows]
+            lines += [*macs, *moves]
         else:
             unit.config_packet(HOLD, "ld activations base=0")
-            lines = ["ld weights", *macs, f"ld activations base={self.blocks}", *moves]
+            lines = ["ld weights", *psums, *macs, f"ld activations base={self.blocks}", *moves]
             inner, outer = self.iterations, 1
             change = size, 0
             if self.order == "two places":
                 inner, outer, change = 2, self.iterations // 2, (size, -2 * size)
-            steps += [(1, 0, *change), (2, 0, change[0] * (1 if outer == 1 else -1), -change[1])]
+            at = 1 + len(psums)
+            steps = [
+                (at, 0, *change),
+                (at + 1, 0, change[0] * (1 if outer == 1 else -1), -change[1]),
+            ]
         first = len(lines) - self.at_once
         steps += [(first + row, 1, self.at_once, 0) for row in rows]
-        lines[first:] = [f"spu nonsf src={row} dst=0" for row in rows]
         header: dict[str, Any] = {
             "state": RQ,
             "pipeline": 4,
@@ -140,3 +198,4 @@ class LoopMaker:
 
 
 LOOP_ORDERS = st.sampled_from(["first", "turns", "two places"])
+START_SUMS = st.sampled_from(["none", "bias", "each"])

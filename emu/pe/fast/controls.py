@@ -9,13 +9,15 @@ from numpy.typing import NDArray
 
 from macaw.emu.faults import Fault
 from macaw.emu.pe.cluster_controls import ClusterControls
+from macaw.emu.pe.commands import command_of
 from macaw.emu.pe.control_unit import ControlUnit
-from macaw.emu.pe.fast.lockstep_detect import lockstep_group
+from macaw.emu.pe.fast.lockstep_detect import lockstep_group, needs_bus
 from macaw.emu.pe.fast.lockstep_group import BusCall, LockstepGroup
 from macaw.emu.pe.fast.lockstep_split import split
 from macaw.emu.pe.fast.mac_plan import Unplannable
 from macaw.emu.pe.fast.macs import PlannedMacs
 from macaw.emu.pe.row_units import RowUnits
+from macaw.emu.pe.sequence import PSUMS, slices_of
 from macaw.emu.pe.state import Packet, Segment
 from macaw.emu.waits import NEVER
 
@@ -96,28 +98,75 @@ class LockstepControls(ClusterControls):
 
         Split the group if the packet goes to its clusters and needs other buffers.
         """
-        if self.group is not None and not self.group.members.isdisjoint(packet["clusters"]):
+        if self._meets_group(packet):
+            assert self.group is not None  # it meets the packet
             if self.group.keeps_out(packet):
                 return False
-            self.split()
+            if command_of(packet).parses:
+                self.split()
         return super().accepts(packet)
+
+    def _meets_group(self, packet: Packet) -> bool:
+        """Return whether a packet goes to clusters that belong to the group."""
+        return self.group is not None and not self.group.members.isdisjoint(packet["clusters"])
+
+    def open(self, packet: Packet, address: int) -> None:
+        """Reserve the buffer of an exe packet in all clusters of the packet. Raises `Fault`.
+
+        A group continues if the new runs can only wait for the bus; else it is split.
+        """
+        super().open(packet, address)
+        if self._meets_group(packet):
+            runs = (self.clusters[cluster].run_for(packet) for cluster in packet["clusters"])
+            if not all(needs_bus(run) for run in runs):
+                self.split()
+
+    def activate(self, packet: Packet, cycle: int) -> None:
+        """React to the command byte of an exe packet, which was on the bus in `cycle`.
+
+        For clusters of a group the call is recorded; they get it when they leave the group.
+        """
+        group = self.group
+        if group is None or group.members.isdisjoint(packet["clusters"]):
+            super().activate(packet, cycle)
+            return
+        group.activations.append((packet, cycle))
+        for cluster in packet["clusters"]:
+            if cluster not in group.members:
+                self.units[cluster].activate(packet, cycle)
+
+        def activate(unit: ControlUnit) -> None:
+            if unit.cluster.number in packet["clusters"]:
+                unit.activate(packet, cycle)
+
+        self._record(group, activate)
 
     def may_still_write(self, order: int, segment: Segment) -> bool:
         """Return whether a run of an earlier packet may still write bytes of `segment`.
 
         Earlier packets are those with a lower number than `order`, the number of the segment's
-        packet. Split the group if `order` is not the number of its packet.
+        packet. Split the group if only its control units know the answer.
         """
         if self.group is not None:
             if order == self.group.order:
                 return False  # there are no others
-            self.split()
+            if not self.group.triggers:
+                self.split()
         return super().may_still_write(order, segment)
 
     def can_take(self, packet: Packet, segment: int) -> bool:
-        """Return whether all clusters of the packet on the bus can take one of its segments."""
-        if self.group is not None and self.group.takes(packet):
-            return self.group.opens(segment) <= self.acted
+        """Return whether all clusters of the packet on the bus can take one of its segments.
+
+        For another packet than its own, a group is split unless its runs keep what the segment
+        needs.
+        """
+        if self.group is not None:
+            if self.group.takes(packet):
+                return self.group.opens(segment) <= self.acted
+            if self._meets_group(packet):
+                if self.group.reserves(packet, segment):
+                    return False
+                self.split()
         return super().can_take(packet, segment)
 
     def begin_segment(self, packet: Packet) -> None:
@@ -151,6 +200,39 @@ class LockstepControls(ClusterControls):
             return
         self._record(group, lambda unit: unit.last_beat(packet, segment, cycle))
         self._extend(lambda: group.last_beat(segment, cycle))
+
+    def fill_dense(self, packet: Packet, segment: int, data: bytes) -> None:
+        """Write activations or partial sums, whose last byte has arrived, to the PEs.
+
+        Raises `Fault`. A group adds partial sums to its own accumulators, and the call is recorded
+        for a split.
+        """
+        group = self.group
+        if (
+            group is None
+            or not group.takes(packet)
+            or packet["segments"][segment]["type"] != PSUMS
+        ):
+            super().fill_dense(packet, segment, data)
+            return
+        values = self.loading.dense_values(packet, segment, data)
+        target = np.full(self.shape.pes, group.target(segment))
+        parts = [
+            values[slices_of(self.shape, cluster, packet, segment)] for cluster in group.clusters
+        ]
+
+
+        def fill(unit: ControlUnit) -> None:
+            cluster = unit.cluster.number
+            self.loading.fill_psums(cluster, target, parts[group.clusters.index(cluster)])
+
+        try:
+            group.load(segment, np.array(parts))
+        except Unplannable:
+            self.split()
+            super().fill_dense(packet, segment, data)
+        else:
+            self._record(group, fill)
 
     def _record(self, group: LockstepGroup, call: Callable[[ControlUnit], None]) -> None:
         group.bus_calls.append(BusCall(self.acted, True, call))

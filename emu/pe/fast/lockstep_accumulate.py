@@ -6,7 +6,7 @@ keeps the future state of all clusters, and writes it to the declared state when
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,12 @@ from macaw.emu.pe.context import RowContext
 from macaw.emu.pe.fast.mac_plan import Unplannable
 from macaw.emu.pe.fast.resident_weights import ResidentMacs, ResidentWeights
 from macaw.emu.pe.mac_outcome import MacOutcome
+from macaw.isa.pe import ACCUMULATORS
 
 Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class LockstepMac:
+class LockstepMac(NamedTuple):
     """One mac of all clusters: element `at` of `batch`, the macs that were computed together."""
 
     batch: ResidentMacs
@@ -45,7 +45,8 @@ class LockstepAccumulator:
         self.output = self.state.output[clusters]
         self.output_written = self.state.output_written[clusters]
         self.buffer = self.state.buffer[clusters]
-        self.moves = 0
+        self.output_writes = 0  # of each PE
+        self.output_reads = np.zeros((len(clusters), self.shape.pes), np.int64)
         self.macs: list[LockstepMac] = []
         self._total: MacOutcome | None = None
 
@@ -70,21 +71,61 @@ class LockstepAccumulator:
         self.buffer[...] = values
         self.output[..., target] = values
         values[...] = 0
+        self._mark_written(target, target + 1)
+
+    def load(self, target: int, sums: NDArray[Any]) -> None:
+        """Write partial sums to the output queues, from place `target` on, and accumulate them.
+
+        `sums` has shape (clusters, PEs, elements); element i is added to accumulator i. Raises
+        `Unplannable` if a sum leaves its range.
+        """
+        end = target + sums.shape[2]
+        self.output[..., target:end] = sums
+        self._mark_written(target, end)
+        for number in range(sums.shape[2]):
+            self._add(number, sums[..., number])
+
+    def load_from_queue(self, source: int) -> None:
+        """Accumulate up to four results from place `source` of the output queues on.
+
+        Places that were never written are left out. Raises `Unplannable` if a cluster has written
+        none of them, or if a sum leaves its range.
+        """
+        written = self.output_written[..., source : source + ACCUMULATORS]
+        if not written.any(axis=(1, 2)).all():
+            raise Unplannable
+        self.output_reads += written.sum(axis=2)
+        for number in np.flatnonzero(written.any(axis=(0, 1))).tolist():
+            values = self.output[..., source + number]
+            self._add(number, np.where(written[..., number], values, values.dtype.type(0)))
+
+    def _add(self, number: int, values: NDArray[Any]) -> None:
+        total, overflow = self.adder.total(self.accumulators[..., number], values)
+        if overflow is not None:
+            raise Unplannable
+        self.accumulators[..., number] = total
+
+    def _mark_written(self, start: int, end: int) -> None:
+        """Count and mark places `start` to `end` - 1 of the output queues as written.
+
+        The later places of the last one's block become "not written".
+        """
         size = self.shape.output_block
-        self.output_written[..., target] = True
-        self.output_written[..., target + 1 : -(-(target + 1) // size) * size] = False
-        self.moves += 1
+        self.output_written[..., start:end] = True
+        self.output_written[..., end : -(-end // size) * size] = False
+        self.output_writes += end - start
 
     # Into the declared state
 
     def write(self, place: int) -> None:
-        """Write the state of cluster `clusters[place]` after all macs and moves."""
+        """Write the state of cluster `clusters[place]` after all macs, moves and loads of sums."""
         state, c = self.state, self.clusters[place]
         state.accumulators[c] = self.accumulators[place]
         state.output[c] = self.output[place]
         state.output_written[c] = self.output_written[place]
         state.buffer[c] = self.buffer[place]
-        state.output_writes[c] += self.moves
+        state.output_writes[c] += self.output_writes
+        state.output_reads[c] += self.output_reads[place]
         if not self.macs:
             return
         if self._total is None:

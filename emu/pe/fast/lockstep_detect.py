@@ -12,8 +12,16 @@ from macaw.emu.pe.fast.lockstep_steps import STEPS
 from macaw.emu.pe.fast.mac_plan import Unplannable
 from macaw.emu.pe.row_trace import RowTrace
 from macaw.emu.pe.run_lifecycle import BUFFER_FIELDS
-from macaw.emu.pe.sequence import ACTIVATIONS_SEGMENT, MEMBERS, ROTATION, decoded, takes_weights
+from macaw.emu.pe.sequence import (
+    ACTIVATIONS_SEGMENT,
+    MEMBERS,
+    PSUMS,
+    ROTATION,
+    decoded,
+    takes_weights,
+)
 from macaw.emu.pe.state import BUSY, DONE, MAC, RUNNING, SFU, WAITING, Op, Run
+from macaw.emu.waits import NEVER
 
 _STATE = MEMBERS.index("state")
 _FEWEST = 2  # iterations for which a group saves time
@@ -22,7 +30,8 @@ _FEWEST = 2  # iterations for which a group saves time
 def lockstep_group(controls: ClusterControls, trace: RowTrace, now: int) -> LockstepGroup | None:
     """Return a group of all clusters with runs, or None if they cannot form one in cycle `now`.
 
-    They must be about to begin the first mac of a loop over resident weights. They must not differ
+    The group simulates the first run of each cluster; the other runs must wait for the bus. They
+    must be about to begin the first mac of a loop over resident weights. They must not differ
     in anything that the group computes once for all clusters.
     """
     context = controls.context
@@ -31,7 +40,9 @@ def lockstep_group(controls: ClusterControls, trace: RowTrace, now: int) -> Lock
     if not clusters or context.adder.floating:
         return None
     runs = state.runs[clusters[0]]
-    if len(runs) != 1 or not _starts_loop(context, clusters[0], runs[0], now):
+    if not _starts_loop(context, clusters[0], runs[0], now):
+        return None
+    if not all(needs_bus(run) for cluster in clusters for run in state.runs[cluster][1:]):
         return None
     if len(clusters) != runs[0]["sharers"] or not _are_equal(context, clusters, runs[0]["buffer"]):
         return None
@@ -67,7 +78,14 @@ def _starts_loop(context: RowContext, cluster: int, run: Run, now: int) -> bool:
         return False
     segments = [part for op in ops if not _ends(op, now) for part in op["segments"]]
     segments += range(run["taken"], len(run["segments"]))
-    return all(run["segments"][part]["type"] == ACTIVATIONS_SEGMENT for part in segments)
+    types = (run["segments"][part]["type"] for part in segments)
+    return all(kind in (ACTIVATIONS_SEGMENT, PSUMS) for kind in types)
+
+
+def needs_bus(run: Run) -> bool:
+    """Return whether a run can start no step before the bus begins its next segment."""
+    first = run["ops"][0]
+    return bool(first["segments"]) and first["first"] == NEVER
 
 
 def _ends(op: Op, now: int) -> bool:
@@ -91,11 +109,7 @@ def _are_equal(context: RowContext, clusters: list[int], buffer: int) -> bool:
     different blocks in each PE.)
     """
     state, lead = context.state, clusters[0]
-    for name in ("units", "due"):
-        values = getattr(state, name)
-        if any(values[cluster] != values[lead] for cluster in clusters):
-            return False
-    if any(len(state.runs[cluster]) != 1 for cluster in clusters):
+    if any(state.units[cluster] != state.units[lead] for cluster in clusters):
         return False
     first, *others = (_common(state.runs[cluster][0]) for cluster in clusters)
     if any(other != first for other in others):

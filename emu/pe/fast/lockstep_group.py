@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, reduce
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,8 @@ from macaw.emu import plain
 from macaw.emu.pe import timing
 from macaw.emu.pe.context import RowContext
 from macaw.emu.pe.control_unit import ControlUnit
-from macaw.emu.pe.fast.lockstep_accumulate import LockstepAccumulator, LockstepMac
+from macaw.emu.pe.fast.lockstep_accumulate import LockstepAccumulator
+from macaw.emu.pe.fast.lockstep_macs import LockstepMacs
 from macaw.emu.pe.fast.lockstep_steps import (
     STEPS,
     EndedStep,
@@ -36,15 +37,14 @@ from macaw.emu.pe.fast.lockstep_steps import (
 )
 from macaw.emu.pe.fast.mac_plan import Unplannable
 from macaw.emu.pe.fast.resident_balanced import BalancedResidentWeights
-from macaw.emu.pe.fast.resident_weights import ResidentMacs, ResidentWeights
+from macaw.emu.pe.fast.resident_weights import ResidentWeights
 from macaw.emu.pe.row_trace import RowTrace
-from macaw.emu.pe.sequence import block_mask, decoded
+from macaw.emu.pe.sequence import PSUMS, block_mask, decoded
 from macaw.emu.pe.state import BUSY, DONE, FREE, LOADER, MAC, NO_UNIT, WAITING, Op, Packet
 from macaw.emu.waits import NEVER
 from macaw.isa.pe import SHORT_PIPELINE
 
 Ints = NDArray[np.int64]
-_LOOKUPS = 1 << 20  # look-ups of the macs that are computed at once
 
 
 class BusCall(NamedTuple):
@@ -81,14 +81,13 @@ class LockstepGroup:
         self.due = [self.state.due[cluster] for cluster in clusters]
         entries = self.state.segment_entries[clusters, self.run["buffer"]]
         words = self.state.words[clusters[0], self.run["buffer"]].tolist()
-        macs = (decoded(words[op["place"]]) for op in self.run["ops"] if op["unit"] == MAC)
-        self.balances = any(mac.values["balance"] for mac in macs)  # all of them, or none
+        rows = (decoded(words[op["place"]]) for op in self.run["ops"] if op["unit"] == MAC)
+        self.balances = any(row.values["balance"] for row in rows)  # all of them, or none
         kind = BalancedResidentWeights if self.balances else ResidentWeights
-        self.weights = kind(context, clusters, entries)
-        self.sums = LockstepAccumulator(context, clusters, self.weights)
+        weights = kind(context, clusters, entries)
+        self.macs = LockstepMacs(context, clusters, weights)
+        self.sums = LockstepAccumulator(context, clusters, weights)
         self.issue = np.full(len(clusters), self.run["issue_at"][0])
-        self.since = self.state.doing_since[clusters]  # the PEs wait from these cycles on
-        self.waits = np.zeros_like(self.since)  # cycles in which they waited
         self.ends: dict[int, Ints] = {}  # by place of an instruction: the end of its last issue
         self.last_loopback: Ints | None = None
         self.run_end: Ints | None = None  # the first cycle after the run
@@ -96,11 +95,10 @@ class LockstepGroup:
         self.retired = 0  # instructions since the group formed
         self.before: list[LockstepStep] = []  # those of the iteration before
         self.steps: list[LockstepStep] = []
-        self.mac_times: list[tuple[Ints, Ints]] = []  # the first and the last cycle of each
-        self._next_macs: list[tuple[int, ResidentMacs, int]] = []  # base and number of macs to come
-        self._limits: dict[int, Ints] = {}
         self._opens: dict[int, int] = {}  # by segment, the known values of `opens`
         self.bus_calls: list[BusCall] = []  # what the bus called since the group formed
+        # Later packets whose command byte came since then, and the cycles in which it came.
+        self.activations: list[tuple[Packet, int]] = []
         self._take(self.run["ops"], np.full(len(clusters), now))
         self.extend()
         for cluster in clusters:
@@ -182,7 +180,14 @@ class LockstepGroup:
             bounds.append(np.full_like(self.issue, op["first"] + 1))
         elif op["unit"] != NO_UNIT:
             for other in self._earlier(step):
-                waits = follows(op, other.op) or self._shares(op, other.op)
+                shares = self._shares(op, other.op)
+                if shares is False and op["unit"] == LOADER and other.op["segments"]:
+                    # The loader is free after the last beat, one cycle before the ld ends.
+                    if other.op["last"] == NEVER:
+                        return False
+                    bounds.append(np.full_like(self.issue, other.op["last"] + 1))
+                    continue
+                waits = follows(op, other.op) or shares
                 if waits is not False:
                     if other.end is None:
                         return False
@@ -191,6 +196,11 @@ class LockstepGroup:
         self.issue = step.start + 1
         if op["name"] == "mac":
             self._mac(step)
+        elif op["name"] == "ld_queue":
+            if not self._bus_is_done():
+                raise Unplannable  # the bus may need the loader first
+            self.sums.load_from_queue(self._operands(op)[0])
+            self._end(step, timing.psums_end(step.start))
         elif op["name"] == "move":
             source, target = op["implied"] or self._operands(op)
             self.sums.move(source, target)
@@ -257,52 +267,48 @@ class LockstepGroup:
     def _mac(self, step: LockstepStep) -> None:
         op, start = step.op, step.start
         assert start is not None  # `_start` has set it
-        if not self._next_macs:
-            self._multiply(step)
-        base, batch, at = self._next_macs.pop(0)
-        assert base == op["base"]
-        self.sums.mac(LockstepMac(batch, at, base, op["sums"].bit_length() - 1, self._limit(base)))
-        end = start + batch.cycles[at] - 1
-        self.waits += start - self.since
-        self.since = end + 1
-        self.mac_times.append((start, end))
+        if not self.macs.computed:
+            self.macs.multiply(self._next_bases(step))
+        end = start + self.macs.cycles(1)[0] - 1
+        self.sums.mac(self.macs.take(op["base"], op["sums"].bit_length() - 1))
+        self.macs.record(start[None], end[None])
         self._end(step, end)
 
-    def _multiply(self, step: LockstepStep) -> None:
-        """Compute the next mac. If all activations have arrived, compute later macs with it."""
-        bases = [step.op["base"]]
-        run, later_steps = self.run, self.steps[self.steps.index(step) + 1 :]
-        if run["taken"] == len(run["segments"]) and all(x.op["last"] < NEVER for x in self._lds()):
-            bases += [other.op["base"] for other in later_steps if other.op["unit"] == MAC]
-            places = [x.op["place"] for x in self.steps if x.op["unit"] == MAC]
-            most = max(1, _LOOKUPS // max(self.weights.at.size, 1))
-            for iteration in range(run["iteration"] + 1, run["iterations"]):
-                if len(bases) + len(places) > most:
-                    break
-                operands = self.buffer.operands(run["initial"], iteration)
-                iteration_bases = [operands[place][0] for place in places]
-                if not all(0 <= base < self.shape.input_buffer for base in iteration_bases):
-                    break  # that iteration will fault
-                bases += iteration_bases
-        limits = np.array([self._limit(base) for base in bases])
-        batch = self.weights.multiply(bases, limits)
-        self._next_macs = [(base, batch, at) for at, base in enumerate(bases)]
+    def _next_bases(self, step: LockstepStep) -> list[int]:
+        """Return the base address of a mac, and those of later ones that can be computed with it.
+
+        There are later ones if all activations have arrived.
+        """
+        bases, run = [step.op["base"]], self.run
+        if not self._has_activations():
+            return bases
+        later = self.steps[self.steps.index(step) + 1 :]
+        bases += [other.op["base"] for other in later if other.op["unit"] == MAC]
+        places = [x.op["place"] for x in self.steps if x.op["unit"] == MAC]
+        count = max(self.macs.most - len(bases), 0) // len(places)
+        first = run["iteration"] + 1
+        iterations = np.arange(first, min(first + count, run["iterations"]))
+        found = [self.buffer.operand(run["initial"], place, 0, iterations) for place in places]
+        table = np.array(found).T
+        wrong = ((table < 0) | (table >= self.shape.input_buffer)).any(axis=1)
+        end = int(wrong.argmax()) if wrong.any() else len(table)  # that iteration will fault
+        return bases + table[:end].reshape(-1).tolist()
+
+    def _has_activations(self) -> bool:
+        """Return whether all activations of the exe are in the input buffers."""
+        segments = list(range(self.run["taken"], len(self.run["segments"])))
+        for step in self._lds():
+            segments += step.op["segments"] if step.op["last"] == NEVER else ()
+        return all(self.run["segments"][part]["type"] == PSUMS for part in segments)
+
+    def _bus_is_done(self) -> bool:
+        """Return whether the first beat of each segment of the exe has been on the bus."""
+        if self.run["taken"] < len(self.run["segments"]):
+            return False
+        return all(step.op["first"] < NEVER for step in self._lds())
 
     def _lds(self) -> list[LockstepStep]:
         return [step for step in self.steps if step.op["segments"]]
-
-    def _limit(self, base: int) -> Ints:
-        """Return, for each cluster, the element at which the loaded activations end.
-
-        All elements from `base` up to this end are loaded in all PEs.
-        """
-        if base not in self._limits:
-            block_loaded = self.state.block_loaded[self.clusters]
-            few = self.units[:1] if (block_loaded == block_loaded[0]).all() else self.units
-            bases = np.array([base] * self.shape.pes)
-            limits = [unit.cluster.activation_limits(bases)[0] for unit in few]
-            self._limits[base] = np.full(len(self.clusters), limits)
-        return self._limits[base]
 
     # The bus
 
@@ -313,6 +319,29 @@ class LockstepGroup:
     def keeps_out(self, packet: Packet) -> bool:
         """Return whether a packet needs a buffer that the group's runs use."""
         return packet["buffer"] in (self.run["buffer"], *self.run["chain"])
+
+    @property
+    def triggers(self) -> bool:
+        """Whether the group's runs trigger another buffer when they are over.
+
+        If so, they reserve what the chain may use for as long as the group exists
+        (`Run.ahead`), and the declared state has it.
+        """
+        return bool(self.run["chain"])
+
+    def reserves(self, packet: Packet, segment: int) -> bool:
+        """Return whether a run of the group keeps a segment of another packet from the bus.
+
+        It does if it may still use what the ld of the segment needs, in any cluster.
+        """
+        if not self.triggers:
+            return False
+        for unit in self.units:
+            if unit.cluster.number in self.members.intersection(packet["clusters"]):
+                run, op = unit.cluster.taker(packet, segment)
+                if unit.conflicts_ahead(op, run, unit.cluster.runs[0]):
+                    return True
+        return False
 
     def opens(self, segment: int) -> int:
         """Return the first cycle in which all clusters can take a segment.
@@ -355,6 +384,13 @@ class LockstepGroup:
     def _operands(self, op: Op) -> list[int]:
         return self.buffer.operands(self.run["initial"], op["iteration"])[op["place"]]
 
+    def load(self, segment: int, sums: NDArray[Any]) -> None:
+        """Accumulate a segment of partial sums, whose last beat was on the bus.
+
+        `sums` has shape (clusters, PEs, elements). Raises `Unplannable` if a sum leaves its range.
+        """
+        self.sums.load(self.target(segment), sums)
+
     def first_beat(self, segment: int, cycle: int) -> None:
         """React to the first beat of a segment, on the bus in `cycle`. Raises as `extend` does."""
         op = self.taker(segment).op
@@ -369,7 +405,6 @@ class LockstepGroup:
         step = self.taker(segment)
         op = step.op
         op["received"] += 1
-        self._limits = {}
         if op["received"] == len(op["segments"]):
             op["last"] = cycle
             if step.start is not None:
@@ -405,7 +440,7 @@ class LockstepGroup:
             else:
                 self._first = min(self._first, over)
         number = self.run["number"]
-        if self.context.core.tracing and self.mac_times and self.context.core.trace.records(number):
+        if self.context.core.tracing and self.macs.times and self.context.core.trace.records(number):
             begin, until, uses = (times[:, leaving] for times in self._uses)
             self.trace.end_macs(number, begin, until, uses)
 
@@ -415,8 +450,8 @@ class LockstepGroup:
 
         Each of the three arrays has shape (macs, clusters).
         """
-        begin = np.array([start for start, _ in self.mac_times])
-        until = np.array([end for _, end in self.mac_times]) + 1
+        begin = np.array([start for start, _ in self.macs.times])
+        until = np.array([end for _, end in self.macs.times]) + 1
         return begin, until, self.sums.products()
 
     def _leave(self, place: int) -> None:
@@ -434,8 +469,11 @@ class LockstepGroup:
             state.registers[c, run["buffer"], places] = initial
             run["unwritten"] = []
         self.sums.write(place)
-        state.cycles_queue[c] += self.waits[place]
-        state.doing[c], state.doing_since[c] = BUSY, self.since[place]
+        for packet, cycle in self.activations:
+            if c in packet["clusters"]:
+                unit.activate(packet, cycle)
+        state.cycles_queue[c] += self.macs.waits[place]
+        state.doing[c], state.doing_since[c] = BUSY, self.macs.since[place]
         self.context.core.retired += self.retired
         unit.lifecycle.loop_back(run)
         state.units[c] = [FREE] * len(state.units[c])

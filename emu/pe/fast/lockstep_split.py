@@ -23,7 +23,7 @@ def split(group: LockstepGroup, now: dict[int, int], computed: int) -> list[tupl
         place = group.clusters.index(cluster)
         number = _replay(group, place, now[cluster], computed)
         if group.state.computing[cluster]:
-            multiplying.append((cluster, int(group.mac_times[number][0][place])))
+            multiplying.append((cluster, int(group.macs.times[number][0][place])))
     return multiplying
 
 
@@ -37,7 +37,7 @@ def _replay(group: LockstepGroup, place: int, now: int, computed: int) -> int:
     macs, calls = 0, list(group.bus_calls)
 
     def end() -> int:
-        return int(group.mac_times[macs][1][place]) if state.computing[c] else NEVER
+        return int(group.macs.times[macs][1][place]) if state.computing[c] else NEVER
 
     while True:
         acts = state.due[c] if state.due[c] < now else NEVER

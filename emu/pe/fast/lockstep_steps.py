@@ -12,7 +12,7 @@ from macaw.emu.pe.control_unit import AFTER
 from macaw.emu.pe.state import DONE, Op
 
 Ints = NDArray[np.int64]
-STEPS = {"ld", "skip", "mac", "move"}  # that a group can execute
+STEPS = {"ld", "ld_queue", "skip", "mac", "move"}  # that a group can execute
 
 
 @dataclass(eq=False)

@@ -1,0 +1,85 @@
+"""Computes the macs of a lockstep group (`lockstep_group`) in their order, several at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.emu.pe.context import RowContext
+from macaw.emu.pe.fast.lockstep_accumulate import LockstepMac
+from macaw.emu.pe.fast.resident_weights import ResidentMacs, ResidentWeights
+from macaw.isa.pe import BLOCKS
+
+Ints = NDArray[np.int64]
+_LOOKUPS = 1 << 20  # look-ups of the macs that are computed at once
+
+
+class LockstepMacs:
+    """The macs of `clusters` over their resident weights, and the cycles in which they execute.
+
+    `times` has the first and the last cycle of each mac so far, as arrays (clusters,). `waits`
+    (clusters,) counts the cycles in which the PEs waited for a mac; `since` (clusters,) is the
+    first cycle that is not counted.
+    """
+
+    def __init__(self, context: RowContext, clusters: list[int], weights: ResidentWeights) -> None:
+        self.state, self.shape = context.state, context.shape
+        self.clusters, self.weights = clusters, weights
+        self.times: list[tuple[Ints, Ints]] = []
+        self.since = self.state.doing_since[clusters]
+        self.waits = np.zeros_like(self.since)
+        self._batch: ResidentMacs | None = None
+        self._bases: Sequence[int] = ()
+        self._limits: Ints = np.zeros((0, 0), np.int64)
+        self._at = 0  # the number of macs of the batch that are used
+
+    @property
+    def most(self) -> int:
+        """The number of macs that are computed at once at most."""
+        return max(1, _LOOKUPS // max(self.weights.at.size, 1))
+
+    @property
+    def computed(self) -> int:
+        """The number of macs that are computed but not taken yet."""
+        return len(self._bases) - self._at
+
+    def multiply(self, bases: Sequence[int]) -> None:
+        """Compute the next macs, whose base addresses are `bases`. Raises `Unplannable`."""
+        limits = self._find_limits(np.array(bases))
+        self._batch = self.weights.multiply(bases, limits)
+        self._bases, self._limits, self._at = bases, limits, 0
+
+    def cycles(self, count: int) -> Ints:
+        """Return the cycles of the next `count` macs, of shape (macs, clusters)."""
+        assert self._batch is not None  # they are computed
+        return self._batch.cycles[self._at : self._at + count]
+
+    def take(self, base: int, accumulator: int) -> LockstepMac:
+        """Return the next mac, which has the base address `base`."""
+        at, self._at = self._at, self._at + 1
+        assert self._batch is not None
+        assert self._bases[at] == base  # macs are taken in the order of `multiply`
+        return LockstepMac(self._batch, at, base, accumulator, self._limits[at])
+
+    def record(self, start: Ints, end: Ints) -> None:
+        """Record the first and last cycles of macs, two arrays of shape (macs, clusters)."""
+        free = np.concatenate([self.since[None], end[:-1] + 1])
+        self.waits += (start - free).sum(axis=0)
+        self.since = end[-1] + 1
+        self.times += zip(start, end, strict=True)
+
+    def _find_limits(self, bases: Ints) -> Ints:
+        """Return the element at which the loaded activations end, of shape (bases, clusters).
+
+        All elements from a base up to this end are loaded in all PEs. All PEs of a cluster have
+        loaded the same blocks.
+        """
+        size = self.shape.input_block
+        loaded = self.state.block_loaded[self.clusters, 0]
+        ends = np.full((len(self.clusters), BLOCKS + 1), BLOCKS * size)
+        ends[:, :-1] = np.where(loaded < size, np.arange(BLOCKS) * size + loaded, BLOCKS * size)
+        ends = np.minimum.accumulate(ends[:, ::-1], axis=1)[:, ::-1]
+        limits: Ints = np.maximum(ends[:, bases // size].T, bases[:, None])
+        return limits
