@@ -52,6 +52,10 @@ class RowTrace:
         numbers, self.ended_exes = self.ended_exes, []
         for number in numbers:
             self.core.trace.end(now * self.divider, number)
+        self.forget(oldest)
+
+    def forget(self, oldest: int) -> None:
+        """Drop work before cycle `oldest`, the first cycle of the macs not reported yet."""
         self.core.trace.forget(oldest)
 
     def mark(self, packet: Packet, begins: bool, cycle: int) -> None:

@@ -89,6 +89,8 @@ class LoopMaker:
         self.iterations = pick([2, 3, 4, 6]) if self.at_once == 1 else 4  # a block of results
         if self.at_once == 1 and order == "first" and self.blocks == 1:
             self.iterations = pick([self.iterations, 9, 16])
+        elif self.at_once == 2 and self.blocks == 1:
+            self.iterations = pick([4, 8])
         if order == "two places":
             self.iterations += self.iterations % 2
         self.m = self.iterations * self.at_once
@@ -116,14 +118,14 @@ class LoopMaker:
         if self.order == "first":
             padded = np.zeros((x_owners, self.m, blocks * 16), int)
             padded[..., : self.k] = x
-            data = [unit.dense(padded, words), queue]
+            data: list[Segment] = [unit.dense(padded, words), queue]
             data = [*segments[:1], *data] if self.sums_first else [*data, *segments[:1]]
             unit.exe(PRODUCT, *data, *segments[1:], out=out, last=1)
         else:
             unit.exe(HOLD, pieces[0])
             turns = zip_longest(segments, pieces[1:])
-            data = [piece for turn in turns for piece in turn if piece is not None]
-            unit.exe(PRODUCT, queue, *data, out=out, last=1)
+            data = [queue] + [piece for turn in turns for piece in turn if piece is not None]
+            unit.exe(PRODUCT, *data, out=out, last=1)
         x, weights = (
             np.broadcast_to(values, (self.clusters, *values.shape[1:])) for values in (x, weights)
         )
@@ -139,7 +141,7 @@ class LoopMaker:
             return np.zeros((*shape[:2], self.m), int), []
         count = 1 if self.sums == "bias" else self.iterations
         values = self.rng.integers(-999, 1000, (*shape[:2], count, self.at_once))
-        segments = [self.unit.psums(values[:, :, number]) for number in range(count)]
+        segments: list[Segment] = [self.unit.psums(values[:, :, number]) for number in range(count)]
         return np.broadcast_to(values, shape).reshape(*shape[:2], -1), segments
 
     def _add_join(self, loop: Loop, kind: str) -> None:
@@ -191,7 +193,9 @@ class LoopMaker:
             "then": THEN + FINAL,
         }
         if self.at_once > 1:  # each accumulator has a block of the queue for itself
-            lines[first:] = [f"spu nonsf src={row} dst={row}" for row in rows]
+            lines[first:] = [
+                f"spu nonsf src={row} dst={row * self.iterations // 4}" for row in rows
+            ]
             steps[-self.at_once :] = [(first + row, 1, 1, 0) for row in rows]
         unit.config_packet(PRODUCT, *lines, steps=steps, **header)
         unit.config_packet(FINAL, "st base=0")

@@ -148,7 +148,7 @@ def test_every_cycle(order: str, balance: bool, sums: str) -> None:
 @given(SEEDS, LOOP_ORDERS, st.booleans(), START_SUMS, st.booleans())
 def test_a_fault_in_the_middle(seed: int, order: str, balance: bool, sums: str, join: bool) -> None:
     """An index past what is loaded, or a sum past its range: the same fault in the same cycle."""
-    config = {"pe.overflow": "fault", "pe.element": "int8"}
+    config: dict[str, Any] = {"pe.overflow": "fault", "pe.element": "int8"}
     made = LoopMaker(seed, order, balance, sums, join, **config)
     unit = made.unit
     loop = made.loop()
@@ -160,7 +160,8 @@ def test_a_fault_in_the_middle(seed: int, order: str, balance: bool, sums: str, 
 
 def test_floating_sums_form_no_group() -> None:
     """Their order counts."""
-    unit = LoopMaker(1, "first", balance=False, **{"pe.element": "fp16"}).loop().unit
+    config: dict[str, Any] = {"pe.element": "fp16"}
+    unit = LoopMaker(1, "first", **config).loop().unit
     pair = machines_of_engines(unit)
     agree_at_end(pair, [machine.device.run() for machine in pair])
     assert isinstance(pair[0].row, FastRow)
@@ -188,3 +189,22 @@ def test_sums_that_may_leave_their_range_form_no_group() -> None:
     agree_at_end(pair, stops)
     assert stops[0].fault is not None
     assert stops[0].fault.kind == "accumulator overflow"
+
+
+@pytest.mark.parametrize("overflow", ["fault", "saturate", "wrap"])
+def test_partial_sums_that_leave_their_range(overflow: str) -> None:
+    """The accumulator keeps its sum from iteration to iteration, and the third segment is too much."""
+    unit = Unit({"pe.overflow": overflow})
+    lines = "ld activations base=0", "ld weights", "ld psums base=2", "mac base=0 acc=0"
+    unit.config_packet(PRODUCT, *lines, state=RQ, inner=4, pipeline=4)
+    sums = np.full(8, 900_000_000)
+    x, weights = np.full(9, 7), np.full((8, 9), 1)
+    data = unit.dense(x), unit.weights(weights), *(unit.psums(sums) for _ in range(4))
+    unit.exe(PRODUCT, *data)
+    fast, _ = pair = machines_of_engines(unit)
+    stops = [machine.device.run() for machine in pair]
+    agree_at_end(pair, stops)
+    assert (stops[0].fault is not None) == (overflow == "fault")
+    assert isinstance(fast.row, FastRow)
+    assert fast.row.controls.groups == 1
+    assert fast.row.controls.splits == (overflow != "wrap")  # else all sums are right modulo 2^32

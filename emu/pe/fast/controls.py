@@ -50,6 +50,7 @@ class LockstepControls(ClusterControls):
             self.group.leave(now)
             acted = True
             if not self.group.members:
+                self._forget_work(self.group)
                 self.group = None
         elif min(due) <= now and not core.listeners and core.device.focus is not core:
             self.group = lockstep_group(self, self.trace, now)
@@ -71,7 +72,16 @@ class LockstepControls(ClusterControls):
         Without such a mac the result is `now`.
         """
         oldest = super().oldest_mac(now)
-        return oldest if self.group is None else min(oldest, self.group.began)
+        if self.group is None:
+            return oldest
+        self.group.exes_ended = now, oldest
+        return min(oldest, self.group.began)
+
+    def _forget_work(self, group: LockstepGroup) -> None:
+        """Let the trace forget what it had to keep for the macs of a group, which are reported."""
+        if group.exes_ended is not None:
+            now, oldest = group.exes_ended
+            self.trace.forget(min(oldest, group.macs.oldest(now)))
 
     def split(self, now: int = NEVER) -> None:
         """Split the group at the start of cycle `now`.
@@ -90,6 +100,7 @@ class LockstepControls(ClusterControls):
             computed = self.macs.computed
         for cluster, start in split(group, at, computed):
             self.macs.plans.add([cluster], group.balances, start)
+        self._forget_work(group)
 
     # The bus's calls
 
@@ -208,11 +219,7 @@ class LockstepControls(ClusterControls):
         for a split.
         """
         group = self.group
-        if (
-            group is None
-            or not group.takes(packet)
-            or packet["segments"][segment]["type"] != PSUMS
-        ):
+        if group is None or not group.takes(packet) or packet["segments"][segment]["type"] != PSUMS:
             super().fill_dense(packet, segment, data)
             return
         values = self.loading.dense_values(packet, segment, data)
@@ -220,7 +227,6 @@ class LockstepControls(ClusterControls):
         parts = [
             values[slices_of(self.shape, cluster, packet, segment)] for cluster in group.clusters
         ]
-
 
         def fill(unit: ControlUnit) -> None:
             cluster = unit.cluster.number

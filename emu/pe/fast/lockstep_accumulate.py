@@ -6,6 +6,8 @@ keeps the future state of all clusters, and writes it to the declared state when
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +30,25 @@ class LockstepMac(NamedTuple):
     base: int
     accumulator: int
     limit: Ints  # (clusters,): where its activations end
+
+
+@dataclass(frozen=True)
+class SumsStep:
+    """A step of every iteration of a loop: a mac, a load from the output queues, or a move."""
+
+    name: str  # mac, load or move
+    accumulator: int = 0  # of a mac or a move
+    source: int = 0  # of a load: the first place
+    targets: Sequence[int] = ()  # of a move: the place in each iteration
+
+
+@dataclass(frozen=True)
+class RepeatedSums:
+    """The steps of `count` iterations of a loop, and their macs one after the other."""
+
+    count: int
+    steps: Sequence[SumsStep]
+    macs: Sequence[LockstepMac]
 
 
 class LockstepAccumulator:
@@ -53,12 +74,9 @@ class LockstepAccumulator:
     def mac(self, mac: LockstepMac) -> None:
         """Add the sums of the next mac. Raises `Unplannable` if they might leave their range."""
         old = self.accumulators[..., mac.accumulator]
-        if self.adder.overflow != "wrap":
-            greatest = max(abs(int(old.max())), abs(int(old.min())))
-            end = int(np.iinfo(self.adder.dtype).max)
-            # The limit of `BalancedPlan`, which takes over if the group splits during the mac.
-            if greatest + self.most > (end // 2 - 1 if mac.batch.balances else end):
-                raise Unplannable
+        greatest = self._greatest(old) + self.most
+        if self.adder.overflow != "wrap" and greatest > self._end(mac.batch.balances):
+            raise Unplannable
         old += mac.batch.sums[mac.at]
         self.macs.append(mac)
 
@@ -91,13 +109,11 @@ class LockstepAccumulator:
         Places that were never written are left out. Raises `Unplannable` if a cluster has written
         none of them, or if a sum leaves its range.
         """
+        added = self._places(source)
         written = self.output_written[..., source : source + ACCUMULATORS]
-        if not written.any(axis=(1, 2)).all():
-            raise Unplannable
         self.output_reads += written.sum(axis=2)
-        for number in np.flatnonzero(written.any(axis=(0, 1))).tolist():
-            values = self.output[..., source + number]
-            self._add(number, np.where(written[..., number], values, values.dtype.type(0)))
+        for number, values in added.items():
+            self._add(number, values)
 
     def _add(self, number: int, values: NDArray[Any]) -> None:
         total, overflow = self.adder.total(self.accumulators[..., number], values)
@@ -115,6 +131,106 @@ class LockstepAccumulator:
         self.output_written[..., end : -(-end // size) * size] = False
         self.output_writes += end - start
 
+    # Iterations
+
+    def repeat(self, loop: RepeatedSums) -> None:
+        """Execute the steps of all iterations of a loop.
+
+        Loads read no places to which the loop moves sums. Raises `Unplannable` if a sum might
+        leave its range.
+        """
+        if self._repeat_at_once(loop):
+            self.macs += loop.macs
+            return
+        macs = iter(loop.macs)
+        for number in range(loop.count):
+            for step in loop.steps:
+                if step.name == "mac":
+                    self.mac(next(macs))
+                elif step.name == "load":
+                    self.load_from_queue(step.source)
+                else:
+                    self.move(step.accumulator, step.targets[number])
+
+    def _repeat_at_once(self, loop: RepeatedSums) -> bool:
+        """Execute a loop that moves each accumulator out once in each iteration, if it is one.
+
+        Return False without an effect if it is another loop, or if a sum might leave its range.
+        """
+        macs = [step.accumulator for step in loop.steps if step.name == "mac"]
+        batch, first = loop.macs[0].batch, loop.macs[0].at
+        sums = batch.sums[first : first + len(loop.macs)]
+        sums = sums.reshape(loop.count, len(macs), *sums.shape[1:])
+        loads = [self._places(step.source) for step in loop.steps if step.name == "load"]
+        totals, open_sums = dict[int, NDArray[Any]](), set[int]()
+        greatest = self._greatest(self.accumulators)
+        place, load = 0, 0
+        for step in loop.steps:
+            if step.name == "mac":
+                added = {step.accumulator: sums[:, place]}
+                place += 1
+                greatest += self.most
+            elif step.name == "load":
+                added = {number: values[None] for number, values in loads[load].items()}
+                greatest += max(map(self._greatest, added.values()), default=0)
+                load += 1
+            else:
+                if step.accumulator in totals and step.accumulator not in open_sums:
+                    return False  # it is moved out twice
+                open_sums.discard(step.accumulator)
+                totals.setdefault(step.accumulator, np.zeros_like(sums[:, 0]))
+                continue
+            for number, values in added.items():
+                if number in totals and number not in open_sums:
+                    return False  # it was moved out before
+                totals[number] = totals.get(number, 0) + values
+                open_sums.add(number)
+        if open_sums or (self.adder.overflow != "wrap" and greatest > self._end(batch.balances)):
+            return False
+        for number, total in totals.items():
+            totals[number] = np.broadcast_to(total, (loop.count, *total.shape[1:])).copy()
+            totals[number][0] += self.accumulators[..., number]
+            self.accumulators[..., number] = 0
+        for step in loop.steps:
+            if step.name == "load":
+                written = self.output_written[..., step.source : step.source + ACCUMULATORS]
+                self.output_reads += loop.count * written.sum(axis=2)
+        for step in loop.steps:
+            if step.name == "move":
+                values = totals[step.accumulator]
+                self.output[..., step.targets] = np.moveaxis(values, 0, -1)
+                self.buffer[...] = values[-1]
+        for number in range(loop.count):
+            for step in loop.steps:
+                if step.name == "move":
+                    self._mark_written(step.targets[number], step.targets[number] + 1)
+        return True
+
+    def _places(self, source: int) -> dict[int, NDArray[Any]]:
+        """Return what a load from the output queues adds, by accumulator, in shape (clusters, PEs).
+
+        Raises `Unplannable` if a cluster has written none of the places.
+        """
+        written = self.output_written[..., source : source + ACCUMULATORS]
+        if not written.any(axis=(1, 2)).all():
+            raise Unplannable
+        numbers: list[int] = np.flatnonzero(written.any(axis=(0, 1))).tolist()
+        values = self.output[..., source : source + ACCUMULATORS]
+        values = np.where(written, values, values.dtype.type(0))
+        return {number: values[..., number] for number in numbers}
+
+    def _greatest(self, values: NDArray[Any]) -> int:
+        return max(abs(int(values.max())), abs(int(values.min())))
+
+    def _end(self, balances: bool) -> int:
+        """Return the greatest sum that a mac may reach in a group.
+
+        That of balanced macs is the limit of `BalancedPlan`, which takes over if the group splits
+        during the mac.
+        """
+        end = int(np.iinfo(self.adder.dtype).max)
+        return end // 2 - 1 if balances else end
+
     # Into the declared state
 
     def write(self, place: int) -> None:
@@ -131,7 +247,7 @@ class LockstepAccumulator:
         if self._total is None:
             self._total = self._all_macs()
         self._start(place, self.macs[-1])
-        self._end(place, self.macs[-1], self._total.part(place))
+        self._finish(place, self.macs[-1], self._total.part(place))
 
     def apply(self, place: int, number: int) -> None:
         """Write the state of cluster `clusters[place]` after mac `number`.
@@ -141,14 +257,14 @@ class LockstepAccumulator:
         mac = self.macs[number]
         accumulator = self.state.accumulators[self.clusters[place], :, mac.accumulator]
         accumulator += mac.batch.sums[mac.at, place]
-        self._end(place, mac, mac.batch.outcome.part((mac.at, place)))
+        self._finish(place, mac, mac.batch.outcome.part((mac.at, place)))
 
     def _start(self, place: int, mac: LockstepMac) -> None:
         c, pes = self.clusters[place], self.shape.pes
         base, total = np.full(pes, mac.base), np.full(pes, mac.accumulator)
         self.arrays.start_mac(c, base, total, mac.limit[place], mac.batch.balances)
 
-    def _end(self, place: int, mac: LockstepMac, outcome: MacOutcome) -> None:
+    def _finish(self, place: int, mac: LockstepMac, outcome: MacOutcome) -> None:
         state, c = self.state, self.clusters[place]
         outcome.add_to(self.arrays.clusters[c])
         state.mac_left[c] = 0

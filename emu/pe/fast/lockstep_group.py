@@ -26,12 +26,15 @@ from macaw.emu.pe import timing
 from macaw.emu.pe.context import RowContext
 from macaw.emu.pe.control_unit import ControlUnit
 from macaw.emu.pe.fast.lockstep_accumulate import LockstepAccumulator
+from macaw.emu.pe.fast.lockstep_loops import Pattern, repeated_sums, repeats
 from macaw.emu.pe.fast.lockstep_macs import LockstepMacs
 from macaw.emu.pe.fast.lockstep_steps import (
     STEPS,
     EndedStep,
     LockstepStep,
+    StepConflicts,
     cycle_after,
+    ended_steps,
     follows,
     op_of,
 )
@@ -39,12 +42,13 @@ from macaw.emu.pe.fast.mac_plan import Unplannable
 from macaw.emu.pe.fast.resident_balanced import BalancedResidentWeights
 from macaw.emu.pe.fast.resident_weights import ResidentWeights
 from macaw.emu.pe.row_trace import RowTrace
-from macaw.emu.pe.sequence import PSUMS, block_mask, decoded
+from macaw.emu.pe.sequence import PSUMS, decoded
 from macaw.emu.pe.state import BUSY, DONE, FREE, LOADER, MAC, NO_UNIT, WAITING, Op, Packet
 from macaw.emu.waits import NEVER
 from macaw.isa.pe import SHORT_PIPELINE
 
 Ints = NDArray[np.int64]
+_FEWEST = 2  # iterations for which it saves time to compute them at once
 
 
 class BusCall(NamedTuple):
@@ -75,8 +79,8 @@ class LockstepGroup:
         self.run = plain.copy(lead.cluster.runs[0])
         self.order: int = self.run["order"]
         self.lifecycle, self.buffer = lead.lifecycle, lead.cluster.buffer(self.run["buffer"])
-        # The greatest index among the weights of each cluster.
-        self.reaches = [unit.cluster.runs[0]["reach"] for unit in units]
+        reaches = [unit.cluster.runs[0]["reach"] for unit in units]
+        self.conflicts = StepConflicts(self.shape, reaches)
         self.long_pipeline = self.buffer.header["pipeline"] != SHORT_PIPELINE
         self.due = [self.state.due[cluster] for cluster in clusters]
         entries = self.state.segment_entries[clusters, self.run["buffer"]]
@@ -96,6 +100,8 @@ class LockstepGroup:
         self.before: list[LockstepStep] = []  # those of the iteration before
         self.steps: list[LockstepStep] = []
         self._opens: dict[int, int] = {}  # by segment, the known values of `opens`
+        # The last cycle in which other exes ended, and when the oldest other mac of then began.
+        self.exes_ended: tuple[int, int] | None = None
         self.bus_calls: list[BusCall] = []  # what the bus called since the group formed
         # Later packets whose command byte came since then, and the cycles in which it came.
         self.activations: list[tuple[Packet, int]] = []
@@ -120,37 +126,6 @@ class LockstepGroup:
             if op["end"] < NEVER:
                 self._end(step, np.full(len(self.clusters), op["end"]))
             self.retired -= op["state"] == DONE and step.explicit
-
-    def _reads(self, op: Op) -> list[int]:
-        """Return, for each cluster, the mask of the input blocks that a step reads.
-
-        The blocks of a mac follow from its base and the greatest index of the cluster's weights.
-        """
-        if op["unit"] != MAC:
-            return [op["reads"]] * len(self.reaches)
-        base, size, last = op["base"], self.shape.input_block, self.shape.input_buffer
-        masks = {
-            reach: block_mask(base, min(base + reach + 1, last), size)
-            for reach in set(self.reaches)
-        }
-        return [masks[reach] for reach in self.reaches]
-
-    def _shares(self, op: Op, other: Op) -> NDArray[np.bool_] | bool:
-        """Return whether two steps conflict, by the rules of `ControlUnit`.
-
-        The result is one bool for all clusters, or an array of shape (clusters,).
-        """
-        writes, other_writes = op["writes"], other["writes"]
-        if op["sums"] & other["sums"] or op["blocks"] & other["blocks"] or writes & other_writes:
-            return True
-        if not writes and not other_writes:
-            return False
-        reads = zip(self._reads(op), self._reads(other), strict=True)
-        among = {pair: bool(pair[0] & other_writes or writes & pair[1]) for pair in set(reads)}
-        if len(set(among.values())) == 1:
-            return next(iter(among.values()))
-        reads = zip(self._reads(op), self._reads(other), strict=True)
-        return np.array([among[pair] for pair in reads])
 
     # Times
 
@@ -180,7 +155,7 @@ class LockstepGroup:
             bounds.append(np.full_like(self.issue, op["first"] + 1))
         elif op["unit"] != NO_UNIT:
             for other in self._earlier(step):
-                shares = self._shares(op, other.op)
+                shares = self.conflicts.shares(op, other.op)
                 if shares is False and op["unit"] == LOADER and other.op["segments"]:
                     # The loader is free after the last beat, one cycle before the ld ends.
                     if other.op["last"] == NEVER:
@@ -246,11 +221,44 @@ class LockstepGroup:
             return True
         run["held"] = True
         run["iteration"] += 1
+        known = self._skip_iterations(known)
         run["ops"] = []
         self.lifecycle.expand(run)
         self.before = self.steps
         self._take(run["ops"], known)
         return True
+
+    def _skip_iterations(self, known: Ints) -> Ints:
+        """Compute many of the next iterations at once if possible.
+
+        `known` (clusters,) is the first cycle of the next iteration; the result is that of the
+        first iteration that is not computed. The last two iterations of a run are never skipped,
+        because some of their steps remain when the run is over.
+        """
+        run, steps = self.run, self.steps
+        macs = [number for number, step in enumerate(steps) if step.op["unit"] == MAC]
+        first, count = run["iteration"], self.macs.computed // len(macs)
+        iterations = np.arange(first, min(first + count, run["iterations"] - 2))
+        if (
+            len(iterations) < _FEWEST
+            or run["taken"] < len(run["segments"])
+            or not repeats(self.shape, steps, self.buffer, run["initial"], iterations)
+        ):
+            return known
+        cycles = self.macs.cycles(len(iterations) * len(macs))
+        cycles = cycles.reshape(len(iterations), len(macs), -1)
+        times = Pattern(steps, self.long_pipeline).times(known, self.issue, self.ends, cycles)
+        self.sums.repeat(repeated_sums(steps, self.buffer, run["initial"], iterations, self.macs))
+        start, end = (part[:, macs].reshape(-1, len(known)) for part in (times.start, times.end))
+        self.macs.record(start, end)
+        self.issue = times.start[-1, -1] + 1
+        for number, step in enumerate(steps):
+            if step.explicit:
+                self.ends[step.op["place"]] = times.end[-1, number]
+                self.retired += len(iterations)
+        run["iteration"] += len(iterations)
+        self.steps = []  # none of them remains
+        return times.known
 
     def _finish(self, last_loopback: Ints) -> None:
         """Compute the end of the run: every step has ended and every operand has been
@@ -364,7 +372,7 @@ class LockstepGroup:
                 if other.start is None:
                     return NEVER
                 bounds.append(other.start)
-            waits = self._shares(op, other.op)
+            waits = self.conflicts.shares(op, other.op)
             if waits is not False:
                 if other.end is None:
                     return NEVER
@@ -439,20 +447,15 @@ class LockstepGroup:
                 leaving.append(place)
             else:
                 self._first = min(self._first, over)
-        number = self.run["number"]
-        if self.context.core.tracing and self.macs.times and self.context.core.trace.records(number):
-            begin, until, uses = (times[:, leaving] for times in self._uses)
-            self.trace.end_macs(number, begin, until, uses)
+        number, core = self.run["number"], self.context.core
+        if core.tracing and self.macs.times and core.trace.records(number):
+            begin, until = (times[:, leaving] for times in self.macs.spans)
+            self.trace.end_macs(number, begin, until, self._products[:, leaving])
 
     @cached_property
-    def _uses(self) -> tuple[Ints, Ints, Ints]:
-        """The first cycle, the cycle after the last one, and the number of products of each mac.
-
-        Each of the three arrays has shape (macs, clusters).
-        """
-        begin = np.array([start for start, _ in self.macs.times])
-        until = np.array([end for _, end in self.macs.times]) + 1
-        return begin, until, self.sums.products()
+    def _products(self) -> Ints:
+        """The number of products of each mac, of shape (macs, clusters)."""
+        return self.sums.products()
 
     def _leave(self, place: int) -> None:
         state, c, unit = self.state, self.clusters[place], self.units[place]
@@ -482,17 +485,5 @@ class LockstepGroup:
 
     @cached_property
     def _ended_steps(self) -> list[EndedStep]:
-        """The steps that the run of a cluster contains when it is over.
-
-        Steps of the iteration before the last one remain in a cluster if they ended after the last
-        loopback.
-        """
-        last = self.steps[0].known
-        steps = []
-        for step in self.before + self.steps:
-            assert step.start is not None
-            assert step.end is not None
-            remains = step.end >= last if step in self.before else np.ones_like(last, np.bool_)
-            times = step.start.tolist(), step.end.tolist()
-            steps.append(EndedStep(step.op, *times, self._reads(step.op), remains.tolist()))
-        return steps
+        """The steps that the run of a cluster contains when it is over."""
+        return ended_steps(self.before, self.steps, self.conflicts)

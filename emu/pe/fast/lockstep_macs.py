@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,6 +70,20 @@ class LockstepMacs:
         self.waits += (start - free).sum(axis=0)
         self.since = end[-1] + 1
         self.times += zip(start, end, strict=True)
+
+    @cached_property
+    def spans(self) -> tuple[Ints, Ints]:
+        """The first cycle of each mac and the cycle after its last one, (macs, clusters) each.
+
+        All macs must be recorded.
+        """
+        begin, end = (np.array(times) for times in zip(*self.times, strict=True))
+        return begin, end + 1
+
+    def oldest(self, now: int) -> int:
+        """Return the first cycle of the macs at work in cycle `now`, or `now` if there are none."""
+        starts = [start[(start <= now) & (end >= now)] for start, end in self.times]
+        return int(min((part.min() for part in starts if part.size), default=now))
 
     def _find_limits(self, bases: Ints) -> Ints:
         """Return the element at which the loaded activations end, of shape (bases, clusters).

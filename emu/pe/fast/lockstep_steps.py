@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -9,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from macaw.emu.pe.control_unit import AFTER
-from macaw.emu.pe.state import DONE, Op
+from macaw.emu.pe.sequence import block_mask
+from macaw.emu.pe.state import DONE, MAC, Op, Shape
 
 Ints = NDArray[np.int64]
 STEPS = {"ld", "ld_queue", "skip", "mac", "move"}  # that a group can execute
@@ -47,6 +49,47 @@ class EndedStep(NamedTuple):
     remains: list[bool]
 
 
+class StepConflicts:
+    """Finds the conflicts between steps of a group, by the rules of `ControlUnit`.
+
+    `reaches` has the greatest index among the weights of each cluster.
+    """
+
+    def __init__(self, shape: Shape, reaches: list[int]) -> None:
+        self.shape, self.reaches = shape, reaches
+
+    def reads(self, op: Op) -> list[int]:
+        """Return, for each cluster, the mask of the input blocks that a step reads.
+
+        The blocks of a mac follow from its base and the greatest index of the cluster's weights.
+        """
+        if op["unit"] != MAC:
+            return [op["reads"]] * len(self.reaches)
+        base, size, last = op["base"], self.shape.input_block, self.shape.input_buffer
+        masks = {
+            reach: block_mask(base, min(base + reach + 1, last), size)
+            for reach in set(self.reaches)
+        }
+        return [masks[reach] for reach in self.reaches]
+
+    def shares(self, op: Op, other: Op) -> NDArray[np.bool_] | bool:
+        """Return whether two steps conflict, by the rules of `ControlUnit`.
+
+        The result is one bool for all clusters, or an array of shape (clusters,).
+        """
+        writes, other_writes = op["writes"], other["writes"]
+        if op["sums"] & other["sums"] or op["blocks"] & other["blocks"] or writes & other_writes:
+            return True
+        if not writes and not other_writes:
+            return False
+        reads = zip(self.reads(op), self.reads(other), strict=True)
+        among = {pair: bool(pair[0] & other_writes or writes & pair[1]) for pair in set(reads)}
+        if len(set(among.values())) == 1:
+            return next(iter(among.values()))
+        reads = zip(self.reads(op), self.reads(other), strict=True)
+        return np.array([among[pair] for pair in reads])
+
+
 def cycle_after(end: Ints, waits: NDArray[np.bool_] | bool) -> Ints:
     """Return the cycle after `end` for the clusters in `waits`, and 0 for the others."""
     return end + 1 if waits is True else np.where(waits, end + 1, 0)
@@ -58,6 +101,25 @@ def follows(op: Op, other: Op) -> bool:
     It must if `other` uses the same unit, or the unit that `AFTER` names for it.
     """
     return other["unit"] in (op["unit"], AFTER.get(op["unit"]))
+
+
+def ended_steps(
+    before: Sequence[LockstepStep], steps: Sequence[LockstepStep], conflicts: StepConflicts
+) -> list[EndedStep]:
+    """Return the steps that a run contains when it is over, from those of its last two iterations.
+
+    `steps` are those of the last iteration. The steps `before` remain in a cluster if they ended
+    after the last loopback.
+    """
+    last = steps[0].known
+    ended = []
+    for step in [*before, *steps]:
+        assert step.start is not None
+        assert step.end is not None
+        remains = step.end >= last if step in before else np.ones_like(last, np.bool_)
+        start, end, reads = step.start.tolist(), step.end.tolist(), conflicts.reads(step.op)
+        ended.append(EndedStep(step.op, start, end, reads, remains.tolist()))
+    return ended
 
 
 def op_of(step: EndedStep, place: int) -> Op:
