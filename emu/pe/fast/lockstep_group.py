@@ -237,6 +237,8 @@ class LockstepGroup:
         """
         run, steps = self.run, self.steps
         macs = [number for number, step in enumerate(steps) if step.op["unit"] == MAC]
+        if not macs:
+            return known
         first, count = run["iteration"], self.macs.computed // len(macs)
         iterations = np.arange(first, min(first + count, run["iterations"] - 2))
         if (
