@@ -270,13 +270,13 @@ class ExpressionContext:
         datum = self.state.symbols.datum(symbol)
         if not isinstance(node, Indexed):
             return symbol, datum, 0, self._size(symbol, datum, name)
-        if datum is None or datum.what not in ("array", "tensor", "sparse"):
+        if datum is None or datum.what not in ("array", "tensor", "sparse", "dense"):
             raise Mistake(
                 f"'{name.text}' has no elements to choose from",
                 node,
-                "a tensor, .npy or .sparse has",
+                "a tensor, .npy, .sparse or .dense has",
             )
-        if datum.what == "sparse":
+        if datum.rounds:
             return symbol, datum, *self._round(name, datum, node)
         return symbol, datum, *self._elements(name, datum, node)
 

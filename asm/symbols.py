@@ -24,7 +24,7 @@ class Datum:
     length) in bytes of each round, and `records`, the number of matrix rows in each round.
     """
 
-    what: str  # "array", "tensor", "sparse", "sequence", "list"
+    what: str  # "array", "tensor", "sparse", "dense", "sequence", "list"
     size: int  # bytes
     dtype: str = ""
     shape: tuple[int, ...] = ()

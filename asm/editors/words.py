@@ -15,7 +15,7 @@ from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.model import Core
 
 CORE = ".core"  # the directive that says whose mnemonics follow
-_PLACES = ("all", "compress")  # words of packets that no kind knows
+_PLACES = ("all",)  # words of packets that no kind knows
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """The data loading unit 502: writes the segments of an exe to queues, buffers and accumulators.
 
-Weights come as index + value, one record (count, entries) for each slice. Activations are dense;
-this unit makes their bitmask (seed 000 ¶90-91). A segment is written to the PEs when its last byte
-has arrived.
+Weights come as index + value, one record (count, entries) for each slice, or dense; then this unit
+numbers them. Activations are dense; this unit makes their bitmask (seed 000 ¶90-91). A segment is
+written to the PEs when its last byte has arrived.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from macaw.emu.pe.output_queues import OutputQueues
 from macaw.emu.pe.sequence import (
     ACTIVATIONS_SEGMENT,
     BY_CLUSTER,
+    COMPRESS,
+    DENSE,
     MEMBERS,
     SLICED,
     WEIGHTS,
@@ -68,11 +70,11 @@ class DataLoading:
     ) -> NDArray[np.int64]:
         """Return how many entries a segment of weights brings to each PE, of shape (PEs,)."""
         described, known = packet["segments"][segment], packet["entries"]
-        if self._sliding(cluster, run):
+        if self._sliding(cluster, run) or described["form"] == DENSE:
             size = np.dtype(self.shape.value_type).itemsize
             elements = described["length"] // size // self._count(packet, segment)
             return np.full(self.shape.pes, elements)
-        if segment not in known and described["compress"]:
+        if segment not in known and described["form"] == COMPRESS:
             known[segment] = self._compressed(packet, segment)[0].tolist()
         if segment not in known:
             data = self.context.memory.peek(described["offset"], described["length"])
@@ -80,7 +82,7 @@ class DataLoading:
         return np.array(known[segment])[slices_of(self.shape, cluster, packet, segment)]
 
     def packed_bytes(self, packet: Packet, segment: int) -> int:
-        """Return how many bytes a segment with `compress` has as records of index + value.
+        """Return how many bytes a segment of the form `compress` has as records of index + value.
 
         The number is computed from the present contents of the unit.
         """
@@ -191,9 +193,14 @@ class DataLoading:
 
     def _sparse_entries(self, data: bytes, packet: Packet, segment: int) -> Entries:
         """Return the first entry of each slice, its number of entries, and all entries."""
-        if packet["segments"][segment]["compress"]:
+        form = packet["segments"][segment]["form"]
+        if form == COMPRESS:
             counts, entries = self._compressed(packet, segment, data)
             return np.cumsum(counts) - counts, counts, entries
+        if form == DENSE:
+            starts, counts, entries = self._dense_entries(data, packet, segment)
+            entries["index"] = np.arange(entries.size) % max(int(counts[0]), 1)
+            return starts, counts, entries
         records = self._records(data, packet, segment)
         counts = np.array([count for _, count in records], np.int64)
         size = self.entry.itemsize

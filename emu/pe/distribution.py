@@ -12,6 +12,7 @@ from macaw.emu.pe.commands import command_of
 from macaw.emu.pe.delivery import DELIVERIES
 from macaw.emu.pe.packet_reader import PacketReader
 from macaw.emu.pe.row_units import RowUnits
+from macaw.emu.pe.sequence import COMPRESS
 from macaw.emu.pe.state import Beat, Packet
 from macaw.isa.pe import COMMAND_BYTES, END_OF_LIST
 
@@ -128,7 +129,7 @@ class Distribution:
         of the longer form.
         """
         segment, packed = packet["segments"][number], packet["packed"]
-        if not segment["compress"]:
+        if segment["form"] != COMPRESS:
             return segment["length"]
         if number not in packed:
             packed[number] = self.units.loading.packed_bytes(packet, number)

@@ -17,12 +17,14 @@ from macaw.emu.pe.instruction_buffers import InstructionBuffer, widened
 from macaw.emu.pe.sequence import (
     ACTIVATION,
     ACTIVATIONS_SEGMENT,
+    COMPRESS,
     LD_ACTIVATIONS,
     LD_BOTH,
     LD_PSUMS,
     LD_WEIGHTS,
     NONSF,
     PSUMS,
+    RECORDS,
     REDUCE,
     UNIT_OF,
     WEIGHTS,
@@ -225,19 +227,19 @@ class Expansion:
     def _check_dense(self, place: int) -> None:
         """Raise `Fault` if the next segment has dense weights that do not suit the sequence.
 
-        Weights are dense if the sequence slides a window, or if the distribution unit compresses
-        them.
+        Weights are dense if the sequence slides a window, if the distribution unit compresses them,
+        or if the loading unit numbers them.
         """
         sliding = STATES[self.header["state"]] == "sw"
-        compress = self.segments[self.next_segment]["compress"]
-        if sliding and compress:
+        form = self.segments[self.next_segment]["form"]
+        if sliding and form == COMPRESS:
             message = (
                 f"segment {self.next_segment}: a sliding window takes dense data, not compressed"
             )
             raise self._fault(place, "segment mismatch", message)
-        if sliding or compress:
+        if sliding or form != RECORDS:
             elements = self._elements(place, self.shape.value_type)
-            if compress and elements > INDEX_END:
+            if form != RECORDS and elements > INDEX_END:
                 message = f"{elements} elements a slice, an index has 16 bits"
                 message = f"segment {self.next_segment}: {message}"
                 raise self._fault(place, "index out of range", message)

@@ -10,6 +10,7 @@ from macaw.isa.codec import DecodeError, StructureError, decode, unpack
 from macaw.isa.pe import (
     COMMAND_BITS,
     CORE,
+    FORMS,
     OUT,
     PACKET,
     PACKET_ALIGN,
@@ -94,9 +95,9 @@ class PacketReader:
                 {"segment": number, "offset": members["offset"], "length": members["length"]},
                 address=where,
             )
-        if members["compress"] and members["type"] != WEIGHTS:
-            message = f"segment {number}: compress makes weights, it holds"
-            message = f"{message} {SEGMENT_TYPES[members['type']]}"
+        if members["form"] and members["type"] != WEIGHTS:
+            held = SEGMENT_TYPES[members["type"]]
+            message = f"segment {number}: {FORMS[members['form']]} is for weights, it holds {held}"
             raise Fault("malformed packet", message, {"segment": number}, address=where)
         if not members["length"]:
             message = f"segment {number} has no bytes"
@@ -104,7 +105,7 @@ class PacketReader:
         return Segment(
             type=members["type"],
             mode=members["mode"],
-            compress=bool(members["compress"]),
+            form=members["form"],
             offset=members["offset"],
             length=members["length"],
         )

@@ -23,6 +23,8 @@ from macaw.emu.pe.provenance_records import ProvenanceRecords, TakenSegment
 from macaw.emu.pe.sequence import ACTIVATION as SPU_ACTIVATION
 from macaw.emu.pe.sequence import (
     ACTIVATIONS_SEGMENT,
+    COMPRESS,
+    DENSE,
     MEMBERS,
     REDUCE,
     REQUANTISE,
@@ -90,9 +92,10 @@ class RowProvenance(ProvenanceRecords):
         """
         entry = entry_type(self.shape.value_type)
         size = entry["value"].itemsize
-        if sliding:
+        form = packet["segments"][segment]["form"]
+        if sliding or form == DENSE:
             offsets = np.arange(len(data) // size) * size
-        elif packet["segments"][segment]["compress"]:
+        elif form == COMPRESS:
             offsets = np.flatnonzero(np.frombuffer(data, entry["value"])) * size
         else:
             step = entry.itemsize

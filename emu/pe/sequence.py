@@ -19,6 +19,7 @@ from macaw.isa.codec import Decoded, decode
 from macaw.isa.pe import (
     CORE,
     DESTINATIONS,
+    FORMS,
     FUNCTIONS,
     INSTRUCTION_BITS,
     MODES,
@@ -34,6 +35,7 @@ NONSF, ACTIVATION, REDUCE, REQUANTISE = range(len(FUNCTIONS))
 # What becomes of the weights at a loopback.
 FIFO, ROTATION, WINDOW = range(len(STATES))
 BROADCAST, SLICED, BY_CLUSTER, BY_PE = range(len(MODES))
+RECORDS, COMPRESS, DENSE = range(len(FORMS))
 
 
 # The unit that does each row of macaw.isa.pe.INSTRUCTIONS.

@@ -121,7 +121,7 @@ class Segment(TypedDict):
 
     type: int  # place in macaw.isa.pe.SEGMENT_TYPES
     mode: int  # place in macaw.isa.pe.MODES
-    compress: bool  # it is dense; the distribution unit makes index + value
+    form: int  # of weights: place in macaw.isa.pe.FORMS
     offset: int  # bytes, in the unit's half
     length: int  # bytes
 

@@ -182,8 +182,8 @@ def packet(draw: st.DrawFn, sequences: tuple[str, ...], data: tuple[str, ...]) -
         what = draw(st.sampled_from(["weights", "activations", "psums"]))
         low, size = draw(st.tuples(st.integers(0, 2000), st.integers(0, 2000)))
         mode = draw(st.sampled_from(pe.MODES))
-        compress = draw(st.sampled_from(["", " compress"])) if what == "weights" else ""
-        segments.append(f"{what} unit[{low}:{low + size}] {mode}{compress}")
+        form = draw(st.sampled_from(["", " compress", " dense"])) if what == "weights" else ""
+        segments.append(f"{what} unit[{low}:{low + size}] {mode}{form}")
     text += f", data=({', '.join(segments)})" if segments else ""
     if draw(st.booleans()):
         text += (

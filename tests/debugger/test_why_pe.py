@@ -78,14 +78,18 @@ MAC = """
           mac   base=0, acc=0"""
 
 
-def test_compressed_weights_lead_to_the_dense_ones():
-    """Of what the distribution unit compresses, each weight to its byte among the zeros."""
-    run = run_of(source(MAC + "\n          spu nonsf, src=0, dst=0\n          st base=0"))
+@pytest.mark.parametrize("form", ["compress", "dense"])
+def test_weights_lead_to_the_dense_ones(form):
+    """Of what the distribution unit compresses, or the loading unit numbers: each weight to its
+    byte among the zeros."""
+    text = source(MAC + "\n          spu nonsf, src=0, dst=0\n          st base=0")
+    run = run_of(text.replace("compress", form))
     for place in range(8):
         ends: list[tuple[str, float]] = []
         cause = only(run.why(f"y[{place}]"))
         assert computed(cause, ends) == cause.value == SUMS[place]
-        pairs = [(place * 12 + k, W[place, k], X[k]) for k in range(12) if W[place, k] and X[k]]
+        used = [k for k in range(12) if X[k] and (W[place, k] or form == "dense")]
+        pairs = [(place * 12 + k, W[place, k], X[k]) for k in used]
         named = [(k, int(w)) for k, w, _ in pairs]
         found = [(name, value) for name, value in ends if "<w" in name]
         assert [

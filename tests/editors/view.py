@@ -37,7 +37,7 @@ from macaw.isa import codec, config, registry
 from macaw.isa import kinds as isa_kinds
 from macaw.isa.kinds import Kind, Letters
 from macaw.isa.model import Core
-from macaw.isa.pe import ELEMENT_TYPES, MODES, SEGMENT_TYPES
+from macaw.isa.pe import ELEMENT_TYPES, FORMS, MODES, SEGMENT_TYPES
 
 ROOT = Path(__file__).parents[2]
 IN_FILES = (isa_kinds.Register, isa_kinds.Named)  # kinds whose words are registers
@@ -183,7 +183,7 @@ def _named(node: Node, kinds: list[Kind] | None) -> Iterator[tuple[int, int, str
         yield from _plain(node)
         return
     yield node.name.start, node.name.end, "named"
-    words = {*MODES, *SEGMENT_TYPES, "all", "compress", *(x.name for x in ELEMENT_TYPES)}
+    words = {*MODES, *SEGMENT_TYPES, *FORMS, "all", *(x.name for x in ELEMENT_TYPES)}
     for inner in _leaves(node.value):
         if isinstance(inner, Named):
             yield from _named(inner, kinds)

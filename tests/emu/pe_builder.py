@@ -21,6 +21,7 @@ from macaw.isa.pe import (
     DESTINATIONS,
     ELEMENTS,
     END_OF_LIST,
+    FORMS,
     FUNCTIONS,
     MODES,
     OUT,
@@ -197,9 +198,10 @@ class Unit:
         head = {"command": command, "segments": len(segments), "clusters": clusters}
         self.packets += codec.pack(PACKET, head)
         for kind, words, data in segments:
-            mode, _, compress = words.partition(" ")
+            mode, _, form = words.partition(" ")
             place = data if isinstance(data, range) else range(self.put(data), self.put(b"", 1))
-            where = {"offset": place.start, "length": len(place), "compress": int(bool(compress))}
+            where = {"offset": place.start, "length": len(place)}
+            where["form"] = FORMS.index(form or "records")
             numbers = {"type": SEGMENT_TYPES.index(kind), "mode": MODES.index(mode)}
             self.packets += codec.pack(SEGMENT, numbers | where)
         if out is not None:
@@ -213,6 +215,11 @@ class Unit:
         """A segment of dense weights that the distribution unit compresses."""
         data = np.asarray(matrix).astype(NAMES[self.element]).tobytes()
         return "weights", f"{mode} compress", data
+
+    def numbered(self, matrix: NDArray[Any], mode: str = "sliced") -> tuple[str, str, bytes]:
+        """A segment of dense weights that the loading unit numbers."""
+        data = np.asarray(matrix).astype(NAMES[self.element]).tobytes()
+        return "weights", f"{mode} dense", data
 
     def dense(self, values: ArrayLike, mode: str = "broadcast") -> tuple[str, str, bytes]:
         """A segment of activations."""

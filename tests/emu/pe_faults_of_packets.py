@@ -127,7 +127,7 @@ def results_past_the_half() -> Unit:
     return unit
 
 
-@case("malformed packet", SECOND, "segment 0: compress makes weights, it holds activations")
+@case("malformed packet", SECOND, "segment 0: compress is for weights, it holds activations")
 def compressed_activations() -> Unit:
     unit = layer()
     unit.exe(0, unit.dense([1]))

@@ -24,6 +24,7 @@ class Layer:
     parts: int  # exes that the inputs are split over
     balance: bool
     seed: int
+    is_dense: bool = False  # the loading unit numbers the weights
 
     @property
     def pes(self) -> int:
@@ -55,6 +56,7 @@ def random_layers(draw: st.DrawFn) -> Layer:
         parts=draw(st.integers(1, 3)),
         balance=config["pe.design"] == "5b" and draw(st.booleans()),
         seed=draw(st.integers(0, 2**32 - 1)),
+        is_dense=draw(st.booleans()),
     )
 
 
@@ -103,6 +105,7 @@ def build_layer(layer: Layer) -> BuiltLayer:
         built.x.append(x)
         segments = [unit.dense(column) for column in x]
         last = int(part == layer.parts - 1)
-        unit.exe((7, 3)[part % 2], *segments, unit.weights(weights), out=out, last=last)
+        segments.append((unit.numbered if layer.is_dense else unit.weights)(weights))
+        unit.exe((7, 3)[part % 2], *segments, out=out, last=last)
     built.machine = unit.machine()
     return built

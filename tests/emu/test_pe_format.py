@@ -32,8 +32,8 @@ def test_other_kinds_of_records(kind):
     [
         ("type", 6, "type: no choice has the number 6"),
         ("type", 255, "type: no choice has the number 255"),
-        ("compress", 2, "compress: 2 is out of range, 0 to 1"),
-        ("compress", 3, "compress: 3 is out of range, 0 to 1"),
+        ("form", 3, "form: no choice has the number 3"),
+        ("form", 4, "form: no choice has the number 4"),
         ("reserved", 1, "reserved must be zero"),
     ],
 )

@@ -38,8 +38,7 @@ def expected(layer: Layer, built: BuiltLayer) -> tuple[NDArray[Any], list[dict[s
                 continue
             lanes = []
             for pe in range(layer.pes):
-                indices = np.flatnonzero(weights[pe])
-                lane = witness.Lane(deque((int(i), weights[pe, i]) for i in indices))
+                lane = witness.Lane(entries(layer, weights[pe]))
                 if config["pe.design"] == "5a":
                     products = witness.mac_direct(lane, x[column])
                 else:
@@ -58,6 +57,12 @@ def expected(layer: Layer, built: BuiltLayer) -> tuple[NDArray[Any], list[dict[s
                     found = witness.classes(lane, length)
                     add_counts(count, lane, found | {"given": 0, "taken": 0, "handing": 0})
     return totals, counts
+
+
+def entries(layer: Layer, row: NDArray[Any]) -> deque[tuple[int, Any]]:
+    """What the weight queue of a PE holds: all weights if they came dense, else without zeros."""
+    indices = range(row.size) if layer.is_dense else np.flatnonzero(row).tolist()
+    return deque((i, row[i]) for i in indices)
 
 
 def add_counts(count: dict[str, int], lane: witness.Lane, found: dict[str, int]) -> None:
@@ -81,10 +86,7 @@ def balanced(
     element, overflow = str(config["pe.element"]), str(config["pe.overflow"])
     places = config["pe.load_queue_1"], config["pe.load_queue_2"]
     for first in range(0, layer.pes, pes):
-        lanes = [
-            witness.Lane(deque((int(i), row[i]) for i in np.flatnonzero(row)))
-            for row in weights[first : first + pes]
-        ]
+        lanes = [witness.Lane(entries(layer, row)) for row in weights[first : first + pes]]
         threshold = config["pe.balance_threshold"]
         products, found = witness.mac_balanced(lanes, [list(x)] * pes, places, threshold)
         length = max(1, len(lanes[0].took)) + any(found.given)

@@ -294,7 +294,7 @@ def test_pack_and_unpack():
     data = pack(pe.SEGMENT, {"type": 1, "offset": 0x1234, "length": 64})
     assert data == bytes.fromhex("01000000 34120000 40000000")
     assert unpack(pe.SEGMENT, b"xx" + data, 2) == {
-        "type": 1, "mode": 0, "compress": 0, "reserved": 0, "offset": 0x1234, "length": 64,
+        "type": 1, "mode": 0, "form": 0, "reserved": 0, "offset": 0x1234, "length": 64,
     }  # fmt: skip
 
 
@@ -313,7 +313,10 @@ def test_defaults_of_a_structure():
             "segment: type: no choice has the number 6; one of weights, activations, psums, sequence,"
             " scales, table",
         ),
-        ({"compress": 2}, "segment: compress: 2 is out of range, 0 to 1"),
+        (
+            {"form": 3},
+            "segment: form: no choice has the number 3; one of records, compress, dense",
+        ),
         ({"length": -1}, "segment: argument out of range"),
         ({"length": 1 << 32}, "segment: argument out of range"),
     ],

@@ -16,6 +16,7 @@ from macaw.isa.lazy_dataclass import dataclass
 from macaw.isa.pe import (
     ACCUMULATORS,
     CONFIG_DATA,
+    FORMS,
     MODES,
     OPERAND_DTYPES,
     PAYLOADS,
@@ -26,9 +27,8 @@ from macaw.isa.pe import (
     TABLE_ENTRIES,
 )
 
-_COMPRESS = "compress"
 # The words of the segments of a packet, by its mnemonic: types, then others.
-_WORDS = {"config": (CONFIG_DATA, ()), "exe": (PAYLOADS["exe"].types, (_COMPRESS,))}
+_WORDS = {"config": (CONFIG_DATA, ()), "exe": (PAYLOADS["exe"].types, FORMS)}
 _PLURAL = {"scales": "scales are", "table": "the entries of a table are"}
 _EXAMPLES = {
     "config": "data=(scales s, table t)",
@@ -45,13 +45,13 @@ def symbol_of(part: Node) -> Name:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A segment as the source writes it. An empty `type` or `mode` is derived from the symbol."""
+    """A segment as the source writes it. An empty word is derived from the symbol."""
 
     node: Node
     part: Name | Indexed
     type: str
     mode: str
-    compress: bool
+    form: str
 
     @property
     def name(self) -> Name:
@@ -74,7 +74,8 @@ def _segment(item: Node, mnemonic: str) -> Segment:
     parts: list[Name | Indexed] = []
     for word in words:
         text = word.text if isinstance(word, Name) and len(words) > 1 else ""
-        what = "type" if text in types else "mode" if text in MODES else text * (text in others)
+        groups = {"type": types, "mode": MODES, "form": others}
+        what = next((name for name, group in groups.items() if text in group), "")
         if not what:
             if not isinstance(word, Name | Indexed):
                 raise Mistake(
@@ -92,7 +93,9 @@ def _segment(item: Node, mnemonic: str) -> Segment:
     part = parts[0]
     if isinstance(part, Indexed) and not isinstance(part.base, Name):
         raise Mistake("a segment is a symbol, not a file", part, "give the data a label")
-    return Segment(item, part, chosen.get("type", ""), chosen.get("mode", ""), _COMPRESS in chosen)
+    return Segment(
+        item, part, chosen.get("type", ""), chosen.get("mode", ""), chosen.get("form", "")
+    )
 
 
 def _which_symbol(item: Node, parts: Sequence[Node], mnemonic: str) -> Mistake:
@@ -184,6 +187,8 @@ class Places:
         kind, mode = segment.type, segment.mode
         if not kind:
             kind = _type_of(segment, place.datum)
+        if segment.form and kind != "weights":
+            raise Mistake(f"'{segment.form}' is for weights, not for {kind}", segment.node)
         if not mode:
             mode = "broadcast" if kind in ("activations", "table") else "sliced"
         if place.symbol is not None:
@@ -194,7 +199,7 @@ class Places:
             {
                 "type": SEGMENT_TYPES.index(kind),
                 "mode": MODES.index(mode),
-                "compress": int(segment.compress),
+                "form": FORMS.index(_form_of(segment, place.datum)),
                 "offset": place.offset,
                 "length": place.length,
             },
@@ -209,15 +214,22 @@ class Places:
         if kind in CONFIG_DATA:
             self._check_config_dtype(segment, kind, datum, element)
             return
+        form = _form_of(segment, datum)
+        if datum.what == "dense" and form == "records":
+            raise Mistake(f"'{segment.name.text}' holds values without indices", segment.node)
         if datum.what == "sparse":
-            if kind != "weights" or segment.compress:
+            if form != "records":
+                raise Mistake(
+                    f"'{segment.name.text}' holds index and value, not {form} weights", segment.node
+                )
+            if kind != "weights":
                 raise Mistake(
                     f"'{segment.name.text}' holds index and value, which only weights are",
                     segment.node,
                 )
             return
         expected = (SUM_DTYPES if kind == "psums" else OPERAND_DTYPES)[element]
-        raw = kind == "weights" and not segment.compress and datum.dtype == "uint8"
+        raw = kind == "weights" and form == "records" and datum.dtype == "uint8"
         if datum.dtype != expected and not raw:
             raise Mistake(
                 f"'{segment.name.text}' holds {datum.dtype}; {kind} are {expected}"
@@ -273,8 +285,18 @@ class Places:
                     segment.node,
                 )
             return
-        if kind == "weights" and not segment.compress:
+        if kind == "weights" and _form_of(segment, datum) == "records":
             return  # records differ in length
+        if datum is not None and datum.what == "dense":
+            self.records(segment, datum)  # raises if the source names no round
+            rows = length // (datum.shape[1] * DTYPE_SIZES[datum.dtype])
+            if rows != slices:
+                raise Mistake(
+                    f"'{name}' has {rows} rows in a round, {mode} takes {slices}",
+                    segment.node,
+                    "clusters= and pes= of .dense say how many",
+                )
+            return
         item = max(1, length // _elements(datum, length))
         if length % (slices * item):
             raise Mistake(
@@ -315,17 +337,17 @@ class Places:
         return datum.records[0]
 
     def weight_pes(self, segments: Sequence[Segment], mask: int) -> int:
-        """Return one more than the number of the last PE that gets a row of a sparse matrix.
+        """Return one more than the number of the last PE that gets a row of a matrix of weights.
 
         PEs are counted over all clusters of a row of the array. `mask` has a bit for each cluster
         that takes part. The result is 0 (no limit) if the matrix is broadcast, or if no segment is
-        sparse.
+        a round of a matrix.
         """
         for segment in segments:
             datum = (
                 self.context.bytes_of(segment.part)[1] if segment.name.text != UNIT_WORD else None
             )
-            if datum is not None and datum.what == "sparse":
+            if datum is not None and datum.rounds:
                 pes = int(self.image.state.config["pe.pes"])
                 last = self.records(segment, datum) - 1
                 clusters = [cluster for cluster in range(mask.bit_length()) if mask >> cluster & 1]
@@ -342,7 +364,12 @@ def _type_of(segment: Segment, datum: Datum | None) -> str:
             segment.node,
             "say weights, activations or psums before it",
         )
-    return "weights" if datum.what == "sparse" else "activations"
+    return "weights" if datum.rounds else "activations"
+
+
+def _form_of(segment: Segment, datum: Datum | None) -> str:
+    """Return in which form the weights of a segment are stored; "records" for other segments."""
+    return segment.form or ("dense" if datum is not None and datum.what == "dense" else "records")
 
 
 def _elements(datum: Datum | None, length: int) -> int:
@@ -350,6 +377,8 @@ def _elements(datum: Datum | None, length: int) -> int:
 
     If the datum has no element type, return the number of bytes.
     """
+    if datum is not None and datum.what == "dense":
+        return length // DTYPE_SIZES[datum.dtype]
     if datum is None or not datum.dtype or datum.what == "sparse":
         return max(length, 1)
     whole = 1

@@ -1,9 +1,12 @@
-"""The directive `.sparse`: a matrix in the format of the PE array. Every part accepts it."""
+"""The directives `.sparse` and `.dense`: a matrix of weights for the PE array, in rounds.
+
+Every part accepts them.
+"""
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from macaw.asm.data import Array, DataError
 from macaw.asm.data_directives import one_array
@@ -19,6 +22,9 @@ from macaw.isa.pe import ENTRY, OPERAND_DTYPES, WEIGHTS_RECORD
 _OPTIONS = ("clusters", "pes")
 
 
+Form = Callable[[Array, str, int], "Rounds"]
+
+
 def _greatest(structure: Structure) -> int:
     """Return the greatest value of a record with a single member."""
     (member,) = structure.members
@@ -30,8 +36,8 @@ _MAX_COUNT, _MAX_INDEX = _greatest(WEIGHTS_RECORD), _greatest(ENTRY)
 
 
 @dataclass(frozen=True)
-class Sparse:
-    """The bytes of a sparse matrix, divided into rounds.
+class Rounds:
+    """The bytes of a matrix of weights, divided into rounds.
 
     `rounds` has the (offset, length) in bytes of each round, `records` the number of matrix rows in
     each round.
@@ -43,20 +49,14 @@ class Sparse:
     shape: tuple[int, ...]
 
 
-def sparse(array: Array, element: str, slots: int) -> Sparse:
+def sparse(array: Array, element: str, slots: int) -> Rounds:
     """Return a matrix as records of weights: one record for each row, `slots` rows in each round.
 
     `element` is the device's element type. With M clusters of K PEs and `slots` = K·M, row r goes
     to PE r mod K of cluster (r div K) mod M in round r div (K·M) (pe.md, Data). Raises `DataError`.
     """
-    dtype = OPERAND_DTYPES[element]
-    if array.dtype != dtype:
-        raise DataError(f"holds {array.dtype}; the device's weights are {dtype} (pe.element)")
-    if len(array.shape) != 2:
-        raise DataError(f"has {len(array.shape)} dimensions, a sparse matrix has 2")
-    rows, columns = array.shape
-    if not rows or not columns:
-        raise DataError(f"is an empty matrix, {rows} x {columns}")
+    rows, columns = _matrix(array, element, "sparse")
+    dtype = array.dtype
     item = array.item_size
     # The bits decide what is zero, without the sign of a floating-point number.
     mask = (1 << (8 * item - 1)) - 1 if dtype.startswith("float") else (1 << 8 * item) - 1
@@ -72,7 +72,39 @@ def sparse(array: Array, element: str, slots: int) -> Sparse:
             body += _record(numbers, mask, code, row)
         rounds.append((start, len(body) - start))
         records.append(last - first)
-    return Sparse(bytes(body), tuple(rounds), tuple(records), array.shape)
+    return Rounds(bytes(body), tuple(rounds), tuple(records), array.shape)
+
+
+def dense(array: Array, element: str, slots: int) -> Rounds:
+    """Return a matrix as its values, row by row, `slots` rows in each round.
+
+    Rows of zeros complete the last round, because each PE of a round gets a row. Rows belong to PEs
+    as in `sparse`. Raises `DataError`.
+    """
+    rows, columns = _matrix(array, element, "dense")
+    if columns > _MAX_INDEX + 1:
+        raise DataError(f"has {columns} columns, at most {_MAX_INDEX + 1}")
+    firsts = range(0, rows, slots)
+    size = slots * columns * array.item_size  # of a round
+    data = array.data + bytes(len(firsts) * size - len(array.data))
+    rounds = tuple((place * size, size) for place in range(len(firsts)))
+    return Rounds(data, rounds, tuple(min(slots, rows - first) for first in firsts), array.shape)
+
+
+def _matrix(array: Array, element: str, what: str) -> tuple[int, int]:
+    """Return the rows and the columns of a matrix of weights. Raises `DataError` if it is none.
+
+    `element` is the device's element type, and `what` the kind of matrix, for the message.
+    """
+    dtype = OPERAND_DTYPES[element]
+    if array.dtype != dtype:
+        raise DataError(f"holds {array.dtype}; the device's weights are {dtype} (pe.element)")
+    if len(array.shape) != 2:
+        raise DataError(f"has {len(array.shape)} dimensions, a {what} matrix has 2")
+    rows, columns = array.shape
+    if not rows or not columns:
+        raise DataError(f"is an empty matrix, {rows} x {columns}")
+    return rows, columns
 
 
 def _record(numbers: Sequence[int], mask: int, code: str, row: int) -> bytes:
@@ -88,8 +120,13 @@ def _record(numbers: Sequence[int], mask: int, code: str, row: int) -> bytes:
     return struct.pack("<" + codec.codes(WEIGHTS_RECORD) + entry * len(indices), *flat)
 
 
-def place_sparse(context: StatementContext, statement: Statement, syntax: str) -> None:
-    """Carry out `.sparse`. Raises `Mistake`."""
+def place_matrix(
+    context: StatementContext, statement: Statement, syntax: str, form: Form, what: str
+) -> None:
+    """Carry out `.sparse` or `.dense`. Raises `Mistake`.
+
+    `form` is `sparse` or `dense`, and `what` its name.
+    """
     array = one_array(context, statement, _OPTIONS, syntax)
     assert statement.head is not None
     options = context.named_operands(statement.operands, _OPTIONS, statement.head)
@@ -100,11 +137,9 @@ def place_sparse(context: StatementContext, statement: Statement, syntax: str) -
             count = context.bounded_number(options[name].value, name, 1, count)
         slots *= count
     try:
-        matrix = sparse(array, config["pe.element"], slots)
+        matrix = form(array, config["pe.element"], slots)
     except DataError as error:
         plain = next(item for item in statement.operands if not isinstance(item, Named))
         raise Mistake(f"the array {error}", plain) from None
-    datum = Datum(
-        "sparse", len(matrix.data), array.dtype, matrix.shape, matrix.rounds, matrix.records
-    )
+    datum = Datum(what, len(matrix.data), array.dtype, matrix.shape, matrix.rounds, matrix.records)
     context.emit_datum(matrix.data, datum)

@@ -27,19 +27,19 @@ syntax keyword macawDirective contained .cfi_remember_state .cfi_restore .cfi_re
 syntax keyword macawDirective contained .cfi_return_column .cfi_same_value .cfi_sections
 syntax keyword macawDirective contained .cfi_signal_frame .cfi_startproc .cfi_undefined
 syntax keyword macawDirective contained .cfi_val_encoded_addr .cfi_val_offset .cfi_window_save .comm
-syntax keyword macawDirective contained .core .data .device .double .dword .eject .else .elseif .end
-syntax keyword macawDirective contained .endc .endif .endlist .endm .endr .endseq .equ .equiv .eqv
-syntax keyword macawDirective contained .err .error .exitm .extern .file .fill .float .float16
-syntax keyword macawDirective contained .global .globl .gnu_attribute .half .hidden .hint .hword
-syntax keyword macawDirective contained .ident .if .ifb .ifc .ifdef .ifeq .ifeqs .ifge .ifgt .ifle
-syntax keyword macawDirective contained .iflt .ifnb .ifnc .ifndef .ifne .ifnes .ifnotdef .incbin
-syntax keyword macawDirective contained .include .input .insn .int .internal .irep .irepc .irp .irpc
-syntax keyword macawDirective contained .lcomm .line .list .ln .loc .loc_mark_labels .local .long
-syntax keyword macawDirective contained .loop .macro .nolist .npy .octa .option .org .output
-syntax keyword macawDirective contained .p2align .popsection .previous .print .protected .psize
-syntax keyword macawDirective contained .purgem .pushsection .quad .rep .rept .sbttl .section .seq
-syntax keyword macawDirective contained .set .setting .short .single .size .skip .sleb128 .space
-syntax keyword macawDirective contained .sparse .stabd .stabn .stabs .step .stride .string
+syntax keyword macawDirective contained .core .data .dense .device .double .dword .eject .else
+syntax keyword macawDirective contained .elseif .end .endc .endif .endlist .endm .endr .endseq .equ
+syntax keyword macawDirective contained .equiv .eqv .err .error .exitm .extern .file .fill .float
+syntax keyword macawDirective contained .float16 .global .globl .gnu_attribute .half .hidden .hint
+syntax keyword macawDirective contained .hword .ident .if .ifb .ifc .ifdef .ifeq .ifeqs .ifge .ifgt
+syntax keyword macawDirective contained .ifle .iflt .ifnb .ifnc .ifndef .ifne .ifnes .ifnotdef
+syntax keyword macawDirective contained .incbin .include .input .insn .int .internal .irep .irepc
+syntax keyword macawDirective contained .irp .irpc .lcomm .line .list .ln .loc .loc_mark_labels
+syntax keyword macawDirective contained .local .long .loop .macro .nolist .npy .octa .option .org
+syntax keyword macawDirective contained .output .p2align .popsection .previous .print .protected
+syntax keyword macawDirective contained .psize .purgem .pushsection .quad .rep .rept .sbttl .section
+syntax keyword macawDirective contained .seq .set .setting .short .single .size .skip .sleb128
+syntax keyword macawDirective contained .space .sparse .stabd .stabn .stabs .step .stride .string
 syntax keyword macawDirective contained .subsection .symver .text .then .tiles .title .type .types
 syntax keyword macawDirective contained .uleb128 .variant_cc .version .view .warning .weak .word
 syntax keyword macawDirective contained .zero
@@ -140,11 +140,12 @@ syntax keyword macawRegister contained x27 x28 x29 x3 x30 x31 x4 x5 x6 x7 x8 x9 
 syntax keyword macawWord contained 2 4 AddSubVrf0 AddSubVrf1 Dram InitialVrf MatrixRf MulVrf NetInQ
 syntax keyword macawWord contained NetOutQ STT_FUNC STT_NOTYPE STT_OBJECT acc activation activations
 syntax keyword macawWord contained add all balance base both broadcast bw_a10 bw_s10 bw_s5
-syntax keyword macawWord contained by_cluster by_pe compress cp data dma fim float16 float32 float64
-syntax keyword macawWord contained fp16 fp32 func function int16 int32 int64 int8 large last max nnp
-syntax keyword macawWord contained none nonsf notype object pe psums reduce relu requantise rq
-syntax keyword macawWord contained scalar_add scalar_max scale scales sequence sfu shift sigmoid
-syntax keyword macawWord contained sliced sq start sw table tanh tiny uint16 uint32 uint8 vc weights
+syntax keyword macawWord contained by_cluster by_pe compress cp data dense dma fim float16 float32
+syntax keyword macawWord contained float64 fp16 fp32 func function int16 int32 int64 int8 large last
+syntax keyword macawWord contained max nnp none nonsf notype object pe psums records reduce relu
+syntax keyword macawWord contained requantise rq scalar_add scalar_max scale scales sequence sfu
+syntax keyword macawWord contained shift sigmoid sliced sq start sw table tanh tiny uint16 uint32
+syntax keyword macawWord contained uint8 vc weights
 
 syntax match macawComment +\%(#\|//\).*+
 syntax region macawComment start=+/\*+ end=+\*/+

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from macaw.emu.pe.commands import command_of
 from macaw.emu.pe.context import RowContext
 from macaw.emu.pe.distribution import Distribution
+from macaw.emu.pe.sequence import COMPRESS
 from macaw.emu.pe.state import Beat
 
 _FEWEST = 2  # beats for which a burst saves time
@@ -42,7 +43,7 @@ class FeedBurst:
             return None
         number, length, _ = beat["pieces"][0]
         segment = packet["segments"][number]
-        if beat["command"] or not packet["sent"] or segment["compress"]:
+        if beat["command"] or not packet["sent"] or segment["form"] == COMPRESS:
             return None
         # Without the segment's last beat: the next segment may begin in it.
         count = (segment["length"] - packet["sent"] - length - 1) // width

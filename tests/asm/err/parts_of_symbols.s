@@ -6,7 +6,7 @@
         li      a0, slot(x, 0)            #! error 21-31: 'x' has no slot in row 0 | a tensor has one where an exe names it
         li      a0, slot(x, 7)            #! error 21-31: 'x' has no slot in row 7 | a tensor has one where an exe names it
         .word   sizeof("file"[0])         #! error 24-33: a symbol is needed here, not a string
-        .word   label[0]                  #! error 17-25: 'label' has no elements to choose from | a tensor, .npy or .sparse has
+        .word   label[0]                  #! error 17-25: 'label' has no elements to choose from | a tensor, .npy, .sparse or .dense has
         .word   w[0:1]                    #! error 17-23: 'w' takes the number of a round, 0 to 0
         .word   w[0, 0]                   #! error 17-24: 'w' takes the number of a round, 0 to 0
         .word   w[1]                      #! error 19-20: rounds of 'w': 1 is out of range, 0 to 0

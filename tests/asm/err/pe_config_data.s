@@ -35,7 +35,7 @@ short:  .array  int8, 255
         config  ib=0, mapped, data=(table k)  #! error 37-44: 'k' has 32 entries here, a table has 256
         config  ib=0, mapped, data=(table v)  #! error 37-44: 'v' holds int16; the entries of a table are int8 where pe.element is int8
         config  ib=0, mapped, data=(table plain)  #! error 37-48: 'plain' is a sequence, no data
-        exe     ib=0, data=(scales k)     #! error 29-35: a segment of exe is never 'scales' | its words are weights, activations, psums, broadcast, sliced, by_cluster, by_pe, compress
+        exe     ib=0, data=(scales k)     #! error 29-35: a segment of exe is never 'scales' | its words are weights, activations, psums, broadcast, sliced, by_cluster, by_pe, records, compress, dense
         .endlist
         .seq    wrong
         .types  requantise=divide         #! error 28-34: requantise: 'divide' is not one of shift, scale

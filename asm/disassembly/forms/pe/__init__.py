@@ -209,7 +209,7 @@ def _data_text(segments: tuple[Mapping[str, int], ...], row: _Row) -> str:
             pe.SEGMENT_TYPES[segment["type"]],
             f"unit[{low:#x}:{high:#x}]",
             pe.MODES[segment["mode"]],
-            *(["compress"] if segment["compress"] else []),
+            *([pe.FORMS[segment["form"]]] if segment["form"] else []),
         ]
         items.append(" ".join(words))
     return f", data=({', '.join(items)})"
