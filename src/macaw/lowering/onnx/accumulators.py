@@ -1,0 +1,44 @@
+"""Bounds of the sums of a layer, from its weights: a proof that they do not overflow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.lowering.errors import LowerError
+
+
+def accumulator_range(
+    weights: NDArray[Any], bias: NDArray[Any], dtype: str
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the least and the greatest sum of each output for inputs of an integer type.
+
+    `weights` is (outputs, products of a sum), `bias` (outputs,). Each partial sum, in any order,
+    lies between these sums or between 0 and them: the positive products and a positive bias alone
+    give the greatest number.
+    """
+    info = np.iinfo(dtype)
+    wide = weights.astype(np.int64)
+    plus, minus = np.maximum(wide, 0).sum(1), np.minimum(wide, 0).sum(1)
+    offset = bias.astype(np.int64)
+    most = plus * int(info.max) + minus * int(info.min) + np.maximum(offset, 0)
+    least = plus * int(info.min) + minus * int(info.max) + np.minimum(offset, 0)
+    return least, most
+
+
+def check_accumulators(
+    weights: NDArray[Any], bias: NDArray[Any], dtype: str, accumulator: str
+) -> None:
+    """Raise `LowerError` if a sum could leave the range of the accumulator's type."""
+    least, most = accumulator_range(weights, bias, dtype)
+    info = np.iinfo(accumulator)
+    wrong = np.flatnonzero((least < int(info.min)) | (most > int(info.max)))
+    if wrong.size:
+        channel = int(wrong[0])
+        raise LowerError(
+            f"output {channel} could sum to {least[channel]:,} or to {most[channel]:,}, outside of"
+            f" {accumulator}",
+            "int16, or smaller weights and biases",
+        )

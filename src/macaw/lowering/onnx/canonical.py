@@ -1,0 +1,197 @@
+"""Write the nodes of older operator sets, and QLinear operators, as those of operator set 21.
+
+Attributes that became inputs become constants. `QLinearConv` and `QLinearMatMul` become
+`DequantizeLinear`, the operation, and `QuantizeLinear`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from onnx import TensorProto
+
+from macaw.lowering.errors import LowerError
+from macaw.lowering.onnx.draft import Draft
+from macaw.lowering.onnx.graph import Graph, Node
+from macaw.lowering.onnx.read import node_error
+
+VERSION = 21  # the first with int16 in QuantizeLinear
+Rule = Callable[[Draft, Node], Sequence[Node]]
+
+
+def canonical(graph: Graph) -> Graph:
+    """Return the graph with all nodes as operator set 21 has them. Raises `LowerError`."""
+    draft = Draft(graph)
+    nodes: list[Node] = []
+    for node in draft.nodes:
+        rules = [rule for below, rule in RULES.get(node.operator, ()) if graph.version < below]
+        try:
+            nodes += rules[0](draft, node) if rules else [node]
+        except LowerError as error:
+            raise node_error(node.label, node.operator, error) from None
+    return draft.finished(nodes, max(graph.version, VERSION))
+
+
+def _without(node: Node, *names: str) -> dict[str, Any]:
+    return {name: value for name, value in node.attributes.items() if name not in names}
+
+
+def _attributes_as_inputs(*names: str) -> Rule:
+    """Return a rule: attributes become the inputs behind those that the node has."""
+
+    def rule(draft: Draft, node: Node) -> list[Node]:
+        inputs = list(node.inputs)
+        for name in names:
+            value = node.attributes.get(name)
+            if value is None:
+                inputs.append("")
+                continue
+            kind = np.float32 if isinstance(value, float) else np.int64
+            inputs.append(draft.constant(f"{node.label}_{name}", np.asarray(value, kind)))
+        while inputs and not inputs[-1]:
+            inputs.pop()
+        changed = _without(node, *names)
+        return [replace(node, inputs=tuple(inputs), attributes=changed, proto=None)]
+
+    return rule
+
+
+def _pad(draft: Draft, node: Node) -> list[Node]:
+    pads = draft.constant(f"{node.label}_pads", np.asarray(node.attributes["pads"], np.int64))
+    fill = np.float32(node.attributes.get("value", 0.0))
+    value = draft.constant(f"{node.label}_value", np.asarray(fill))
+    inputs = (node.inputs[0], pads, value)
+    return [replace(node, inputs=inputs, attributes=_without(node, "pads", "value"), proto=None)]
+
+
+def _split(draft: Draft, node: Node) -> list[Node]:
+    if "split" in node.attributes:
+        return list(_attributes_as_inputs("split")(draft, node))
+    if len(node.inputs) > 1:
+        return [node]
+    attributes = {**node.attributes, "num_outputs": len(node.outputs)}
+    return [replace(node, attributes=attributes, proto=None)]
+
+
+def _softmax(draft: Draft, node: Node) -> list[Node]:
+    """Before operator set 13 the axes from `axis` on count as one."""
+    value = draft.values[node.inputs[0]]
+    rank = len(value.shape)
+    axis = int(node.attributes.get("axis", 1))
+    axis += rank if axis < 0 else 0
+    if math.prod(value.shape[axis + 1 :]) == 1:
+        return [replace(node, attributes={**node.attributes, "axis": axis}, proto=None)]
+    flat = (math.prod(value.shape[:axis]), math.prod(value.shape[axis:]))
+    rows = draft.value(f"{node.label}_rows", flat, value.element)
+    result = draft.value(f"{node.label}_flat", flat, value.element)
+    there = draft.constant(f"{node.label}_rows_shape", np.asarray(flat, np.int64))
+    back = draft.constant(f"{node.label}_shape", np.asarray(value.shape, np.int64))
+    return [
+        Node(f"{node.label}_rows", "Reshape", (node.inputs[0], there), (rows,)),
+        replace(node, inputs=(rows,), outputs=(result,), attributes={"axis": -1}, proto=None),
+        Node(f"{node.label}_back", "Reshape", (result, back), node.outputs),
+    ]
+
+
+def _resize(draft: Draft, node: Node) -> list[Node]:
+    """Upsample, and Resize of operator set 10."""
+    if "scales" in node.attributes:
+        scales = np.asarray(node.attributes["scales"], np.float32)
+        name = draft.constant(f"{node.label}_scales", scales)
+    else:
+        name = node.inputs[1]
+    attributes = {
+        "mode": node.attributes.get("mode", "nearest"),
+        "coordinate_transformation_mode": "asymmetric",
+        "nearest_mode": "floor",
+    }
+    inputs = (node.inputs[0], "", name)
+    return [replace(node, operator="Resize", inputs=inputs, attributes=attributes, proto=None)]
+
+
+def _batch_normalization(_draft: Draft, node: Node) -> list[Node]:
+    if not node.attributes.get("spatial", 1):
+        raise LowerError("a mean for each pixel (spatial=0) is not done")
+    if any(node.outputs[1:]):
+        raise LowerError("training is not done")
+    return [replace(node, attributes=_without(node, "spatial", "momentum"), proto=None)]
+
+
+def _scatter(_draft: Draft, node: Node) -> list[Node]:
+    return [replace(node, operator="ScatterElements", proto=None)]
+
+
+# --- QLinear operators ---
+
+
+def _dequantized(draft: Draft, label: str, names: Sequence[str], axis: int) -> tuple[Node, str]:
+    """Return a DequantizeLinear of (values, scale, zero point), and the name of its result."""
+    result = draft.value(f"{names[0]}_dequantized", draft.values[names[0]].shape, TensorProto.FLOAT)
+    attributes = {"axis": axis} if draft.values[names[1]].shape not in ((), (1,)) else {}
+    inputs = tuple(name for name in names if name)
+    return Node(f"{label}_{result}", "DequantizeLinear", inputs, (result,), attributes), result
+
+
+def _quantized(draft: Draft, node: Node, scale: str, zero: str) -> tuple[Node, str]:
+    """Return a QuantizeLinear that makes the node's output, and the name of what it reads."""
+    value = draft.values[node.outputs[0]]
+    result = draft.value(f"{node.outputs[0]}_real", value.shape, TensorProto.FLOAT)
+    inputs = (result, scale, zero)
+    return Node(f"{node.label}_quantized", "QuantizeLinear", inputs, node.outputs), result
+
+
+def _qlinear_conv(draft: Draft, node: Node) -> list[Node]:
+    x, w = node.inputs[:3], node.inputs[3:6]
+    first, image = _dequantized(draft, node.label, x, 1)
+    second, weights = _dequantized(draft, node.label, w, 0)
+    nodes, inputs = [first, second], [image, weights]
+    if len(node.inputs) > 8 and node.inputs[8]:
+        scales = draft.array(x[1]), draft.array(w[1])
+        if scales[0] is None or scales[1] is None:
+            raise LowerError("its scales depend on an input")
+        product = np.float32(scales[0].reshape(-1)[0]) * scales[1].reshape(-1)
+        scale = product if product.size > 1 else product.reshape(())
+        name = draft.constant(f"{node.label}_bias_scale", scale)
+        third, bias = _dequantized(draft, node.label, (node.inputs[8], name), 0)
+        nodes.append(third)
+        inputs.append(bias)
+    last, result = _quantized(draft, node, node.inputs[6], node.inputs[7])
+    conv = Node(node.name, "Conv", tuple(inputs), (result,), node.attributes)
+    return [*nodes, conv, last]
+
+
+def _qlinear_matmul(draft: Draft, node: Node) -> list[Node]:
+    first, a = _dequantized(draft, node.label, node.inputs[:3], -2)
+    second, b = _dequantized(draft, node.label, node.inputs[3:6], -1)
+    last, result = _quantized(draft, node, node.inputs[6], node.inputs[7])
+    return [first, second, Node(node.name, "MatMul", (a, b), (result,)), last]
+
+
+_axes = _attributes_as_inputs("axes")
+_ALWAYS = 10_000  # a rule of every operator set
+# By operator: (operator set before which the rule holds, rule); the first that holds is applied.
+RULES: dict[str, tuple[tuple[int, Rule], ...]] = {
+    "Clip": ((11, _attributes_as_inputs("min", "max")),),
+    "Squeeze": ((13, _axes),),
+    "Unsqueeze": ((13, _axes),),
+    "ReduceSum": ((13, _axes),),
+    **{
+        f"Reduce{name}": ((18, _axes),)
+        for name in ("L1", "L2", "LogSum", "LogSumExp", "Max", "Mean", "Min", "Prod", "SumSquare")
+    },
+    "Pad": ((11, _pad),),
+    "Slice": ((10, _attributes_as_inputs("starts", "ends", "axes")),),
+    "Split": ((18, _split),),
+    "Softmax": ((13, _softmax),),
+    "LogSoftmax": ((13, _softmax),),
+    "Upsample": ((_ALWAYS, _resize),),
+    "Resize": ((11, _resize),),
+    "BatchNormalization": ((14, _batch_normalization),),
+    "Scatter": ((_ALWAYS, _scatter),),
+    "QLinearConv": ((_ALWAYS, _qlinear_conv),),
+    "QLinearMatMul": ((_ALWAYS, _qlinear_matmul),),
+}

@@ -1,0 +1,284 @@
+"""Fuse nodes: normalisations into convolutions, functions and norms that a model spells out.
+
+The result has the same inputs, outputs and names of the values that stay. Convolutions, products
+and sums may have the attribute `activation_range`, the pair (least, greatest) of a Relu or Clip
+behind them. `MatMul` may have a bias as third input. `parts` of an attribute names the nodes of
+the model that a node stands for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from macaw.lowering.onnx.affine import fold_affine
+from macaw.lowering.onnx.draft import Draft, producers, readers, renamed, scalar
+from macaw.lowering.onnx.graph import Graph, Node
+from macaw.lowering.onnx.patterns import Anything, Constant, Found, Match, Op, Pattern, match, parts
+
+CLIPPED = (
+    "Conv",
+    "ConvTranspose",
+    "Gemm",
+    "MatMul",
+    "Add",
+    "Sub",
+    "Sum",
+)  # take an activation range
+_NEAR = 1e-3  # relative error of a constant that exporters round
+
+
+def fuse(graph: Graph) -> Graph:
+    """Return a graph of operator set 21 with fewer nodes that computes the same values.
+
+    Values differ by rounding only. Constants of one element may be rounded as exporters do.
+    """
+    draft = Draft(graph)
+    draft.nodes = _without_copies(draft)
+    for _ in range(2):  # a function may be part of another one: HardSigmoid of HardSwish
+        draft.nodes = _functions(draft)
+    draft.nodes = fold_affine(draft)
+    draft.nodes = _activations(draft)
+    return draft.finished(_used(draft))
+
+
+def _without_copies(draft: Draft) -> list[Node]:
+    """Drop Identity, and Cast and Clip that change nothing; an output keeps its own name."""
+    names: dict[str, str] = {}
+    nodes = []
+    for node in draft.nodes:
+        node = renamed(node, names)
+        source, result = node.inputs[:1], node.outputs[0]
+        same = bool(source) and node.operator in ("Identity", "Cast") and bool(source[0]) and (
+            draft.values[source[0]].element == draft.values[result].element
+        )  # fmt: skip
+        if same and result not in draft.graph.outputs:
+            names[result] = source[0]
+        else:
+            nodes.append(node)
+    made = producers(nodes)
+    read = readers(nodes, draft.graph.outputs)
+    # An Identity that makes an output: the node that computes the value gets the output's name.
+    final: dict[str, str] = {}
+    for node in nodes:
+        source_name = node.inputs[0] if node.operator == "Identity" else ""
+        if source_name in made and read[source_name] == 1:
+            final[source_name] = node.outputs[0]
+    return [
+        replace(node, outputs=tuple(final.get(name, name) for name in node.outputs))
+        for node in nodes
+        if node.operator != "Identity" or final.get(node.inputs[0]) != node.outputs[0]
+    ]
+
+
+# --- functions that are spelled out ---
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """A pattern and the node that takes its place, made from what the pattern found."""
+
+    pattern: Pattern
+    make: Callable[[Draft, Match], Node | None]
+
+
+def _number(value: float) -> Constant:
+    return Constant(value, _NEAR)
+
+
+_X = Anything("x")
+_CLIPPED_6 = Op("Clip", Op("Add", _X, _number(3)), _number(0), _number(6))
+_ERF = Op("Add", Op("Erf", Op("Div", _X, _number(math.sqrt(2)))), _number(1))
+_ERF_MUL = Op("Add", Op("Erf", Op("Mul", _X, _number(math.sqrt(0.5)))), _number(1))
+_CUBE = (Op("Pow", _X, _number(3)), Op("Mul", Op("Mul", _X, _X), _X))
+_TANH = [
+    Op("Add", Op("Tanh", Op("Mul", Op("Add", _X, Op("Mul", cube, _number(0.044715))),
+       _number(math.sqrt(2 / math.pi)))), _number(1))
+    for cube in _CUBE
+]  # fmt: skip
+_LESS = Op("Sub", _X, Op("ReduceMean", _X, Anything("axes")), name="less")
+_SQUARES = (
+    Op("Pow", _LESS, _number(2)),
+    Op("Mul", _LESS, _LESS),
+)
+_EPSILON = Constant(None, 0, "epsilon")
+_NORMS = [
+    Op("Div", _LESS, Op("Sqrt", Op("Add", Op("ReduceMean", square, Anything("axes2")), _EPSILON)))
+    for square in _SQUARES
+]
+
+
+def _simple(operator: str, **attributes: float | str) -> Callable[[Draft, Match], Node]:
+    """Return what makes a node of one input."""
+
+    def make(_draft: Draft, found: Match) -> Node:
+        last = found.nodes[0]
+        return Node(last.name, operator, (found.values["x"],), last.outputs, dict(attributes))
+
+    return make
+
+
+def _swish(_draft: Draft, found: Match) -> Node:
+    last, attributes = found.nodes[0], {"alpha": found.numbers["alpha"]}
+    return Node(last.name, "Swish", (found.values["x"],), last.outputs, attributes)
+
+
+def _layer_norm(draft: Draft, found: Match) -> Node | None:
+    """LayerNormalization over the last axes, with its scale and bias if they follow."""
+    rank = len(draft.values[found.values["x"]].shape)
+    first, second = (draft.array(found.values[name]) for name in ("axes", "axes2"))
+    if first is None or second is None:
+        return None
+    chosen = sorted(int(axis) % rank for axis in first.reshape(-1))
+    if chosen != sorted(int(axis) % rank for axis in second.reshape(-1)):
+        return None
+    means = [node for node in found.nodes if node.operator == "ReduceMean"]
+    if chosen != list(range(chosen[0], rank)) or not all(
+        node.attributes.get("keepdims", 1) for node in means
+    ):
+        return None
+    shape = draft.values[found.values["x"]].shape[chosen[0] :]
+    last, names = found.nodes[0], []
+    for place, default in (("scale", 1.0), ("bias", 0.0)):
+        whole = np.full(shape, default, np.float32)
+        if place in found.values:
+            array = draft.array(found.values[place])
+            if array is None or not _broadcasts(array.shape, shape):
+                return None
+            whole = np.broadcast_to(array, shape)
+        names.append(draft.constant(f"{last.label}_{place}", np.ascontiguousarray(whole)))
+    attributes = {"axis": chosen[0], "epsilon": found.numbers["epsilon"]}
+    inputs = (found.values["x"], *names)
+    return Node(last.name, "LayerNormalization", inputs, last.outputs, attributes)
+
+
+def _broadcasts(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
+    """Return whether NumPy repeats an array of `shape` to `whole`, without new axes."""
+    try:
+        return np.broadcast_shapes(shape, whole) == whole
+    except ValueError:
+        return False
+
+
+_HARD = {"alpha": 1 / 6, "beta": 0.5}
+_RULES: tuple[_Rule, ...] = (
+    *(_Rule(pattern, _simple("HardSwish")) for pattern in (
+        Op("Div", Op("Mul", _X, _CLIPPED_6), _number(6)),
+        Op("Mul", Op("Mul", _X, _CLIPPED_6), _number(1 / 6)),
+        Op("Mul", _X, Op("Div", _CLIPPED_6, _number(6))),
+        Op("Mul", _X, Op("Mul", _CLIPPED_6, _number(1 / 6))),
+        Op("Mul", _X, Op("HardSigmoid", _X, attributes=_HARD)),
+    )),
+    *(_Rule(pattern, _simple("HardSigmoid", **_HARD)) for pattern in (
+        Op("Div", _CLIPPED_6, _number(6)),
+        Op("Mul", _CLIPPED_6, _number(1 / 6)),
+    )),
+    _Rule(Op("Mul", _X, Op("Sigmoid", _X)), _simple("Swish")),
+    _Rule(Op("Mul", _X, Op("Sigmoid", Op("Mul", _X, Constant(None, 0, "alpha")))), _swish),
+    *(
+        _Rule(pattern, _simple("Gelu", approximate=kind))
+        for kind, curves in (("none", (_ERF, _ERF_MUL)), ("tanh", _TANH))
+        for curve in curves
+        for pattern in (
+            Op("Mul", Op("Mul", _X, curve), _number(0.5)),
+            Op("Mul", Op("Mul", _X, _number(0.5)), curve),
+            Op("Mul", _X, Op("Mul", curve, _number(0.5))),
+        )
+    ),
+    *(
+        _Rule(pattern, _layer_norm)
+        for norm in _NORMS
+        for scaled in [Op("Mul", norm, Anything("scale"))]
+        for pattern in (Op("Add", scaled, Anything("bias")), scaled, norm)
+    ),
+)  # fmt: skip
+
+
+def _functions(draft: Draft) -> list[Node]:
+    """Replace each pattern by one node, the last of a graph first."""
+    found = Found(draft.nodes, draft.values, draft.graph.outputs)
+    dropped: set[int] = set()
+    changed: dict[int, Node] = {}
+    for node in reversed(draft.nodes):
+        if id(node) in dropped:
+            continue
+        for rule in _RULES:
+            hit = match(found, rule.pattern, node)
+            if hit is None or any(id(part) in dropped for part in hit.nodes):
+                continue
+            new = rule.make(draft, hit)
+            if new is None:
+                continue
+            changed[id(node)] = _with_parts(new, *hit.nodes)
+            dropped |= {id(part) for part in hit.nodes}
+            break
+    nodes = [node for node in draft.nodes if id(node) in changed or id(node) not in dropped]
+    return [changed.get(id(node), node) for node in nodes]
+
+
+def _with_parts(node: Node, *nodes: Node) -> Node:
+    """Return the node with the names of all nodes of the model that it stands for."""
+    names = dict.fromkeys(name for one in nodes for name in parts(one))
+    return replace(node, attributes={**node.attributes, "parts": tuple(names)})
+
+
+# --- activations behind layers ---
+
+
+def bounds(draft: Draft, node: Node) -> tuple[float, float] | None:
+    """Return the range of a Relu, or of a Clip with constant bounds."""
+    if node.operator == "Relu":
+        return 0.0, math.inf
+    if node.operator != "Clip":
+        return None
+    limits = []
+    for place, default in ((1, -math.inf), (2, math.inf)):
+        name = node.inputs[place] if place < len(node.inputs) else ""
+        number = scalar(draft.array(name)) if name else default
+        if number is None:
+            return None
+        limits.append(number)
+    return limits[0], limits[1]
+
+
+def _activations(draft: Draft) -> list[Node]:
+    """Give Relu and Clip to the layer before them, if nothing else reads its result."""
+    read = readers(draft.nodes, draft.graph.outputs)
+    made: dict[str, int] = {}
+    nodes: list[Node] = []
+    for node in draft.nodes:
+        limits = bounds(draft, node)
+        place = made.get(node.inputs[0]) if limits and node.inputs else None
+        before = nodes[place] if place is not None else None
+        if limits and before is not None and place is not None and _takes(before, read):
+            attributes: Mapping[str, object] = {**before.attributes, "activation_range": limits}
+            joined = replace(before, outputs=node.outputs, attributes=attributes, proto=None)
+            nodes[place] = _with_parts(joined, before, node)
+            made[node.outputs[0]] = place
+            continue
+        for name in node.outputs:
+            made[name] = len(nodes)
+        nodes.append(node)
+    return nodes
+
+
+def _takes(node: Node, read: Mapping[str, int]) -> bool:
+    return (
+        node.operator in CLIPPED
+        and "activation_range" not in node.attributes
+        and read[node.outputs[0]] == 1
+    )
+
+
+def _used(draft: Draft) -> list[Node]:
+    """Return the nodes whose results are used."""
+    wanted = set(draft.graph.outputs)
+    nodes = []
+    for node in reversed(draft.nodes):
+        if wanted & set(node.outputs):
+            wanted |= {name for name in node.inputs if name}
+            nodes.append(node)
+    return nodes[::-1]

@@ -1,0 +1,195 @@
+"""Networks of layers: what a compiler reads, and what the reference evaluator computes.
+
+Images are (batch, channels, height, width) and weights (outputs, channels / groups, height, width)
+throughout, as in ONNX. Integers are signed; a `Quantisation` says which real numbers they stand
+for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.lowering.onnx.graph import Node
+from macaw.lowering.onnx.window import Window
+
+LAYOUTS = {3: "NCW", 4: "NCHW", 5: "NCDHW"}  # of images, by the number of dimensions
+
+
+@dataclass(frozen=True)
+class Quantisation:
+    """An integer q stands for the real number scale · (q - zero_point); `scale` is binary32."""
+
+    scale: float
+    zero_point: int = 0
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A value of a network: its ONNX name, shape, element type, and quantisation if it has one."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    quantisation: Quantisation | None = None
+
+    @property
+    def layout(self) -> str:
+        """The order of the dimensions if the tensor is an image: NCHW, NCW or NCDHW, else ""."""
+        return LAYOUTS.get(len(self.shape), "")
+
+
+@dataclass(frozen=True)
+class Requantisation:
+    """y = saturate(round(f32(sum) · multiplier) + zero_point), rounding half to even.
+
+    `multipliers` is binary32: one number, or one for each channel of the result. `low` and `high`
+    bound y: the range of its type, or the range of an activation.
+    """
+
+    multipliers: NDArray[np.float32]
+    zero_point: int
+    low: int
+    high: int
+
+    @property
+    def shifts(self) -> NDArray[np.int64] | None:
+        """The right shifts that equal the multipliers if these are powers of two, else None."""
+        mantissas, exponents = np.frexp(self.multipliers)
+        return 1 - exponents.astype(np.int64) if np.all(mantissas == 0.5) else None
+
+
+@dataclass(frozen=True)
+class Dequantisation:
+    """y = f32(sum) · multiplier, clipped to the range (low, high); all binary32."""
+
+    multipliers: NDArray[np.float32]
+    low: float
+    high: float
+
+
+Output = Requantisation | Dequantisation
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One step: `inputs` and `outputs` are tensors or constants of the network.
+
+    `name` is that of the ONNX node, `parts` names all nodes that the layer stands for.
+    """
+
+    name: str
+    operator: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    parts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class WeightLayer(Layer):
+    """Conv, ConvTranspose, Gemm or MatMul with constant weights: integer sums of products.
+
+    `weights` is int8 or int16: (outputs, channels / groups, ...) of Conv, (channels, outputs /
+    groups, ...) of ConvTranspose, (outputs, inputs) of Gemm and MatMul. `bias`, int64 (outputs,),
+    has the zero point of the input in it; it fits 32 bits if `accumulator` is int32. The padding of
+    a Conv has the number `input_zero`. A ConvTranspose subtracts `input_zero` from its input.
+    """
+
+    weights: NDArray[Any] = field(compare=False)
+    bias: NDArray[np.int64] = field(compare=False)
+    output: Output = field(compare=False)
+    accumulator: str  # int32 or int64
+    window: Window | None = None
+    groups: int = 1
+    input_zero: int = 0
+
+
+@dataclass(frozen=True)
+class ProductLayer(Layer):
+    """Mul or MatMul of two tensors: (a - zeros[0]) · (b - zeros[1]), integer sums, requantised."""
+
+    zeros: tuple[int, int]
+    output: Output = field(compare=False)
+
+
+@dataclass(frozen=True)
+class PoolLayer(Layer):
+    """Maximum or mean of windows (`window`), or of whole axes (`axes`).
+
+    The sum of (x - input_zero) is requantised with `output`, whose multipliers contain the number
+    of elements of a mean: (1, 1, ...) if it differs between windows. A maximum keeps its input's
+    integers (`output` is None), or is requantised.
+    """
+
+    output: Requantisation | None = field(compare=False)
+    window: Window | None = None
+    axes: tuple[int, ...] = ()
+    keep: bool = True  # the axes, with one element
+    input_zero: int = 0
+
+
+@dataclass(frozen=True)
+class SumLayer(Layer):
+    """y = saturate(round(sum of f32(f32(q - zero) · multiplier)) + zero_point).
+
+    Products and sums are rounded to binary32, from left to right. `multipliers` of subtracted
+    inputs are negative. The `multipliers` of `output` are 1.
+    """
+
+    zeros: tuple[int, ...]
+    multipliers: tuple[float, ...]
+    output: Requantisation = field(compare=False)
+
+
+@dataclass(frozen=True)
+class TableLayer(Layer):
+    """A function of each element of one tensor.
+
+    The nodes `nodes` compute it in binary32 from the real number, and the result is quantised. For
+    int8 inputs `table` has the results of all integers from -128 to 127, else it is None.
+    """
+
+    nodes: tuple[Node, ...] = field(compare=False)
+    constants: Mapping[str, NDArray[Any]] = field(compare=False)
+    table: NDArray[Any] | None = field(compare=False)
+
+
+@dataclass(frozen=True)
+class MoveLayer(Layer):
+    """A node that moves integers: reshape, transpose, slice, concatenation, nearest resizing.
+
+    `rescales` has for each input the requantisation of its integers, minus `zeros`, or None.
+    """
+
+    node: Node = field(compare=False)
+    rescales: tuple[Requantisation | None, ...] = field(compare=False)
+    zeros: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class SignLayer(Layer):
+    """Add `offset` to each integer: between an unsigned tensor of the model and a signed one."""
+
+    offset: int
+
+
+@dataclass(frozen=True)
+class FloatLayer(Layer):
+    """A node of ONNX that is computed as ONNX defines it, in the types of its tensors."""
+
+    node: Node = field(compare=False)
+
+
+@dataclass(frozen=True)
+class Network:
+    """Layers in an order in which each tensor is computed before it is read."""
+
+    layers: tuple[Layer, ...]
+    tensors: Mapping[str, Tensor]
+    constants: Mapping[str, NDArray[Any]]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]

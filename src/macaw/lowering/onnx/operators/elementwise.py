@@ -1,0 +1,367 @@
+"""Functions of elements, sums over axes, and norms.
+
+Each operation rounds to the element type of its operands. A transcendental function is computed in
+binary64 and rounded once, so that every machine gives the same bits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from onnx import helper
+
+from macaw.lowering.errors import LowerError
+from macaw.lowering.onnx.graph import Node
+
+Array = NDArray[Any]
+Arrays = Sequence[Array | None]
+Operator = Callable[[Node, Arrays], list[Array]]
+
+
+def first(arrays: Arrays, place: int = 0) -> Array:
+    """Return an input that the operator needs. Raises `LowerError`."""
+    array = arrays[place] if place < len(arrays) else None
+    if array is None:
+        raise LowerError(f"its input {place} is missing")
+    return array
+
+
+def optional(arrays: Arrays, place: int) -> Array | None:
+    """Return an input, or None if it is left out."""
+    return arrays[place] if place < len(arrays) else None
+
+
+def _curve(function: Callable[[Array], Array]) -> Operator:
+    """Return the operator of a function that is computed in binary64 and rounded once."""
+
+    def operator(_node: Node, arrays: Arrays) -> list[Array]:
+        x = first(arrays)
+        return [np.asarray(function(x.astype(np.float64))).astype(x.dtype)]
+
+    return operator
+
+
+def _one(function: Callable[[Array], Any]) -> Operator:
+    return lambda _node, arrays: [np.asarray(function(first(arrays)))]
+
+
+def _two(function: Callable[[Array, Array], Any]) -> Operator:
+    return lambda _node, arrays: [np.asarray(function(first(arrays), first(arrays, 1)))]
+
+
+def _chain(function: Callable[[Array, Array], Any]) -> Operator:
+    """Return the operator that applies a function of two to its inputs from left to right."""
+
+    def operator(_node: Node, arrays: Arrays) -> list[Array]:
+        result = first(arrays)
+        for other in arrays[1:]:
+            if other is not None:
+                result = np.asarray(function(result, other))
+        return [result]
+
+    return operator
+
+
+def _parameters(function: Callable[..., Any], **defaults: float) -> Operator:
+    """Return the operator of a function of x and attributes, which have these defaults."""
+
+    def operator(node: Node, arrays: Arrays) -> list[Array]:
+        x = first(arrays)
+        numbers = {
+            name: x.dtype.type(node.attributes.get(name, value)) for name, value in defaults.items()
+        }
+        return [np.asarray(function(x, **numbers)).astype(x.dtype)]
+
+    return operator
+
+
+def sigmoid(x: Array) -> Array:
+    """1 / (1 + exp(-x)) in binary64, without overflow."""
+    small = np.exp(-np.abs(x))
+    return np.asarray(np.where(x >= 0, 1 / (1 + small), small / (1 + small)))
+
+
+def erf(x: Array) -> Array:
+    """The error function, in binary64.
+
+    The series 2/sqrt(pi) · exp(-x²) · sum of 2^n x^(2n+1) / (1·3·5···(2n+1)) has positive terms
+    only. From |x| = 6 on the result is 1 in binary64.
+    """
+    size = np.minimum(np.abs(x), 6.0)
+    term = total = size.copy()
+    for n in range(1, 160):
+        term = term * (2 * size * size / (2 * n + 1))
+        total = total + term
+    return np.asarray(np.copysign(2 / math.sqrt(math.pi) * np.exp(-size * size) * total, x))
+
+
+def exponential(x: Array) -> Array:
+    """exp(x), computed in binary64 and rounded to the type of x."""
+    return np.asarray(np.exp(x.astype(np.float64))).astype(x.dtype)
+
+
+def hard_sigmoid(x: Array, alpha: Any, beta: Any) -> Array:
+    """max(0, min(1, alpha · x + beta)), each step rounded to the type of x."""
+    zero, one = x.dtype.type(0), x.dtype.type(1)
+    return np.asarray(np.maximum(zero, np.minimum(one, alpha * x + beta)))
+
+
+def _hard_swish(_node: Node, arrays: Arrays) -> list[Array]:
+    x = first(arrays)
+    return [x * hard_sigmoid(x, x.dtype.type(1 / 6), x.dtype.type(0.5))]
+
+
+def _swish(node: Node, arrays: Arrays) -> list[Array]:
+    x = first(arrays)
+    alpha = x.dtype.type(node.attributes.get("alpha", 1.0))
+    return [x * sigmoid((alpha * x).astype(np.float64)).astype(x.dtype)]
+
+
+def _gelu(node: Node, arrays: Arrays) -> list[Array]:
+    x = first(arrays)
+    kind = x.dtype.type
+    if node.attributes.get("approximate", "none") == "tanh":
+        inner = kind(math.sqrt(2 / math.pi)) * (x + kind(0.044715) * (x * x * x))
+        curve = np.tanh(inner.astype(np.float64)).astype(x.dtype)
+    else:
+        curve = erf((x / kind(math.sqrt(2))).astype(np.float64)).astype(x.dtype)
+    return [kind(0.5) * x * (kind(1) + curve)]
+
+
+def _mish(_node: Node, arrays: Arrays) -> list[Array]:
+    x = first(arrays)
+    soft = np.logaddexp(0, x.astype(np.float64)).astype(x.dtype)
+    return [x * np.tanh(soft.astype(np.float64)).astype(x.dtype)]
+
+
+def _clip(_node: Node, arrays: Arrays) -> list[Array]:
+    x, least, most = first(arrays), optional(arrays, 1), optional(arrays, 2)
+    x = x if least is None else np.maximum(x, least)
+    return [np.asarray(x if most is None else np.minimum(x, most))]
+
+
+def _prelu(_node: Node, arrays: Arrays) -> list[Array]:
+    x, slope = first(arrays), first(arrays, 1)
+    return [np.where(x < 0, x * slope, x)]
+
+
+def _cast(node: Node, arrays: Arrays) -> list[Array]:
+    dtype = helper.tensor_dtype_to_np_dtype(node.attributes["to"])
+    return [first(arrays).astype(dtype)]
+
+
+def _divide(a: Array, b: Array) -> Array:
+    if a.dtype.kind == "f":
+        return np.asarray(a / b)
+    if not np.all(b):
+        raise LowerError("it divides a whole number by 0")
+    signs = np.sign(a) * np.sign(b)  # towards zero
+    return np.asarray(np.abs(a) // np.abs(b) * signs).astype(a.dtype)
+
+
+def _power(a: Array, b: Array) -> Array:
+    if a.dtype.kind != "f":
+        return np.asarray(np.power(a.astype(np.float64), b)).astype(a.dtype)
+    if b.size == 1 and b.reshape(-1)[0] == 2:
+        return np.broadcast_to(a * a, np.broadcast_shapes(a.shape, b.shape))
+    return np.asarray(np.power(a.astype(np.float64), b.astype(np.float64))).astype(a.dtype)
+
+
+def _mod(node: Node, arrays: Arrays) -> list[Array]:
+    a, b = first(arrays), first(arrays, 1)
+    return [np.fmod(a, b) if node.attributes.get("fmod", 0) else np.mod(a, b)]
+
+
+def _mean(_node: Node, arrays: Arrays) -> list[Array]:
+    total = _chain(np.add)(_node, arrays)[0]
+    return [np.asarray(total / total.dtype.type(len(arrays)))]
+
+
+def _log_softplus(x: Array) -> Array:
+    return np.asarray(np.logaddexp(0, x))
+
+
+# --- over axes ---
+
+
+def _reduced(function: Callable[..., Any]) -> Operator:
+    """Return the operator that applies a function to some axes: input 1, or all axes."""
+
+    def operator(node: Node, arrays: Arrays) -> list[Array]:
+        x, axes = first(arrays), optional(arrays, 1)
+        keep = bool(node.attributes.get("keepdims", 1))
+        if axes is not None and axes.size:
+            chosen: tuple[int, ...] | None = tuple(int(axis) for axis in axes.reshape(-1))
+        elif node.attributes.get("noop_with_empty_axes", 0):
+            chosen = ()
+        else:
+            chosen = None
+        return [np.asarray(function(x, chosen, keep)).astype(x.dtype)]
+
+    return operator
+
+
+def mean(x: Array, axes: tuple[int, ...] | None, keep: bool) -> Array:
+    """Return the mean over axes: the sum, rounded, then divided by the count."""
+    total = np.asarray(np.sum(x, axis=axes, keepdims=keep, dtype=x.dtype))
+    count = x.size // max(total.size, 1)
+    return _divide(total, np.asarray(count, x.dtype))
+
+
+def _log_sum_exp(x: Array, axes: tuple[int, ...] | None, keep: bool) -> Array:
+    wide = x.astype(np.float64)
+    most = np.max(wide, axis=axes, keepdims=True)
+    most = np.where(np.isfinite(most), most, 0)
+    total = np.log(np.sum(np.exp(wide - most), axis=axes, keepdims=True)) + most
+    return np.asarray(total if keep else np.squeeze(total, axis=axes))
+
+
+def _norm_2(x: Array, axes: tuple[int, ...] | None, keep: bool) -> Array:
+    return np.asarray(np.sqrt(np.sum(x * x, axis=axes, keepdims=keep, dtype=x.dtype)))
+
+
+def _extreme_place(function: Callable[..., Any]) -> Operator:
+    """Return ArgMax or ArgMin."""
+
+    def operator(node: Node, arrays: Arrays) -> list[Array]:
+        x, axis = first(arrays), int(node.attributes.get("axis", 0))
+        if node.attributes.get("select_last_index", 0):
+            places = x.shape[axis] - 1 - function(np.flip(x, axis), axis=axis, keepdims=True)
+        else:
+            places = function(x, axis=axis, keepdims=True)
+        keep = node.attributes.get("keepdims", 1)
+        return [np.asarray(places if keep else np.squeeze(places, axis)).astype(np.int64)]
+
+    return operator
+
+
+def softmax(x: Array, axis: int) -> Array:
+    """exp(x - max) / sum; the difference, the exponential, the sum and the quotient rounded."""
+    powers = exponential(np.asarray(x - np.max(x, axis=axis, keepdims=True)))
+    return np.asarray(powers / np.sum(powers, axis=axis, keepdims=True, dtype=x.dtype))
+
+
+def _softmax(node: Node, arrays: Arrays) -> list[Array]:
+    return [softmax(first(arrays), int(node.attributes.get("axis", -1)))]
+
+
+def _log_softmax(node: Node, arrays: Arrays) -> list[Array]:
+    x, axis = first(arrays), int(node.attributes.get("axis", -1))
+    less = np.asarray(x - np.max(x, axis=axis, keepdims=True))
+    total = np.sum(exponential(less), axis=axis, keepdims=True, dtype=x.dtype)
+    return [less - np.log(total.astype(np.float64)).astype(x.dtype)]
+
+
+def _layer_normalization(node: Node, arrays: Arrays) -> list[Array]:
+    x, scale, bias = first(arrays), first(arrays, 1), optional(arrays, 2)
+    axis = int(node.attributes.get("axis", -1)) % x.ndim
+    axes = tuple(range(axis, x.ndim))
+    middle = mean(x, axes, True)
+    less = x - middle
+    spread = mean(less * less, axes, True)
+    root = np.sqrt(spread + x.dtype.type(node.attributes.get("epsilon", 1e-5)))
+    y = less / root * scale
+    inverse = np.asarray(x.dtype.type(1) / root)
+    results = [y if bias is None else y + bias, middle, inverse]
+    return results[: len(node.outputs)]
+
+
+def _batch_normalization(node: Node, arrays: Arrays) -> list[Array]:
+    x = first(arrays)
+    if node.attributes.get("training_mode", 0) or len(node.outputs) > 1:
+        raise LowerError("training is not done")
+    shape = (1, -1) + (1,) * (x.ndim - 2)
+    scale, bias, middle, spread = (first(arrays, place).reshape(shape) for place in range(1, 5))
+    root = np.sqrt(spread + spread.dtype.type(node.attributes.get("epsilon", 1e-5)))
+    return [((x - middle) / root * scale + bias).astype(x.dtype)]
+
+
+def _instance_normalization(node: Node, arrays: Arrays) -> list[Array]:
+    x = first(arrays)
+    shape = (1, -1) + (1,) * (x.ndim - 2)
+    scale, bias = first(arrays, 1).reshape(shape), first(arrays, 2).reshape(shape)
+    axes = tuple(range(2, x.ndim))
+    less = x - mean(x, axes, True)
+    root = np.sqrt(
+        mean(less * less, axes, True) + x.dtype.type(node.attributes.get("epsilon", 1e-5))
+    )
+    return [less / root * scale + bias]
+
+
+def _lrn(node: Node, arrays: Arrays) -> list[Array]:
+    """Local response normalisation over neighbouring channels."""
+    x, size = first(arrays), int(node.attributes["size"])
+    kind = x.dtype.type
+    before, channels = (size - 1) // 2, x.shape[1]
+    squares = np.zeros((x.shape[0], channels + size - 1, *x.shape[2:]), x.dtype)
+    squares[:, before : before + channels] = x * x
+    total = np.zeros_like(x)
+    for step in range(size):
+        total = total + squares[:, step : step + channels]
+    base = (
+        kind(node.attributes.get("bias", 1.0))
+        + kind(node.attributes.get("alpha", 1e-4) / size) * total
+    )
+    power = np.float64(np.float32(node.attributes.get("beta", 0.75)))
+    return [x / np.power(base.astype(np.float64), power).astype(x.dtype)]
+
+
+def _where(_node: Node, arrays: Arrays) -> list[Array]:
+    return [np.where(first(arrays), first(arrays, 1), first(arrays, 2))]
+
+
+_CURVES: dict[str, Callable[[Array], Array]] = {
+    "Exp": np.exp, "Log": np.log, "Erf": erf, "Sigmoid": sigmoid, "Tanh": np.tanh, "Sin": np.sin,
+    "Cos": np.cos, "Tan": np.tan, "Asin": np.arcsin, "Acos": np.arccos, "Atan": np.arctan,
+    "Sinh": np.sinh, "Cosh": np.cosh, "Asinh": np.arcsinh, "Acosh": np.arccosh,
+    "Atanh": np.arctanh, "Softplus": _log_softplus,
+}  # fmt: skip
+ELEMENTWISE: dict[str, Operator] = {
+    **{name: _curve(function) for name, function in _CURVES.items()},
+    "Abs": _one(np.abs), "Neg": _one(np.negative), "Sqrt": _one(np.sqrt), "Floor": _one(np.floor),
+    "Ceil": _one(np.ceil), "Round": _one(np.rint), "Sign": _one(np.sign),
+    "Not": _one(np.logical_not), "Identity": _one(lambda x: x), "IsNaN": _one(np.isnan),
+    "Reciprocal": _one(lambda x: x.dtype.type(1) / x),
+    "Relu": _one(lambda x: np.maximum(x, x.dtype.type(0))),
+    "Softsign": _one(lambda x: x / (x.dtype.type(1) + np.abs(x))),
+    "HardSwish": _hard_swish, "Swish": _swish, "Gelu": _gelu, "Mish": _mish, "Clip": _clip,
+    "HardSigmoid": _parameters(hard_sigmoid, alpha=0.2, beta=0.5),
+    "LeakyRelu": _parameters(lambda x, alpha: np.where(x < 0, alpha * x, x), alpha=0.01),
+    "ThresholdedRelu": _parameters(lambda x, alpha: np.where(x > alpha, x, 0), alpha=1.0),
+    "Elu": _parameters(
+        lambda x, alpha: np.where(x < 0, alpha * np.expm1(x.astype(np.float64)), x), alpha=1.0
+    ),
+    "Celu": _parameters(
+        lambda x, alpha: np.where(x < 0, alpha * np.expm1(x.astype(np.float64) / alpha), x),
+        alpha=1.0,
+    ),
+    "Selu": _parameters(
+        lambda x, alpha, gamma: gamma
+        * np.where(x < 0, alpha * np.expm1(x.astype(np.float64)), x),
+        alpha=1.67326319217681884765625, gamma=1.05070102214813232421875,
+    ),
+    "PRelu": _prelu, "Cast": _cast, "Add": _two(np.add), "Sub": _two(np.subtract),
+    "Mul": _two(np.multiply), "Div": _two(_divide), "Pow": _two(_power), "Mod": _mod,
+    "Max": _chain(np.maximum), "Min": _chain(np.minimum), "Sum": _chain(np.add), "Mean": _mean,
+    "Equal": _two(np.equal), "Greater": _two(np.greater), "Less": _two(np.less),
+    "GreaterOrEqual": _two(np.greater_equal), "LessOrEqual": _two(np.less_equal),
+    "And": _two(np.logical_and), "Or": _two(np.logical_or), "Xor": _two(np.logical_xor),
+    "Where": _where,
+    "ReduceSum": _reduced(lambda x, axes, keep: np.sum(x, axes, keepdims=keep, dtype=x.dtype)),
+    "ReduceMean": _reduced(mean),
+    "ReduceMax": _reduced(lambda x, axes, keep: np.max(x, axes, keepdims=keep)),
+    "ReduceMin": _reduced(lambda x, axes, keep: np.min(x, axes, keepdims=keep)),
+    "ReduceProd": _reduced(lambda x, axes, keep: np.prod(x, axes, keepdims=keep, dtype=x.dtype)),
+    "ReduceL1": _reduced(lambda x, axes, keep: np.sum(np.abs(x), axes, keepdims=keep)),
+    "ReduceL2": _reduced(_norm_2),
+    "ReduceSumSquare": _reduced(lambda x, axes, keep: np.sum(x * x, axes, keepdims=keep)),
+    "ReduceLogSumExp": _reduced(_log_sum_exp),
+    "ArgMax": _extreme_place(np.argmax), "ArgMin": _extreme_place(np.argmin),
+    "Softmax": _softmax, "LogSoftmax": _log_softmax,
+    "LayerNormalization": _layer_normalization, "BatchNormalization": _batch_normalization,
+    "InstanceNormalization": _instance_normalization, "LRN": _lrn,
+}  # fmt: skip

@@ -1,0 +1,134 @@
+"""Which values of a graph are integers with a scale: what DequantizeLinear reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from onnx import helper
+
+from macaw.lowering.onnx.graph import Graph, Node
+from macaw.lowering.onnx.network import Quantisation
+from macaw.lowering.onnx.operators.elementwise import ELEMENTWISE
+from macaw.lowering.onnx.operators.quantisation import limits
+from macaw.lowering.onnx.values import Value
+
+SIGNED = {"int8": "int8", "uint8": "int8", "int16": "int16", "uint16": "int16"}
+_OFFSETS = {"uint8": -128, "uint16": -32768}
+_NOT_UNARY = ("Identity", "Cast", "Where", "Softmax", "LogSoftmax", "LayerNormalization", "LRN",
+              "BatchNormalization", "InstanceNormalization", "ArgMax", "ArgMin", "Not", "IsNaN",
+              "Equal", "Greater", "Less", "GreaterOrEqual", "LessOrEqual", "And", "Or", "Xor",
+              "Mod")  # fmt: skip
+UNARY = tuple(
+    name for name in ELEMENTWISE if name not in _NOT_UNARY and not name.startswith("Reduce")
+)
+
+
+@dataclass(frozen=True)
+class View:
+    """A real value that is stored as signed integers: the tensor that has them, their scale."""
+
+    tensor: str
+    dtype: str
+    quantisation: Quantisation
+
+
+@dataclass(frozen=True)
+class QuantisedConstant:
+    """Constant integers minus their zero point, with one scale or one for each place on `axis`."""
+
+    numbers: NDArray[np.int64]
+    scales: NDArray[np.float32]
+    axis: int
+
+
+@dataclass(frozen=True)
+class Target:
+    """Integers that a QuantizeLinear makes: their type in the model, and their quantisation."""
+
+    dtype: str
+    quantisation: Quantisation  # of the signed integers
+    nodes: tuple[Node, ...]  # all QuantizeLinear with the same numbers
+
+
+def offset_of(dtype: str) -> int:
+    """Return what is added to integers of a type so that they become signed."""
+    return _OFFSETS.get(dtype, 0)
+
+
+def single_quantisation(graph: Graph, node: Node, dtype: str) -> Quantisation | None:
+    """Return the quantisation of a node QuantizeLinear or DequantizeLinear for signed integers.
+
+    None if it is not constant, by channel or block, or of a type without a signed integer type.
+    """
+    scale = graph.constant(node.inputs[1])
+    zero = graph.constant(node.inputs[2]) if len(node.inputs) > 2 else None
+    given = len(node.inputs) > 2 and bool(node.inputs[2])
+    if scale is None or (given and zero is None) or scale.size != 1 or dtype not in SIGNED:
+        return None
+    if scale.dtype != np.float32 or not 0 < float(scale.reshape(-1)[0]) < np.inf:
+        return None
+    point = 0 if zero is None else int(zero.reshape(-1)[0])
+    return Quantisation(float(scale.reshape(-1)[0]), point + offset_of(dtype))
+
+
+def target_of(graph: Graph, quantisers: Sequence[Node], readers: int) -> Target | None:
+    """Return the integers that all readers of a value make of it, or None if they differ.
+
+    `quantisers` are the QuantizeLinear that read the value, `readers` is the number of all that do.
+    """
+    if not quantisers or len(quantisers) != readers:
+        return None
+    found = []
+    for node in quantisers:
+        dtype = np.dtype(dtype_name(graph.values[node.outputs[0]])).name
+        found.append((dtype, single_quantisation(graph, node, dtype)))
+    dtype, quantisation = found[0]
+    if quantisation is None or any(other != found[0] for other in found):
+        return None
+    return Target(dtype, quantisation, tuple(quantisers))
+
+
+def dtype_name(value: Value) -> str:
+    """Return the name of NumPy's type for a value: int8, float32 ..."""
+    return str(np.dtype(helper.tensor_dtype_to_np_dtype(value.element)).name)
+
+
+def quantised_constant(graph: Graph, node: Node) -> QuantisedConstant | None:
+    """Return what a DequantizeLinear of a constant stands for, or None if it is by block."""
+    q, scale = graph.constant(node.inputs[0]), graph.constant(node.inputs[1])
+    zero = graph.constant(node.inputs[2]) if len(node.inputs) > 2 else None
+    given = len(node.inputs) > 2 and bool(node.inputs[2])
+    if q is None or scale is None or (given and zero is None) or scale.ndim > 1:
+        return None
+    if scale.dtype != np.float32 or (scale.ndim and scale.size > 1 and q.ndim == 0):
+        return None
+    limits(q.dtype.name)
+    axis = int(node.attributes.get("axis", 1)) if scale.size > 1 else 0
+    axis += q.ndim if axis < 0 else 0
+    numbers = q.astype(np.int64)
+    if zero is not None:
+        shape = [1] * q.ndim
+        if zero.size > 1:
+            shape[axis] = -1
+        numbers = numbers - zero.astype(np.int64).reshape(shape if zero.size > 1 else ())
+    return QuantisedConstant(
+        numbers, scale.reshape(-1) if scale.size > 1 else scale.reshape(()), axis
+    )
+
+
+def unary_input(node: Node, arrays: Mapping[str, NDArray[Any] | None]) -> str:
+    """Return the value of which a node computes a function of each element, else "".
+
+    All other inputs are constants of one element.
+    """
+    if node.operator not in UNARY or len(node.outputs) != 1:
+        return ""
+    real = {name for name in node.inputs if name and arrays[name] is None}
+    others = [array for name in node.inputs if name and (array := arrays[name]) is not None]
+    if len(real) != 1 or any(array.size != 1 for array in others):
+        return ""
+    return next(iter(real))
