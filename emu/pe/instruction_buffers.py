@@ -8,7 +8,7 @@ operand in any iteration follows from its first value.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,16 +30,19 @@ from macaw.isa.touching import touched_registers
 Pairs = list[list[int]]  # by instruction: its two operands
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class InstructionBuffer:
-    """The configured contents of one instruction buffer, as they are before a run."""
+    """The configured contents of one instruction buffer, as they are before a run.
+
+    Buffers with equal contents are usually one object (`buffer_of`).
+    """
 
     header: dict[str, int]
     words: list[int]
     steps: list[list[list[int]]]  # by instruction and operand: inner, outer
     strides: list[list[int]]  # by instruction and operand: from a PE to the next
 
-    @property
+    @cached_property
     def rows(self) -> list[Decoded]:
         """The decoded instructions."""
         return [decoded(word) for word in self.words]
@@ -150,8 +153,17 @@ def uses(shape: Shape, buffer: InstructionBuffer, initial: Pairs, results: int) 
     """Return the accumulators and blocks that all iterations of a buffer together may use.
 
     The result also says whether they may store. `results` is the number of results of each PE that
-    one store takes.
+    one store takes. Do not change the result: it is cached, because most exes differ only in data.
     """
+    operands = tuple((first, second) for first, second in initial)
+    return _uses(shape, buffer, operands, results)
+
+
+@lru_cache(maxsize=256)
+def _uses(
+    shape: Shape, buffer: InstructionBuffer, operands: tuple[tuple[int, int], ...], results: int
+) -> Ahead:
+    initial = [list(pair) for pair in operands]
     ahead = Ahead(sums=0, blocks=0, low=shape.input_buffer, high=-1, stores=False)
     rows = buffer.rows
     units = [UNIT_OF[row.row.mnemonic] for row in rows]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from macaw.emu.faults import Fault
 from macaw.emu.pe.sequence import WEIGHTS
 from macaw.emu.pe.state import UNNUMBERED, Out, Packet, Segment, Shape
 from macaw.emu.pe.unit_memory import UnitMemory
-from macaw.isa.codec import DecodeError, StructureError, decode, unpack
+from macaw.isa.codec import Decoded, DecodeError, StructureError, decode, unpack
+from macaw.isa.model import Structure
 from macaw.isa.pe import (
     COMMAND_BITS,
     CORE,
@@ -18,6 +21,22 @@ from macaw.isa.pe import (
     SEGMENT,
     SEGMENT_TYPES,
 )
+
+
+@lru_cache(maxsize=4096)
+def _members(structure: Structure, data: bytes) -> dict[str, int]:
+    """Return the members of a structure that `data` contain; do not change them.
+
+    They are cached, because most packets are read again with the next tile. Raises
+    `StructureError`.
+    """
+    return unpack(structure, data)
+
+
+@lru_cache(maxsize=256)
+def _command(word: int, where: int) -> Decoded:
+    """Return the command of a packet at the address `where`. Raises `DecodeError`."""
+    return decode(CORE, word, COMMAND_BITS, where)
 
 
 class PacketReader:
@@ -37,8 +56,8 @@ class PacketReader:
             message = f"a packet at offset {address:#x}, which is no multiple of {PACKET_ALIGN}"
             raise Fault("misaligned access", message, {"offset": address}, address=where)
         try:
-            head = unpack(PACKET, self.memory.peek(address, PACKET.size))
-            command = decode(CORE, head["command"], COMMAND_BITS, where)
+            head = _members(PACKET, self.memory.peek(address, PACKET.size))
+            command = _command(head["command"], where)
             at = address + PACKET.size
             segments = []
             for number in range(head["segments"]):
@@ -46,7 +65,7 @@ class PacketReader:
                 at += SEGMENT.size
             out: Out | None = None
             if PAYLOADS[command.row.mnemonic].out:
-                members = unpack(OUT, self.memory.peek(at, OUT.size))
+                members = _members(OUT, self.memory.peek(at, OUT.size))
                 out = Out(
                     offset=members["offset"],
                     stride=members["stride"],
@@ -85,7 +104,7 @@ class PacketReader:
         return packet, at
 
     def _segment(self, at: int, number: int, where: int) -> Segment:
-        members = unpack(SEGMENT, self.memory.peek(at, SEGMENT.size))
+        members = _members(SEGMENT, self.memory.peek(at, SEGMENT.size))
         end = members["offset"] + members["length"]
         if end > self.memory.half_bytes:
             raise Fault(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from macaw.emu.pe.context import RowContext
 from macaw.emu.pe.data_loading import DataLoading
+from macaw.emu.pe.expansion_cache import ExpansionCache
 from macaw.emu.pe.output_queues import OutputQueues
 from macaw.emu.pe.row_trace import RowTrace
 from macaw.emu.pe.special_units import SpecialUnits
@@ -18,3 +19,4 @@ class RowUnits:
         self.stores = Stores(context, queues)
         self.loading = DataLoading(context, queues)
         self.trace = RowTrace(context)
+        self.expansions = ExpansionCache(context.shape)

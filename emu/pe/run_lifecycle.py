@@ -13,11 +13,21 @@ import numpy as np
 from macaw.emu.faults import Fault
 from macaw.emu.pe import timing
 from macaw.emu.pe.cluster import Cluster
-from macaw.emu.pe.expansion import Expansion
 from macaw.emu.pe.instruction_buffers import Pairs, initial_operands, union, uses
 from macaw.emu.pe.row_units import RowUnits
 from macaw.emu.pe.sequence import FIFO, LD_BOTH, LD_WEIGHTS, UNIT_OF, WINDOW, takes_weights
-from macaw.emu.pe.state import DONE, LOADER, MAC, NOT_WRITTEN, STORE, WAITING, Ahead, Packet, Run
+from macaw.emu.pe.state import (
+    DONE,
+    LOADER,
+    MAC,
+    NOT_WRITTEN,
+    STORE,
+    WAITING,
+    Ahead,
+    Op,
+    Packet,
+    Run,
+)
 from macaw.emu.waits import NEVER
 from macaw.isa.codec import Decoded
 
@@ -113,6 +123,8 @@ class RunLifecycle:
 
         Compared are the contents of buffer `number` and of the buffers that it triggers.
         """
+        if clusters == [self.cluster.number]:
+            return [True]
         chain = self.cluster.chain(number)
         equal = np.ones(len(clusters), np.bool_)
         for name in BUFFER_FIELDS:
@@ -150,12 +162,13 @@ class RunLifecycle:
 
     def _expansion(
         self, run: Run, number: int, operands: Pairs, iteration: int, taken: int, last: bool
-    ) -> Expansion:
-        """Return the steps of one iteration of buffer `number`. Raises `Fault`."""
-        buffer = self.cluster.buffer(number)
-        return Expansion(
-            self.shape,
-            buffer,
+    ) -> tuple[list[Op], int]:
+        """Return the steps of one iteration of buffer `number`, and the next segment after it.
+
+        Raises `Fault`.
+        """
+        return self.units.expansions.expand(
+            self.cluster.buffer(number),
             operands,
             run["command"],
             run["segments"],
@@ -173,9 +186,10 @@ class RunLifecycle:
         operands = self.cluster.buffer(run["buffer"]).operands(run["initial"], iteration)
         last = iteration + 1 == run["iterations"]
         last &= not run["chain"]
-        expansion = self._expansion(run, run["buffer"], operands, iteration, run["taken"], last)
-        run["taken"] = expansion.next_segment
-        run["ops"] += expansion.ops
+        ops, run["taken"] = self._expansion(
+            run, run["buffer"], operands, iteration, run["taken"], last
+        )
+        run["ops"] += ops
         self.cluster.set_reads(run)
         if last:
             run["ahead"] = None
@@ -204,7 +218,7 @@ class RunLifecycle:
         else:  # of a later iteration, whose lds need no segments
             initial = initial_operands(self.state, self.cluster.number, number)
             taken = len(run["segments"])
-            ops = self._expansion(run, number, initial, 1, taken, False).ops
+            ops, _ = self._expansion(run, number, initial, 1, taken, False)
         stores = sum(op["unit"] == STORE for op in ops)
         return stores * self.cluster.buffer(number).iterations
 

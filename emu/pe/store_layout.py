@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 Ranges = list[tuple[int, int]]  # offset in the half, bytes
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def store_layout(
     offset: int, stride: int, steps: tuple[int, int, int], writers: bytes, size: int, width: int
 ) -> tuple[NDArray[np.intp], tuple[Ranges, ...]]:

@@ -36,12 +36,13 @@ def lockstep_group(controls: ClusterControls, trace: RowTrace, now: int) -> Lock
     """
     context = controls.context
     state = context.state
-    clusters = [cluster for cluster, runs in enumerate(state.runs) if runs]
-    if not clusters or context.adder.floating:
+    lead = next((cluster for cluster, runs in enumerate(state.runs) if runs), None)
+    if lead is None or context.adder.floating:
         return None
-    runs = state.runs[clusters[0]]
-    if not _starts_loop(context, clusters[0], runs[0], now):
+    runs = state.runs[lead]
+    if not _starts_loop(context, lead, runs[0], now):
         return None
+    clusters = [cluster for cluster, own in enumerate(state.runs) if own]
     if not all(needs_bus(run) for cluster in clusters for run in state.runs[cluster][1:]):
         return None
     if len(clusters) != runs[0]["sharers"] or not _are_equal(context, clusters, runs[0]["buffer"]):

@@ -1,0 +1,79 @@
+"""Caches the steps of iterations by shape: most tiles of a layer differ only in their data."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+from macaw.emu.pe.expansion import Expansion
+from macaw.emu.pe.instruction_buffers import InstructionBuffer, Pairs
+from macaw.emu.pe.state import Op, Out, Segment, Shape
+
+_MOST = 4096  # iterations in the cache
+
+
+class ExpansionCache:
+    """The steps of iterations on a row of dimensions `shape`, by what they depend on."""
+
+    def __init__(self, shape: Shape) -> None:
+        self.shape = shape
+        # The steps, which take segments from number 0 on, and how many segments they take.
+        self._known: dict[Hashable, tuple[list[Op], int]] = {}
+
+    def expand(
+        self,
+        buffer: InstructionBuffer,
+        operands: Pairs,
+        flags: tuple[bool, bool],
+        segments: Sequence[Segment],
+        out: Out,
+        clusters: int,
+        address: int,
+        *,
+        next_segment: int,
+        iteration: int,
+        last: bool,
+    ) -> tuple[list[Op], int]:
+        """Return the steps of an iteration, and the first segment that no step so far takes.
+
+        The arguments are those of `Expansion`. Raises `Fault` as it does.
+        """
+        # An ld takes two segments at most; whether one more is left decides about a fault.
+        near = segments[next_segment : next_segment + 2 * len(buffer.words) + 1]
+        key = (
+            buffer,
+            tuple((first, second) for first, second in operands),
+            flags,
+            tuple((x["type"], x["mode"], x["compress"], x["length"]) for x in near),
+            out["count"],
+            clusters,
+            iteration == 0,
+            last,
+        )
+        if key not in self._known:
+            expansion = Expansion(
+                self.shape,
+                buffer,
+                operands,
+                flags,
+                segments,
+                out,
+                clusters,
+                address,
+                next_segment=next_segment,
+                iteration=iteration,
+                last=last,
+            )
+            if len(self._known) >= _MOST:
+                self._known.clear()
+            ops = [_moved(op, -next_segment, 0) for op in expansion.ops]
+            self._known[key] = ops, expansion.next_segment - next_segment
+        known, taken = self._known[key]
+        return [_moved(op, next_segment, iteration) for op in known], next_segment + taken
+
+
+def _moved(op: Op, segments: int, iteration: int) -> Op:
+    """Return a copy of a step that takes later segments, in another iteration."""
+    op = op.copy()
+    op["segments"] = [number + segments for number in op["segments"]]
+    op["beats"], op["iteration"] = [], iteration
+    return op
