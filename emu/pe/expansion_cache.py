@@ -43,7 +43,7 @@ class ExpansionCache:
             buffer,
             tuple((first, second) for first, second in operands),
             flags,
-            tuple((x["type"], x["mode"], x["compress"], x["length"]) for x in near),
+            tuple(tuple({**segment, "offset": 0}.values()) for segment in near),
             out["count"],
             clusters,
             iteration == 0,
