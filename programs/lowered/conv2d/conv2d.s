@@ -1,11 +1,11 @@
 # conv2d.s - convolution 3 × 3, stride 1 × 1, padding 1 × 1, of 10 × 10 × 4 to 8 channels;
 # 122 weights that are not zero. Written by macaw lower.
 
-# input stationary, split b: 2,082 cycles and 2,766 bytes of external memory predicted; iterations
+# input stationary, split b: 2,129 cycles and 2,766 bytes of external memory predicted; iterations
 # wait for the rows' work.
-# weight stationary, split b, would take 2,078 cycles; input stationary is preferred
+# weight stationary, split b, would take 2,125 cycles; input stationary is preferred
 # (lower.preferred) where it costs at most 2% more.
-# output stationary, split b: 2,078 cycles (1.00 times), 2,638 bytes; waits for the rows' work.
+# output stationary, split b: 2,125 cycles (1.00 times), 2,638 bytes; waits for the rows' work.
 
 # Rows of the array divide M, clusters N. What each gets:
 # row 0, cluster 0: rows 0:5 and channels 0:4 of the outputs
@@ -22,7 +22,7 @@ start_sums:
         .npy    "conv2d.bias.npy"                       # what sums begin with, by (n tile, row)
         .bss
         .balign 32
-padded: .array  int8, 12, 12, 4                         # x in a frame of zeros
+x_copy: .array  int8, 12, 12, 4                         # x in a frame of zeros
 
 # ---------------- the array: every row runs this part
         .core   pe, row=0
@@ -96,6 +96,7 @@ last_product0:
         .equ    Y_COLUMN, 8 * Y_SIZE
         .equ    Y_DEPTH, 1 * Y_SIZE
         .equ    SUMS, 1600              # bytes of a row's raw sums of an iteration
+        .equ    STARTS, 32              # bytes of what a row's sums begin with
         .equ    WEIGHT_BYTES, 16        # in a product's packet: how many bytes of weights
 # Words of a frame; words of a transfer.
         .equ    LIST, 0
@@ -131,7 +132,7 @@ _start: la      a0, fill_ping           # packets and sequences to both halves o
         li      s5, STEPS               # iterations that are left to dispatch
         la      s8, ping                # the frame of the half that loads
         la      s9, pong                # the frame of the half that feeds
-        la      a0, pad                 # x into its frame of zeros
+        la      a0, copies              # x into its frame of zeros
         dma.copy zero, a0
         call    load
         dma.wait zero
@@ -281,9 +282,9 @@ store:  lw      t0, STORE(s8)
 # loops, and behind it where a tile's place is counted from.
 fill_ping:
         .word   setup + EVERY_UNIT, load_address(setup), x_tile - setup, 1, 0, 0
-pad:    .word   padded + 52, x, 40, 10, 48, 40          # x into its frame of zeros
-ping_x: .word   x_tile + 0x0, padded + 0, 48, 7, 48, 48, padded + 0  # row 0: image from row 0, channel 0 on
-        .word   x_tile + 0x100000, padded + 240, 48, 7, 48, 48, padded + 240  # row 1: image from row 5, channel 0 on
+copies: .word   x_copy + 52, x, 40, 10, 48, 40          # x into its frame of zeros
+ping_x: .word   x_tile + 0x0, x_copy + 0, 48, 7, 48, 48, x_copy + 0  # row 0: image from row 0, channel 0 on
+        .word   x_tile + 0x100000, x_copy + 240, 48, 7, 48, 48, x_copy + 240  # row 1: image from row 5, channel 0 on
 ping_w: .word   w_tile + EVERY_UNIT, w, 0, 1, 0, 0, w   # all rows: of W[0:4, 0:4], W[0:4, 4:8]
 ping_p: .word   start + 0x1000000, start_sums + 0, 32, 1, 32, 0, start_sums + 0  # all rows: what sums begin with
 ping_y: .word   y + 0, result + 0x0, 4, 50, 8, 8, y + 0  # row 0, cluster 0: of O[0:5, :, 0:4]
@@ -292,8 +293,8 @@ ping_y: .word   y + 0, result + 0x0, 4, 50, 8, 8, y + 0  # row 0, cluster 0: of 
         .word   y + 404, result + 0x100004, 4, 50, 8, 8, y + 404  # row 1, cluster 1: of O[5:10, :, 4:8]
 fill_pong:
         .word   setup + EVERY_UNIT + PONG, load_address(setup), x_tile - setup, 1, 0, 0
-pong_x: .word   x_tile + 0x0 + PONG, padded + 0, 48, 7, 48, 48, padded + 0  # row 0: image from row 0, channel 0 on
-        .word   x_tile + 0x100000 + PONG, padded + 240, 48, 7, 48, 48, padded + 240  # row 1: image from row 5, channel 0 on
+pong_x: .word   x_tile + 0x0 + PONG, x_copy + 0, 48, 7, 48, 48, x_copy + 0  # row 0: image from row 0, channel 0 on
+        .word   x_tile + 0x100000 + PONG, x_copy + 240, 48, 7, 48, 48, x_copy + 240  # row 1: image from row 5, channel 0 on
 pong_w: .word   w_tile + EVERY_UNIT + PONG, w, 0, 1, 0, 0, w  # all rows: of W[0:4, 0:4], W[0:4, 4:8]
 pong_p: .word   start + 0x1000000 + PONG, start_sums + 0, 32, 1, 32, 0, start_sums + 0  # all rows: what sums begin with
 pong_y: .word   y + 0, result + 0x0 + PONG, 4, 50, 8, 8, y + 0  # row 0, cluster 0: of O[0:5, :, 0:4]

@@ -84,6 +84,24 @@ def final_sequences(plan: ProductPlan, what: str, raw: str) -> list[Sequence]:
     return [Sequence("final", FINAL, body, header, what)]
 
 
+def iteration_sizes(plan: ProductPlan, own: int) -> list[int]:
+    """Return the bytes of the lists that `iteration_lists` returns, without their end marks.
+
+    `own` is the number of bytes of a list without the exes that add sums of clusters.
+    """
+    more, last = list_names(plan)
+    raws = {more: True, last: plan.reduces_rows}
+    sizes = []
+    for raw in raws.values():
+        size = own
+        if plan.reduces_clusters:
+            size += plan.positions * sum(exe.size for exe in _cluster_exes(plan, 0, raw))
+        sizes.append(size)
+    if plan.reduces_rows:
+        sizes.append(plan.positions * sum(exe.size for exe in _row_exes(plan, 0)))
+    return sizes
+
+
 def iteration_lists(
     plan: ProductPlan, exes: Callable[[str, bool], Iterable[Exe]], what: str
 ) -> list[Packets]:
@@ -111,24 +129,34 @@ def cluster_reduction_exes(plan: ProductPlan, raw: bool) -> Iterator[Exe]:
     If `raw`, the total is stored as a raw sum, else as a result.
     """
     for place in range(plan.positions):
-        start = (
-            [f"psums start[{min(place, plan.start_positions - 1)}] sliced"]
-            if plan.has_start_sums
-            else []
-        )
-        clusters = range(plan.partition.clusters)
-        parts = [f"psums chain[{place}, {q}] sliced" for q in clusters]
-        yield Exe(JOIN, (*start, *parts), to=to_clusters(plan, range(1)))
-        yield _out(plan, place, raw)
+        yield from _cluster_exes(plan, place, raw)
+
+
+def _cluster_exes(plan: ProductPlan, place: int, raw: bool) -> Iterator[Exe]:
+    """Yield the exes with which cluster 0 adds the clusters' sums of position `place`."""
+    start = (
+        [f"psums start[{min(place, plan.start_positions - 1)}] sliced"]
+        if plan.has_start_sums
+        else []
+    )
+    clusters = range(plan.partition.clusters)
+    parts = [f"psums chain[{place}, {q}] sliced" for q in clusters]
+    yield Exe(JOIN, (*start, *parts), to=to_clusters(plan, range(1)))
+    yield _out(plan, place, raw)
 
 
 def row_reduction_exes(plan: ProductPlan) -> Iterator[Exe]:
     """Yield the exes with which row 0 adds the sums of all rows."""
-    to = to_clusters(plan, range(plan.summing_clusters))
     for place in range(plan.positions):
-        parts = [f"psums gathered[{p}, {place}] sliced" for p in range(plan.partition.rows)]
-        yield Exe(MERGE, tuple(parts), to=to)
-        yield _out(plan, place, raw=False)
+        yield from _row_exes(plan, place)
+
+
+def _row_exes(plan: ProductPlan, place: int) -> Iterator[Exe]:
+    """Yield the exes with which row 0 adds the rows' sums of position `place`."""
+    to = to_clusters(plan, range(plan.summing_clusters))
+    parts = [f"psums gathered[{p}, {place}] sliced" for p in range(plan.partition.rows)]
+    yield Exe(MERGE, tuple(parts), to=to)
+    yield _out(plan, place, raw=False)
 
 
 def _out(plan: ProductPlan, place: int, raw: bool) -> Exe:

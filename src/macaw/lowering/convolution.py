@@ -23,7 +23,8 @@ class Convolution(Product):
 
     `layout` and `out_layout` are the memory layouts of image and results: `hwc` or `cwh`. `weights`
     have shape (outputs, kernel height · kernel width · channels), or for a depthwise convolution
-    (channels, kernel height · kernel width). `m` is the number of output rows.
+    (channels, kernel height · kernel width). `m` is the number of output rows. If `turned`, x and y
+    have one row, of which each element is a row here; in memory they are the same.
     """
 
     width: int = 1
@@ -35,6 +36,7 @@ class Convolution(Product):
     depthwise: bool = False
     layout: str = "hwc"
     out_layout: str = "hwc"
+    turned: bool = False
 
     @property
     def k(self) -> int:
@@ -67,6 +69,8 @@ class Convolution(Product):
     def shapes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The shapes of the image and of the results in their memory layouts."""
         image, results = (self.height, self.width, self.channels), (self.m, self.columns, self.n)
+        if self.turned:
+            image, results = (1, self.height, self.channels), (1, self.m, self.n)
         return (
             image if self.layout == "hwc" else image[::-1],
             results if self.out_layout == "hwc" else results[::-1],
@@ -79,6 +83,26 @@ class Convolution(Product):
         """
         height, width, channels = image
         return (width * channels, channels, 1) if layout == "hwc" else (1, height, width * height)
+
+    @property
+    def copies_input(self) -> bool:
+        """Whether the dma first copies x into a frame of zeros."""
+        return max(self.padding) > 0
+
+    @property
+    def frame(self) -> tuple[int, ...]:
+        """The shape of the image with its frame of zeros, in its memory layout."""
+        sides = (*self.padded, self.channels)
+        return sides if self.layout == "hwc" else sides[::-1]
+
+    @cached_property
+    def matrix(self) -> PointwiseProduct | None:
+        """The matrix product that the convolution is, or None if it is none."""
+        plain = (self.kernel, self.padding) == ((1, 1), (0, 0))
+        if not plain or self.depthwise or self.out_layout != "hwc":
+            return None
+        rows, form = self.m * self.columns, (self.activation, self.shift)
+        return PointwiseProduct(rows, self.weights, self.bias, *form, image=self)
 
     @property
     def x_pitches(self) -> tuple[int, int, int]:
@@ -97,11 +121,13 @@ class Convolution(Product):
 
     def describe(self) -> str:
         """Return a description of the convolution for messages."""
-        size = " × ".join(map(str, self.kernel))
+        pairs = self.kernel, self.stride, self.padding, (self.height, self.width)
+        kernel, stride, padding, image = (
+            " × ".join(map(str, pair[::-1] if self.turned else pair)) for pair in pairs
+        )
         return (
-            f"{'depthwise ' if self.depthwise else ''}convolution {size}, stride"
-            f" {self.stride[0]} × {self.stride[1]}, padding {self.padding[0]} × {self.padding[1]},"
-            f" of {self.height} × {self.width} × {self.channels} to {self.n} channels"
+            f"{'depthwise ' if self.depthwise else ''}convolution {kernel}, stride {stride},"
+            f" padding {padding}, of {image} × {self.channels} to {self.n} channels"
         )
 
     def validated(self, config: Configuration) -> Convolution:
@@ -113,6 +139,45 @@ class Convolution(Product):
             self.m, self.weights, self.bias, self.activation, self.shift, self.vector
         ).validated(config)
         return replace(self, weights=plain.weights, bias=plain.bias)
+
+
+@dataclass(frozen=True, eq=False)
+class PointwiseProduct(Product):
+    """The matrix product that a convolution 1 × 1 without padding is.
+
+    Its rows of activations are the pixels of the image. With a stride, the dma first copies the
+    pixels that are needed into a smaller image.
+    """
+
+    image: Convolution | None = None
+
+    @property
+    def copies_input(self) -> bool:
+        """Whether the dma first copies pixels: with a stride, because not all are needed."""
+        assert self.image is not None
+        return max(self.image.stride) > 1
+
+    @property
+    def frame(self) -> tuple[int, ...]:
+        """The shape of the image of the pixels that are needed."""
+        assert self.image is not None
+        return self.image.m, self.image.columns, self.image.channels
+
+    @property
+    def shapes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The shapes of the image and of the results in memory."""
+        assert self.image is not None
+        return self.image.shapes
+
+    @property
+    def form(self) -> str:
+        """What a plan does with the convolution, for reports."""
+        return ", as a matrix product"
+
+    def describe(self) -> str:
+        """Return a description of the convolution for messages."""
+        assert self.image is not None
+        return self.image.describe()
 
 
 def convolution(
@@ -154,6 +219,11 @@ def convolution(
             f" {spans[0]} × {spans[1]} with its padding"
         )
     outputs = int(weights.shape[0])
+    # One row of pixels lies in memory as a column does; more rows are more work for the array.
+    turned = image[0] == 1 == kernel[0] and not padding[0] and image[1] > 1
+    if turned:
+        image, kernel, stride, padding = image[::-1], kernel[::-1], stride[::-1], padding[::-1]
+        spans = spans[::-1]
     return Convolution(
         (spans[0] - kernel[0]) // stride[0] + 1,
         weights.reshape(outputs, -1),
@@ -169,6 +239,7 @@ def convolution(
         depthwise=depthwise,
         layout=layout,
         out_layout=out_layout,
+        turned=turned,
     )
 
 
@@ -179,6 +250,8 @@ def reference(product: Convolution, x: NDArray[Any], whole: type) -> NDArray[Any
     """
     if product.layout != "hwc":
         x = x.T
+    if product.turned:
+        x = x.swapaxes(0, 1)
     (above, left), (down, right) = product.padding, product.stride
     image: NDArray[Any] = np.pad(x.astype(whole), ((above, above), (left, left), (0, 0)))
     kernels: NDArray[Any] = product.kernels.astype(whole)
@@ -191,4 +264,4 @@ def reference(product: Convolution, x: NDArray[Any], whole: type) -> NDArray[Any
                 sums += part * kernels[:, dy, dx, 0]
             else:
                 sums += part @ kernels[:, dy, dx].T
-    return sums
+    return sums.swapaxes(0, 1) if product.turned else sums

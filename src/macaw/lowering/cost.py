@@ -33,7 +33,7 @@ from macaw.lowering.transfers import (
     Transfer,
     activation_grid,
     activations_of,
-    padding,
+    input_copies,
     result_grid,
     results_of,
     weight_transfers,
@@ -58,7 +58,7 @@ class Traffic:
     """The bytes that a program moves, by purpose."""
 
     program: int  # packets and sequences into both halves
-    padding: int  # x into a frame of zeros
+    copies: int  # x into a frame of zeros, or the pixels of x that are needed
     activations: int
     weights: int
     sums_in: int  # biases and partial sums
@@ -76,7 +76,7 @@ class Traffic:
         """The number of bytes that the dma moves."""
         return (
             self.program
-            + self.padding
+            + self.copies
             + self.activations
             + self.weights
             + self.sums_in
@@ -109,25 +109,33 @@ def cost(plan: ProductPlan, density: float = 1.0) -> Cost:
 
     `density` is the share of activations that are not zero.
     """
-    entries, moves = _entries(plan), _IterationTransfers.of(plan)
-    turn = rows = joins = dma = cp = 0.0  # averages over iterations
+    entries, moves, program = _entries(plan), _IterationTransfers.of(plan), program_bytes(plan)
+    turn = rows = joins = dma = cp = loading = 0.0  # averages over iterations
     for share, entering, first, last in _iteration_kinds(plan):
         row, join = (
             _row_cycles(plan, entries, density, entering, first, last),
             _reduction_cycles(plan, last),
         )
         move, code = _overlapped_work(plan, moves, entering, first, last)
+        loads = _cycles_of_transfers(plan, _step_loads(plan, moves, entering, first))
+        loading += share * loads
         rows, joins = rows + share * row, joins + share * join
         dma, cp = dma + share * move, cp + share * code
         turn += share * (max(row, move + CP_STORE, code) + join + CP_TURN)
     steps = plan.steps
     load = _cycles_of_transfers(plan, _step_loads(plan, moves, True, True))
     store = _cycles_of_transfers(plan, moves.results)
-    pad = _cycles_of_transfers(plan, _shapes(1, padding(plan))) if plan.pads else 0
-    around = CP_START + 2 * _fill(plan) + pad + load + store
-    whole = (steps - 1) * turn + max(rows, CP_STORE) + joins + around
+    pad = 0.0
+    if plan.copies_input:  # from external memory to it: reads and writes take its channel in turn
+        pad = 2 * _cycles_of_transfers(plan, _shapes(1, input_copies(plan)))
+    fill = _transfer_cycles(plan, TransferShape(1, 1, program))
+    around = CP_START + 2 * fill + pad + load + store
+    # The first iteration overlaps loads alone, the last one stores alone.
+    begin = max(rows, loading + CP_STORE, cp) + joins + CP_TURN if steps > 1 else 0.0
+    end = max(rows, CP_STORE + (dma - loading if steps > 1 else 0.0)) + joins
+    whole = max(0, steps - 2) * turn + begin + end + around
     return Cost(
-        traffic(plan),
+        _traffic(plan, moves, program),
         cycles=round(whole),
         rows=round(steps * (rows + joins)),
         dma=round(steps * dma),
@@ -140,9 +148,13 @@ def cost(plan: ProductPlan, density: float = 1.0) -> Cost:
 
 def traffic(plan: ProductPlan) -> Traffic:
     """Return the exact number of bytes that a plan's program moves."""
+    return _traffic(plan, _IterationTransfers.of(plan), program_bytes(plan))
+
+
+def _traffic(plan: ProductPlan, moves: _IterationTransfers, program: int) -> Traffic:
+    """Return the bytes that a program with `program` bytes of lists and sequences moves."""
     m, n, k = (plan.count(dim) for dim in "MNK")
     rows = plan.partition.rows
-    moves = _IterationTransfers.of(plan)
     activations = _bytes(moves.activations) * m * k * (1 if plan.holds_activations else n)
     weights = int(plan.weight_bytes.sum()) * (min(m, 2) if plan.mapping is WEIGHT else m)
     sums = rows * plan.partial_bytes
@@ -153,9 +165,8 @@ def traffic(plan: ProductPlan) -> Traffic:
     between = (sums_returned if plan.keeps_sums_on_chip else 0) + (
         m * n * sums if plan.reduces_rows else 0
     )
-    program = 2 * program_bytes(plan)
-    pad = _bytes(_shapes(1, padding(plan))) if plan.pads else 0
-    return Traffic(program, pad, activations, weights, begins + away, away, results, between)
+    pad = _bytes(_shapes(1, input_copies(plan))) if plan.copies_input else 0
+    return Traffic(2 * program, pad, activations, weights, begins + away, away, results, between)
 
 
 # Cycles of the dma
@@ -209,10 +220,6 @@ def _transfer_cycles(plan: ProductPlan, shape: TransferShape) -> float:
     beats = rows * (1 + max(0.0, row_bytes - grain) / width)
     start = config["dma.setup"] + config["mem.external_latency"] + config["mem.onchip_latency"]
     return float((start + beats + 1) * config["dma.divider"])
-
-
-def _fill(plan: ProductPlan) -> float:
-    return _transfer_cycles(plan, TransferShape(1, 1, program_bytes(plan)))
 
 
 def _step_loads(
@@ -300,14 +307,14 @@ def _row_cycles(
     config = plan.config
     width = config["dist.bus_bytes"]
     loads = max(entries * density, entries / 2) if config["pe.design"] == "5b" else entries
-    more, name = list_names(plan)
-    list_name = name if last else more
-    (packets,) = (item for item in lists(plan) if item.name == list_name)
-    exes: Sequence[Exe] = packets.exes
     if isinstance(plan, ImagePlan):
         return _image_cycles(plan, loads, entering, last)
     if isinstance(plan, WeightStationaryPlan):
         return _stationary_cycles(plan, loads, last)
+    more, name = list_names(plan)
+    list_name = name if last else more
+    (packets,) = (item for item in lists(plan) if item.name == list_name)
+    exes: Sequence[Exe] = packets.exes
     if has_entry_part(plan) and not entering:
         exes = exes[1:]
     bus = sums = units = float(max(config["dist.dispatch_latency"], config["mem.onchip_latency"]))
@@ -369,9 +376,11 @@ def _stationary_cycles(plan: WeightStationaryPlan, loads: float, last: bool) -> 
     width, raw = config["dist.bus_bytes"], not last or plan.reduces_rows
     clusters = 1 if plan.shares_activations else plan.partition.clusters
     row = clusters * plan.tile.k * Types.size(plan.types.operand) / width
-    begins = plan.slots * plan.sum_size / width if plan.adds_start_sums else 0.0
+    several = plan.adds_start_sums and plan.start_positions > 1
+    begins = plan.slots * plan.sum_size / width if several else 0.0
     whole = isinstance(plan, BufferedPlan)
     each = max(loads + 2, begins + (0 if whole else row)) + STATIONARY_TURN
+    each += QUEUE_SUMS if plan.adds_start_sums and not several else 0
     first = row * (rows if whole else 1) + float(plan.weight_bytes.mean()) / width + 8
     joins = plan.reduces_clusters
     size = Types.size(plan.types.sum if raw or joins else plan.types.result)

@@ -24,7 +24,7 @@ from macaw.lowering.cluster_reduction import most_summands
 from macaw.lowering.convolution import Convolution
 from macaw.lowering.errors import LowerError
 from macaw.lowering.mapping import INPUT, Mapping
-from macaw.lowering.partition import partition
+from macaw.lowering.partition import Partition, partition
 from macaw.lowering.plan import MOST_SEGMENTS, ProductPlan, Tile
 
 
@@ -143,11 +143,6 @@ class ImagePlan(ProductPlan):
     def start_positions(self) -> int:
         """The number of output positions with different start sums; a bias is the same for all."""
         return self.tile.outputs if self.returns_sums else 1
-
-    @property
-    def pads(self) -> bool:
-        """Whether the dma first copies x into a frame of zeros."""
-        return max(self.product.padding) > 0
 
     @property
     def depth(self) -> str:
@@ -279,10 +274,16 @@ def make_image_plan(
     split: str,
     tile: ImageTile,
     kind: type[ImagePlan],
+    part: Partition | None = None,
 ) -> ImagePlan:
-    """Return the plan of a validated convolution. Raises `LowerError` if the tile does not fit."""
-    extents = (product.m, product.n, product.k)
-    part = partition(split, config["pe.rows"], config["pe.clusters"], extents)
+    """Return the plan of a validated convolution. Raises `LowerError` if the tile does not fit.
+
+    `part` is the partition of the convolution; without it all rows and clusters take part.
+    """
+    if part is None:
+        part = partition(
+            split, config["pe.rows"], config["pe.clusters"], (product.m, product.n, product.k)
+        )
     plan = kind(product, config, mapping, part, tile)
     plan.check()
     return plan

@@ -9,6 +9,7 @@ from macaw.lowering.cluster_reduction import (
     cluster_reduction_exes,
     final_sequences,
     iteration_lists,
+    iteration_sizes,
     reduction_arrays,
 )
 from macaw.lowering.image_plan import ImagePlan
@@ -22,19 +23,22 @@ from macaw.lowering.row_program import (
     Packets,
     Sequence,
     arrays,
+    list_sizes,
     lists,
     sequences,
     to_clusters,
 )
 from macaw.lowering.transfers import (
+    COPY,
     UNIT,
     Transfer,
     TransferGrid,
     activation_grid,
     activation_unit,
     activations_of,
+    input_copies,
+    input_name,
     owner_name,
-    padding,
     result_grid,
     results_of,
     sums_in,
@@ -108,8 +112,20 @@ def _lists(plan: ImagePlan) -> list[Packets]:
     return iteration_lists(plan, partial(_exes, plan), "the last k")
 
 
+@list_sizes.register
+def _list_sizes(plan: ImagePlan) -> list[int]:
+    exes = _own_exes(plan, "", raw=False)  # raw sums take the same bytes
+    return iteration_sizes(plan, sum(exe.size for exe in exes))
+
+
 def _exes(plan: ImagePlan, name: str, raw: bool) -> list[Exe]:
     """Return the exes of an iteration. If `raw`, the sums leave as raw sums, else as results."""
+    added = cluster_reduction_exes(plan, raw) if plan.reduces_clusters else ()
+    return [*_own_exes(plan, name, raw), *added]
+
+
+def _own_exes(plan: ImagePlan, name: str, raw: bool) -> list[Exe]:
+    """Return the exes of an iteration without those that add the sums of clusters."""
     to = to_clusters(plan, range(plan.partition.clusters))
     slab = "x_tile" if plan.shares_activations else "x_tile by_cluster"
     weights = f"weights w_tile {'by_pe' if plan.shares_weights else 'sliced'}"
@@ -124,8 +140,6 @@ def _exes(plan: ImagePlan, name: str, raw: bool) -> list[Exe]:
     target = "chain" if plan.reduces_clusters else "partial" if raw else "result"
     flag = "last" if target == "result" else "shift"
     exes.append(Exe(PRODUCT, tuple(data), out_words(plan, target), to, flag, label))
-    if plan.reduces_clusters:
-        exes += cluster_reduction_exes(plan, raw)
     return exes
 
 
@@ -144,7 +158,7 @@ def out_words(plan: ImagePlan, target: str) -> str:
 # Transfers
 
 
-@padding.register
+@input_copies.register
 def _padding(plan: ImagePlan) -> list[Transfer]:
     """Return the transfers that copy x into its frame of zeros.
 
@@ -156,11 +170,13 @@ def _padding(plan: ImagePlan) -> list[Transfer]:
     what = "x into its frame of zeros"
     if product.layout == "hwc":
         line = product.width * column
-        return [Transfer(f"padded + {place}", "x", line, product.height, row, line, what)]
+        if line == row:  # all rows follow each other in the frame, too
+            return [Transfer(f"{COPY} + {place}", "x", line * product.height, what=what)]
+        return [Transfer(f"{COPY} + {place}", "x", line, product.height, row, line, what)]
     line, plane = product.height * size, product.height * product.width * size
     return [
         Transfer(
-            f"padded + {place + item * channel}",
+            f"{COPY} + {place + item * channel}",
             f"x + {item * plane}",
             line,
             product.width,
@@ -179,7 +195,7 @@ def _activations_of(plan: ImagePlan, p: int, q: int) -> list[Transfer]:
     There is one transfer, or one for each image row if the slab has only some of the channels.
     """
     product, size = plan.product, Types.size(plan.types.operand)
-    source = "padded" if plan.pads else "x"
+    source = input_name(plan)
     pixel, wide = product.channels * size, product.padded[1] * product.channels * size
     line = plan.slab_columns * plan.slab_channels * size
     m = plan.partition.start("M", p, q) * product.stride[0]

@@ -16,7 +16,7 @@ from macaw.lowering.listing import Listing
 from macaw.lowering.plan import ProductPlan
 from macaw.lowering.processor_program import write_processor
 from macaw.lowering.row_program import write_rows
-from macaw.lowering.transfers import write_transfers
+from macaw.lowering.transfers import COPY, write_transfers
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,15 +104,14 @@ def _external_memory(out: Listing, plan: ProductPlan, name: str) -> dict[str, ND
         out.put(
             f'.npy "{name}.bias.npy"', "what sums begin with, by (n tile, row)", label="start_sums"
         )
-    if plan.pads or plan.returns_sums:
+    if plan.copies_input or plan.returns_sums:
         out.put(".bss")
         out.put(".balign 32")
-    if plan.pads:
-        assert isinstance(plan, ImagePlan)
-        sides = (*plan.product.padded, plan.product.channels)
-        sides = sides if plan.product.layout == "hwc" else sides[::-1]
-        shape = ", ".join(map(str, sides))
-        out.put(f".array {plan.types.operand}, {shape}", "x in a frame of zeros", label="padded")
+    if plan.copies_input:
+        shape = ", ".join(map(str, plan.product.frame))
+        pads = isinstance(plan, ImagePlan)
+        what = "x in a frame of zeros" if pads else "the pixels of x that are needed"
+        out.put(f".array {plan.types.operand}, {shape}", what, label=COPY)
     if plan.returns_sums:
         sums = plan.partial_bytes // plan.sum_size
         shape = f"{plan.partition.rows}, {sums}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -65,6 +66,11 @@ class Product:
         np.cumsum(self.weights != 0, axis=1, out=before[:, 1:])
         return before
 
+    @cached_property
+    def weight_counts(self) -> dict[Hashable, NDArray[np.int64]]:
+        """The numbers of nonzero weights in tiles, which plans compute once for each tiling."""
+        return {}
+
     @property
     def n(self) -> int:
         """The number of outputs."""
@@ -86,6 +92,21 @@ class Product:
     def macs(self) -> int:
         """The number of products in a dense computation."""
         return self.m * self.n * self.k
+
+    @property
+    def copies_input(self) -> bool:
+        """Whether the dma first copies x to another place in external memory."""
+        return False
+
+    @property
+    def frame(self) -> tuple[int, ...]:
+        """The shape of that copy of x in external memory."""
+        return self.shapes[0]
+
+    @property
+    def form(self) -> str:
+        """What a plan makes of the operation, for reports; empty if it stays what it is."""
+        return ""
 
     def describe(self) -> str:
         """Return a description of the product for messages."""

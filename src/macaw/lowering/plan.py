@@ -105,9 +105,9 @@ class ProductPlan:
         return {"X_ROW": self.product.k, "X_DEPTH": 1, "Y_ROW": self.product.n, "Y_DEPTH": 1}
 
     @property
-    def pads(self) -> bool:
-        """Whether the dma first copies x into a frame of zeros."""
-        return False
+    def copies_input(self) -> bool:
+        """Whether the dma first copies x to another place in external memory."""
+        return self.product.copies_input
 
     @property
     def constants(self) -> dict[str, int]:
@@ -132,7 +132,7 @@ class ProductPlan:
     @property
     def variant(self) -> str:
         """The name of the mapping's variant, for reports; empty if there is only one."""
-        return ""
+        return self.product.form
 
     # What is where
 
@@ -296,9 +296,19 @@ class ProductPlan:
             ]
         return rounds.reshape(*shape[:3], clusters * self.pes, tile.k)
 
-    @cached_property
+    @property
     def weight_counts(self) -> NDArray[np.int64]:
-        """The numbers of nonzero weights, in shape (n tiles, k tiles, rows, slots)."""
+        """The numbers of nonzero weights, in shape (n tiles, k tiles, rows, slots).
+
+        Plans with the same tiles of weights share them.
+        """
+        kept = self.product.weight_counts
+        key = (self.partition, self.tile.n, self.tile.k, self.weight_owners, self.pes)
+        if key not in kept:
+            kept[key] = self._count_weights()
+        return kept[key]
+
+    def _count_weights(self) -> NDArray[np.int64]:
         tile, part, (rows, clusters) = self.tile, self.partition, self.weight_owners
         shape = (self.count("N"), self.count("K"), rows, clusters, self.pes)
         counts = np.zeros(shape, np.int64)

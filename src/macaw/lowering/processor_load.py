@@ -122,7 +122,7 @@ def _load_sums(out: Listing, plan: ProductPlan) -> None:
     else:
         out.block("la t0, start_sums")
     if plan.product.bias is not None and not plan.columns:
-        out.block(f"li t1, SUMS * {plan.start_rows}\nmul t1, t1, s3\nadd t0, t0, t1")
+        out.block(f"li t1, STARTS * {plan.start_rows}\nmul t1, t1, s3\nadd t0, t0, t1")
     if away:
         out.block(
             f"""

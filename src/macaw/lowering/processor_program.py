@@ -14,7 +14,7 @@ from macaw.lowering.listing import Listing
 from macaw.lowering.operation import Types
 from macaw.lowering.plan import ProductPlan
 from macaw.lowering.processor_load import INDEX, write_load
-from macaw.lowering.transfers import FURTHER_UNIT, PONG, UNIT, padding, results_out
+from macaw.lowering.transfers import FURTHER_UNIT, PONG, UNIT, input_copies, results_out
 
 _NAMES = {"M": "rows of activations", "N": "outputs", "K": "inputs"}
 _FRAME = ("LIST", "STORE", "PLACE", "HALF", "X", "W", "START", "SUMS_AWAY", "Y", "CARRY", "GATHER")
@@ -59,6 +59,7 @@ def _constants(out: Listing, plan: ProductPlan) -> None:
     for name, pitch in plan.pitches.items():
         out.put(f".equ {name}, {pitch} * {name[0]}_SIZE")
     out.put(f".equ SUMS, {plan.partial_bytes}", "bytes of a row's raw sums of an iteration")
+    out.put(f".equ STARTS, {plan.start_bytes}", "bytes of what a row's sums begin with")
     where = PACKET.size + plan.weight_segment * SEGMENT.size + length
     out.put(f".equ WEIGHT_BYTES, {where}", "in a product's packet: how many bytes of weights")
     out.comment("Words of a frame; words of a transfer.")
@@ -109,7 +110,7 @@ def _loop(out: Listing, plan: ProductPlan, subroutine: str) -> None:
         li s5, STEPS # iterations that are left to dispatch
         la s8, ping # the frame of the half that loads
         la s9, pong # the frame of the half that feeds
-        {_pad(plan) if plan.pads else ""}
+        {_copy_input(plan) if plan.copies_input else ""}
         call load
         dma.wait zero
         mem.swap s0
@@ -156,12 +157,14 @@ not_RESULTS:
     out.block(_LEAVE_SUBROUTINE if subroutine else _LEAVE_PROGRAM)
 
 
-def _pad(plan: ProductPlan) -> str:
-    count = len(padding(plan))
+def _copy_input(plan: ProductPlan) -> str:
+    """Return code that starts the transfers of `input_copies`."""
+    transfers = input_copies(plan)
+    count, what = len(transfers), transfers[0].what
     if count == 1:
-        return "la a0, pad # x into its frame of zeros\ndma.copy zero, a0"
+        return f"la a0, copies # {what}\ndma.copy zero, a0"
     return f"""
-        la a0, pad # x into its frame of zeros, channel by channel
+        la a0, copies # {what}, in {count} transfers
         li a1, {count}
 1:      dma.copy zero, a0
         addi a0, a0, BASE # they have no base

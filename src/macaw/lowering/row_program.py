@@ -143,8 +143,7 @@ def write_rows(out: Listing, plan: ProductPlan, memory: str = "") -> None:
 def program_bytes(plan: ProductPlan) -> int:
     """Return the bytes of lists and sequences, which cp copies to both halves of each unit."""
     buffers = sequences(plan)
-    bodies = [len(buffers) * (PACKET.size + SEGMENT.size)]
-    bodies += [sum(exe.size for exe in packets.exes) for packets in lists(plan)]
+    bodies = [len(buffers) * (PACKET.size + SEGMENT.size), *list_sizes(plan)]
     at = 0
     for body in bodies:  # each with its end mark
         at = align_up(at, PACKET_ALIGN) + body + 1
@@ -248,6 +247,12 @@ def sequences(plan: ProductPlan) -> list[Sequence]:
         moves += [f"spu requantise, src={a}, dst={a}" for a in members]
     result.append(Sequence("final", FINAL, moves + stores, header, "results to the unit"))
     return result
+
+
+@singledispatch
+def list_sizes(plan: ProductPlan) -> list[int]:
+    """Return the bytes of the packet lists of the iterations, without their end marks."""
+    return [sum(exe.size for exe in packets.exes) for packets in lists(plan)]
 
 
 @singledispatch

@@ -26,7 +26,7 @@ from macaw.lowering.image_program import (
     start_array,
 )
 from macaw.lowering.operation import Types
-from macaw.lowering.plan import MOST_SEGMENTS
+from macaw.lowering.plan import MOST_SEGMENTS, ProductPlan
 from macaw.lowering.row_program import (
     FINAL,
     PRODUCT,
@@ -35,6 +35,7 @@ from macaw.lowering.row_program import (
     Packets,
     Sequence,
     arrays,
+    list_sizes,
     lists,
     sequences,
     to_clusters,
@@ -44,6 +45,7 @@ from macaw.lowering.transfers import (
     Transfer,
     activation_grid,
     activations_of,
+    input_name,
     owner_name,
     results_of,
 )
@@ -160,12 +162,17 @@ def _lists(plan: SlidingWindowPlan) -> list[Packets]:
     return [Packets("last", [exe], "an iteration")]
 
 
+@list_sizes.register
+def _list_sizes(plan: SlidingWindowPlan) -> list[int]:
+    return list_sizes.dispatch(ProductPlan)(plan)
+
+
 @activations_of.register
 def _activations_of(plan: SlidingWindowPlan, p: int, q: int) -> list[Transfer]:
     """Return the transfers of the strips for the channels of cluster q of row p."""
     product, tile, size = plan.product, plan.tile, Types.size(plan.types.operand)
     row, column, channel = (pitch * size for pitch in product.x_pitches)
-    source = "padded" if plan.pads else "x"
+    source = input_name(plan)
     m = plan.partition.start("M", p, q) * product.stride[0]
     n = plan.partition.start("N", p, q)
     part = f"image from row {m}, channel {n} on"

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import singledispatch
 
 from macaw.isa import memory_map
+from macaw.lowering.convolution import PointwiseProduct
 from macaw.lowering.listing import Listing
 from macaw.lowering.operation import Types
 from macaw.lowering.plan import ProductPlan
@@ -17,6 +18,7 @@ from macaw.lowering.plan import ProductPlan
 UNIT = 1 << memory_map.UNIT_SHIFT
 PONG = 1 << memory_map.HALF_SHIFT
 FURTHER_UNIT = 1 << memory_map.MORE_SHIFT  # for each row after the first: a multicast to its unit
+COPY = "x_copy"  # label of the copy of x in external memory
 # Comments of transfers of sums.
 BEGIN = "what sums begin with"
 AWAY = "raw sums to external memory"
@@ -107,7 +109,7 @@ def activations_of(plan: ProductPlan, p: int, q: int) -> list[Transfer]:
     return [
         Transfer(
             f"x_tile + {grid.unit(p) + q * tile.k * size:#x}",
-            f"x + {(m * k + first) * size}",
+            f"{input_name(plan)} + {(m * k + first) * size}",
             tile.k * size,
             tile.m,
             grid.clusters * tile.k * size,
@@ -155,18 +157,41 @@ def results_of(plan: ProductPlan, p: int, q: int) -> list[Transfer]:
     ]
 
 
+def input_name(plan: ProductPlan) -> str:
+    """Return the label of the array from which activations are loaded: x, or a copy of it."""
+    return COPY if plan.copies_input else "x"
+
+
 @singledispatch
-def padding(plan: ProductPlan) -> list[Transfer]:
-    """Return the transfers that copy x into a frame of zeros; most plans need none."""
-    return []
+def input_copies(plan: ProductPlan) -> list[Transfer]:
+    """Return the transfers that first copy x: into a frame of zeros, or the pixels needed."""
+    product, size = plan.product, Types.size(plan.types.operand)
+    if not isinstance(product, PointwiseProduct):
+        return []
+    image = product.image
+    assert image is not None
+    row, column, _ = (pitch * size for pitch in image.x_pitches)
+    pixel = image.channels * size
+    return [
+        Transfer(
+            f"{COPY} + {line * image.columns * pixel}",
+            f"x + {line * image.stride[0] * row}",
+            pixel,
+            image.columns,
+            pixel,
+            image.stride[1] * column,
+            "the pixels that are needed" if not line else "",
+        )
+        for line in range(image.m)
+    ]
 
 
 @singledispatch
 def sums_in(plan: ProductPlan) -> list[Transfer]:
     """Return the transfers of an iteration's start sums into the units."""
     if plan.start_rows < plan.partition.rows:
-        return [Transfer("start + EVERY_UNIT", "start_sums", "SUMS", what=BEGIN)]
-    return [_sums("start", "start_sums", "UNIT", "SUMS", BEGIN)]
+        return [Transfer("start + EVERY_UNIT", "start_sums", "STARTS", what=BEGIN)]
+    return [Transfer("start", "start_sums", "STARTS", "ROWS", "UNIT", "STARTS", BEGIN)]
 
 
 def owner_name(p: int, q: int, grid: TransferGrid) -> str:
@@ -200,8 +225,8 @@ def write_transfers(out: Listing, plan: ProductPlan, *, fills: bool = True) -> N
         add = "" if not half else " + PONG"
         if fills:
             _put(out, f"fill_{name}", [image], add, "")
-        if plan.pads and not half:
-            _put(out, "pad", padding(plan), "", "")
+        if plan.copies_input and not half:
+            _put(out, "copies", input_copies(plan), "", "")
         _put(out, f"{name}_x", activations_in(plan), add, "", base="src")
         _put(out, f"{name}_w", weights_in(plan), add, "", base="src")
         if plan.has_start_sums:

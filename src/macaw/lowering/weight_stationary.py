@@ -13,19 +13,23 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
+from numpy.typing import NDArray
+
 from macaw.isa.config import Configuration
-from macaw.isa.pe import BLOCKS
+from macaw.isa.pe import BLOCKS, OUT, PACKET, SEGMENT
 from macaw.lowering.cluster_reduction import (
     cluster_reduction_exes,
     final_sequences,
     iteration_lists,
+    iteration_sizes,
     most_summands,
     reduction_arrays,
 )
 from macaw.lowering.errors import LowerError
 from macaw.lowering.mapping import WEIGHT, Mapping
 from macaw.lowering.operation import Product, Types
-from macaw.lowering.partition import partition
+from macaw.lowering.partition import Partition, partition
 from macaw.lowering.plan import MOST_SEGMENTS, ProductPlan, Tile
 from macaw.lowering.row_program import (
     FINAL,
@@ -36,6 +40,7 @@ from macaw.lowering.row_program import (
     Packets,
     Sequence,
     arrays,
+    list_sizes,
     lists,
     sequences,
     to_clusters,
@@ -62,6 +67,20 @@ class WeightStationaryPlan(ProductPlan):
         return 0
 
     @property
+    def start_positions(self) -> int:
+        """The number of rows with start sums of their own: all, or 1 if they are only a bias."""
+        return self.tile.m if self.returns_sums else 1
+
+    @property
+    def start_bytes(self) -> int:
+        """The bytes of the start sums of a row in one iteration."""
+        return self.partial_bytes // self.tile.m * self.start_positions
+
+    def start_sums(self) -> NDArray[np.generic]:
+        """Return the sums with which a tile starts, once for each of `start_positions`."""
+        return super().start_sums()[:, :, : self.start_positions]
+
+    @property
     def alternates(self) -> bool:
         """Whether rows of activations alternate between two parts of the input buffer.
 
@@ -78,10 +97,10 @@ class WeightStationaryPlan(ProductPlan):
     def segments(self) -> int:
         """The number of segments of the exe.
 
-        There is one segment for the weights. Each row of activations has one segment, or two if it
-        has start sums.
+        There is one segment for the weights, and one for each row of activations after the first.
+        Start sums have one, if they are the same for all rows, or one for each row.
         """
-        return 1 + self.tile.m * (1 + self.adds_start_sums)
+        return self.tile.m + self.adds_start_sums * self.start_positions
 
     def check(self) -> None:
         """Raise `LowerError` if the device cannot hold the tile."""
@@ -120,12 +139,12 @@ class BufferedPlan(WeightStationaryPlan):
     @property
     def segments(self) -> int:
         """The number of segments of the exe: weights, activations, start sums."""
-        return 2 + self.tile.m * self.adds_start_sums
+        return 2 + self.adds_start_sums * self.start_positions
 
     @property
     def variant(self) -> str:
         """The name of this variant of the mapping, for reports."""
-        return ", all activations of a tile at once"
+        return f"{super().variant}, all activations of a tile at once"
 
 
 def make_product_plan(
@@ -135,13 +154,17 @@ def make_product_plan(
     split: str,
     tile: Tile,
     whole: bool = False,
+    part: Partition | None = None,
 ) -> ProductPlan:
     """Return the plan of a validated product. Raises `LowerError` if the tile does not fit.
 
-    If `whole`, the input buffer takes all activations of a tile at once.
+    If `whole`, the input buffer takes all activations of a tile at once. `part` is the partition of
+    the product; without it all rows and clusters take part.
     """
-    extents = (product.m, product.n, product.k)
-    part = partition(split, config["pe.rows"], config["pe.clusters"], extents)
+    if part is None:
+        part = partition(
+            split, config["pe.rows"], config["pe.clusters"], (product.m, product.n, product.k)
+        )
     kind = ProductPlan if mapping is not WEIGHT else BufferedPlan if whole else WeightStationaryPlan
     plan = kind(product, config, mapping, part, tile)
     plan.check()
@@ -152,6 +175,12 @@ def make_product_plan(
 def _arrays(plan: WeightStationaryPlan) -> list[Array]:
     tiles = arrays.dispatch(ProductPlan)(plan)
     own = [item for item in tiles if item.name not in ("chain", "gathered")]
+    own = [
+        replace(item, shape=(plan.start_positions, *item.shape[1:]))
+        if item.name == "start"
+        else item
+        for item in own
+    ]
     return [*own, *reduction_arrays(plan)]
 
 
@@ -215,8 +244,22 @@ def _lists(plan: WeightStationaryPlan) -> list[Packets]:
     return iteration_lists(plan, partial(_exes, plan), "an iteration")
 
 
+@list_sizes.register
+def _list_sizes(plan: WeightStationaryPlan) -> list[int]:
+    product = PACKET.size + plan.segments * SEGMENT.size + OUT.size
+    hold = 0 if isinstance(plan, BufferedPlan) else PACKET.size + SEGMENT.size + OUT.size
+    return iteration_sizes(plan, product + hold)
+
+
 def _exes(plan: WeightStationaryPlan, name: str, raw: bool) -> Iterator[Exe]:
     """Yield the exes of an iteration. If `raw`, the sums leave as raw sums, else as results."""
+    yield from _own_exes(plan, name, raw)
+    if plan.reduces_clusters:
+        yield from cluster_reduction_exes(plan, raw)
+
+
+def _own_exes(plan: WeightStationaryPlan, name: str, raw: bool) -> Iterator[Exe]:
+    """Yield the exes of an iteration without those that add the sums of clusters."""
     tile, clusters = plan.tile, plan.partition.clusters
     to = to_clusters(plan, range(clusters))
     words = "" if plan.shares_activations else " by_cluster"
@@ -227,7 +270,7 @@ def _exes(plan: WeightStationaryPlan, name: str, raw: bool) -> Iterator[Exe]:
     else:
         yield Exe(HOLD, (f"x_tile[0]{words}",), to=to)
     for row in range(tile.m):
-        if plan.adds_start_sums:
+        if plan.adds_start_sums and row < plan.start_positions:
             data.append(f"psums start[{row}] sliced")
         if row + 1 < tile.m and not whole:
             data.append(f"x_tile[{row + 1}]{words}")
@@ -237,5 +280,3 @@ def _exes(plan: WeightStationaryPlan, name: str, raw: bool) -> Iterator[Exe]:
     out = f"{target}[0], stride={size}, step={plan.slots * size}, count={tile.m}"
     flag = "last" if target == "result" else "shift"
     yield Exe(PRODUCT, tuple(data), out, to, flag, f"{name}_product0")
-    if plan.reduces_clusters:
-        yield from cluster_reduction_exes(plan, raw)

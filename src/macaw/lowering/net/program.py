@@ -30,10 +30,10 @@ _GRAIN = 1024  # bytes, of the size of a unit
 # Labels of the main source and of layers' sources, which no layer or tensor may have as its symbol.
 _LABELS = frozenset(
     """
-    _start add_rows arena done fill_ping fill_pong final first gathered hold begin last last_again
-    load merge more more_again next not_PARTIAL not_RESULTS pad padded partial partial_sums ping
-    pong raw result row setup start start_sums step store tile unit_memory w w_tile weight_table x
-    x_tile y chain
+    _start add_rows arena copies done fill_ping fill_pong final first gathered hold begin last
+    last_again load merge more more_again next not_PARTIAL not_RESULTS partial partial_sums ping
+    pong raw result row setup start start_sums step store tile unit_memory w w_tile weight_table
+    x x_copy x_tile y chain
     """.split()
 )
 _LABEL_OF_NUMBER = re.compile(r"(product|(last|more)_product|(ping|pong)_[a-z])\d*")

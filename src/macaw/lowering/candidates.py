@@ -1,0 +1,240 @@
+"""Find plans of an operation that fit the device, for the cost model to compare."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import singledispatch
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+import macaw.lowering.image_program  # noqa: F401 - it registers the rows and transfers of an ImagePlan
+from macaw.isa.config import Configuration
+from macaw.isa.pe import ACCUMULATORS, BLOCKS
+from macaw.lowering.convolution import Convolution
+from macaw.lowering.errors import LowerError
+from macaw.lowering.image_estimate import TileGrid, estimates, tile_grid
+from macaw.lowering.image_plan import ImagePlan, ImageTile, make_image_plan
+from macaw.lowering.mapping import OUTPUT, WEIGHT, Mapping
+from macaw.lowering.operation import Product
+from macaw.lowering.partition import Partition, partition
+from macaw.lowering.plan import ProductPlan, Tile
+from macaw.lowering.row_program import unit_bytes
+from macaw.lowering.sizes import even_sizes, even_tile
+from macaw.lowering.sliding_window import SlidingWindowPlan
+from macaw.lowering.stationary_estimate import row_estimates, row_grid
+from macaw.lowering.weight_stationary import make_product_plan
+
+GROUPS = (1, 2, 4, 8, 16)  # groups of rows of activations in a tile, to try
+TRIES = 6  # tiles whose cost is predicted, those with the least estimates
+LATER = 1.3  # estimates of plans that may still be the cheapest, in relation to its cost
+
+
+def array_partition(product: Product, split: str, size: tuple[int, int]) -> Partition:
+    """Return the partition of an operation over at most `size` (rows, clusters) of the array."""
+    return partition(split, *size, (product.m, product.n, product.k))
+
+
+def least_cycles(
+    product: Product, config: Configuration, split: str, size: tuple[int, int], density: float
+) -> float:
+    """Return a lower bound for the cycles in which `size` (rows, clusters) multiply."""
+    if isinstance(product, Convolution) and product.matrix is not None:
+        product = product.matrix
+    part = array_partition(product, split, size)
+    rows = part.length("M") * (product.columns if isinstance(product, Convolution) else 1)
+    entries = np.count_nonzero(product.weights) / product.n * part.length("K") / product.k
+    share = max(density, 0.5) if config["pe.design"] == "5b" else 1.0
+    return float(rows * -(-part.length("N") // config["pe.pes"]) * entries * share)
+
+
+@singledispatch
+def plans(
+    product: Product,
+    config: Configuration,
+    mapping: Mapping,
+    split: str,
+    size: tuple[int, int],
+    density: float,
+    limit: float,
+) -> Iterator[ProductPlan]:
+    """Yield plans of a mapping and split over at most `size` (rows, clusters) of the array.
+
+    All of them fit the device. The rows of activations in a tile may be grouped in several ways.
+    For each way, the plans have the two longest tiles of k that fit. Plans that are likely to take
+    more than `limit` cycles may be left out.
+    """
+    part = array_partition(product, split, size)
+    if mapping is WEIGHT:
+        yield from _stationary_plans(product, config, part, density, limit)
+        return
+    outputs = even_tile(part.length("N"), config["pe.pes"])
+    for groups, members in _rows(part, mapping):
+        count = 0
+        for k in _inputs(part, config, groups * members):
+            tile = Tile(groups, members, outputs, k)
+            plan = _fitting(product, config, mapping, part, tile)
+            if plan is not None:
+                yield plan
+                count += 1
+            if count == 2:
+                break
+
+
+def _stationary_plans(
+    product: Product, config: Configuration, part: Partition, density: float, limit: float
+) -> Iterator[ProductPlan]:
+    """Yield the weight stationary plans with the least estimates, at most `TRIES`."""
+    grid = row_grid(config, part)
+    guesses = row_estimates(product, config, part, grid, density)
+    count = 0
+    for index in np.argsort(guesses, kind="stable"):
+        if not guesses[index] <= LATER * limit or count == TRIES:
+            return
+        tile, whole = grid.tile(index)
+        plan = _fitting(product, config, WEIGHT, part, tile, whole=whole)
+        if plan is not None:
+            yield plan
+            count += 1
+
+
+@plans.register
+def _image_plans(
+    product: Convolution,
+    config: Configuration,
+    mapping: Mapping,
+    split: str,
+    size: tuple[int, int],
+    density: float,
+    limit: float,
+) -> Iterator[ProductPlan]:
+    """Yield plans of a convolution that fit the device.
+
+    Image plans are for the layout `hwc` only, plans with sliding windows for depthwise convolutions
+    only. A convolution 1 × 1 may also be computed as a matrix product.
+    """
+    if product.matrix is not None and mapping is WEIGHT:
+        yield from plans(product.matrix, config, mapping, split, size, density, limit)
+    part = array_partition(product, split, size)
+    if product.layout == "hwc":
+        grid = tile_grid(product, config, mapping, part)
+        guesses = estimates(product, config, mapping, part, grid, density)
+        yield from _slab_plans(product, config, mapping, part, (grid, guesses), limit)
+        limit = min(limit, guesses.min(initial=inf))
+    if product.depthwise:
+        yield from _sliding_plans(product, config, mapping, part, limit)
+
+
+def _slab_plans(
+    product: Convolution,
+    config: Configuration,
+    mapping: Mapping,
+    part: Partition,
+    tiles: tuple[TileGrid, NDArray[np.float64]],
+    limit: float,
+) -> Iterator[ImagePlan]:
+    """Yield the plans with the least estimates, at most `TRIES`; `tiles` are with estimates."""
+    (grid, guesses), count = tiles, 0
+    for index in np.argsort(guesses, kind="stable"):
+        if not guesses[index] <= LATER * limit or count == TRIES:
+            return
+        plan = _tallest(product, config, mapping, part, grid.tile(index), ImagePlan)
+        if plan is not None:
+            yield plan
+            count += 1
+
+
+def _sliding_plans(
+    product: Convolution, config: Configuration, mapping: Mapping, part: Partition, limit: float
+) -> Iterator[ImagePlan]:
+    """Yield plans with sliding windows, for several tile widths, with as many rows as fit."""
+    if product.layout == "hwc":  # the dma moves strips element by element
+        moved = product.m * product.kernel[0] * product.width * product.channels
+        if moved * config["dma.divider"] > limit:
+            return
+    outputs = even_tile(part.length("N"), config["pe.pes"])
+    for columns in even_sizes(product.columns):
+        tile = ImageTile(part.length("M"), 1, outputs, part.length("K"), columns)
+        plan = _tallest(product, config, mapping, part, tile, SlidingWindowPlan)
+        if plan is not None:
+            yield plan
+
+
+def _tallest(
+    product: Convolution,
+    config: Configuration,
+    mapping: Mapping,
+    part: Partition,
+    tile: ImageTile,
+    kind: type[ImagePlan],
+) -> ImagePlan | None:
+    """Return the plan of class `kind` with the most rows in a tile; None if not even one row fits.
+
+    `tile` has the largest number of rows to try; its other sizes stay. The rows are reduced step by
+    step until the plan fits the device.
+    """
+    length = rows = tile.groups
+    while True:
+        rows = even_tile(length, rows)
+        shorter = replace(tile, groups=rows)
+        try:
+            plan = make_image_plan(product, config, mapping, part.split, shorter, kind, part)
+        except LowerError:
+            plan = None
+        if plan is not None and unit_bytes(plan) <= config["mem.unit_half_bytes"]:
+            return plan
+        if rows == 1:
+            return None
+        rows = max(1, min(rows - 1, rows * 3 // 4))
+
+
+def _rows(part: Partition, mapping: Mapping) -> Iterable[tuple[int, int]]:
+    """Return the pairs (groups, members) to try for a tile.
+
+    A tile has `groups` groups of rows of activations, with `members` rows in each group.
+    """
+    length = part.length("M")
+    most = min(length, ACCUMULATORS)
+    pairs = []
+    for members in dict.fromkeys((most, even_tile(length, most), min(most, 3), min(most, 2))):
+        for groups in GROUPS if mapping is not OUTPUT else GROUPS[:1]:
+            if groups * members <= min(length, BLOCKS):
+                pairs.append((groups, members))
+    return pairs
+
+
+def _inputs(part: Partition, config: Configuration, rows: int) -> Iterator[int]:
+    """Yield tile lengths of k to try, the longest first; a tile has `rows` rows of activations."""
+    block = config["pe.input_buffer"] // BLOCKS
+    length, last = part.length("K"), 0
+    most = min(length, BLOCKS // rows * block)
+    tiles = -(-length // most)
+    while True:
+        k = -(-length // tiles)
+        if k != last:
+            yield k
+        if k == 1:
+            return
+        last, tiles = k, max(tiles + 1, tiles * 5 // 4)
+
+
+def _fitting(
+    product: Product,
+    config: Configuration,
+    mapping: Mapping,
+    part: Partition,
+    tile: Tile,
+    *,
+    whole: bool = False,
+) -> ProductPlan | None:
+    """Return the plan for a tile, or None if the device cannot hold it.
+
+    If `whole`, the input buffer takes all activations of the tile at once.
+    """
+    try:
+        plan = make_product_plan(product, config, mapping, part.split, tile, whole, part)
+    except LowerError:
+        return None
+    return plan if unit_bytes(plan) <= config["mem.unit_half_bytes"] else None
