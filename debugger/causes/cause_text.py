@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from macaw.debugger.causes.finder import COPIED, Cause
 
@@ -11,6 +11,14 @@ DEPTH = 6  # steps back that are shown by default
 DEEPEST = 200  # steps back at most
 WIDTH = 12  # causes of one step that the text shows
 MOST = 20_000  # causes that one record holds
+
+
+class CauseRow(NamedTuple):
+    """A line of the text: its steps of indentation, the text, its cause, None for `...`."""
+
+    indent: int
+    text: str
+    cause: Cause | None = None
 
 
 def tree(causes: list[Cause], depth: int = DEPTH) -> list[dict[str, Any]]:
@@ -42,47 +50,53 @@ def tree(causes: list[Cause], depth: int = DEPTH) -> list[dict[str, Any]]:
 
 
 def lines(causes: list[Cause], depth: int = DEPTH) -> Iterator[str]:
-    """Yield the causes as lines of text; the values that a step has read are indented below it.
+    """Yield the causes as lines of text; the values that a step has read are indented below it."""
+    for row in rows(causes, depth):
+        yield "  " * row.indent + row.text
+
+
+def rows(causes: list[Cause], depth: int = DEPTH) -> Iterator[CauseRow]:
+    """Yield the lines of `lines`, each with its cause.
 
     A setting has one line, at its first use. If steps of a core have computed it, these follow.
     Settings that the text of the instruction shows are left out.
     """
     shown: set[Any] = set()
     for cause in causes:
-        yield from _lines(cause, depth, "", shown)
+        yield from _rows(cause, depth, 0, shown)
 
 
-def _lines(cause: Cause, depth: int, indent: str, shown: set[Any]) -> Iterator[str]:
-    yield indent + _line(cause)
+def _rows(cause: Cause, depth: int, indent: int, shown: set[Any]) -> Iterator[CauseRow]:
+    yield CauseRow(indent, _line(cause), cause)
     if cause.ends or (cause.setting and _is_copied(cause)):
         return
     if depth <= 0 and not cause.setting:
-        yield f"{indent}  ..."
+        yield CauseRow(indent + 1, "...")
         return
     below = [item for item in cause.causes if not item.setting]
     if cause.setting:
-        yield from _makers(cause, indent)
+        yield from _makers(cause, indent + 1)
         return
     for item in cause.causes:
         key = item.role, str(item.value), item.name, item.where
         if not item.setting or key in shown or (cause.instruction and item.how == "instruction"):
             continue
         shown.add(key)
-        yield from _lines(item, depth - 1, indent + "  ", shown)
+        yield from _rows(item, depth - 1, indent + 1, shown)
     for item in below[:WIDTH]:
-        yield from _lines(item, depth - 1, indent + "  ", shown)
+        yield from _rows(item, depth - 1, indent + 1, shown)
     if len(below) > WIDTH:
-        yield f"{indent}  and {len(below) - WIDTH} more"
+        yield CauseRow(indent + 1, f"and {len(below) - WIDTH} more")
 
 
-def _makers(cause: Cause, indent: str) -> Iterator[str]:
+def _makers(cause: Cause, indent: int) -> Iterator[CauseRow]:
     """Yield the steps that computed a setting, one for each line of the source."""
     makers: dict[Any, Cause] = {}
     for item in cause.causes:
         if not item.setting and not _is_copied(item):
             makers.setdefault(item.where and (item.where.file, item.where.line), item)
     for item in makers.values():
-        yield f"{indent}  {_line(item)}"
+        yield CauseRow(indent, _line(item), item)
 
 
 def _is_copied(cause: Cause) -> bool:

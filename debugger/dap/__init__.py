@@ -14,7 +14,8 @@
 | `sources` | source files, lines with code, targets of `goto` |
 | `output` | the program's output as text |
 | `stop_events` | the events that tell the editor of a stop |
-| `program` | a loaded program: answers each request about it |
+| `own_requests` | the requests `macaw/queues`, `macaw/grid`, `macaw/why` |
+| `target` | a loaded program: answers each request about it |
 | `adapter` | one connection: answers what needs no program, loads it, runs it |
 | `server` | serves standard input and output |
 

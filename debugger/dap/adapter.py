@@ -36,6 +36,7 @@ MOVES = (
 )  # fmt: skip
 ENDINGS = ("disconnect", "terminate", "restart")  # they end the present run first
 CHANGES = ("setVariable", "setExpression", "writeMemory")
+PRINTED = ("fault", "deadlock", "watch", "event", "exit")  # stops that need more than their line
 FAILED = 1  # the exit code of a program that has not ended by itself
 
 
@@ -301,9 +302,10 @@ class Adapter:
         self._report_threads(target)
         launch = self._launch
         is_fault = stop.reason in ("fault", "deadlock")
-        if is_fault:
+        if stop.reason in PRINTED and not run.is_printed:
             lines = "\n".join(stop_lines(stop))
-            self.connection.notify("output", {"category": "stderr", "output": f"{lines}\n"})
+            category = "stderr" if is_fault else "console"
+            self.connection.notify("output", {"category": category, "output": f"{lines}\n"})
         if launch is not None and launch.no_debug and is_fault:
             self._end_program(FAILED)
         elif stop.reason == "exit" and not (launch is not None and launch.stop_on_exit):

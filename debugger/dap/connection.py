@@ -17,6 +17,15 @@ from macaw.debugger.dap.framing import FramingError, MessageReader, Stream, fram
 MOST_TEXT = 2000  # characters of an error
 
 
+# What a user does. If it fails, the editor shows a message of its own. The errors of other requests
+# it shows in place of the value (a watch), or not at all (a word under the mouse).
+ACTIONS = (
+    "launch", "configurationDone", "continue", "next", "stepIn", "stepOut", "stepBack",
+    "reverseContinue", "goto", "pause", "restart", "terminate", "setVariable", "setExpression",
+    "writeMemory",
+)  # fmt: skip
+
+
 class RequestError(Exception):
     """A request that cannot be fulfilled; the editor shows the message."""
 
@@ -68,7 +77,8 @@ class Connection:
     def refuse(self, request: Request, message: str) -> None:
         """Send the response to a request that was not fulfilled."""
         message = message if len(message) <= MOST_TEXT else f"{message[: MOST_TEXT - 4]} ..."
-        error = {"id": 1, "format": "{text}", "variables": {"text": message}, "showUser": True}
+        error = {"id": 1, "format": "{text}", "variables": {"text": message},
+                 "showUser": request.command in ACTIONS}  # fmt: skip
         response = {**self._response(request, False), "message": message}
         self._send(response, {"error": error})
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from macaw.emu.core import Core
 
 MOST_CHILDREN = 1000  # that one response has; an editor asks for pages of arrays
+ADDRESS = 1 << 16  # numbers outside of memory from here on are also shown as addresses
 MOST_TEXT = 4000  # characters of a value
 _ERRORS = (ExpressionError, PlaceError, SessionError, AccessError, CommandError)
 _SCOPES = {REGISTERS: "Registers", TENSORS: "Tensors", QUEUES: "Queues", COUNTERS: "Counters"}
@@ -176,22 +177,29 @@ class Inspection:
 
     def record(self, container: Container, is_hexadecimal: bool = False) -> dict[str, Any]:
         """Return value, type and number of children, as the protocol has them."""
-        value = self.value(container)
-        record: dict[str, Any] = {
-            "value": self._text_of(container, value, is_hexadecimal), "type": _type(value),
-            "variablesReference": 0,
-        }  # fmt: skip
+        value, address = self.value(container), self._address(container)
+        is_pointer = address is None and isinstance(value, int) and ADDRESS <= value < 1 << 32
+        text = self._text_of(container, value, is_hexadecimal)
+        if is_pointer:
+            address = value
+            text = text if container.text == "pc" else self._pointer(value, text, is_hexadecimal)
+        record: dict[str, Any] = {"value": text, "type": _type(value), "variablesReference": 0}
         if _has_elements(value) and len(value):
             record["variablesReference"] = self.references.number(container)
             kind = "namedVariables" if isinstance(value, Mapping) else "indexedVariables"
             record[kind] = len(value)
-        address = self._address(container)
         return record if address is None else {**record, "memoryReference": f"{address:#010x}"}
 
     def _text_of(self, container: Container, value: Any, is_hexadecimal: bool) -> str:
         if container.text == "pc" and isinstance(value, int):
             return f"{value:#010x}"
         return self.text(value, is_hexadecimal)
+
+    def _pointer(self, value: int, text: str, is_hexadecimal: bool) -> str:
+        """Return the text of a number that may be an address, with its symbol."""
+        symbol = self._symbol(value)
+        number = text if is_hexadecimal else f"{text}  {value:#010x}"
+        return f"{number} <{symbol}>" if symbol else number
 
     def _address(self, container: Container) -> int | None:
         """Return the address of a value in memory, None if it is not one range of memory."""

@@ -16,6 +16,7 @@ class Launch:
     """What `launch` asks for. Paths are absolute, unless there is no `cwd`."""
 
     program: tuple[str, ...]  # sources, one executable, or one folder
+    folder: str = ""  # `cwd`; the present one if it is empty
     inputs: Mapping[str, str] = field(default_factory=dict)  # .npy files by the input's name
     device: str | None = None
     engine: str | None = None
@@ -38,6 +39,7 @@ def read_launch(arguments: Mapping[str, Any]) -> Launch:
     device = text(arguments, "device", "")
     return Launch(
         tuple(_path(folder, path) for path in paths),
+        folder,
         {name: _path(folder, text(inputs, name)) for name in inputs},
         _device(folder, device) if device else None,
         text(arguments, "engine", "") or None,

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from macaw.debugger.causes import cause_text
 from macaw.debugger.causes.record import CauseError
 from macaw.debugger.commands.text import answer_text
-from macaw.debugger.dap import memory, sources
+from macaw.debugger.dap import memory, own_requests, sources
 from macaw.debugger.dap.arguments import address, flag, record, records, text, texts, whole
 from macaw.debugger.dap.breakpoints import (
     DATA,
@@ -33,8 +32,7 @@ from macaw.debugger.expressions import ExpressionError
 from macaw.debugger.heat_map import HeatMap
 from macaw.debugger.places import Place, PlaceError, places
 from macaw.debugger.point import Point, PointError
-from macaw.debugger.state_paths import Members, count_items
-from macaw.debugger.stops import EditRecord, SessionError, StopRecord, plain
+from macaw.debugger.stops import EditRecord, SessionError, StopRecord
 
 if TYPE_CHECKING:
     from macaw.debugger.commands.interpreter import Interpreter
@@ -51,6 +49,7 @@ class Run(NamedTuple):
     act: Callable[[], StopRecord]
     can_resume: bool = False
     reason: str = ""  # of the `stopped` event, in place of the stop's own
+    is_printed: bool = False  # the user has the text of the stop already
 
 
 class Target:
@@ -68,8 +67,9 @@ class Target:
         self.inspection = Inspection(session)
         self.run: Run | None = None
         self.leaves = False  # a command has ended the debugger
-        self._heat = HeatMap(session)
+        heat = HeatMap(session)
         self._moved: list[StopRecord | EditRecord] = []  # since the present request began
+        self._focus_before = session.focus
         session.on_moved.append(self._moved.append)
         self.requests: Mapping[str, Callable[[Mapping[str, Any]], Body | None]] = {
             "setBreakpoints": self._set_breakpoints,
@@ -103,14 +103,15 @@ class Target:
             "source": lambda x: sources.content(session, x),
             "loadedSources": lambda _: sources.loaded(session),
             "exceptionInfo": self._exception_info,
-            "macaw/queues": self._queues,
-            "macaw/grid": self._grid,
-            "macaw/why": self._why,
+            "macaw/queues": lambda x: own_requests.queues(session, self._place(x), x),
+            "macaw/grid": lambda x: own_requests.grid(heat, x),
+            "macaw/why": lambda x: own_requests.why(session, self._place(x), x),
         }
 
     def answer(self, command: str, arguments: Mapping[str, Any]) -> Body | None:
         """Return the body of the response to a request. Raises `RequestError`."""
         self._moved.clear()
+        self._focus_before = self.session.focus
         try:
             return self.requests[command](arguments)
         except (SessionError, ExpressionError, PlaceError, PointError, CauseError) as error:
@@ -122,8 +123,9 @@ class Target:
         self.inspection.references.forget()
 
     def changed(self) -> bool:
-        """Return whether the last request has changed state without a run."""
-        return any(isinstance(item, EditRecord) for item in self._moved)
+        """Return whether the last request has changed state without a run, or the focus."""
+        is_edited = any(isinstance(item, EditRecord) for item in self._moved)
+        return is_edited or self.session.focus != self._focus_before
 
     # Breakpoints
 
@@ -281,7 +283,7 @@ class Target:
             self.notify(
                 "continued", {"threadId": self.threads.stopped(), "allThreadsContinued": True}
             )
-            self.run = Run(lambda: stops[-1])
+            self.run = Run(lambda: stops[-1], is_printed=True)
         if answer.kind == "error":
             raise RequestError(printed)
         return {"result": printed, "variablesReference": 0}
@@ -358,40 +360,3 @@ class Target:
         place, size = memory.write_memory(self.session, arguments)
         self.notify("memory", {"memoryReference": f"{place:#010x}", "offset": 0, "count": size})
         return {"bytesWritten": size}
-
-    # Requests of Macaw
-
-    def _queues(self, arguments: Mapping[str, Any]) -> Body:
-        """Return the queues of some places, by default of the focus."""
-        names = text(arguments, "places", "")
-        chosen = places(self.session.device, names) if names else self.session.focus
-        rows: list[Body] = []
-        for place in chosen:
-            members = Members(self.session.device, place)
-            for queue in members.table.queues:
-                if queue.held and len(rows) < MOST_COMPLETIONS:
-                    level = count_items(members.find((queue.name, "level")).read())
-                    capacity = int(members.find((queue.name, "capacity")).read())
-                    rows.append({"place": str(place), "name": queue.name, "level": level,
-                                 "capacity": capacity, "meaning": queue.meaning})  # fmt: skip
-        return {"queues": rows}
-
-    def _grid(self, arguments: Mapping[str, Any]) -> Body:
-        """Return the value of an expression in each unit of some cores. Raises `RequestError`."""
-        grid = self._heat.grid(text(arguments, "expression", ""))
-        if grid.message:
-            raise RequestError(grid.message)
-        rows = [
-            {"name": name, "values": list(values), "places": list(names)}
-            for (name, values), names in zip(grid.rows, grid.places, strict=True)
-        ]
-        return {"expression": grid.heat, "rows": rows}
-
-    def _why(self, arguments: Mapping[str, Any]) -> Body:
-        """Return what made a value, as records and as text. Raises `RequestError`."""
-        expression = text(arguments, "expression")
-        depth = whole(arguments, "depth", cause_text.DEPTH, 1, cause_text.DEEPEST)
-        with self.session.focused(str(self._place(arguments))):
-            causes = self.session.why(expression)
-        lines = list(cause_text.lines(causes, depth))[:400]
-        return {"causes": plain(cause_text.tree(causes, depth)), "lines": lines}

@@ -89,9 +89,13 @@ class Client:
                 return message
             (self.events if message["type"] == "event" else self.left_over).append(message)
 
+    def message(self, number: int) -> dict[str, Any]:
+        """The response to a request."""
+        return self._take(lambda x: x.get("request_seq") == number)
+
     def response(self, number: int) -> dict[str, Any]:
         """The body of the response to a request; raises `Refused`."""
-        message = self._take(lambda x: x.get("request_seq") == number)
+        message = self.message(number)
         if not message["success"]:
             assert message["message"] == message["body"]["error"]["variables"]["text"]
             raise Refused(message["message"])
@@ -172,3 +176,12 @@ def serving(allow_shell: bool = False) -> Iterator[Client]:
 def _write(target: int, data: bytes) -> None:
     while data:
         data = data[os.write(target, data) :]
+
+
+def refused(client: Client, command: str, **arguments: object) -> str:
+    """The message with which a request is refused."""
+    try:
+        client.request(command, **arguments)
+    except Refused as error:
+        return str(error)
+    raise AssertionError(f"{command} is not refused")

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from macaw.debugger.commands.interpreter import Interpreter
+from macaw.debugger.commands.text import answer_text
 from macaw.debugger.stops import Where
+from macaw.debugging import DebuggerFiles
 
 
 def stops_until_exit(debug, most=100):
@@ -32,3 +35,8 @@ def place_of(found: Placed) -> Where:
     """The place; fail if there is none."""
     assert found.where is not None
     return found.where
+
+
+def printed(debug, line: str) -> str:
+    """What the prompt of `macaw debug` prints for a line."""
+    return answer_text(Interpreter(debug, DebuggerFiles()).execute(line), line)

@@ -64,3 +64,16 @@ loop:   addi s1, s1, 3
 VERY_LONG_LOOP = (
     ".core cp\n_start: li s0, 2000000000\nloop: addi s0, s0, -1\nbnez s0, loop\nebreak\n"
 )
+HELLO = """
+        .core cp
+_start: li   a7, 64
+        li   a0, 1
+        la   a1, text
+        li   a2, 6
+        ecall
+        li   a0, 3
+        li   a7, 93
+        ecall
+        .section .data.cp
+text:   .ascii "hello\\n"
+"""

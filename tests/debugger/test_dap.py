@@ -1,73 +1,15 @@
-"""The server for editors, asked request by request; values equal those of a session beside it."""
+"""The server for editors: from launch to the end, steps, points; equal to a session beside it."""
 
 from __future__ import annotations
 
-import base64
-import subprocess
-import sys
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from macaw.debugger.commands.text import stop_lines
+from tests.debugger.dap_client import refused, serving
+from tests.debugger.programs import PROGRAMS, of_source
+from tests.debugger.running import place_of, printed
+from tests.debugger.sources import CALLS, HELLO, STORE_LOOP, VERY_LONG_LOOP, line_of_calls
 
-import numpy as np
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-import macaw
-from macaw.debugger.commands.interpreter import Interpreter
-from macaw.debugger.commands.text import answer_text, brief
-from macaw.debugger.dap.capabilities import capabilities
-from macaw.debugging import DebuggerFiles
-from tests.debugger.dap_client import Client, Refused, serving
-from tests.debugger.programs import PROGRAMS, of_source, session
-from tests.debugger.running import place_of
-from tests.debugger.sources import CALLS, STORE_LOOP, VERY_LONG_LOOP, line_of_calls
-
-FAULTY = ".core cp\n_start: li a0, 0x70000000\nlw a1, 0(a0)\nebreak\n"
-HELLO = """
-        .core cp
-_start: li   a7, 64
-        li   a0, 1
-        la   a1, text
-        li   a2, 6
-        ecall
-        li   a0, 3
-        li   a7, 93
-        ecall
-        .section .data.cp
-text:   .ascii "hello\\n"
-"""
 SHIFT = PROGRAMS / "wrong_shift"
-
-
-@pytest.fixture
-def client() -> Iterator[Client]:
-    with serving() as run:
-        yield run
-
-
-@pytest.fixture
-def write(tmp_path):
-    """A function that writes a source and returns its path."""
-
-    def put(text: str, name: str = "a.s") -> Path:
-        path = tmp_path / name
-        path.write_text(text, "utf-8")
-        return path
-
-    return put
-
-
-def printed(debug, line: str) -> str:
-    """What the prompt of `macaw debug` prints for a line."""
-    return answer_text(Interpreter(debug, DebuggerFiles()).execute(line), line)
-
-
-def refused(client: Client, command: str, **arguments: object) -> str:
-    with pytest.raises(Refused) as caught:
-        client.request(command, **arguments)
-    return str(caught.value)
+FAULTY = ".core cp\n_start: li a0, 0x70000000\nlw a1, 0(a0)\nebreak\n"
 
 
 # From launch to the end
@@ -102,7 +44,7 @@ def test_output_of_the_program(client, write):
     client.launch(write(HELLO))
     client.request("configurationDone")
     assert client.event("exited") == {"exitCode": 3}
-    assert client.output == "hello\n"
+    assert client.output.startswith("hello\nexit with code 3 at cycle ")
 
 
 def test_a_fault_is_an_exception(client, write):
@@ -310,329 +252,51 @@ def test_a_command_that_deletes_a_point_tells_the_editor(client, write):
     assert client.event("breakpoint")["breakpoint"]["id"] == row["id"]
 
 
-# Values
-
-
-def test_registers_equal_those_of_a_session(client, write):
-    thread = client.entry(write(CALLS))
-    client.stop("next", threadId=thread)
-    debug = of_source(CALLS)
-    debug.step(over=True)
-    rows = client.variables(client.scope(thread, "Registers"))
-    assert {name: int(row["value"], 0) for name, row in rows.items()} == debug.registers()
-    rows = client.variables(
-        client.scope(thread, "Registers"), format={"hex": True}, start=2, count=2
-    )
-    assert {name: row["value"] for name, row in rows.items()} == {"ra": "0x0", "sp": "0x1000000"}
-    counters = client.variables(client.scope(thread, "Counters"))
-    assert counters["instructions"]["value"] == str(debug.read("cp.instructions"))
-
-
-def test_variables_are_set(client, write):
-    thread = client.entry(write(CALLS))
-    registers = client.scope(thread, "Registers")
-    assert client.request("setVariable", variablesReference=registers, name="s1", value="2 + 5")[
-        "value"] == "7"  # fmt: skip
-    assert client.event("invalidated")["areas"] == ["stacks", "variables"]
-    assert client.request("setExpression", expression="cp.s2", value="s1")["value"] == "7"
-    assert client.request("evaluate", expression="s1 + s2", context="watch")["result"] == "14"
-    assert refused(client, "setVariable", variablesReference=registers, name="q", value="1") == (
-        "there is no variable q"
-    )
-    counters = client.scope(thread, "Counters")
-    assert refused(
-        client, "setVariable", variablesReference=counters, name="instructions", value="1"
-    ) == ("this value cannot be set")
-
-
-def test_a_folder_has_its_inputs(client):
-    thread = client.entry(PROGRAMS / "matvec")
-    debug = session("matvec")
-    for name, row in client.variables(client.scope(thread, "Tensors")).items():
-        value = debug.read(name)
-        assert row["type"] == f"{value.dtype}{list(value.shape)}"
-        assert row["value"] == brief(value)
-
-
-def test_an_input_that_is_missing(client):
-    client.request("initialize")
-    message = refused(client, "launch", program=str(SHIFT / "wrong_shift.s"))
-    assert message.startswith("1 input not given: x")
-    assert message.endswith("(inputs of the launch configuration names files)")
-
-
-def test_tensors_units_queues_and_causes(client):
-    path = SHIFT / "wrong_shift.s"
-    thread = client.entry(path, inputs={"x": str(SHIFT / "x.npy")})
-    debug = macaw.debug(path, x=np.load(SHIFT / "x.npy"))
-    hidden = client.variables(client.scope(thread, "Tensors"))["hidden"]
-    value = debug.read("hidden")
-    assert hidden["type"] == f"{value.dtype}{list(value.shape)}"
-    assert hidden["indexedVariables"] == len(value)
-    client.request("setFunctionBreakpoints")
-    client.request("setDataBreakpoints", breakpoints=[
-        {"dataId": client.request("dataBreakpointInfo", name="hidden[1, 4]")["dataId"]}])  # fmt: skip
+def test_a_stop_at_a_watch_and_the_end_are_printed(client, write):
+    """An editor shows neither old and new value of a watch, nor the exit code."""
+    thread = client.entry(write(STORE_LOOP), stopOnExit=True)
+    assert client.output == ""
+    data = client.request("dataBreakpointInfo", name="data[1]")["dataId"]
+    client.request("setDataBreakpoints", breakpoints=[{"dataId": data}])
     client.stop("continue", threadId=thread)
-    debug.watch("hidden[1, 4]")
-    debug.cont()
-    tensors = client.variables(client.scope(thread, "Tensors"))
-    row = client.variables(tensors["hidden"]["variablesReference"])["[1]"]
-    items = client.variables(row["variablesReference"], filter="indexed", start=2, count=3)
-    assert {name: item["value"] for name, item in items.items()} == {
-        f"[{at}]": str(debug.read(f"hidden[1, {at}]")) for at in (2, 3, 4)
-    }
-    assert items["[4]"]["evaluateName"] == "hidden[1, 4]"
-    reference = tensors["hidden"]["memoryReference"]
-    data = client.request("readMemory", memoryReference=reference, count=8)["data"]
-    assert base64.b64decode(data) == debug.read("hidden").tobytes()[:8]
-    names = [core["name"] for core in client.request("threads")["threads"]]
-    assert names == [core.name for core in debug.device.order if core.name in names]
-    pe = next(core for core in debug.device.order if core.table.levels)
-    units = client.variables(client.scope(pe.number + 1, "Units"))
-    assert "Registers" not in units
-    unit = next(iter(units.values()))
-    assert "Registers" in client.variables(unit["variablesReference"])
-    why = client.request("macaw/why", expression="hidden[1, 4]", depth=1)
-    assert "\n".join(why["lines"]) == printed(debug, "why hidden[1, 4] depth 1")
-    grid = client.request("macaw/grid", expression="retired")
-    assert grid["rows"]
-    for row in grid["rows"]:
-        assert row["values"] == [debug.read(f"{place}.retired") for place in row["places"]]
-    core = next(x for x in debug.device.order if any(row.held for row in x.table.queues))
-    queues = client.request("macaw/queues", places=core.name)["queues"]
-    table = Interpreter(debug, DebuggerFiles()).execute(f"info queues {core.name}").rows
-    assert [(x["place"], x["name"], x["level"], x["capacity"]) for x in queues] == [
-        row[:4] for row in table
-    ]
-    scope = client.variables(client.scope(core.number + 1, "Queues"))
-    assert list(scope) == [x["name"] for x in queues]
+    debug = of_source(STORE_LOOP)
+    debug.watch("data[1]")
+    watch = [line.replace("test.s", "a.s") for line in stop_lines(debug.cont())]
+    assert [x.partition(" (")[0] for x in client.output.splitlines()][:2] == watch[:2]
+    client.request("setDataBreakpoints")
+    client.stop("stepBack", threadId=thread)
+    before = client.output
+    assert client.stop("continue", threadId=thread)["reason"] == "exit"
+    assert client.output.removeprefix(before).startswith("exit with code ")
+    before = client.output
+    assert "start of the program" in client.say("goto 0")
+    client.event("stopped")
+    assert client.output == before  # the answer has the text
 
 
-def test_the_console_is_the_command_language(client, write):
+def test_a_change_of_the_focus_invalidates_what_the_editor_shows(client, write):
+    client.entry(SHIFT / "wrong_shift.s", inputs={"x": str(SHIFT / "x.npy")})
+    client.say("info cores")
+    assert not [x for x in client.events if x["event"] == "invalidated"]
+    client.say("focus pe[0,1].2")
+    assert client.event("invalidated")["areas"] == ["stacks", "variables"]
+    focus = client.request("macaw/grid")["focus"]
+    assert focus == ["pe[0,1].2"]
+
+
+def test_an_editor_shows_a_message_only_if_an_action_fails(client, write):
+    """Hovers ask for any word, and frames of the last stop may be asked for after a step."""
     thread = client.entry(write(CALLS))
-    debug = of_source(CALLS)
-    assert client.say("print 6 * 7") == printed(debug, "print 6 * 7")
     frame = client.frame(thread)["id"]
-    assert "step done" in client.say("stepi", frameId=frame)
-    client.event("continued")
-    assert client.event("stopped")["reason"] == "step"
-    message = refused(client, "evaluate", expression="nonsense", context="repl")
-    assert message.startswith("error: ")
-    assert refused(client, "evaluate", expression="nobody", context="hover")
-    assert "shell" in refused(client, "evaluate", expression="shell ls", context="repl")
-    targets = client.request("completions", text="info reg", column=9)["targets"]
-    assert targets == [{"label": "registers", "start": 6, "length": 3}]
-    client.say("set s3 = 5")
-    client.event("invalidated")
-    client.say("quit")
-    client.event("terminated")
-
-
-# Memory and sources
-
-
-def test_memory(client, write):
-    thread = client.entry(write(STORE_LOOP))
-    address = client.request("evaluate", expression="&data")["result"]
-    written = client.request(
-        "writeMemory", memoryReference=address, offset=4, data=base64.b64encode(b"abcd").decode()
-    )
-    assert written == {"bytesWritten": 4}
-    assert client.event("memory")["count"] == 4
-    read = client.request("readMemory", memoryReference=address, count=12)
-    assert base64.b64decode(read["data"]) == b"\0\0\0\0abcd\0\0\0\0"
-    assert client.request("readMemory", memoryReference="0xf0000000", count=4) == {
-        "address": "0xf0000000", "unreadableBytes": 4
-    }  # fmt: skip
-    assert refused(client, "writeMemory", memoryReference=address, data="?") == (
-        "data is not base 64"
-    )
-    pointer = client.frame(thread)["instructionPointerReference"]
-    rows = client.request(
-        "disassemble", memoryReference=pointer, instructionOffset=-2, instructionCount=6
-    )["instructions"]
-    assert [x.get("presentationHint") for x in rows] == ["invalid"] * 2 + [None] * 4
-    shown = client.say("x/4i $pc")
-    for row in rows[2:]:
-        assert row["instruction"] in shown
-        assert row["address"] in shown
-
-
-def test_sources(client, write):
-    path = write(CALLS)
-    client.launch(path)
-    assert client.request("loadedSources")["sources"] == [{"name": "a.s", "path": str(path)}]
-    assert (
-        client.request("source", source={"path": str(path)}, sourceReference=0)["content"] == CALLS
-    )
-    lines = client.request("breakpointLocations", source={"path": str(path)}, line=1, endLine=8)[
-        "breakpoints"
-    ]
-    assert [x["line"] for x in lines] == [7, 8]
-    assert refused(client, "source", sourceReference=3) == (
-        "all sources are files: there are no source references"
-    )
-
-
-# Wrong messages
-
-WRONG: dict[str, list[dict[str, Any]]] = {
-    "setBreakpoints": [{"breakpoints": 1}, {"source": 7}, {"source": {"path": "a"}, "breakpoints": [{}]}],
-    "setFunctionBreakpoints": [{"breakpoints": [1]}, {"breakpoints": [{"name": 1}]}],
-    "setInstructionBreakpoints": [{"breakpoints": [{"instructionReference": "x"}]}],
-    "setExceptionBreakpoints": [{"filters": [1]}, {"filterOptions": [{}]}],
-    "dataBreakpointInfo": [{}, {"name": "a", "variablesReference": 99}, {"name": "q", "asAddress": True}],
-    "setDataBreakpoints": [{"breakpoints": [{}]}],
-    "breakpointLocations": [{}, {"source": {"path": "/no"}, "line": 1}],
-    "stackTrace": [{}, {"threadId": 99}, {"threadId": "1"}, {"threadId": 1, "levels": -1}],
-    "scopes": [{}, {"frameId": 99}],
-    "variables": [{}, {"variablesReference": 99}, {"variablesReference": True}],
-    "setVariable": [{}, {"variablesReference": 99, "name": "a", "value": "1"}],
-    "setExpression": [{}, {"expression": "zz", "value": "1"}, {"expression": "a0", "value": "zz"},
-                      {"expression": "1", "value": "1"}],
-    "evaluate": [{}, {"expression": 1}, {"expression": "a0", "frameId": 77}, {"expression": "x" * 70_000}],
-    "completions": [{}, {"text": "a", "column": "b"}],
-    "continue": [{}, {"threadId": 1.5}],
-    "next": [{}, {"threadId": 1, "granularity": "page"}],
-    "stepIn": [{}, {"threadId": 1, "granularity": 7}],
-    "stepOut": [{}],
-    "stepBack": [{}],
-    "reverseContinue": [{}],
-    "gotoTargets": [{}, {"source": {"path": "/no"}, "line": 1}],
-    "goto": [{}, {"threadId": 1, "targetId": 1 << 40}],
-    "readMemory": [{}, {"memoryReference": "0x0"}, {"memoryReference": "0x0", "count": 1 << 30},
-                   {"memoryReference": "0x0", "count": 1, "offset": -1}],
-    "writeMemory": [{}, {"memoryReference": "0xf0000000", "data": "AAAA"}],
-    "disassemble": [{}, {"memoryReference": "0x0", "instructionCount": 1 << 20}],
-    "source": [{}, {"source": {"path": "/etc/passwd"}}],
-    "exceptionInfo": [{}, {"threadId": 1}],
-    "macaw/queues": [{"places": "nobody"}],
-    "macaw/grid": [{"expression": "nobody"}],
-    "macaw/why": [{}, {"expression": "nobody"}, {"expression": "a0", "depth": 0}],
-    "launch": [{"program": "b.s"}],
-    "initialize": [{}],
-    "configurationDone": [{}],
-    "attach": [{}],
-    "restart": [{"arguments": 7}],
-}  # fmt: skip
-
-
-def test_wrong_arguments_are_answered_with_a_sentence(client, write):
-    client.entry(write(CALLS))
-    for command, several in WRONG.items():
-        for arguments in several:
-            message = refused(client, command, **arguments)
-            assert message, command
-            assert "internal error" not in message, (command, arguments, message)
-    assert client.request("threads")
-
-
-def test_before_launch(client, tmp_path):
-    assert refused(client, "threads") == "the first request is initialize"
-    assert refused(client, "initialize", linesStartAt1=False) == "linesStartAt1 must be true"
-    assert refused(client, "initialize", pathFormat="uri") == "pathFormat must be path"
-    assert client.request("initialize", adapterID="macaw") == capabilities()
-    assert refused(client, "threads") == "no program is loaded for threads: launch comes first"
-    assert refused(client, "pause") == "no program is loaded: launch comes first"
-    for arguments, message in (
-        ({}, "program must be a text"),
-        ({"program": []}, "program must name a file or a folder"),
-        ({"program": "a\0b"}, "a path has no zero characters"),
-        ({"program": "a.s", "inputs": {"x": 1}}, "x must be a text"),
-        ({"program": "a.s", "stopOnEntry": 1}, "stopOnEntry must be true or false"),
-        ({"program": "a.s", "engine": "steam"}, "no engine is called 'steam', there are fast, reference"),
+    client.stop("next", threadId=thread)
+    for command, arguments, is_shown in (
+        ("evaluate", {"expression": "nobody", "context": "hover"}, False),
+        ("scopes", {"frameId": frame}, False),
+        ("macaw/why", {"expression": "nobody"}, False),
+        ("goto", {"threadId": thread, "targetId": 1 << 40}, True),
+        ("setExpression", {"expression": "nobody", "value": "1"}, True),
+        ("next", {"threadId": 99}, True),
     ):  # fmt: skip
-        assert refused(client, "launch", cwd=str(tmp_path), **arguments) == message
-    assert "a.s" in refused(client, "launch", program="a.s", cwd=str(tmp_path))
-    assert str(tmp_path) in refused(client, "launch", program=str(tmp_path))
-    (tmp_path / "a.s").write_text(".core cp\n_start: nonsense\n")
-    assert "nonsense" in refused(client, "launch", program="a.s", cwd=str(tmp_path))
-    assert "nonsense" in client.output
-
-
-def test_messages_that_are_none(client):
-    for body, message in (
-        (b"{", "a message is no JSON"),
-        (b"[]", "a message is no object"),
-        (b"{}", "a message is no request"),
-        (b'{"type": "request", "command": "threads", "seq": "a"}', "the seq of a message is no number"),
-        (b'{"type": "request", "command": "threads", "seq": 0, "arguments": 1}', "the arguments are no object"),
-    ):  # fmt: skip
-        client.send_body(body)
-        with pytest.raises(Refused, match=message):
-            client.response(0)
-    client.send_bytes(b"X: 1\r\n\r\n")
-    with pytest.raises(Refused, match="no Content-Length"):
-        client.response(0)
-    client.send_body(b'{"type": "event", "event": "x", "seq": 1}')
-    assert refused(client, "threads") == "the first request is initialize"
-
-
-VALUES = st.one_of(
-    st.none(), st.booleans(), st.integers(-3, 1 << 40), st.text(max_size=8),
-    st.sampled_from(["a0", "0x10000", "loop", "y[0]", "instruction", "1"]),
-    st.lists(st.dictionaries(st.sampled_from(["line", "name", "dataId"]), st.integers(0, 9))),
-)  # fmt: skip
-NAMES = ["threadId", "frameId", "variablesReference", "name", "value", "expression", "line", "source",
-         "memoryReference", "count", "offset", "instructionCount", "granularity", "breakpoints", "start",
-         "text", "column", "targetId", "filters", "format"]  # fmt: skip
-FUZZED = sorted(WRONG.keys() - {"launch", "restart"})
-
-
-@given(
-    st.lists(
-        st.tuples(
-            st.sampled_from(FUZZED), st.dictionaries(st.sampled_from(NAMES), VALUES, max_size=6)
-        ),
-        max_size=8,
-    )
-)
-@settings(max_examples=15, deadline=None)
-def test_no_message_harms_the_debugger(tmp_path_factory, requests):
-    path = tmp_path_factory.mktemp("dap") / "a.s"
-    path.write_text(CALLS)
-    with serving() as client:
-        client.entry(path, stopOnExit=True)
-        for command, arguments in requests:
-            try:
-                client.request(command, **arguments)
-            except Refused as error:
-                assert "internal error" not in str(error), (command, arguments)
-        assert client.request("threads")["threads"]
-
-
-def test_every_announced_request_is_driven():
-    """The capabilities name no request that the table of wrong arguments leaves out."""
-    names = {
-        name.removeprefix("supports").removesuffix("Request")
-        for name in capabilities()
-        if name.endswith("Request")
-    }
-    driven = {name[0].upper() + name[1:] for name in (*WRONG, "terminate", "loadedSources")}
-    assert names <= driven
-
-
-def test_an_error_of_the_debugger_is_an_answer(write, monkeypatch, capfd):
-    from macaw.debugger.dap.threads import Threads
-
-    with serving() as client:
-        client.entry(write(CALLS))
-        monkeypatch.setattr(Threads, "rows", lambda _: 1 / 0)
-        assert refused(client, "threads") == "internal error: ZeroDivisionError: division by zero"
-        monkeypatch.undo()
-        assert client.request("threads")
-    assert "macaw dap: threads: internal error" in capfd.readouterr().err
-
-
-def test_the_command_serves_its_standard_streams(write):
-    with subprocess.Popen(
-        [sys.executable, "-m", "macaw", "dap"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        client = Client(process.stdout.fileno(), process.stdin.fileno())
-        client.launch(write(HELLO))
-        client.request("configurationDone")
-        assert client.event("exited") == {"exitCode": 3}
-        client.request("disconnect")
-        assert process.wait(60) == 0
+        number = client.send(command, arguments)
+        response = client.message(number)
+        assert response["body"]["error"]["showUser"] is is_shown, command

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -32,6 +33,8 @@ def command(allow_shell: bool) -> int:
     from macaw.debugger.dap import server
 
     def load(launch: Launch, say: Callable[[str], object]) -> Interpreter:
+        if launch.folder:  # the console's files count from it, and messages are short
+            os.chdir(launch.folder)
         return _load(launch, say, allow_shell)
 
     # Unbuffered: a buffer's lock, held by the reading thread, would block the end of the process.
@@ -64,8 +67,9 @@ def _load(launch: Launch, say: Callable[[str], object], allow_shell: bool) -> In
     found = find_program(launch.program)
     device = launch.device or found.device
     inputs = {**found.inputs, **launch.inputs}
+    sources = [_shortest(x) if launch.folder else x for x in found.sources]
     try:
-        program = api.load(*found.sources, device=device)
+        program = api.load(*sources, device=device)
     except AssemblyError as error:
         for diagnostic in error.diagnostics:
             say(str(diagnostic))
@@ -80,9 +84,15 @@ def _load(launch: Launch, say: Callable[[str], object], allow_shell: bool) -> In
             device=device,
             engine=engine,
             allow_shell=allow_shell,
-            protected=[*found.sources, *inputs.values(), *([device] if device else [])],
+            protected=[*sources, *inputs.values(), *([device] if device else [])],
         )
     except InputError as error:
         if not error.hint.startswith("-i "):
             raise
         raise InputError(error.message, "inputs of the launch configuration names files") from None
+
+
+def _shortest(path: str) -> str:
+    """Return a path as messages shall show it: relative if it is inside of the present folder."""
+    inside = Path.cwd()
+    return str(Path(path).relative_to(inside)) if Path(path).is_relative_to(inside) else path

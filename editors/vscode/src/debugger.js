@@ -1,0 +1,86 @@
+// The debugger: starts `macaw dap`, and completes what a launch configuration leaves open.
+"use strict";
+
+const fs = require("fs");
+const path = require("path");
+const vscode = require("vscode");
+const { command, settings } = require("./settings");
+
+const factory = {
+  createDebugAdapterDescriptor() {
+    const [program, ...first] = command();
+    const more = settings().get("debug.allowShell") ? ["--allow-shell"] : [];
+    return new vscode.DebugAdapterExecutable(program, [...first, "dap", ...more]);
+  },
+};
+
+// The inputs that a source declares and that have a file beside it: { x: "/home/me/x.npy" }.
+function inputsBeside(document) {
+  const folder = path.dirname(document.uri.fsPath);
+  const inputs = {};
+  for (const [, name] of document.getText().matchAll(/^[ \t]*\.input[ \t]+([\w.$]+)/gm)) {
+    const file = path.join(folder, `${name}.npy`);
+    if (fs.existsSync(file)) {
+      inputs[name] = file;
+    }
+  }
+  return inputs;
+}
+
+// The program of a file: its folder, if a golden.toml there says what belongs together.
+function programOf(document) {
+  const folder = path.dirname(document.uri.fsPath);
+  const isFolder = fs.existsSync(path.join(folder, "golden.toml"));
+  return isFolder
+    ? { program: folder }
+    : { program: document.uri.fsPath, inputs: inputsBeside(document) };
+}
+
+const launch = { type: "macaw", request: "launch" };
+
+const provider = {
+  // For F5 without a launch.json, and for what a launch.json leaves out.
+  resolveDebugConfiguration(folder, given) {
+    let configuration = given;
+    if (!given.type && !given.request && !given.name) {
+      const document = vscode.window.activeTextEditor?.document;
+      if (document?.languageId !== "macaw") {
+        return undefined;
+      }
+      const name = path.basename(document.uri.fsPath);
+      configuration = {
+        ...launch, name, cwd: path.dirname(document.uri.fsPath), ...programOf(document),
+        stopOnEntry: true, stopOnExit: true, noDebug: given.noDebug,
+      };
+    }
+    if (!configuration.program) {
+      vscode.window.showErrorMessage(
+        "Macaw: the launch configuration has no program: a source, an executable or a folder."
+      );
+      return undefined;
+    }
+    return { cwd: folder?.uri.fsPath, ...configuration };
+  },
+};
+
+// Names and elements under the mouse: `s0`, `y`, `pe[0].retired`, `hidden[1, 4]`; nothing in comments.
+const NAME = /[A-Za-z_][\w$]*(?:\.[A-Za-z_][\w$]*|\[[^\[\]\n]*\])*/;
+
+const hovers = {
+  provideEvaluatableExpression(document, position) {
+    const range = document.getWordRangeAtPosition(position, NAME);
+    const before = document.lineAt(position.line).text.slice(0, position.character);
+    const isCode = !/#|\/\/|"[^"]*$/.test(before.replace(/"[^"]*"/g, ""));
+    return range && isCode ? new vscode.EvaluatableExpression(range) : undefined;
+  },
+};
+
+function activate(context) {
+  context.subscriptions.push(
+    vscode.debug.registerDebugAdapterDescriptorFactory("macaw", factory),
+    vscode.debug.registerDebugConfigurationProvider("macaw", provider),
+    vscode.languages.registerEvaluatableExpressionProvider({ language: "macaw" }, hovers)
+  );
+}
+
+module.exports = { activate };
