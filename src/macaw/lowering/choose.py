@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
+
+import numpy as np
 
 from macaw.isa.config import Configuration
 from macaw.lowering.candidates import least_cycles, plans
@@ -15,6 +17,7 @@ from macaw.lowering.partition import SPLITS
 from macaw.lowering.plan import ProductPlan
 from macaw.lowering.size_refusal import refusal
 
+PAYS = 1.03  # cycles without balancing, at least, in relation to those with it
 PREFERRED = 1.02  # cycles of the preferred mapping, at most, in relation to the best one
 
 
@@ -98,7 +101,7 @@ def choose(
         for letter in splits:
             candidate = _cheapest(product, config, kind, letter, density, split is None)
             if candidate is not None:
-                best.append(candidate)
+                best.append(_balanced(candidate, density))
     if not best:
 
         def fits(other: Configuration) -> bool:
@@ -148,6 +151,21 @@ def _cheapest(
                     best, size, moved = found, fewer, True
                     break
     return best
+
+
+def _balanced(candidate: Candidate, density: float) -> Candidate:
+    """Return the candidate with balancing if that pays, else `candidate`.
+
+    Sums of floating-point numbers would depend on the balancing, and windows that slide over dense
+    strips have nothing to balance.
+    """
+    plan = candidate.plan
+    floating = np.dtype(plan.types.sum).kind == "f"
+    if floating or plan.dense or plan.config["pe.design"] != "5b":
+        return candidate
+    plan = replace(plan, balance=True)
+    price = cost(plan, density)
+    return Candidate(plan, price) if price.cycles * PAYS <= candidate.cost.cycles else candidate
 
 
 def _cheapest_of(

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, gcd
 
+import numpy as np
+
 from macaw.isa.pe import ACCUMULATORS
 from macaw.lowering.image_plan import ImagePlan
 from macaw.lowering.mapping import WEIGHT
@@ -49,6 +51,7 @@ CP_PATCH = 7  # the bytes of weights in one packet
 IMAGE_TURN = 5  # of an output position: fill, move out, write back, fetch
 QUEUE_SUMS = 3  # of an output position: what its sum begins with, from the output queue
 STATIONARY_TURN = 3  # of a row of activations: move out, write back, fetch
+HANDING = 2  # at the end of a balanced mac: sums go back to the owners of given loads
 CP_TURN = 22  # from the end of an iteration's work to the next one's dispatch
 CP_START = 50  # before the first load, and after the last store
 
@@ -292,9 +295,20 @@ def _iteration_kinds(plan: ProductPlan) -> Iterator[tuple[float, bool, bool, boo
 
 
 def _entries(plan: ProductPlan) -> float:
-    """Return the number of weights of the PE that has the most, averaged over tiles."""
+    """Return the number of weights of the PE that has the most, averaged over tiles.
+
+    If the plan balances, it is the number of loads that this PE multiplies, of a dense row of
+    activations.
+    """
     counts = plan.weight_counts
-    return float(counts.max(axis=(2, 3)).mean())
+    if not plan.balance:
+        return float(counts.max(axis=(2, 3)).mean())
+    clusters = counts.reshape(*counts.shape[:3], -1, plan.pes)
+    # PE 0 never gives, so PEs 0 to j do at least the products of their own weights. A load is given
+    # once at most, so a PE and its left neighbour do those of the PE's weights.
+    means = np.cumsum(clusters, axis=-1) / np.arange(1, plan.pes + 1)
+    least = np.maximum(means.max(axis=-1), clusters.max(axis=-1) / 2)
+    return float((least + HANDING * (least < clusters.max(axis=-1))).max(axis=(2, 3)).mean())
 
 
 def _row_cycles(
@@ -306,7 +320,10 @@ def _row_cycles(
     """
     config = plan.config
     width = config["dist.bus_bytes"]
-    loads = max(entries * density, entries / 2) if config["pe.design"] == "5b" else entries
+    loads = entries
+    if config["pe.design"] == "5b":
+        examined = float(plan.weight_counts.max(axis=(2, 3)).mean()) / 2
+        loads = max(entries * density, examined)
     if isinstance(plan, ImagePlan):
         return _image_cycles(plan, loads, entering, last)
     if isinstance(plan, WeightStationaryPlan):

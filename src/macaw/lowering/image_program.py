@@ -93,7 +93,7 @@ def _sequences(plan: ImagePlan) -> list[Sequence]:
     if plan.adds_start_sums:
         # Results fill the other blocks; the start sums of one segment stay for all positions.
         body.append(f"ld psums, base={BLOCKS - 1}")
-    body += ["mac base=0, acc=0", "spu nonsf, src=0, dst=0"]
+    body += [f"mac base=0, acc=0{plan.mac_options}", "spu nonsf, src=0, dst=0"]
     inner, outer = plan.steps_of_base
     options = (
         f".loop inner={plan.loops[0]}, outer={plan.loops[1]}",

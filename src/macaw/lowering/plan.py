@@ -48,7 +48,8 @@ class Tile:
 class ProductPlan:
     """The plan of a product on a device: its mapping, split and tile.
 
-    All other numbers follow from these.
+    If `balance`, PEs of a cluster give loads to their left neighbours (seed 000 ¶98-102). All other
+    numbers follow from these.
     """
 
     product: Product
@@ -56,6 +57,7 @@ class ProductPlan:
     mapping: Mapping
     partition: Partition
     tile: Tile
+    balance: bool = False
 
     # Counts
 
@@ -132,7 +134,12 @@ class ProductPlan:
     @property
     def variant(self) -> str:
         """The name of the mapping's variant, for reports; empty if there is only one."""
-        return self.product.form
+        return self.product.form + (", balanced" if self.balance else "")
+
+    @property
+    def mac_options(self) -> str:
+        """The options of the instruction `mac` in the text of a sequence."""
+        return ", balance" if self.balance else ""
 
     # What is where
 

@@ -230,7 +230,9 @@ def sequences(plan: ProductPlan) -> list[Sequence]:
         rows = range(group * tile.members, (group + 1) * tile.members)
         body = [] if plan.holds_activations else [loads[row] for row in rows]
         body.append("ld weights")
-        body += [f"mac base={row * plan.blocks}, acc={row - rows[0]}" for row in rows]
+        body += [
+            f"mac base={row * plan.blocks}, acc={row - rows[0]}{plan.mac_options}" for row in rows
+        ]
         what = f"row {rows[0]} of the tile" if len(rows) == 1 else f"rows {rows[0]} to {rows[-1]}"
         result.append(Sequence(f"product{group}", PRODUCT + group, body, what=what))
     members = range(tile.members)

@@ -218,7 +218,7 @@ def _product(plan: WeightStationaryPlan) -> Sequence:
         options.append(f".step mac.base, inner={tile.k}")
     if plan.adds_start_sums:
         body.append(f"ld psums, base={BLOCKS - 1}")  # results fill the blocks before
-    body.append("mac base=0, acc=0")
+    body.append(f"mac base=0, acc=0{plan.mac_options}")
     if tile.m > 1 and not whole:
         body.append(f"ld activations, base={plan.blocks}")
         name = f"ld[{1 + plan.adds_start_sums}]"
