@@ -49,7 +49,8 @@ if no other part of the device can notice. These rules make sure of that:
   `memory.banks.exclusive`. The arbiter calls it when another core requests that half.
 - The dma may be the `sleeper` (`macaw.emu.pages.Sleeper`) of the channel, and of memories to which
   it has yet to write. Ports, `peek`, fetches and services of the device wake it. It sleeps only
-  while every running core with a higher number is `confined` (`Dispatchable`).
+  while every running core with a higher number is `confined` (`Dispatchable`). A row may be the
+  sleeper of the half that feeds it.
 - A core that acts for several cycles in one call sets `device.cycle = self.time` before it calls a
   service or returns a stop.
 

@@ -19,7 +19,7 @@ from macaw.emu.pe.fast.row import FastRow
 from macaw.emu.system import Startable
 from macaw.isa.codec import unpack
 from macaw.isa.memory_map import UNITS
-from macaw.isa.pe import OUT, PACKET, SEGMENT
+from macaw.isa.pe import OUT, PACKET, SEGMENT, THEN
 from tests.emu.pe_builder import Machine, Unit
 from tests.emu.pe_engine_pairs import (
     ENGINE_PAIRS,
@@ -140,6 +140,16 @@ def long_macs(unit: Unit, clusters: int = 0b11, *, compress: bool = False) -> No
     unit.exe(0, weights, unit.dense(np.ones(100)), clusters=clusters)
 
 
+def many_results(unit: Unit, stride: int) -> None:
+    """Both clusters store eight results of each PE at the same time."""
+    lines = "ld both base=0", "mac base=0 acc=0", "spu nonsf src=0 dst=0"
+    header: dict[str, Any] = {"state": 1, "pipeline": 4, "inner": 8, "then": THEN + 2}
+    out = unit.out(8 * 40 * 8, "int32", count=8, step=8 * stride, stride=stride)
+    unit.config_packet(1, *lines, steps=[(2, 1, 1, 0)], **header)
+    unit.config_packet(2, "st base=0")
+    unit.exe(1, unit.weights(np.arange(1, 17).reshape(8, 2)), unit.dense([3, 5]), out=out, last=1)
+
+
 def both_stop_alike(unit: Unit) -> Stop:
     """Run both engines until they stop: same stop, same state."""
     fast, reference = machines_of_engines(unit)
@@ -211,12 +221,16 @@ def test_others_in_the_half(data: st.DataObject, pauses: list[int]) -> None:
             "mem.bank_width": draw(st.sampled_from([4, 8])),
         }
     )
-    long_macs(unit, compress=draw(st.sampled_from([False, False, True])))
+    stores = draw(st.booleans())
+    if stores:
+        many_results(unit, draw(st.sampled_from([4, 12, 36])))
+    else:
+        long_macs(unit, compress=draw(st.sampled_from([False, False, True])))
     space = unit.space(64)
     rng = random.Random(draw(SEEDS))
-    script: list[Any] = []
+    script: list[Any] = [("work", 50)] if stores else []
     for _ in range(rng.randrange(1, 30)):
-        script.append(("work", rng.choice([1, 1, 2, 30, 100])))
+        script.append(("work", rng.choice([1, 1, 2, 5, 15] if stores else [1, 1, 2, 30, 100])))
         place = rng.choice([unit.data_at + 4 * rng.randrange(200), 0x4_0000 + 4 * rng.randrange(9)])
         at = HALF + UNIT + place
         bank = 8 * unit.configuration["mem.banks"] * unit.configuration["mem.bank_width"]

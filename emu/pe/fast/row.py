@@ -17,6 +17,7 @@ from macaw.emu.pe.fast.controls import LockstepControls
 from macaw.emu.pe.fast.feed_burst import FeedBurst
 from macaw.emu.pe.fast.mac_plans import MacPlans
 from macaw.emu.pe.fast.macs import PlannedMacs
+from macaw.emu.pe.fast.return_burst import ReturnBurst
 from macaw.emu.pe.fast.special_units import FastSpecialUnits
 from macaw.emu.pe.row import Row
 from macaw.emu.pe.row_units import RowUnits
@@ -42,7 +43,8 @@ class FastRow(Row):
         )
         self.controls = LockstepControls(units)
         self.macs = self.controls.macs = PlannedMacs(self.context, self.controls, self.plans)
-        self._burst: FeedBurst | None = None  # beats that come without simulation
+        # Beats that come or leave without simulation.
+        self._burst: FeedBurst | ReturnBurst | None = None
         self.assemble(units)
 
     # The contract
@@ -58,19 +60,27 @@ class FastRow(Row):
         return super().next_address
 
     def granted(self, port: Endpoint, data: bytes, time: int, ready: int) -> None:
-        """React to a beat that memory granted, and start a feed burst if one can follow.
+        """React to a beat that memory granted, and start a burst if one can follow.
 
         `data` are the bytes that were read. `time` is the device cycle of the grant.
         """
         scheduled = self.time
         super().granted(port, data, time, ready)
-        if scheduled <= self.time or self.listeners or port is not self.memory.read_port:
+        if scheduled <= self.time or self.listeners:
             return
-        burst = FeedBurst.after(self.context, time // self.divider)
-        if burst is not None:
-            self._burst = burst
-            self.device.memory.banks.exclusive[burst.half] = self._on_contention
-            self.time = min(scheduled, burst.end * self.divider)
+        burst: FeedBurst | ReturnBurst | None = None
+        if port is self.memory.read_port:
+            burst = FeedBurst.after(self.context, time // self.divider)
+        elif self.state.beat is None and not self.tracing:
+            burst = ReturnBurst.after(self.context, time // self.divider)
+        if burst is None:
+            return
+        memory = self.device.memory
+        self._burst = burst
+        memory.banks.exclusive[burst.half] = self._on_contention
+        if isinstance(burst, ReturnBurst):
+            memory.halves[burst.half].sleeper = self
+        self.time = min(scheduled, burst.end * self.divider)
 
     def counters(self) -> dict[str, int]:
         """Return the counters of `macaw.isa.pe` by name, up to the present cycle."""
@@ -83,7 +93,7 @@ class FastRow(Row):
         super().sync()
 
     def reload(self) -> None:
-        """Continue from the declared state, without plans, lockstep group or feed burst."""
+        """Continue from the declared state, without plans, lockstep group or burst."""
         super().reload()
         self._burst = self.controls.group = None
         self.macs.clear()
@@ -118,7 +128,7 @@ class FastRow(Row):
     def _catch_up(self) -> None:
         """Write the present state of all that the engine skips: plans, group, burst, special units.
 
-        Afterwards no plan, lockstep group or feed burst is left.
+        Afterwards no plan, lockstep group or burst is left.
         """
         controls, plans = self.controls, self.plans
         nothing = self._burst is None and controls.group is None
@@ -166,16 +176,27 @@ class FastRow(Row):
         self._end_burst(cycle)
         self.time = cycle * self.divider
 
+    def interrupt(self, time: int) -> None:
+        """End a burst of which another core reads the results in device cycle `time`."""
+        if self._burst is not None:
+            self._on_contention(time)
+
+    note_use = interrupt
+
     def _end_burst(self, now: int) -> None:
-        """End the feed burst, if there is one: bring the bus to the start of cycle `now`."""
+        """End the burst, if there is one: bring its bus to the start of cycle `now`."""
         if self._burst is None:
             return
         burst, self._burst = self._burst, None
-        banks = self.device.memory.banks
-        banks.exclusive.pop(burst.half, None)
-        beats = burst.write(self.bus, now)
+        memory = self.device.memory
+        memory.banks.exclusive.pop(burst.half, None)
+        if isinstance(burst, ReturnBurst):
+            memory.halves[burst.half].sleeper = None
+            beats, port, name = burst.write(self.return_bus, now), self.memory.return_port, "writes"
+        else:
+            beats, port, name = burst.write(self.bus, now), self.memory.read_port, "reads"
         if beats:
             last = burst.first + beats - 1
             self.state.reached = max(self.state.reached, last + 1)
             time = last * self.divider
-            banks.count_exclusive(self.memory.read_port, burst.half, time, reads=beats)
+            memory.banks.count_exclusive(port, burst.half, time, **{name: beats})

@@ -1,0 +1,82 @@
+"""Return bursts: writes many beats of stores at once.
+
+While no other core requests the half of the unit and nothing else happens in the row, the return
+bus writes one beat in each cycle, and the clusters take turns. Such beats change only memory,
+counters and the beats that are left to write. A burst ends with the last beat of a store.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from macaw.emu.pe.context import RowContext
+from macaw.emu.pe.return_bus import ReturnBus
+
+_FEWEST = 2  # beats for which a burst saves time
+
+
+@dataclass
+class ReturnBurst:
+    """Beats in the cycles `first` to `end` - 1.
+
+    When the burst starts, the beat before it is on the return bus. From cycle `end` on the bus
+    writes single beats again. `clusters` are those that store, in the order of their turns.
+    """
+
+    half: int
+    clusters: list[int]
+    first: int
+    end: int
+
+    @classmethod
+    def after(cls, context: RowContext, cycle: int) -> ReturnBurst | None:
+        """Return the burst that follows the beat granted in `cycle`, or None if none can follow.
+
+        A burst needs two or more beats that the banks can each serve in one cycle, and no other
+        request for the half.
+        """
+        state, memory, count = context.state, context.memory.memory, context.shape.clusters
+        current = state.returning
+        turns = [(current + 1 + turn) % count for turn in range(count)]
+        stores = {cluster: context.clusters[cluster].storing() for cluster in turns}
+        left = {cluster: op["beats"] for cluster, op in stores.items() if op is not None}
+        written = left[current][0]
+        left[current] = left[current][1:]
+        if not left[current]:
+            return None  # its store ends in the next cycle
+        clusters = list(left)
+        beats = min(
+            (len(own) - 1) * len(left) + place for place, own in enumerate(left.values(), 1)
+        )
+        half, _ = memory.locate_half(context.memory.base + written[0][0][0], 1)
+        banks = memory.banks
+        if beats < _FEWEST or banks.has_request_in(half) or half in banks.exclusive:
+            return None
+        for number in range(beats):
+            own = left[clusters[number % len(clusters)]]
+            ranges, _ = own[number // len(clusters)]
+            if len(banks.pieces(ranges)) > 1:
+                beats = number
+                break
+        return cls(half, clusters, cycle + 1, cycle + 1 + beats) if beats >= _FEWEST else None
+
+    def write(self, bus: ReturnBus, now: int) -> int:
+        """Write the beats of the burst before cycle `now`, and leave the last one on the bus.
+
+        Return the number of these beats.
+        """
+        beats = min(now, self.end) - self.first
+        state, context = bus.state, bus.context
+        pages = context.memory.memory.halves[self.half]
+        for number in range(beats):
+            bus.take_in()  # the beat before
+            cluster = self.clusters[number % len(self.clusters)]
+            op = context.clusters[cluster].storing()
+            assert op is not None  # the burst ends with the first store that ends
+            ranges, data = op["beats"][0]
+            at = 0
+            for offset, length in ranges:
+                pages.write(offset, data[at : at + length])
+                at += length
+            state.returning, state.returned = cluster, self.first + number
+        return max(beats, 0)
