@@ -1,0 +1,111 @@
+"""Write the arithmetic on a group of 16 elements: widen, scale, round, saturate.
+
+A group is widened to four vector registers of 32 bits, the quarters. Code works on all quarters
+before it goes on, so that no instruction waits for the result before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from macaw.lowering.net.vector.kernel import Kernel
+from macaw.lowering.net.vector.operations import VectorOperation
+
+FIRST = ("vr4", "vr5", "vr6", "vr7")  # quarters of the first input, and of the result
+SECOND = ("vr8", "vr9", "vr10", "vr11")
+LOW, HIGH = "vr12", "vr13"  # the least and the greatest result
+SCALES = ("vr14", "vr15")
+_LETTER = {1: "b", 2: "h"}
+
+
+def widen_halves(k: Kernel, sources: Sequence[str], quarters: Sequence[str]) -> None:
+    """Widen a group of int8 to 16 bits, into the first and the third quarter."""
+    k.put(f"vwiden.b {quarters[0]}, {sources[0]}, 0")
+    k.put(f"vwiden.b {quarters[2]}, {sources[0]}, 1")
+
+
+def widen_quarters(k: Kernel, quarters: Sequence[str]) -> None:
+    """Widen 16 numbers of 16 bits in the first and the third quarter to 32 bits."""
+    for low, high in ((0, 1), (2, 3)):
+        k.put(f"vwiden.h {quarters[high]}, {quarters[low]}, 1")
+        k.put(f"vwiden.h {quarters[low]}, {quarters[low]}, 0")
+
+
+def widen_pair(
+    k: Kernel, sources: Sequence[str], quarters: Sequence[str], letter: str = "h"
+) -> None:
+    """Widen two registers to twice the bits: a group of int16, or with `letter` b two of int8."""
+    for number, quarter in enumerate(quarters):
+        k.put(f"vwiden.{letter} {quarter}, {sources[number // 2]}, {number % 2}")
+
+
+def each(k: Kernel, mnemonic: str, targets: Sequence[str], *others: Sequence[str] | str) -> None:
+    """Write an instruction for each target, which is its first source too."""
+    for number, target in enumerate(targets):
+        sources = [other if isinstance(other, str) else other[number] for other in others]
+        k.put(", ".join([f"{mnemonic} {target}", target, *sources]))
+
+
+def splat(k: Kernel, register: str, number: int | float, comment: str = "") -> None:
+    """Put a constant into all lanes of 32 bits: an integer, or a binary32."""
+    if isinstance(number, float):
+        comment = comment or repr(float(np.float32(number)))
+        number = int(np.float32(number).view(np.int32))
+    k.put(f"li t0, {number}", comment)
+    k.put(f"vsplat.w {register}, t0")
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """How 32-bit or binary32 quarters become elements.
+
+    Floats are converted half to even; integers are shifted right by `shift`, half to even. Then
+    they are saturated to `operation.dtype` and clipped.
+    """
+
+    operation: VectorOperation
+    clip: tuple[int, int] | None = None
+    floating: bool = True
+    shift: int = 0
+    paired: bool = False  # quarters have 16 bits, of two groups of int8
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """The registers of a group of results, or of two groups."""
+        single = self.operation.dtype == "int8" and not self.paired
+        return FIRST[:1] if single else (FIRST[0], FIRST[2])
+
+    def begin(self, k: Kernel) -> None:
+        """Write the code that the rounding needs once."""
+        letter = "b" if self.operation.dtype == "int8" else "h"
+        low, high = self.clip or self.operation.limits
+        for register, bound, limit in zip(
+            (LOW, HIGH), (low, high), self.operation.limits, strict=True
+        ):
+            if bound != limit:
+                k.put(f"li t0, {bound}", "the least result" if register == LOW else "the greatest")
+                k.put(f"vsplat.{letter} {register}, t0")
+
+    def write(self, k: Kernel, between: Sequence[str] = ()) -> None:
+        """Write the rounding of the quarters; `between` is code that does not depend on it."""
+        if self.floating:
+            each(k, "vcvt.w.f32", FIRST)
+        letter = "h" if self.paired else "w"
+        k.put(f"vnarrow.{letter} {FIRST[0]}, {FIRST[0]}, {FIRST[1]}, {self.shift}")
+        k.put(f"vnarrow.{letter} {FIRST[2]}, {FIRST[2]}, {FIRST[3]}, {self.shift}")
+        k.block(*between)
+        if len(self.results) == 1:
+            k.put(f"vnarrow.h {FIRST[0]}, {FIRST[0]}, {FIRST[2]}, 0")
+        self.write_clip(k)
+
+    def write_clip(self, k: Kernel) -> None:
+        """Write the clipping of results."""
+        letter = "b" if self.operation.dtype == "int8" else "h"
+        low, high = self.clip or self.operation.limits
+        if low != self.operation.limits[0]:
+            each(k, f"vmax.{letter}", self.results, LOW)
+        if high != self.operation.limits[1]:
+            each(k, f"vmin.{letter}", self.results, HIGH)

@@ -1,0 +1,110 @@
+"""Cut the channels of a tensor (..., channels) into groups of 16, and access a group in memory.
+
+Tensors begin at multiples of 64, but a position's channels need not. If they do not begin at
+multiples of 16, a strided access moves the lanes that are aligned, so it takes several cycles.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from macaw.isa.vector_layouts import VECTOR_BYTES
+from macaw.lowering.net.vector.kernel import Kernel
+from macaw.lowering.operation import Types
+
+GROUP = 16  # elements that are computed together
+STRIDE = "t4"  # the register with the distance between the lanes of a strided access
+_LANE = {1: "b", 2: "h", 4: "w", 8: "d"}
+_SPARE = ("t0", "t1", "t2", "t3")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The channels of a position, of which `channels` are next to each other in memory."""
+
+    channels: int
+    dtype: str
+
+    @property
+    def size(self) -> int:
+        """The number of bytes of an element."""
+        return Types.size(self.dtype)
+
+    @property
+    def pitch(self) -> int:
+        """The number of bytes from a position to the next."""
+        return self.channels * self.size
+
+    @property
+    def group_bytes(self) -> int:
+        """The number of bytes of a group."""
+        return GROUP * self.size
+
+    @property
+    def granule(self) -> int:
+        """The greatest power of two up to 16 of which each position's address is a multiple."""
+        return math.gcd(self.pitch, VECTOR_BYTES)
+
+    @property
+    def full_groups(self) -> int:
+        """The number of groups that begin at multiples of 16 channels and do not overlap."""
+        return self.channels // GROUP
+
+    @property
+    def last(self) -> int | None:
+        """The first channel of a group of the last 16 channels, if the full groups leave some.
+
+        It is 0 if there are fewer than 16 channels.
+        """
+        return max(self.channels - GROUP, 0) if self.channels % GROUP else None
+
+    @property
+    def narrow(self) -> bool:
+        """Whether there are fewer than 16 channels, so a group has lanes beyond the position."""
+        return self.channels < GROUP
+
+    @property
+    def registers(self) -> int:
+        """The number of vector registers of a group."""
+        return self.size
+
+    def begin(self, k: Kernel) -> None:
+        """Write the code that strided accesses need once."""
+        if self.granule < VECTOR_BYTES:
+            k.put(f"li {STRIDE}, {self.granule}", "bytes of a lane that is aligned")
+
+    def load(self, k: Kernel, registers: Sequence[str], pointer: str, offset: int = 0) -> None:
+        """Load a group; the address is a multiple of the granule."""
+        for number, register in enumerate(registers):
+            self._access(k, "l", register, pointer, offset + VECTOR_BYTES * number)
+
+    def store(self, k: Kernel, registers: Sequence[str], pointer: str, offset: int = 0) -> None:
+        """Store a group; of narrow positions the elements that they have, one by one."""
+        if not self.narrow:
+            for number, register in enumerate(registers):
+                self._access(k, "st", register, pointer, offset + VECTOR_BYTES * number)
+            return
+        letter, lanes = _LANE[self.size], VECTOR_BYTES // self.size
+        for first in range(0, self.channels, len(_SPARE)):
+            some = range(first, min(first + len(_SPARE), self.channels))
+            for channel in some:
+                spare = _SPARE[channel % len(_SPARE)]
+                k.put(f"vext.{letter} {spare}, {registers[channel // lanes]}, {channel % lanes}")
+            for channel in some:
+                spare = _SPARE[channel % len(_SPARE)]
+                k.put(f"s{letter} {spare}, {offset + channel * self.size}({pointer})")
+
+    def _access(self, k: Kernel, which: str, register: str, pointer: str, offset: int) -> None:
+        if not -2048 <= offset < 2048:
+            k.block(f"li t5, {offset}", f"add t5, {pointer}, t5")
+            pointer, offset = "t5", 0
+        if self.granule == VECTOR_BYTES:
+            k.put(f"v{which if which == 'st' else 'ld'} {register}, {offset}({pointer})")
+            return
+        if offset:
+            k.put(f"addi t5, {pointer}, {offset}")
+            pointer = "t5"
+        name = f"v{'sts' if which == 'st' else 'lds'}.{_LANE[self.granule]}"
+        k.put(f"{name} {register}, {pointer}, {STRIDE}")

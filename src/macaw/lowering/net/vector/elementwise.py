@@ -1,0 +1,193 @@
+"""Write sums, products and rescaled tensors as code of vc.
+
+A pass of a loop computes a group of 16 elements, or two, and loads the next ones, so that the
+latency of memory is hidden. The last group may be longer than the tensor: the code writes up to the
+next multiple of 64 bytes, where the next tensor begins, and reads at most 64 bytes more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from macaw.lowering.net.vector.arithmetic import (
+    FIRST,
+    SCALES,
+    SECOND,
+    Rounding,
+    each,
+    splat,
+    widen_halves,
+    widen_pair,
+    widen_quarters,
+)
+from macaw.lowering.net.vector.columns import GROUP, Columns
+from macaw.lowering.net.vector.fixed_point import FixedPoint, fixed_point
+from macaw.lowering.net.vector.kernel import Kernel
+from macaw.lowering.net.vector.operations import ElementwiseProduct, Rescale, Sum, elements
+
+Scaled = Sum | Rescale | ElementwiseProduct
+_LOADED = (("vr0", "vr1"), ("vr2", "vr3"))  # a group of each input
+_POINTERS = ("a0", "a1")
+_RESULT = "a2"
+_END = "t6"
+
+
+def scaled_kernel(operation: Scaled) -> Kernel:
+    """Return the code of an operation; inputs are at `x0` and `x1`, the result is at `y`."""
+    k = Kernel()
+    group = _Group(operation)
+    if isinstance(operation, ElementwiseProduct) and operation.by_channel:
+        _by_channel(k, operation, group)
+        return k
+    paired = group.rounding.paired
+    columns = Columns(GROUP, "int16" if paired else operation.dtype)  # of the same registers
+    step = columns.group_bytes
+    for number in range(operation.count):
+        k.put(f"la {_POINTERS[number]}, x{number}")
+    k.put(f"la {_RESULT}, y")
+    group.begin(k)
+    loaded = [_LOADED[number][: columns.registers] for number in range(operation.count)]
+    pointers = _POINTERS[: operation.count]
+
+    def load(offset: int) -> None:
+        for pointer, registers in zip(pointers, loaded, strict=True):
+            columns.load(k, registers, pointer, offset)
+
+    load(0)
+    moves = [f"addi {pointer}, {pointer}, {step}" for pointer in (*pointers, _RESULT)]
+    count = elements(operation.shape)
+    with k.loop(-(-count // (2 * GROUP if paired else GROUP)), "a0", step, _END):
+        group.write(k, loaded, lambda: load(step), moves)
+        columns.store(k, group.rounding.results, _RESULT, -step)
+    return k
+
+
+def _by_channel(k: Kernel, operation: ElementwiseProduct, group: _Group) -> None:
+    """Write a product whose second input has one element a channel."""
+    columns = Columns(operation.shape[-1], operation.dtype)
+    k.put("la a3, x0")
+    k.put("la a1, x1")
+    k.put("la a4, y")
+    group.begin(k)
+    columns.begin(k)
+    if columns.full_groups:
+        with k.loop(columns.full_groups, "a1", columns.group_bytes, "s0"):
+            _positions(k, operation, columns, group)
+            for pointer in ("a1", "a3", "a4"):
+                k.add(pointer, columns.group_bytes)
+    if columns.last is not None:
+        if columns.full_groups:
+            back = (columns.last - columns.full_groups * GROUP) * columns.size
+            for pointer in ("a1", "a3", "a4"):
+                k.add(pointer, back)
+        _positions(k, operation, columns, group)
+
+
+def _positions(k: Kernel, operation: ElementwiseProduct, columns: Columns, group: _Group) -> None:
+    """Write the loop over the positions of a group of channels."""
+    first, second = (registers[: columns.registers] for registers in _LOADED)
+    columns.load(k, second, "a1")
+    group.widen_second(k, second)
+    k.block("mv a0, a3", "mv a2, a4")
+    columns.load(k, first, "a0")
+    pitch = columns.pitch
+    near = pitch < 2048
+    count = elements(operation.shape[:-1])
+
+    def load() -> None:
+        if not near:
+            k.add("a0", pitch)
+        columns.load(k, first, "a0", pitch if near else 0)
+
+    with k.loop(count, "a0", pitch, _END):
+        group.write(k, [first], load, [f"addi a0, a0, {pitch}"] if near else [])
+        columns.store(k, group.rounding.results, "a2")
+        k.add("a2", pitch)
+
+
+class _Group:
+    """The arithmetic of an operation on a group of 16 elements."""
+
+    def __init__(self, operation: Scaled) -> None:
+        self.operation = operation
+        self.form = fixed_point(operation)
+        self.scales: tuple[int | float, ...] = (
+            self.form.multipliers
+            if self.form
+            else operation.scales
+            if isinstance(operation, Sum)
+            else (operation.scale,)
+        )
+        clip = None if isinstance(operation, ElementwiseProduct) else operation.clip
+        shift = self.form.shift if self.form else 0
+        by_channel = isinstance(operation, ElementwiseProduct) and operation.by_channel
+        self.rounding = Rounding(
+            operation, clip, self.form is None, shift, _halves(self.form) and not by_channel
+        )
+
+    def begin(self, k: Kernel) -> None:
+        """Write the constants."""
+        for register, scale in zip(SCALES, self.scales, strict=False):
+            if scale != 1:
+                splat(k, register, scale)
+                if _halves(self.form):
+                    k.put(f"vsplat.h {register}, t0")
+        self.rounding.begin(k)
+
+    def widen_second(self, k: Kernel, sources: Sequence[str]) -> None:
+        """Widen the group of the second input that is used at all positions."""
+        if self.operation.dtype == "int8":
+            widen_halves(k, sources, SECOND)
+        else:
+            widen_pair(k, sources, SECOND)
+
+    def write(
+        self,
+        k: Kernel,
+        loaded: Sequence[Sequence[str]],
+        load_next: Callable[[], None],
+        moves: Sequence[str],
+    ) -> None:
+        """Write the arithmetic on the groups in the registers `loaded`.
+
+        `load_next` writes the loads of the next groups, `moves` advance the pointers.
+        """
+        is_product = isinstance(self.operation, ElementwiseProduct)
+        quarters = (FIRST, SECOND)[: len(loaded)]
+        paired = self.rounding.paired
+        wide = self.operation.dtype == "int16"
+        for sources, targets in zip(loaded, quarters, strict=True):
+            if wide or paired:
+                widen_pair(k, sources, targets, "h" if wide else "b")
+            else:
+                widen_halves(k, sources, targets)
+        load_next()
+        if is_product and (wide or paired):
+            each(k, "vmul.w" if wide else "vmul.h", FIRST, SECOND)
+        elif is_product:
+            each(k, "vmul.h", FIRST[::2], SECOND[::2])
+        quarters = quarters[:1] if is_product else quarters
+        if _halves(self.form) and not paired:
+            if self.scales[0] != 1:
+                each(k, "vmul.h", FIRST[::2], SCALES[0])
+            k.block(*moves)
+            k.put(f"vnarrow.h {FIRST[0]}, {FIRST[0]}, {FIRST[2]}, {self.rounding.shift}")
+            return
+        if not wide and not paired:
+            for targets in quarters:
+                widen_quarters(k, targets)
+        if self.form is None:
+            for targets in quarters:
+                each(k, "vcvt.f32.w", targets)
+        kind = "h" if paired else "w" if self.form else "f32"
+        for targets, scale, register in zip(quarters, self.scales, SCALES, strict=False):
+            if scale != 1:
+                each(k, f"vmul.{kind}", targets, register)
+        if len(quarters) == 2:
+            each(k, f"vadd.{kind}", FIRST, SECOND)
+        self.rounding.write(k, moves)
+
+
+def _halves(form: FixedPoint | None) -> bool:
+    """Return whether a form is computed in lanes of 16 bits."""
+    return form is not None and form.bits == 16

@@ -1,0 +1,199 @@
+"""Collect the code of vc as instructions and counted loops, write it, and predict its cycles.
+
+The prediction follows the rules of docs/timing-vc.md: instructions issue in order, each when the
+registers that it names are ready. It simulates a loop until an iteration leaves the registers as
+ready as the iteration before, and multiplies.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from macaw.isa.vector import CORE
+from macaw.isa.vector_layouts import ELEMENTS, VECTOR_BYTES
+from macaw.lowering.listing import Listing
+
+_REGISTER = re.compile(r"\b(?:vr\d+|[ast]\d+|ra|sp|gp|tp)\b")
+_ROWS = {row.mnemonic: row for row in CORE.instructions}
+_FAMILY_OF_PSEUDO = {"li": "immediate", "la": "immediate", "mv": "immediate", "bnez": "branch",
+                     "vsplat.f32": "vector move"}  # fmt: skip
+_WRITES_NOTHING = ("store", "branch")
+_ACCESS = {"load": 4, "store": 4}  # families of scalar accesses, which take one beat
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """An instruction: a statement of the source with a comment; `local`: of cp's memory."""
+
+    text: str
+    comment: str = ""
+    local: bool = False
+
+    @property
+    def mnemonic(self) -> str:
+        """The first word of the statement."""
+        return self.text.split(" ", 1)[0]
+
+
+@dataclass(frozen=True)
+class Loop:
+    """Instructions that are executed `count` times; then the pointer equals the end register."""
+
+    count: int
+    pointer: str
+    end: str
+    body: tuple[Instruction | Loop, ...]
+
+
+Items = Sequence[Instruction | Loop]
+
+
+class Kernel:
+    """Code of vc that is being written."""
+
+    def __init__(self) -> None:
+        self._open: list[list[Instruction | Loop]] = [[]]
+
+    @property
+    def items(self) -> Items:
+        """The instructions and loops so far."""
+        return tuple(self._open[0])
+
+    def put(self, text: str, comment: str = "", *, local: bool = False) -> None:
+        """Append an instruction."""
+        self._open[-1].append(Instruction(text, comment, local))
+
+    def block(self, *texts: str) -> None:
+        """Append instructions."""
+        for text in texts:
+            self.put(text)
+
+    def add(self, register: str, amount: int) -> None:
+        """Add a constant to a register; a large one takes t5."""
+        if -2048 <= amount < 2048:
+            if amount:
+                self.put(f"addi {register}, {register}, {amount}")
+        else:
+            self.block(f"li t5, {amount}", f"add {register}, {register}, t5")
+
+    @contextmanager
+    def loop(self, count: int, pointer: str, step: int, end: str) -> Iterator[None]:
+        """Repeat what is appended inside `count` times; it adds `step` to the pointer each time.
+
+        The register `end` gets the last value of the pointer.
+        """
+        if count > 1:
+            self.block(f"li {end}, {count * step}", f"add {end}, {pointer}, {end}")
+        self._open.append([])
+        yield
+        body = self._open.pop()
+        if count == 1:
+            self._open[-1] += body
+        elif count > 1:
+            self._open[-1].append(Loop(count, pointer, end, tuple(body)))
+
+
+def write_kernel(out: Listing, items: Items, depth: int = 1) -> None:
+    """Append the statements of a kernel to a source; labels of loops are numbers."""
+    for item in items:
+        if isinstance(item, Instruction):
+            out.put(item.text, item.comment)
+        else:
+            out.put("", label=str(depth))
+            write_kernel(out, item.body, depth + 1)
+            out.put(f"bne {item.pointer}, {item.end}, {depth}b")
+
+
+@dataclass
+class _Scoreboard:
+    """The next cycle of issue, and the first cycle in which each register may be used."""
+
+    config: Mapping[str, Any]
+    time: int = 0
+    ready: dict[str, int] = field(default_factory=dict)
+
+    def run(self, items: Items) -> None:
+        for item in items:
+            if isinstance(item, Instruction):
+                self.issue(item)
+            else:
+                self.repeat(item)
+
+    def repeat(self, loop: Loop) -> None:
+        waits: dict[str, int] = {}
+        length = 0
+        for done in range(loop.count):
+            start = self.time
+            self.run(loop.body)
+            self.branch(loop, taken=done + 1 < loop.count)
+            before = (waits, length)
+            length = self.time - start
+            waits = {name: at - self.time for name, at in self.ready.items() if at > self.time}
+            rest = loop.count - done - 2  # whole iterations that end with a taken branch
+            if (waits, length) == before and rest > 0:
+                self.time += rest * length
+                self.ready = {name: at + self.time for name, at in waits.items()}
+                self.run(loop.body)
+                self.branch(loop, taken=False)
+                return
+
+    def branch(self, loop: Loop, taken: bool) -> None:
+        at = max(self.time, self.ready.get(loop.pointer, 0), self.ready.get(loop.end, 0))
+        self.time = at + (self.of("branch_taken_cycles") if taken else self.of())
+
+    def of(self, name: str = "") -> int:
+        """Return a setting of vc in device cycles; without a name one cycle of vc."""
+        return int(self.config["vc.divider"]) * (int(self.config[f"vc.{name}"]) if name else 1)
+
+    def issue(self, item: Instruction) -> None:
+        mnemonic = item.mnemonic
+        family = _FAMILY_OF_PSEUDO.get(mnemonic) or _ROWS[mnemonic].family
+        names = _REGISTER.findall(item.text.partition(" ")[2])
+        at = max([self.time, *(self.ready.get(name, 0) for name in names)])
+        size, lanes = _ACCESS.get(family, 0), 1
+        if family == "vector memory":
+            size = VECTOR_BYTES
+            if "." in mnemonic:
+                size = ELEMENTS[mnemonic.partition(".")[2]].bits // 8
+                lanes = VECTOR_BYTES // size
+        self.time = at + self.of() * (_words(item.text) if mnemonic in ("li", "la") else 1)
+        done = at + self.latency(family)
+        if size and item.local:
+            done = at + self.of("local_cycles")
+        elif size:
+            beats = -(-size // int(self.config["mem.external_width"]))
+            last = at + (lanes - 1) * self.of()
+            self.time = max(last + self.of(), last + beats)
+            done = last + int(self.config["mem.external_latency"]) + beats
+        if names and family not in _WRITES_NOTHING and not mnemonic.startswith("vst"):
+            self.ready[names[0]] = max(done, self.time if mnemonic in ("li", "la") else 0)
+
+    def latency(self, family: str) -> int:
+        if family.startswith("vector"):
+            return self.of("vector_cycles")
+        if family == "pmac":
+            return self.of("pmac_cycles")
+        if family in ("multiply", "divide"):
+            return self.of("mul_cycles" if family == "multiply" else "div_cycles")
+        return self.of("alu_cycles")
+
+
+def _words(text: str) -> int:
+    """Return the number of instructions of a `li` or `la`."""
+    number = text.rpartition(",")[2].strip()
+    try:
+        value = int(number, 0)
+    except ValueError:
+        return 2  # an address
+    return 1 if -2048 <= value < 2048 or value & 0xFFF == 0 else 2
+
+
+def kernel_cycles(items: Items, config: Mapping[str, Any]) -> int:
+    """Return the device cycles from the first issue of a kernel to the end of all its results."""
+    board = _Scoreboard(config)
+    board.run(items)
+    return max([board.time, *board.ready.values()])

@@ -1,0 +1,59 @@
+"""What each operation computes, in NumPy: the definition that the device equals bit for bit."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.lowering.net.vector.operations import (
+    ElementwiseProduct,
+    Rescale,
+    Sum,
+    Table,
+    VectorOperation,
+)
+
+Numbers = NDArray[Any]
+
+
+@singledispatch
+def compute(operation: VectorOperation, *inputs: Numbers) -> Numbers:
+    """Return the result of an operation on arrays of its type and shapes."""
+    raise TypeError(f"no definition of {type(operation).__name__}")
+
+
+@compute.register
+def _(operation: Sum, a: Numbers, b: Numbers) -> Numbers:
+    first, second = (np.float32(scale) for scale in operation.scales)
+    return _result(operation, _float(a) * first + _float(b) * second, operation.clip)
+
+
+@compute.register
+def _(operation: Rescale, x: Numbers) -> Numbers:
+    return _result(operation, _float(x) * np.float32(operation.scale), operation.clip)
+
+
+@compute.register
+def _(operation: ElementwiseProduct, a: Numbers, b: Numbers) -> Numbers:
+    products = a.astype(np.int32) * b.astype(np.int32)
+    return _result(operation, _float(products) * np.float32(operation.scale))
+
+
+@compute.register
+def _(operation: Table, x: Numbers) -> Numbers:
+    return np.asarray(np.asarray(operation.entries, np.int8)[x.astype(np.int32) + 128])
+
+
+def _float(values: Numbers) -> NDArray[np.float32]:
+    return values.astype(np.float32)
+
+
+def _result(
+    operation: VectorOperation, values: NDArray[np.float32], clip: tuple[int, int] | None = None
+) -> Numbers:
+    """Return binary32 numbers rounded half to even, saturated and clipped."""
+    low, high = clip or operation.limits
+    return np.clip(np.rint(values), low, high).astype(operation.dtype)

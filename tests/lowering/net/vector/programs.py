@@ -1,0 +1,88 @@
+"""Programs of one operation between products: its inputs, a call, its result."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import macaw
+from macaw.isa.config import Configuration, load
+from macaw.layer_lowering import write_sources
+from macaw.lowering.net.vector.operations import VectorOperation
+from macaw.lowering.net.vector.source import VectorLinkage, vector_subroutine
+
+_MAIN = """
+        .device "device.toml"
+        {tensors}
+        .core   cp
+_start: la      t0, before
+        {before}
+        dma.wait zero
+        csrr    s0, cycle
+        call    layer
+        csrr    s1, cycle
+        sub     s1, s1, s0
+        la      t0, cycles
+        sw      s1, (t0)
+        li      a0, 0
+        li      a7, 93
+        ecall
+        .section .data.cp
+        .balign 4
+before: .word   {move}, 1, 0, 0
+"""
+
+
+def run(
+    operation: VectorOperation,
+    *inputs: NDArray[Any],
+    engine: str = "fast",
+    config: Configuration | None = None,
+    in_place: bool = False,
+) -> tuple[NDArray[Any], int]:
+    """The result of an operation on the device, and the cycles of its subroutine.
+
+    With `in_place` the result takes the place of a copy of the first input.
+    """
+    config = config or load("tiny")
+    shapes = {f"in{number}": shape for number, shape in enumerate(operation.inputs)}
+    names = ["out", *list(shapes)[1:]] if in_place else list(shapes)
+    tensors = [
+        f".input {name}, {operation.dtype}, {_text(shape)}" for name, shape in shapes.items()
+    ]
+    tensors.append(f".output out, {operation.dtype}, {_text(operation.result)}")
+    tensors += [f".global {', '.join([*shapes, 'out'])}", ".output cycles, int32, 1"]
+    main = _MAIN.format(
+        tensors="\n".join(tensors),
+        before="dma.copy zero, t0" if in_place else "",
+        move=f"out, in0, {inputs[0].nbytes}",
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        (place / "device.toml").write_text(config.to_toml())
+        (place / "main.s").write_text(main)
+        linkage = VectorLinkage("layer", tuple(names), "out")
+        write_sources(vector_subroutine(operation, "layer", linkage), place / "layer.s")
+        program = macaw.assemble(place / "main.s", place / "layer.s")
+    assert not program.warnings
+    result = macaw.run(program, dict(zip(shapes, inputs, strict=True)), engine=engine)
+    return result.outputs["out"], int(result.outputs["cycles"][0])
+
+
+def random_inputs(operation: VectorOperation, seed: int) -> list[NDArray[Any]]:
+    """Inputs of an operation, extremes more often than other numbers."""
+    rng = np.random.default_rng(seed)
+    low, high = operation.limits
+    return [
+        np.where(rng.random(s) < 0.2, rng.choice([low, high, 0, 1, -1], s),
+                 rng.integers(low, high + 1, s)).astype(operation.dtype)
+        for s in operation.inputs
+    ]  # fmt: skip
+
+
+def _text(shape: tuple[int, ...]) -> str:
+    return ", ".join(map(str, shape))
