@@ -17,11 +17,16 @@ OLD = 4  # stops after which a change is no longer highlighted
 
 @dataclass(frozen=True)
 class CodeRow:
-    """A row of the code panel: a line of source (`address` is None) or an instruction."""
+    """A row of the code panel: a line of source (`address` is None) or an instruction.
+
+    An instruction has a `line` if its line of source says the same and has no row of its own.
+    """
 
     text: str
     address: int | None = None
     where: str = ""  # a label that is here, or FILE:LINE
+    line: str = ""  # FILE:LINE
+    is_assembly: bool = True  # and no other language
     mark: str = ""  # the cores whose next instruction this is
     point: str = ""  # "on", "off": a breakpoint is here
     current: bool = False
@@ -29,14 +34,20 @@ class CodeRow:
 
 @dataclass(frozen=True)
 class Code:
-    """The instructions around the focused core's next one. `message` says why there are none."""
+    """The instructions around the focused core's next one.
+
+    `message` says why there are none, or why those of another place are shown.
+
+    `core` is the kind of core for which the part is written, as `.core` names it.
+    """
 
     rows: tuple[CodeRow, ...] = ()
+    core: str = ""
     message: str = ""
 
     @property
     def current(self) -> int:
-        """The index of the current row, 0 if there is none."""
+        """The index of the current row; 0 if there is none."""
         return next((at for at, row in enumerate(self.rows) if row.current), 0)
 
 
@@ -70,6 +81,18 @@ class OutputLine:
 
     kind: str
     text: str
+
+
+@dataclass(frozen=True)
+class Output:
+    """The lines of the output panel. `first` is the index of the first line of the last answer.
+
+    If `pages` is true, an answer that does not fit is shown in pages.
+    """
+
+    lines: tuple[OutputLine, ...] = ()
+    first: int = 0
+    pages: bool = True
 
 
 @dataclass(frozen=True)

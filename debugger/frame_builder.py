@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 from types import MappingProxyType
@@ -27,6 +28,7 @@ from macaw.debugger.frame import (
     Frame,
     Grid,
     MemoryRow,
+    Output,
     OutputLine,
     Queue,
     Register,
@@ -38,6 +40,7 @@ from macaw.debugger.frame import (
 )
 from macaw.debugger.heat_map import HeatMap
 from macaw.debugger.places import Place, compact
+from macaw.debugger.register_numbers import as_numbers
 from macaw.debugger.state_paths import Members, count_items
 from macaw.debugger.values import AccessError
 from macaw.emu.copies import original
@@ -55,6 +58,10 @@ BEFORE, BEHIND = 40, 80  # instructions around the present one
 ROW = 16  # bytes to a row of memory
 ROWS = 64
 REGISTERS = 256
+ELEMENTS = 64  # of a register that is an array
+C_FILES = (".c", ".h", ".cc", ".cpp", ".hpp")
+_BLANKS = re.compile(r"\s+")
+_LABEL = re.compile(r"^[\w.$]+:\s*")
 MOST_PLACES = 8  # whose queues are shown
 
 
@@ -66,6 +73,9 @@ class FrameBuilder:
         self.arrangement = arrangement
         self.log: deque[OutputLine] = deque(maxlen=LINES)
         self.version = 0
+        self._lines = 0  # that the log ever had
+        self._command = -1  # number of the last line with a command
+        self._answer = 0  # number of the first line of the last answer
         self._stops = 0
         self._changes: dict[
             Hashable, tuple[Any, int, int]
@@ -79,18 +89,36 @@ class FrameBuilder:
 
     def add_output(self, stream: str, data: bytes) -> None:
         """Add a piece of the program's output to the output panel."""
-        for line in data.decode("utf-8", "replace").splitlines():
-            self.log.append(OutputLine(stream, visible(line)))
+        self._add(stream, data.decode("utf-8", "replace").splitlines())
 
     def add_command(self, line: str) -> None:
         """Add to the output panel a command that will be executed next."""
-        self.log.append(OutputLine("command", visible(line)))
+        self._command = self._lines
+        self._add("command", [line])
+        self._answer = self._lines
 
     def add_answer(self, line: str, answer: Answer) -> None:
         """Add the answer to a command to the output panel."""
         kind = "error" if answer.kind == "error" else "answer"
-        for text in answer_text(answer, line).splitlines():
-            self.log.append(OutputLine(kind, visible(self._short(text))))
+        self.add_text(kind, [self._short(text) for text in answer_text(answer, line).splitlines()])
+
+    def add_text(self, kind: str, lines: Sequence[str]) -> None:
+        """Add lines of a kind to the output panel as an answer, which is shown from its begin on.
+
+        Of more than `LINES` lines the panel keeps the first ones.
+        """
+        is_next = self._command == self._lines - 1  # nothing came after the command
+        self._answer = self._command if is_next else self._lines
+        more = len(lines) - LINES + 2
+        if more > 0:
+            lines = [*lines[: LINES - 2], f"... {more:,} more lines are not shown"]
+        self._add(kind, lines)
+
+    def _add(self, kind: str, lines: Iterable[str]) -> None:
+        """Add lines of a kind at the end of the log."""
+        for line in lines:
+            self.log.append(OutputLine(kind, visible(line)))
+            self._lines += 1
 
     def _short(self, text: str) -> str:
         """Return a text with the folders removed from the names of source files."""
@@ -169,8 +197,17 @@ class FrameBuilder:
                 if last_where is not None and last_where.core == session.core.name
                 else None
             )
+        message = ""
+        is_idle = place is None
         if place is None:
-            return Code(message=f"{session.core.name} is idle: it is at no instruction")
+            message = f"{session.core.name} is idle: it is at no instruction"
+            kind = session.core.table.name
+            parts = (x for x in session.program.sections if x.core == kind and x.size)
+            part = next(parts, None)
+            if part is None:
+                return Code(message=message)
+            message += ". A part of it:"
+            place = part.address
         place = original(session.program, session.core, place)
         try:
             rows = around(session, place, BEFORE, BEHIND)
@@ -187,28 +224,36 @@ class FrameBuilder:
         code_rows: list[CodeRow] = []
         line = None
         for row in rows:
+            line_name = ""
             if row.line is not None and row.line != line:
                 line = row.line
-                name = f"{PurePath(line[0]).name}:{line[1]}"
-                code_rows.append(CodeRow(_source(*line), where=name))
-            current = row.address <= place < max(row.next, row.address + 1)
-            mark = marks.get(row.address, "")
+                line_name = f"{PurePath(line[0]).name}:{line[1]}"
+                source = _source(*line)
+                if source and not _is_same(source, row.text):
+                    is_assembly = PurePath(line[0]).suffix not in C_FILES
+                    code_rows.append(CodeRow(source, where=line_name, is_assembly=is_assembly))
+                    line_name = ""
+            current = not is_idle and row.address <= place < max(row.next, row.address + 1)
             code_rows.append(
                 CodeRow(
                     visible(row.text),
                     row.address,
                     symbol_at(session, row.address),
-                    mark,
-                    points.get(row.address, ""),
-                    current,
+                    line_name,
+                    mark=marks.get(row.address, ""),
+                    point=points.get(row.address, ""),
+                    current=current,
                 )
             )
-        return Code(tuple(code_rows))
+        section = session.program.section_at(place)
+        kind = "" if section is None else section.core or ""
+        return Code(tuple(code_rows), kind, message)
 
     def registers(self) -> tuple[Register, ...]:
         """Return the registers of the first focused place that have a value, at most `REGISTERS`.
 
-        If a register has several names, the first one is used.
+        If a register has several names, the first one is used. Bytes are shown as numbers if the
+        core says what numbers they are.
         """
         session = self.interpreter.session
         place = session.focus[0]
@@ -219,10 +264,12 @@ class FrameBuilder:
                 if len(registers) >= REGISTERS:
                     break
                 try:
-                    text = _value(members.find((names[0],)).read(), file.width)
+                    value = members.find((names[0],)).read()
                 except AccessError:
                     continue
-                registers.append(Register(names[0], text, self.age((str(place), names[0]), text)))
+                for name, part in as_numbers(members, names[0], value):
+                    text = _value(part, file.width)
+                    registers.append(Register(name, text, self.age((str(place), name), text)))
         return tuple(registers)
 
     def _levels(self) -> list[tuple[Place, str, int, int, str]]:
@@ -258,9 +305,10 @@ class FrameBuilder:
             )
         return tuple(queues)
 
-    def output(self) -> tuple[OutputLine, ...]:
+    def output(self) -> Output:
         """Return the last `LINES` lines of the output panel."""
-        return tuple(self.log)
+        first = max(0, self._answer - (self._lines - len(self.log)))
+        return Output(tuple(self.log), first, self.arrangement.pages)
 
     def memory(self) -> tuple[MemoryRow, ...]:
         """Return the bytes that the command `x` has shown last.
@@ -374,12 +422,23 @@ def _source(file: str, number: int) -> str:
         return ""
 
 
+def _is_same(source: str, instruction: str) -> bool:
+    """Return whether a line of source says the same as an instruction, apart from blanks."""
+    source = _LABEL.sub("", source)
+    return _BLANKS.sub(" ", source).replace(", ", ",") == instruction.replace(", ", ",")
+
+
 def _value(value: Any, width: int) -> str:
     """Return a register's value as text: whole numbers in hexadecimal, arrays by element."""
     if isinstance(value, np.ndarray):
         if value.dtype == np.uint8:
             return value.tobytes().hex()
-        return " ".join(value_text(x) for x in value.reshape(-1)[:64].tolist())
+        numbers = value.reshape(-1)
+        shown = numbers[:ELEMENTS] if value.dtype.kind == "f" else numbers[:ELEMENTS].tolist()
+        more = f" ... {numbers.size - ELEMENTS} more" if numbers.size > ELEMENTS else ""
+        return (
+            " ".join(str(x) if isinstance(x, np.floating) else value_text(x) for x in shown) + more
+        )
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, int) and not isinstance(value, bool) and 0 < width <= 64:

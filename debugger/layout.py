@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 PANELS = {
@@ -35,25 +35,57 @@ class Rectangle:
     height: int
 
 
-Column = tuple[
-    int, tuple[tuple[str, int], ...]
-]  # its share of the width; panels with their shares of height
+Need = Callable[[str, int], int | None]  # rows of a panel of a width; None: any number
 
-LAYOUTS: Mapping[str, tuple[Column, ...]] = {
+
+@dataclass(frozen=True)
+class Column:
+    """A column of panels: its share of the width; the panels with their shares of the height."""
+
+    share: int
+    panels: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class Band:
+    """Columns side by side, from the left to the right of the screen, with a share of its height.
+
+    The bands of a layout are below each other.
+    """
+
+    share: int
+    columns: tuple[Column, ...]
+
+
+LAYOUTS: Mapping[str, tuple[Band, ...]] = {
     "small": (
-        (48, (("code", 12), ("output", 9))),
-        (31, (("registers", 13), ("queues", 8))),
+        Band(13, (Column(46, (("code", 1),)), Column(33, (("registers", 8), ("queues", 5))))),
+        Band(8, (Column(1, (("output", 1),)),)),
     ),
     "medium": (
-        (64, (("code", 20), ("output", 9), ("memory", 8))),
-        (55, (("registers", 12), ("queues", 8), ("grid", 8), ("counters", 9))),
+        Band(
+            24,
+            (
+                Column(64, (("code", 1),)),
+                Column(55, (("registers", 12), ("queues", 6), ("counters", 6))),
+            ),
+        ),
+        Band(13, (Column(73, (("output", 1),)), Column(46, (("grid", 6), ("memory", 7))))),
     ),
     "large": (
-        (86, (("code", 24), ("output", 12), ("memory", 11))),
-        (60, (("registers", 17), ("queues", 9), ("grid", 10), ("watches", 11))),
-        (52, (("counters", 20), ("stalls", 12), ("timeline", 15))),
+        Band(
+            29,
+            (
+                Column(86, (("code", 1),)),
+                Column(56, (("registers", 12), ("queues", 6), ("grid", 11))),
+                Column(56, (("counters", 13), ("timeline", 7), ("stalls", 9))),
+            ),
+        ),
+        Band(18, (Column(120, (("output", 1),)), Column(79, (("watches", 6), ("memory", 12))))),
     ),
 }
+GROWS = "output"  # its band becomes higher for a long answer
+HIGHEST = 2 / 3  # of the screen, for that band
 NAMES = ("auto", *LAYOUTS)
 
 
@@ -75,41 +107,49 @@ class Arrangement:
     zoom_panel: str = ""
     active: str = ""  # the panel that gets keys; empty: the input line
     mouse: bool = False  # the screen uses the terminal's mouse
+    pages: bool = True  # a long answer is shown in pages
     heat: str = ""  # an expression; empty: the first counter of the units
     scroll: dict[str, int] = field(default_factory=dict)  # rows, by panel
     version: int = 0
 
-    def columns(self, width: int, height: int) -> list[tuple[int, list[tuple[str, float]]]]:
-        """Return the columns of a screen of `width` x `height` cells, from left to right.
+    def bands(self, width: int, height: int) -> tuple[Band, ...]:
+        """Return the bands of a screen of `width` x `height` cells, with the panels chosen.
 
-        A column is a pair: its share of the width, and its panels with their shares of the height.
+        A panel that the user has shown and the layout lacks takes the place of the last panel of
+        the first band. A column without panels is left out, as is a band without columns.
         """
         name = layout_for(width, height) if self.name == "auto" else self.name
-        columns = [(share, [(panel, float(rows)) for panel, rows in panels])
-                 for share, panels in LAYOUTS[name]]  # fmt: skip
-        present = {panel for _, panels in columns for panel, _ in panels}
-        for panel in self.extra_panels:
-            if panel not in present:
-                # It takes the place of the least important one, the last of the last column.
-                share, panels = columns[-1]
-                last, rows = panels[-1]
-                replacement = (panel, rows)
-                columns[-1] = (
-                    share,
-                    [*panels[:-1], replacement] if len(panels) > 1 else [replacement],
-                )
-                present = present - {last} | {panel}
-        visible = [
-            (share, [(p, rows * self.shares.get(p, 1.0)) for p, rows in panels
-                     if p not in self.hidden_panels])
-            for share, panels in columns
-        ]  # fmt: skip
-        return [column for column in visible if column[1]] or [(1, [("code", 1.0)])]
+        bands = LAYOUTS[name]
+        present = {panel for band in bands for column in band.columns for panel, _ in column.panels}
+        replaced = bands[0].columns[-1].panels[-1][0]
+        others = [panel for panel in self.extra_panels if panel not in present]
+        names = {replaced: others[-1]} if others else {}
+        chosen = []
+        for band in bands:
+            columns = [
+                replace(column, panels=tuple(
+                    (names.get(panel, panel), share) for panel, share in column.panels
+                    if names.get(panel, panel) not in self.hidden_panels))
+                for column in band.columns
+            ]  # fmt: skip
+            columns = [column for column in columns if column.panels]
+            if columns:
+                chosen.append(replace(band, columns=tuple(columns)))
+        return tuple(chosen) or (Band(1, (Column(1, (("code", 1),)),)),)
 
-    def rectangles(self, width: int, height: int) -> tuple[Rectangle, ...]:
+    def panels(self, width: int, height: int) -> list[str]:
+        """Return the panels that a screen of `width` x `height` cells shows."""
+        return [rectangle.panel for rectangle in self.rectangles(width, height)]
+
+    def rectangles(
+        self, width: int, height: int, need: Need = lambda panel, width: None
+    ) -> tuple[Rectangle, ...]:
         """Return the rectangles of the panels on a screen of `width` x `height` cells.
 
-        One cell separates neighbouring columns.
+        One cell separates neighbouring columns. `need(panel, width)` returns how many rows a panel
+        fills below its title, or None if it can use any number. Panels leave the rows that they
+        do not need to the other panels of their column. `need` does not change which panels are
+        shown.
         """
         if self.too_small(width, height):
             panel = (
@@ -120,19 +160,45 @@ class Arrangement:
             return (Rectangle(panel, 0, 0, width, max(1, height)),)
         if self.zoom_panel:
             return (Rectangle(self.zoom_panel, 0, 0, width, height),)
-        columns = self.columns(width, height)
-        widths = divide([share for share, _ in columns], width - len(columns) + 1, LEAST[0])
-        rectangles, x = [], 0
-        for (_, panels), wide in zip(columns, widths, strict=True):
-            panels = panels[: max(1, height // LEAST[1])]
-            y = 0
-            for (panel, _), high in zip(
-                panels, divide([rows for _, rows in panels], height, LEAST[1]), strict=True
-            ):
-                rectangles.append(Rectangle(panel, x, y, wide, high))
-                y += high
-            x += wide + 1
+        bands = self.bands(width, height)
+        heights = divide([self._weight(band) for band in bands], height, LEAST[1])
+        bands = tuple(
+            _first_panels(band, max(1, high // LEAST[1]))
+            for band, high in zip(bands, heights, strict=True)
+        )
+        rectangles, y = [], 0
+        for band, high in zip(bands, _grown(bands, heights, width, need), strict=True):
+            x = 0
+            for column, wide in zip(band.columns, _widths(band, width), strict=True):
+                top = y
+                rows = self._rows(column.panels, wide, high, need)
+                for (panel, _), panel_rows in zip(column.panels, rows, strict=True):
+                    rectangles.append(Rectangle(panel, x, top, wide, panel_rows))
+                    top += panel_rows
+                x += wide + 1
+            y += high
         return tuple(rectangles)
+
+    def _weight(self, band: Band) -> float:
+        """Return a band's share of the height, with the user's factors of panels in full height."""
+        weight = float(band.share)
+        for column in band.columns:
+            if len(column.panels) == 1:
+                weight *= self.shares.get(column.panels[0][0], 1.0)
+        return weight
+
+    def _rows(
+        self, panels: tuple[tuple[str, int], ...], width: int, height: int, need: Need
+    ) -> list[int]:
+        """Return how many rows each panel of a column of `height` rows gets."""
+        factors = [self.shares.get(panel, 1.0) for panel, _ in panels]
+        shares = [share * factor for (_, share), factor in zip(panels, factors, strict=True)]
+        wanted: list[int | None] = []
+        for (panel, _), factor in zip(panels, factors, strict=True):
+            rows = need(panel, width)
+            is_free = rows is None or factor > 1  # the user has asked for more rows
+            wanted.append(None if is_free else max(LEAST[1] - 1, rows or 0) + 1)
+        return fill(shares, wanted, height, LEAST[1])
 
     def too_small(self, width: int, height: int) -> bool:
         """Return whether a terminal is smaller than `SMALLEST`.
@@ -144,7 +210,7 @@ class Arrangement:
     @property
     def visible(self) -> list[str]:
         """The panels that a terminal of 80 x 24 cells shows."""
-        return [box.panel for box in self.rectangles(80, 24 - FRAME)]
+        return self.panels(80, 24 - FRAME)
 
     def note_change(self) -> None:
         """Increment `version`, so that the screen is drawn again."""
@@ -194,7 +260,8 @@ class Arrangement:
     def plain(self) -> dict[str, Any]:
         """Return the settings that a file keeps between sessions."""
         return {"layout": self.name, "shown": self.extra_panels, "hidden": self.hidden_panels,
-                "shares": self.shares, "heat": self.heat, "mouse": self.mouse}  # fmt: skip
+                "shares": self.shares, "heat": self.heat, "mouse": self.mouse,
+                "pages": self.pages}  # fmt: skip
 
     def take(self, settings: Mapping[str, Any]) -> None:
         """Apply the settings that `plain` has returned; invalid settings are ignored."""
@@ -212,6 +279,7 @@ class Arrangement:
                 if panel in PANELS and isinstance(share, int | float)
             }
         self.mouse = settings.get("mouse") is True
+        self.pages = settings.get("pages") is not False
         if isinstance(settings.get("heat"), str):
             self.heat = settings["heat"]
         self.note_change()
@@ -220,7 +288,38 @@ class Arrangement:
 FRAME = 3  # rows of the screen besides the panels: status, input, keys
 
 
-def divide(shares: list[float] | list[int], total: int, least: int) -> list[int]:
+def _widths(band: Band, width: int) -> list[int]:
+    """Return the widths of a band's columns; one cell separates neighbouring columns."""
+    columns = band.columns
+    return divide([column.share for column in columns], width - len(columns) + 1, LEAST[0])
+
+
+def _first_panels(band: Band, count: int) -> Band:
+    """Return a band with the first `count` panels of each column."""
+    columns = (replace(column, panels=column.panels[:count]) for column in band.columns)
+    return replace(band, columns=tuple(columns))
+
+
+def _grown(bands: Sequence[Band], heights: list[int], width: int, need: Need) -> list[int]:
+    """Return the heights of bands, with more rows for the band of `GROWS` if it needs them."""
+    total = sum(heights)
+    for at, band in enumerate(bands):
+        for column, wide in zip(band.columns, _widths(band, width), strict=True):
+            if len(bands) > 1 and [panel for panel, _ in column.panels] == [GROWS]:
+                others = [*heights[:at], *heights[at + 1 :]]
+                fixed = LEAST[1] * max(
+                    max(len(column.panels) for column in other.columns)
+                    for other in (*bands[:at], *bands[at + 1 :])
+                )
+                most = min(int(HIGHEST * total), total - fixed)
+                wanted = min(most, 1 + (need(GROWS, wide) or 0))
+                if wanted > heights[at]:
+                    others = divide(others, total - wanted, LEAST[1])
+                    return [*others[:at], wanted, *others[at:]]
+    return heights
+
+
+def divide(shares: Sequence[float], total: int, least: int) -> list[int]:
     """Return `total` divided into whole numbers in proportion to `shares`.
 
     Each number is `least` or more, if the total is large enough for that.
@@ -233,4 +332,29 @@ def divide(shares: list[float] | list[int], total: int, least: int) -> list[int]
     order = sorted(range(len(shares)), key=lambda at: int(exact[at]) - exact[at])
     for at in order[: total - sum(parts)]:
         parts[at] += 1
+    return parts
+
+
+def fill(
+    shares: Sequence[float], wanted: Sequence[int | None], total: int, least: int
+) -> list[int]:
+    """Return `total` divided like `divide`, but no number is larger than it is `wanted`.
+
+    What some of the numbers leave goes to the others in proportion to their shares. If no other
+    wants it, it is added to the last number; None wants any amount.
+    """
+    parts = divide(shares, total, least)
+    limits = [total if most is None else most for most in wanted]
+    free = list(range(len(parts)))
+    while free:
+        small = [at for at in free if parts[at] > limits[at]]
+        if not small:
+            break
+        for at in small:
+            parts[at] = limits[at]
+        free = [at for at in free if at not in small]
+        rest = total - sum(part for at, part in enumerate(parts) if at not in free)
+        for at, part in zip(free, divide([shares[x] for x in free], rest, least), strict=True):
+            parts[at] = part
+    parts[-1] += total - sum(parts)
     return parts

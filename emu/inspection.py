@@ -113,6 +113,14 @@ class Inspectable(Agent):
         """The core's own number formats in memory, by name."""
         return {}
 
+    def number_type(self, units: tuple[int, ...]) -> str:
+        """Return the NumPy type of the numbers that a unit has in registers declared as bytes.
+
+        `units` are the indices of the unit, () for the whole core. The result is "" if the bytes
+        are no numbers, or if the units of the core have numbers of several types.
+        """
+        return ""
+
     def not_numbers(self) -> Mapping[str, NDArray[np.bool_]]:
         """Return masks of the NaNs in registers whose declared type has no NaN.
 

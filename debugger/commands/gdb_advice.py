@@ -158,8 +158,12 @@ _ROWS: tuple[tuple[str, Advice], ...] = (
     (_INFO + r"win", Advice("panel lists the panels")),
     # Settings
     (
-        _SHOW + r"(pagination|confirm|width|height|verbose|complaints)(\s.*)?",
-        Advice("the debugger neither asks nor waits", "its panels scroll"),
+        _SHOW + r"height(\s.*)?",
+        Advice("pages are as high as the panel", "pagination off shows no pages"),
+    ),
+    (
+        _SHOW + r"(pagination|confirm|width|verbose|complaints)(\s.*)?",
+        Advice("the debugger asks no questions and wraps long lines", "pagination on, off"),
     ),
     (
         _SHOW + r"(logging|trace-commands)(\s.*)?",

@@ -48,13 +48,12 @@ def _help(context: Context, line: Line) -> Answer:
             return answers.text(about(find(name)), name)
         except CommandError as error:
             raise CommandError(str(error), error.hint, line.place("NAME")) from None
-    rows = [
-        (GROUPS[group], row.usage, row.meaning)
-        for group in GROUPS
-        for row in COMMANDS.values()
-        if row.group == group
-    ]
-    return answers.table(("", "command", "what it does"), rows)
+    lines = []
+    width = max(map(len, COMMANDS))
+    for group, meaning in GROUPS.items():
+        rows = [row for row in COMMANDS.values() if row.group == group]
+        lines += [f"{meaning}:", *(f"  {row.name:{width}}  {row.meaning}" for row in rows)]
+    return answers.text([*lines, "help NAME shows the operands of a command"])
 
 
 def about(row: Command) -> list[str]:

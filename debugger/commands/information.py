@@ -19,6 +19,7 @@ from macaw.debugger.commands.text import brief
 from macaw.debugger.counters import counter_units, read_counters
 from macaw.debugger.places import Place, counts, places
 from macaw.debugger.point import WATCHES
+from macaw.debugger.register_numbers import as_numbers
 from macaw.debugger.state_paths import Members
 from macaw.debugger.values import AccessError
 
@@ -80,9 +81,9 @@ def _registers(context: Context, text: str | None) -> Answer:
         members = Members(session.device, place)
         for file in members.table.files:
             for one in file.names:
-                value = _value(members, one[0])
                 alias = one[1] if len(one) > 1 else None
-                rows.append((str(place), one[0], alias, _hexadecimal(value), value))
+                for name, value in _values(members, one[0]):
+                    rows.append((str(place), name, alias, _hexadecimal(value), value))
         if len(rows) > MOST:
             raise CommandError(f"more than {MOST:,} registers are too many", "name less of them")
     return answers.table(("core", "register", "", "", "value"), rows)
@@ -99,12 +100,16 @@ def _named_registers(session: Session, names: Sequence[str]) -> Answer:
     )
 
 
-def _value(members: Members, name: str) -> Any:
+def _values(members: Members, name: str) -> list[tuple[str, Any]]:
+    """Return a register with its name; one of bytes as numbers. Raises `CommandError`."""
     try:
         value = members.find((name,)).read()
     except AccessError as error:
         raise CommandError(str(error)) from None
-    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+    return [
+        (label, part.tolist() if isinstance(part, np.ndarray | np.generic) else part)
+        for label, part in as_numbers(members, name, value)
+    ]
 
 
 def _hexadecimal(value: Any) -> str | None:

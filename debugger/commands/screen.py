@@ -88,6 +88,21 @@ def _mouse(context: Context, line: Line) -> Answer:
 
 
 @command(
+    "pagination [on|off]",
+    "screen",
+    "show long answers in pages; without operands: show whether the screen does",
+    details="An answer that does not fit begins at its first line. Space or Enter shows the next\n"
+    "page, b the page before, q the end. GDB's `set pagination off` and `set height 0` work, too.",
+)
+def _pagination(context: Context, line: Line) -> Answer:
+    arrangement = context.arrangement
+    if line.words:
+        arrangement.pages = line.has("on")
+        arrangement.note_change()
+    return answers.message(f"pagination {'on' if arrangement.pages else 'off'}")
+
+
+@command(
     "heat [E]",
     "screen",
     "colour the grid by an expression of each unit (heat q1.level); without E: by the default",

@@ -23,13 +23,14 @@ from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.search import stop_search
 from prompt_toolkit.widgets import SearchToolbar
 
+from macaw.debugger.frame_builder import LINES
 from macaw.debugger.layout import PANELS
 from macaw.debugger.screen.completion import CommandCompleter
 from macaw.debugger.screen.control import Panels
 from macaw.debugger.screen.keys import KEYS, bar, table
 from macaw.debugger.screen.line_history import LineHistory
 from macaw.debugger.screen.worker import Worker
-from macaw.debugger.views.area import UNICODE, Signs
+from macaw.debugger.views.area import UNICODE, Area, Signs
 from macaw.debugger.views.composer import Composer
 
 if TYPE_CHECKING:
@@ -154,7 +155,8 @@ class Screen:
             return [("bold", f" {text}: Ctrl-C stops it ")]
         frame = worker.frame
         style = "bold fg:ansired" if frame.reason in BAD else "bold"
-        return [(style, f" {frame.status} ")]
+        width = self.app.output.get_size().columns
+        return [(style, Area(width, 1, self.signs).cut(f" {frame.status} ", width))]
 
     def _bar(self) -> str:
         return bar(self.app.output.get_size().columns)
@@ -171,6 +173,8 @@ class Screen:
 
     def _submit(self, line: str, quiet: bool = False) -> None:
         if self.worker.progress is None:
+            if not quiet:
+                self.arrangement.scroll.pop("output", None)
             self.worker.submit(line, quiet)
 
     def _bindings(self) -> KeyBindings:
@@ -193,21 +197,55 @@ class Screen:
         bindings.add("<sigint>")(self._stop)
         for at, panel in enumerate(PANELS):
             bindings.add("escape", str((at + 1) % 10), eager=True)(partial(self._panel, panel))
-        active = Condition(lambda: bool(self.arrangement.active) and not self.buffer.complete_state)
+        free = Condition(
+            lambda: not self.buffer.complete_state and not self.app.layout.is_searching
+        )
+        active = free & Condition(lambda: bool(self.arrangement.active))
         in_grid = Condition(lambda: self.arrangement.active == "grid")
         bindings.add("escape", filter=Condition(self._has_escape))(self._back)
-        for name, rows in (("up", -1), ("down", 1), ("pageup", -10), ("pagedown", 10)):
+        for name, rows in (("up", -1), ("down", 1)):
             bindings.add(name, filter=active & ~in_grid)(partial(self._scroll, rows))
+        for name, pages in (("pageup", -1), ("pagedown", 1)):
+            bindings.add(name, filter=free)(partial(self._scroll_page, pages))
         for name, way in (("up", (-1, 0)), ("down", (1, 0)), ("left", (0, -1)), ("right", (0, 1))):
             bindings.add(name, filter=active & in_grid)(partial(self._move, way))
         empty = Condition(lambda: not self.buffer.text)
+        has_pages = free & empty & Condition(self._has_pages)
+        earlier = has_pages & Condition(lambda: bool(self._pages()[1:] == [True]))
         bindings.add("enter", filter=active & in_grid & empty)(partial(self._panel, "registers"))
+        for name in (" ", "enter"):
+            bindings.add(name, filter=has_pages & ~(active & in_grid))(partial(self._page, 1))
+        bindings.add("b", filter=earlier)(partial(self._page, -1))
+        bindings.add("q", filter=has_pages)(self._end_pages)
         return bindings
 
     def _has_escape(self) -> bool:
         return bool(
-            self.arrangement.active or self.arrangement.zoom_panel or self.buffer.complete_state
+            self.arrangement.active
+            or self.arrangement.zoom_panel
+            or self.buffer.complete_state
+            or self._has_pages()
         )
+
+    def _pages(self) -> list[int]:
+        """Return `Area.pages` of the output panel; empty if no page follows."""
+        area = self.composer.area("output")
+        return [] if area is None else area.pages
+
+    def _has_pages(self) -> bool:
+        """Return whether the output panel shows a page of an answer, and more pages follow."""
+        return bool(self._pages())
+
+    def _page(self, way: int, event: KeyPressEvent) -> None:
+        """Show the next (1) or the previous (-1) page of an answer."""
+        scroll = self.arrangement.scroll
+        scroll["output"] = max(0, scroll.get("output", 0) + way * self._pages()[0])
+        self.arrangement.note_change()
+
+    def _end_pages(self, event: KeyPressEvent) -> None:
+        """Show the end of an answer."""
+        self.arrangement.scroll["output"] = LINES
+        self.arrangement.note_change()
 
     def _line(self, line: str, event: KeyPressEvent) -> None:
         self._submit(line)
@@ -219,6 +257,7 @@ class Screen:
             return
         keys = [f"{name:14} {meaning}" for name, meaning in table()]
         more = "help lists the commands, help NAME says all about one, help gdb is for GDB's users"
+        self.arrangement.scroll.pop("output", None)
         self.worker.note([*keys, more])
         self.arrangement.active = "output"
         self.arrangement.zoom("output")
@@ -247,6 +286,7 @@ class Screen:
             self._end_search()
             self.words.palette = False
             self.buffer.reset()
+            self.worker.end_input()
 
     def _end_search(self) -> None:
         """End a search of the history, so that keys go to the input line again."""
@@ -272,20 +312,27 @@ class Screen:
             self.words.palette = False
             self.buffer.cancel_completion()
             return
+        if self._has_pages():
+            self._end_pages(event)
         self.arrangement.active = ""
         self.arrangement.zoom("")
+
+    def _scroll_page(self, way: int, event: KeyPressEvent) -> None:
+        """Scroll the active panel by its height; without one, the output panel."""
+        panel = self.arrangement.active or "output"
+        area = self.composer.area(panel)
+        self._scroll_panel(panel, way * max(1, (area.height if area is not None else 10) - 1))
 
     def _scroll(self, rows: int, event: KeyPressEvent) -> None:
         self._scroll_panel(self.arrangement.active, rows)
 
     def _scroll_panel(self, panel: str, rows: int) -> None:
-        part = self.worker.frame.parts.get(panel, ())
-        most = len(getattr(part, "rows", part if isinstance(part, tuple) else ()))
-        offset = self.arrangement.scroll.get(panel, 0) + rows
-        last = 0 if panel == "output" else most  # the output panel shows its end
-        self.arrangement.scroll[panel] = max(
-            -most, min(last, offset)
-        )  # the next redraw limits it exactly
+        scroll, area = self.arrangement.scroll, self.composer.area(panel)
+        if area is None or not area.offset:
+            return
+        above, under = area.hidden
+        least, most = area.offset[0] - above, area.offset[0] + under
+        scroll[panel] = min(max(scroll.get(panel, 0) + rows, least), most)
         self.arrangement.note_change()
 
     def _move(self, way: tuple[int, int], event: KeyPressEvent) -> None:

@@ -13,7 +13,7 @@ from queue import SimpleQueue
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from macaw.debugger.frame import Frame, OutputLine
+from macaw.debugger.frame import Frame
 from macaw.debugger.frame_builder import FrameBuilder
 
 if TYPE_CHECKING:
@@ -97,14 +97,22 @@ class Worker:
         self._jobs.put(self._renew)
 
     def note(self, lines: Iterable[str]) -> None:
-        """Add lines to the output panel."""
-        rows = [OutputLine("answer", line) for line in lines]
+        """Add lines to the output panel, as an answer."""
+        rows = list(lines)
 
         def add() -> None:
-            self.builder.log.extend(rows)
+            self.builder.add_text("answer", rows)
             self._renew()
 
         self._jobs.put(add)
+
+    def end_input(self) -> None:
+        """Drop the lines of a command, such as `define`, whose `end` has not come."""
+
+        def end() -> None:
+            self.interpreter.end_input()
+
+        self._jobs.put(end)
 
     def interrupt(self) -> None:
         """Request that the present run or command stops."""
@@ -136,7 +144,7 @@ class Worker:
             if answer.kind == "stop" or self._has_run():
                 self.builder.note_stop()
         except Exception as error:  # an error of the debugger must not end the user's session
-            self.builder.log.append(OutputLine("error", f"error of the debugger: {error!r}"))
+            self._report(error)
         finally:
             self.busy, self.progress = "", None
         self._renew()
@@ -152,7 +160,11 @@ class Worker:
         try:
             self.frame = self.builder.frame(self.panels or self.interpreter.arrangement.visible)
         except Exception as error:  # the last frame stays
-            self.builder.log.append(OutputLine("error", f"error of the debugger: {error!r}"))
+            self._report(error)
+
+    def _report(self, error: Exception) -> None:
+        """Add to the output panel an error of the debugger itself."""
+        self.builder.add_text("error", [f"error of the debugger: {error!r}"])
 
     def _on_progress(self, what: str, cycle: int) -> None:
         now = monotonic()

@@ -20,14 +20,17 @@ from macaw.debugger.views import (
     timeline,
     watches,
 )
+from macaw.debugger.views.area import cut_text
 
 if TYPE_CHECKING:
     from rich.text import Text
 
     from macaw.debugger.frame import Frame
-    from macaw.debugger.views.area import Area
+    from macaw.debugger.views.area import Area, Signs
 
 View = Callable[["Frame", "Area"], list["Text"]]
+
+Need = Callable[["Frame", int, "Signs"], int]
 
 VIEWS: Mapping[str, View] = {
     "code": code.view,
@@ -43,10 +46,28 @@ VIEWS: Mapping[str, View] = {
 }
 
 
+NEEDS: Mapping[str, Need] = {
+    "registers": registers.need,
+    "output": output.need,
+    "grid": grid.need,
+    "counters": counters.need,
+    "timeline": timeline.need,
+}
+LISTS = ("queues", "stalls", "watches")  # panels with one row for each item
+
+
+def need(panel: str, frame: Frame, width: int, signs: Signs) -> int | None:
+    """Return how many rows a panel of `width` cells fills; None if it can use any number."""
+    if panel not in frame.parts:
+        return None
+    if panel in LISTS:
+        return max(1, len(frame.parts[panel]))
+    return NEEDS[panel](frame, width, signs) if panel in NEEDS else None
+
+
 def draw(panel: str, frame: Frame, area: Area) -> list[Text]:
     """Return the rows of a panel, cut to its area."""
-    rows = VIEWS[panel](frame, area)[: area.height]
-    for row in rows:
-        if row.cell_len > area.width:
-            row.truncate(area.width)
-    return rows
+    rows = VIEWS[panel](frame, area)
+    area.hidden[1] += len(rows) - len(rows[: area.height])
+    rows = rows[: area.height]
+    return [cut_text(row, area.width, area.signs) for row in rows]

@@ -26,16 +26,18 @@ class Signs:
     off: str  # a breakpoint that is disabled
     below: str
     more: str  # a text was cut
+    above: str  # rows are hidden above those that are shown
+    under: str  # rows are hidden below
     running: str
     waiting: str
     idle: str
 
 
 UNICODE = Signs(
-    "─", "│", " ▁▂▃▄▅▆▇█", " ░▒▓█", "█", "·", "▶", "▷", "●", "○", "└ ", "…", "█", "░", "·"
+    "─", "│", " ▁▂▃▄▅▆▇█", " ░▒▓█", "█", "·", "▶", "▷", "●", "○", "└ ", "…", "▲", "▼", "█", "░", "·"
 )
 ASCII = Signs(
-    "-", "|", " .:-=+*%#", " .:*#", "#", ".", ">", "}", "*", "o", "`-", "~", "#", ":", "."
+    "-", "|", " .:-=+*%#", " .:*#", "#", ".", ">", "}", "*", "o", "`-", "~", "^", "v", "#", ":", "."
 )
 
 # From the 16 colours of any terminal; bold and reverse work without colours.
@@ -66,6 +68,12 @@ class Area:
     offset: list[int] = field(
         default_factory=list, compare=False
     )  # the scroll that `window` could apply
+    hidden: list[int] = field(
+        default_factory=lambda: [0, 0], compare=False
+    )  # rows above and below those of `window`
+    pages: list[int] = field(
+        default_factory=list, compare=False
+    )  # of a paged answer: rows of a page, whether an earlier page exists
 
     def cut(self, text: str, width: int) -> str:
         """Return a text cut to `width` cells, with a sign at the end if it was cut."""
@@ -86,13 +94,31 @@ class Area:
         last = max(0, rows - self.height)
         begin = min(max(0, begin), last)
         first = min(max(0, begin + self.scroll), last)
-        self.offset[:] = [first - begin]
-        return range(first, min(rows, first + self.height))
+        return self.note(first, rows, first - begin)
+
+    def note(self, first: int, rows: int, offset: int, count: int | None = None) -> range:
+        """Record that `count` of a number of rows are shown from row `first` on; return these.
+
+        Without `count` they fill the area. `offset` is the scroll that could be applied.
+        """
+        end = min(rows, first + (self.height if count is None else count))
+        self.offset[:] = [offset]
+        self.hidden[:] = [first, rows - end]
+        return range(first, end)
 
 
 def line(*parts: str | Text | tuple[str, str]) -> Text:
     """Return a row made of texts and of pairs (text, style); no text is parsed as markup."""
     return Text.assemble(*parts, no_wrap=True, end="")
+
+
+def cut_text(text: Text, width: int, signs: Signs) -> Text:
+    """Return a row cut to `width` cells, with a sign at the end if it was cut."""
+    if text.cell_len <= width:
+        return text
+    short = text.copy()
+    short.truncate(max(0, width - 1))
+    return line(short, signs.more[:width])
 
 
 def spark(values: tuple[int, ...], top: int, width: int, signs: Signs) -> str:

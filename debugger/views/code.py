@@ -1,42 +1,60 @@
-"""Draws the code panel: instructions below their lines of source."""
+"""Draws the code panel: instructions below their lines of source, in the colours of listings."""
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from rich.text import Text
 
+from macaw.asm.editors.colours import coloured_words
 from macaw.debugger.frame import Code, CodeRow, Frame
-from macaw.debugger.views.area import ADDRESS, BAD, FAINT, NAME, Area, line
+from macaw.debugger.views.area import ADDRESS, BAD, FAINT, NAME, Area, cut_text, line
+
+PLACE = 18  # cells for FILE:LINE, at most
+DIM = "dim"  # a style that not every terminal has
 
 
 def view(frame: Frame, area: Area) -> list[Text]:
     """Return the rows around the current instruction, which is at a third of the height."""
     part: Code = frame.parts["code"]
-    if not part.rows:
-        return [line((area.cut(part.message, area.width), FAINT))]
-    window = area.window(len(part.rows), part.current - area.height // 3)
-    return [_row(part.rows[at], area) for at in window]
+    rows: list[CodeRow | str] = [*([part.message] if part.message else []), *part.rows]
+    window = area.window(len(rows), part.current - area.height // 3)
+    return [_any_row(rows[at], part.core, area) for at in window]
 
 
-def _row(row: CodeRow, area: Area) -> Text:
+def _any_row(row: CodeRow | str, core: str, area: Area) -> Text:
+    return (
+        line((area.cut(row, area.width), FAINT)) if isinstance(row, str) else _row(row, core, area)
+    )
+
+
+@lru_cache(maxsize=4096)
+def _coloured(text: str, core: str) -> Text:
+    """Return a line of assembly for a kind of core in colours."""
+    words = coloured_words(text, core or None)
+    return line(*((word, FAINT if style == DIM else style) for word, style in words))
+
+
+def _row(row: CodeRow, core: str, area: Area) -> Text:
     if row.address is None:
-        place = area.cut(row.where, 18)
-        return line((f"{place} ", NAME), (area.cut(row.text, area.width - len(place) - 1), FAINT))
+        place = area.cut(row.where, PLACE)
+        text = _coloured(row.text, core) if row.is_assembly else row.text
+        return line((f"{place} ", NAME), text)
     signs = area.signs
     point = {"on": signs.point, "off": signs.off}.get(row.point, " ")
     here = signs.here if row.current else signs.other if row.mark else " "
-    label = row.where if row.where and "+" not in row.where else ""
+    labels = [f"<{row.where}>"] if row.where and "+" not in row.where else []
     digits = f"{row.address:08x} "
     tail = f" {row.mark}" if row.mark and not row.current else ""
     cells_left = area.width - 2 - len(digits) - len(tail)
-    text = area.cut(row.text, cells_left)
-    text_row = line(
-        (point, BAD),
-        (here, "bold green"),
-        (digits, ADDRESS),
-        (text, "bold reverse" if row.current else ""),
-        (tail, "green"),
-    )
-    left = area.width - text_row.cell_len - 2
-    if label and left > len(label) + 3:
-        text_row.append(" " * (left - len(label) - 1) + f"<{label}>", NAME)
+    code = cut_text(_coloured(row.text, core), cells_left, signs)
+    if row.current:
+        code = line((code.plain, "bold reverse"))
+    text_row = line((point, BAD), (here, "bold green"), (digits, ADDRESS), code, (tail, "green"))
+    left = area.width - text_row.cell_len
+    names = " ".join([*labels, row.line]).rstrip()
+    if len(names) >= left and row.line:  # the number of the line is enough
+        names = " ".join([*labels, signs.more + row.line[row.line.rindex(":") :]])
+    if names and left >= 2:
+        text_row.append(area.cut(names, left - 1).rjust(left), NAME)
     return text_row

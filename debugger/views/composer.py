@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -10,8 +11,8 @@ from rich.segment import Segment
 from rich.text import Text
 
 from macaw.debugger.layout import PANELS, SENTENCE
-from macaw.debugger.views import draw
-from macaw.debugger.views.area import ACTIVE, FAINT, TITLE, UNICODE, Area, Signs, line
+from macaw.debugger.views import draw, need
+from macaw.debugger.views.area import ACTIVE, FAINT, TITLE, UNICODE, Area, Signs, cut_text, line
 from macaw.debugger.views.grid import place_at
 
 if TYPE_CHECKING:
@@ -33,14 +34,14 @@ class Composer:
         self.signs = signs
         self._console = Console(width=80, color_system="standard", force_terminal=True,
                                 legacy_windows=False, _environ={})  # fmt: skip
-        self._cache: dict[str, tuple[object, list[Row]]] = {}
+        self._cache: dict[str, tuple[object, list[Row], Area]] = {}
 
     def rows(self, frame: Frame, width: int, height: int) -> list[Row]:
         """Return `height` rows of exactly `width` cells."""
-        rectangles, below = self._rectangles(width, height)
+        rectangles, below = self._rectangles(frame, width, height)
         rows = self._merge(frame, rectangles, width)
         if below:
-            rows.append(self._pad(line((SENTENCE, FAINT)), width))
+            rows.append(self._pad(cut_text(line((SENTENCE, FAINT)), width, self.signs), width))
         return rows[:height]
 
     def text(self, frame: Frame, width: int, height: int) -> str:
@@ -50,7 +51,7 @@ class Composer:
 
     def panels(self, width: int, height: int) -> list[str]:
         """Return the panels that a screen of this size shows."""
-        return [rectangle.panel for rectangle in self.arrangement.rectangles(width, height)]
+        return self.arrangement.panels(width, height)
 
     def at(
         self, frame: Frame, x: int, y: int, width: int, height: int
@@ -60,7 +61,7 @@ class Composer:
         `width` and `height` are the size of the screen in cells. The result is None outside of all
         panels.
         """
-        for rectangle in self._rectangles(width, height)[0]:
+        for rectangle in self._rectangles(frame, width, height)[0]:
             across, down = x - rectangle.x, y - rectangle.y
             if 0 <= across < rectangle.width and 0 <= down < rectangle.height:
                 is_grid = rectangle.panel == "grid" and "grid" in frame.parts and down > 0
@@ -70,10 +71,20 @@ class Composer:
                 return rectangle.panel, place
         return None
 
-    def _rectangles(self, width: int, height: int) -> tuple[tuple[Rectangle, ...], bool]:
+    def area(self, panel: str) -> Area | None:
+        """Return the inside of a panel as it was drawn last, None if it was never drawn."""
+        return self._cache[panel][2] if panel in self._cache else None
+
+    def _rectangles(
+        self, frame: Frame, width: int, height: int
+    ) -> tuple[tuple[Rectangle, ...], bool]:
         """Return the panels' rectangles on a screen, and whether SENTENCE comes below them."""
         below = height > 1 and self.arrangement.too_small(width, height)
-        return self.arrangement.rectangles(width, height - below), below
+
+        def rows(panel: str, width: int) -> int | None:
+            return need(panel, frame, width, self.signs)
+
+        return self.arrangement.rectangles(width, height - below, rows), below
 
     def _area(self, rectangle: Rectangle) -> Area:
         """Return the inside of a panel, below its title."""
@@ -82,16 +93,17 @@ class Composer:
         return Area(rectangle.width, max(0, rectangle.height - 1), self.signs, scroll, active)
 
     def _merge(self, frame: Frame, rectangles: Iterable[Rectangle], width: int) -> list[Row]:
-        columns: dict[int, list[Row]] = {}
+        """Return the rows of all panels, each with the pieces of its panels from left to right."""
+        pieces: dict[int, list[tuple[int, Row]]] = {}
         for rectangle in rectangles:
-            columns.setdefault(rectangle.x, []).extend(self._panel(frame, rectangle))
+            for y, piece in enumerate(self._panel(frame, rectangle), rectangle.y):
+                pieces.setdefault(y, []).append((rectangle.x, piece))
         rows = []
-        for pieces in zip(*(columns[x] for x in sorted(columns)), strict=True):
+        bar = Segment(self.signs.bar, self._console.get_style(FAINT))
+        for y in sorted(pieces):
             row: Row = []
-            for piece in pieces:
-                if row:
-                    row.append(Segment(self.signs.bar, self._console.get_style(FAINT)))
-                row += piece
+            for x, piece in sorted(pieces[y], key=itemgetter(0)):
+                row += [bar, *piece] if x else piece
             rows.append(Segment.adjust_line_length(row, width))
         return rows
 
@@ -106,23 +118,28 @@ class Composer:
         if area.offset and area.offset[0] != area.scroll:  # the user has scrolled past an end
             self.arrangement.scroll[rectangle.panel] = area.offset[0]
             key = (frame.version, rectangle, area.active, area.offset[0])
-        rows = [self._title(rectangle, frame, area.active)]
+        rows = [self._title(rectangle, frame, area)]
         rows += [self._pad(text, rectangle.width) for text in texts]
         blank = self._pad(line(), rectangle.width)
         rows += [blank] * (rectangle.height - len(rows))
-        self._cache[rectangle.panel] = key, rows
+        self._cache[rectangle.panel] = key, rows, area
         return rows
 
-    def _title(self, rectangle: Rectangle, frame: Frame, active: bool) -> Row:
-        rule = self.signs.rule
+    def _title(self, rectangle: Rectangle, frame: Frame, area: Area) -> Row:
+        """Return the title of a panel, with the numbers of the rows that are hidden."""
+        signs = self.signs
+        above, under = area.hidden
+        hidden = f" {signs.above}{above:,}" if above else ""
+        hidden += f" {signs.under}{under:,}" if under else ""
         name = f"{DIGITS[rectangle.panel]} {rectangle.panel}"
         if rectangle.panel in ("code", "registers", "queues"):
             name += f" {frame.focus}"
-        area = Area(rectangle.width, 1, self.signs)
-        name = area.cut(name, max(1, rectangle.width - 4))
-        text = line((rule, FAINT), (f" {name} ", ACTIVE if active else TITLE))
-        text.append(rule * (rectangle.width - text.cell_len), FAINT)
-        return self._pad(text, rectangle.width)
+        name = area.cut(name, max(1, rectangle.width - 4 - len(hidden)))
+        text = line((signs.rule, FAINT), (f" {name} ", ACTIVE if area.active else TITLE))
+        rest = rectangle.width - text.cell_len - len(hidden) - 2
+        text.append(signs.rule * rest, FAINT)
+        text.append(f"{hidden} {signs.rule}" if hidden else signs.rule * 2, FAINT)
+        return self._pad(cut_text(text, rectangle.width, signs), rectangle.width)
 
     def _pad(self, text: Text, width: int) -> Row:
         pieces = list(text.render(self._console))

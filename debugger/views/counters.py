@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from macaw.debugger.frame import Counter, Frame
-from macaw.debugger.views.area import FAINT, NAME, Area, change_style, line
+from macaw.debugger.frame import OLD, Counter, Frame
+from macaw.debugger.views.area import FAINT, NAME, Area, Signs, change_style, line
+
+LEAST = 8  # cells of a name
+
+
+def need(frame: Frame, width: int, signs: Signs) -> int:
+    """Return how many rows the panel fills."""
+    part: tuple[Counter, ...] = frame.parts["counters"]
+    return max(1, len(part) + len({row.core for row in part}))
 
 
 def view(frame: Frame, area: Area) -> list[Text]:
@@ -15,22 +23,33 @@ def view(frame: Frame, area: Area) -> list[Text]:
         return [line((area.cut("nothing was counted yet", area.width), FAINT))]
     rows: list[Text] = []
     core = ""
+    widths = tuple(max(map(len, column)) for column in zip(*map(_cells, part), strict=True))
     for row in part:
         if row.core != core:
             core = row.core
-            rows.append(line((core, NAME)))
-        rows.append(_row(row, area))
+            rows.append(line((area.cut(core, area.width), NAME)))
+        rows.append(_row(row, widths, area))
     return [rows[at] for at in area.window(len(rows))]
 
 
-def _row(row: Counter, area: Area) -> Text:
-    change = f"{row.change:+,}" if row.change else ""
-    names = max(8, area.width - 14 - 11 - 1)
+def _cells(row: Counter) -> tuple[str, str, str, str]:
+    """Return the texts of a row: name, value, change since the last stop, unit."""
+    return row.name, f"{row.value:,}", f"{row.change:+,}" if row.change else "", row.unit
+
+
+def _row(row: Counter, widths: tuple[int, ...], area: Area) -> Text:
+    name, value, change, unit = _cells(row)
+    rest = sum(widths[1:3]) + 3 + 2 * bool(unit)  # the unit has two cells at least
+    names = max(LEAST, min(widths[0], area.width - rest))
     text = line(
-        " " + area.cut(row.name, names - 1).ljust(names - 1),
-        f"{row.value:,}".rjust(14),
-        (f" {change}".rjust(11), change_style(0 if row.change else 9).replace("reverse ", "")),
+        " " + area.cut(name, names).ljust(names),
+        value.rjust(1 + widths[1]),
+        (
+            change.rjust(1 + widths[2]),
+            change_style(0 if row.change else OLD).replace("reverse ", ""),
+        ),
     )
-    if area.width - text.cell_len > len(row.unit) + 1:
-        text.append(f" {row.unit}", FAINT)
+    left = area.width - text.cell_len - 1
+    if unit:  # without room `draw` cuts the row with a mark
+        text.append(" " + area.cut(unit, max(1, left)), FAINT)
     return text

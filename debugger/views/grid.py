@@ -7,10 +7,15 @@ from dataclasses import replace
 from rich.text import Text
 
 from macaw.debugger.frame import Frame, Grid
-from macaw.debugger.views.area import FAINT, NAME, Area, line
+from macaw.debugger.views.area import FAINT, NAME, Area, Signs, line
 
 # From low to high; without colours the signs alone show it.
 COLOURS = ("bright_black", "blue", "cyan", "green", "yellow", "red")
+
+
+def need(frame: Frame, width: int, signs: Signs) -> int:
+    """Return how many rows the panel fills."""
+    return 1 + len(frame.parts["grid"].rows)
 
 
 def view(frame: Frame, area: Area) -> list[Text]:
@@ -30,6 +35,7 @@ def view(frame: Frame, area: Area) -> list[Text]:
         text = line((name.rjust(names) + " ", FAINT))
         for place, value in zip(part.places[at], row, strict=True):
             if text.cell_len + wide > area.width:
+                text.append(area.signs.more)  # `draw` cuts the row to this sign
                 break
             text.append(*_cell(value, low, high, wide, place == part.focus, area))
         lines.append(text)

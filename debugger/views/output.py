@@ -1,34 +1,59 @@
-"""Draws the output panel: commands' answers and the program's output, the newest at the bottom."""
+"""Draws the output panel: commands' answers and the program's output.
+
+It shows the last lines. An answer that is longer than the panel is shown from its first line on,
+in pages: the last row then says how many rows follow, and which keys show them.
+"""
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from rich.text import Text
 
-from macaw.debugger.frame import Frame, OutputLine
-from macaw.debugger.views.area import BAD, FAINT, NAME, Area, line
+from macaw.debugger.frame import Frame, Output, OutputLine
+from macaw.debugger.views.area import BAD, FAINT, NAME, Area, Signs, line
 
-STYLES = {"command": "bold", "error": BAD, "stderr": "red", "dprintf": NAME, "stdout": "green"}
+STYLES = {"command": "bold", "error": BAD, "stderr": "red", "dprintf": NAME, "stdout": "green",
+          "title": "bold"}  # fmt: skip
 HANGING = 4  # cells by which the rest of a long line is indented
+PAGE_KEYS = "Space Enter next, b back, q end"
+
+
+def need(frame: Frame, width: int, signs: Signs) -> int:
+    """Return how many rows the last answer fills."""
+    part: Output = frame.parts["output"]
+    return len(_rows(part.lines[part.first :], width))
 
 
 def view(frame: Frame, area: Area) -> list[Text]:
-    """Return the last lines; a long line continues in the next row."""
-    part: tuple[OutputLine, ...] = frame.parts["output"]
-    if not part:
+    """Return the rows of the last lines, or a page of the last answer."""
+    part: Output = frame.parts["output"]
+    if not part.lines:
         return [line((area.cut("help lists the commands, F1 shows the keys", area.width), FAINT))]
-    rows: list[Text] = []
-    for output_line in reversed(part):
-        mark = "> " if output_line.kind == "command" else ""
-        text = line((mark + output_line.text, STYLES.get(output_line.kind, "")))
-        rows += reversed(_fold(text, area.width))
-        if len(rows) >= area.height - min(0, area.scroll):
-            break
-    rows.reverse()
-    return [rows[at] for at in area.window(len(rows), len(rows) - area.height)]
+    answer = _rows(part.lines[part.first :], area.width)
+    is_paged = part.pages and len(answer) > area.height > 1
+    rows = _rows(part.lines[: part.first], area.width)
+    begin = len(rows) if is_paged else len(rows) + len(answer) - area.height
+    rows += answer
+    shown = area.window(len(rows), begin)
+    if not is_paged or shown.stop == len(rows):
+        return [rows[at] for at in shown]
+    shown = area.note(shown.start, len(rows), area.offset[0], area.height - 1)
+    area.pages[:] = [area.height - 1, shown.start > begin]
+    text = f"{len(rows) - shown.stop:,} more rows: {PAGE_KEYS}"
+    return [*(rows[at] for at in shown), line((area.cut(text, area.width), "reverse"))]
 
 
-def _fold(text: Text, width: int) -> list[Text]:
+def _rows(lines: tuple[OutputLine, ...], width: int) -> list[Text]:
+    """Return the rows of lines; a long line continues in the next row."""
+    return [row for output_line in lines for row in _fold(output_line, width)]
+
+
+@lru_cache(maxsize=8192)
+def _fold(output_line: OutputLine, width: int) -> tuple[Text, ...]:
     """Return a line wrapped at words into rows of `width` cells; all but the first are indented."""
+    mark = "> " if output_line.kind == "command" else ""
+    text = line((mark + output_line.text, STYLES.get(output_line.kind, "")))
     text.rstrip()
     indent = min(len(text.plain) - len(text.plain.lstrip()) + HANGING, width // 3)
     rows = []
@@ -43,4 +68,4 @@ def _fold(text: Text, width: int) -> list[Text]:
         rows.append(text[:cut])
         rest = text[cut:]
         text = line(" " * indent, rest[len(rest.plain) - len(rest.plain.lstrip()) :])
-    return [*rows, text]
+    return (*rows, text)

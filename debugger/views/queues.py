@@ -7,14 +7,18 @@ from rich.text import Text
 from macaw.debugger.frame import Frame, Queue
 from macaw.debugger.views.area import BAD, FAINT, GOOD, NAME, Area, bar, change_style, line, spark
 
+LEAST_NAME, LEAST_BAR = 6, 5  # cells
+
 
 def view(frame: Frame, area: Area) -> list[Text]:
     """Return a row for each queue: name, bar, level, capacity, high-water mark, past levels."""
     part: tuple[Queue, ...] = frame.parts["queues"]
     if not part:
         return [line((area.cut(f"{frame.focus} has no queues", area.width), FAINT))]
-    names = min(max(len(row.name) for row in part), max(6, area.width // 3))
     digits = max(len(str(row.capacity)) for row in part)
+    numbers = 2 * digits + 2 + digits + 6
+    most = max(LEAST_NAME, area.width - numbers - LEAST_BAR)
+    names = min(max(len(row.name) for row in part), most)
     return [_row(part[at], names, digits, area) for at in area.window(len(part))]
 
 

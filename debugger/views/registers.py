@@ -2,28 +2,57 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from textwrap import wrap
+
 from rich.cells import cell_len
 from rich.text import Text
 
-from macaw.debugger.frame import Frame, Register
-from macaw.debugger.views.area import FAINT, Area, change_style, line
+from macaw.debugger.frame import OLD, Frame, Register
+from macaw.debugger.views.area import FAINT, Area, Signs, change_style, line
 
 GAP = 2
-LONG = 16  # digits: a wider register has a row of its own
+LONG = 16  # digits: a wider register has rows of its own
+FEW = 4  # that many long registers are shown with all their digits
+
+
+def need(frame: Frame, width: int, signs: Signs) -> int:
+    """Return how many rows all registers fill."""
+    return max(1, len(_rows(frame.parts["registers"], Area(width, 1, signs))))
 
 
 def view(frame: Frame, area: Area) -> list[Text]:
-    """Return short registers in columns, followed by one row for each long register."""
+    """Return short registers in columns, followed by the long registers.
+
+    In an area that is too small, registers that are 0 are left out until the user scrolls; the last
+    row then says how many.
+    """
     part: tuple[Register, ...] = frame.parts["registers"]
     if not part:
         return [line((area.cut(f"{frame.focus} has no registers", area.width), FAINT))]
-    short = [row for row in part if cell_len(row.text) <= LONG]
-    long = [row for row in part if cell_len(row.text) > LONG]
-    rows = _columns(short, area) + [_long(row, long, area) for row in long]
+    rows = _rows(part, area)
+    zeros = [row for row in part if _is_zero(row) and row.age >= OLD]
+    if len(rows) > area.height > 1 and not area.scroll and not area.active and zeros:
+        for count in range(1, len(zeros) + 1):
+            others = _rows([row for row in part if row not in zeros[-count:]], area)
+            if len(others) < area.height:
+                text = f"{count} more registers are 0"
+                area.window(len(others))
+                return [*others, line((area.cut(text, area.width), FAINT))]
     return [rows[at] for at in area.window(len(rows))]
 
 
-def _columns(short: list[Register], area: Area) -> list[Text]:
+def _rows(part: Sequence[Register], area: Area) -> list[Text]:
+    short = [row for row in part if cell_len(row.text) <= LONG]
+    long = [row for row in part if cell_len(row.text) > LONG]
+    return _columns(short, area) + [piece for row in long for piece in _long(row, long, area)]
+
+
+def _is_zero(row: Register) -> bool:
+    return set(row.text) <= {"0", " "}
+
+
+def _columns(short: Sequence[Register], area: Area) -> list[Text]:
     if not short:
         return []
     names = max(cell_len(row.name) for row in short)
@@ -38,18 +67,21 @@ def _columns(short: list[Register], area: Area) -> list[Text]:
                 text.append(" " * GAP)
             text.append(row.name.rjust(names) + " ")
             value = area.cut(row.text, max(1, area.width - names - 1))
-            is_zero = set(row.text) <= {"0"}
-            text.append(value, change_style(row.age) or (FAINT if is_zero else ""))
+            text.append(value, change_style(row.age) or (FAINT if _is_zero(row) else ""))
             text.append(" " * (wide - names - 1 - cell_len(value)))
         text.rstrip()
         rows.append(text)
     return rows
 
 
-def _long(row: Register, long: list[Register], area: Area) -> Text:
+def _long(row: Register, long: Sequence[Register], area: Area) -> list[Text]:
+    """Return the rows of a long register; of many such registers each has one row."""
     names = max(cell_len(one.name) for one in long)
-    value = area.cut(row.text, area.width - names - 1)
-    is_zero = set(row.text) <= {"0", " "}
-    return line(
-        row.name.rjust(names) + " ", (value, change_style(row.age) or (FAINT if is_zero else ""))
-    )
+    width = max(1, area.width - names - 1)
+    pieces = wrap(row.text, width) if len(long) <= FEW else [area.cut(row.text, width)]
+    style = change_style(row.age) or (FAINT if _is_zero(row) else "")
+    heads = [row.name, *[""] * (len(pieces) - 1)]
+    return [
+        line(head.rjust(names) + " ", (piece, style))
+        for head, piece in zip(heads, pieces, strict=True)
+    ]

@@ -7,9 +7,14 @@ from dataclasses import replace
 from rich.text import Text
 
 from macaw.debugger.frame import Frame, Timeline
-from macaw.debugger.views.area import BAD, FAINT, GOOD, NAME, Area, line
+from macaw.debugger.views.area import BAD, FAINT, GOOD, NAME, Area, Signs, line
 
 STYLES = {"run": GOOD, "wait": BAD, "idle": FAINT}
+
+
+def need(frame: Frame, width: int, signs: Signs) -> int:
+    """Return how many rows the panel fills."""
+    return 1 + len(frame.parts["timeline"].tracks)
 
 
 def view(frame: Frame, area: Area) -> list[Text]:

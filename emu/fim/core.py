@@ -214,6 +214,11 @@ class IslandCore(Island, Startable, Operable, Guarded, Breakable):
                     masks[name][block.places] = np.isnan(numbers).any(axis=1)
         return masks
 
+    def number_type(self, units: tuple[int, ...]) -> str:
+        """Return the type of the numbers in a bank's registers: that of the bank's last block."""
+        types = {x.mode.dtype.name for x in self.blocks if not units or units[0] in x.banks}
+        return types.pop() if len(types) == 1 else ""
+
     @property
     def formats(self) -> Mapping[str, MemoryFormat]:
         """The formats in which the debugger can show memory: tiles of tensor products, by name."""

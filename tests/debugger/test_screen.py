@@ -175,14 +175,29 @@ def test_a_breakpoint_by_key_comes_and_goes():
 
 def test_scrolling_ends_where_the_rows_end():
     def act(user):
-        user.type("help\r\x1b4")
-        user.until("show NAME")
+        user.type("help\r")
+        user.until("more rows: Space")
+        user.type("q\x1b4")
+        user.until("help NAME shows")
         user.type("\x1b[5~" * 3)  # page up
         user.type("\x1b[6~" * 9)  # page down, farther than it was
         user.type("\x1b[A")
-        user.wait(lambda _: user.screen.arrangement.scroll == {"output": -1}, "a row up")
+        user.wait(lambda seen: "▼2 ─" in seen and "help NAME shows" not in seen, "a row up")
 
     Typist(of_source(LONG_LOOP)).play(act)
+
+
+def test_ctrl_c_ends_a_command_whose_end_has_not_come():
+    def act(user):
+        user.type("define mine\rstepi\r")
+        user.until("\n> stepi", "\n> ")
+        user.type("\x03")
+        user.until("\n(macaw)")
+        user.type("echo a line\r")
+        user.until("\na line ")
+
+    typist = Typist(of_source(LONG_LOOP)).play(act)
+    assert not typist.interpreter.context.user_commands
 
 
 def test_ascii_has_no_other_characters():

@@ -1,0 +1,36 @@
+"""Colours of source for terminals: words of a text with the style of their kind.
+
+Listings and the debugger's code panel use them. The styles are words that rich and other libraries
+for terminals share: 16 colours, `bold` and `dim`.
+"""
+
+from __future__ import annotations
+
+from pygments.token import Comment, Number, String
+
+from macaw.asm.editors import lexer
+
+STYLES: dict[object, str] = {
+    lexer.MNEMONIC: "bold",
+    lexer.DIRECTIVE: "magenta",
+    lexer.REGISTER: "cyan",
+    lexer.WORD: "blue",
+    lexer.LABEL: "yellow",
+    lexer.FUNCTION: "magenta",
+    Number: "green",
+    String: "green",
+    Comment: "dim",
+}
+
+
+def coloured_words(text: str, core: str | None = None) -> list[tuple[str, str]]:
+    """Return the words of a source with their styles; the words together are the text.
+
+    With `core`, the text is lines from a part of that core.
+    """
+    words = []
+    for _at, kind, word in lexer.MacawLexer(core=core).get_tokens_unprocessed(text):
+        while kind not in STYLES and kind.parent is not None:
+            kind = kind.parent
+        words.append((word, STYLES.get(kind, "")))
+    return words

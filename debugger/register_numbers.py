@@ -1,0 +1,28 @@
+"""Shows registers that are declared as bytes as the numbers that they contain."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from macaw.debugger.state_paths import Members
+
+
+def as_numbers(members: Members, name: str, value: Any) -> list[tuple[str, Any]]:
+    """Return a register of a place as numbers, in pairs (name, value).
+
+    Bytes become an array of the type that the core gives (`Inspectable.number_type`). If the place
+    has several units, each has a row of its own (`rz[3]` is that of unit 3). Any other value is
+    returned unchanged.
+    """
+    if not isinstance(value, np.ndarray) or value.dtype != np.uint8 or not value.size:
+        return [(name, value)]
+    dtype = members.core.number_type(members.place.units)
+    if not dtype:
+        return [(name, value)]
+    numbers = np.ascontiguousarray(value).view(dtype)
+    if numbers.ndim == 1:
+        return [(name, numbers)]
+    units = numbers.reshape(numbers.shape[0], -1)
+    return [(f"{name}[{unit}]", row) for unit, row in enumerate(units)]
