@@ -47,6 +47,10 @@ if TYPE_CHECKING:
     from macaw.isa.errors import MacawError as MacawError
     from macaw.layer_lowering import Lowering as Lowering
     from macaw.layer_lowering import lower as lower
+    from macaw.networks.compiled import CompiledNetwork as CompiledNetwork
+    from macaw.networks.compiled import NetworkRun as NetworkRun
+    from macaw.networks.compiler import compile as compile  # noqa: A004 - by name
+    from macaw.networks.compiler import load_network as load_network
     from macaw.profiling.model import Profile as Profile
     from macaw.profiling.profiler import profile as profile
     from macaw.protection import Protection as Protection
@@ -55,6 +59,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "AssemblyError": "macaw.asm.diagnostics",
+    "CompiledNetwork": "macaw.networks.compiled",
     "Concordance": "macaw.concordance.concordance",
     "ConfigError": "macaw.isa.config",
     "Configuration": "macaw.isa.config",
@@ -64,6 +69,7 @@ _HOMES = {
     "InputError": "macaw.errors",
     "Lowering": "macaw.layer_lowering",
     "MacawError": "macaw.isa.errors",
+    "NetworkRun": "macaw.networks.compiled",
     "Profile": "macaw.profiling.model",
     "Program": "macaw.asm.program",
     "Protection": "macaw.protection",
@@ -75,12 +81,14 @@ _HOMES = {
     "assemble": "macaw.api",
     "assemble_object": "macaw.api",
     "c_header": "macaw.api",
+    "compile": "macaw.networks.compiler",
     "concord": "macaw.concordance.concordance",
     "configuration": "macaw.api",
     "debug": "macaw.debugging",
     "disassemble": "macaw.api",
     "linker_script": "macaw.api",
     "load": "macaw.api",
+    "load_network": "macaw.networks.compiler",
     "lower": "macaw.layer_lowering",
     "lower_graph": "macaw.fim_lowering",
     "profile": "macaw.profiling.profiler",

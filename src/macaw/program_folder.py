@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from macaw import files
 from macaw.errors import InputError
 from macaw.golden_description import DESCRIPTION_FILE, read_description
 
 MOST_CANDIDATES = 6  # named in a message
+NETWORK_FILE = "net.json"  # of a compiled network
 
 
 @dataclass(frozen=True)
@@ -26,10 +29,10 @@ class ProgramFiles:
 def find_program(paths: Sequence[str]) -> ProgramFiles:
     """Return the program of the FILEs of a command line: the files, or that of the one folder.
 
-    A folder's program is that of its golden.toml, with inputs and settings. Without a golden.toml
-    it is the folder's only source. Raises what `read_description` raises. Raises `InputError` for a
-    folder among several FILEs, and for a folder with no program or several; the message then names
-    the candidates.
+    A folder's program is that of its net.json (a compiled network), or of its golden.toml, with
+    inputs and settings. Without either it is the folder's only source. Raises what
+    `read_description` raises. Raises `InputError` for a folder among several FILEs, and for a
+    folder with no program or several; the message then names the candidates.
     """
     folders = [path for path in paths if Path(path).is_dir()]
     if not folders:
@@ -45,6 +48,30 @@ def find_program(paths: Sequence[str]) -> ProgramFiles:
         if found is not None:
             return found
     raise _no_program(folder)
+
+
+def network_folder(sources: Sequence[str]) -> Path | None:
+    """Return the folder of the compiled network whose sources these are; None if there is none."""
+    folder = Path(sources[0]).parent
+    if not (folder / NETWORK_FILE).is_file():
+        return None
+    return folder if _network_sources(folder) == tuple(sources) else None
+
+
+def _of_network(folder: Path) -> ProgramFiles | None:
+    if not (folder / NETWORK_FILE).is_file():
+        return None
+    return ProgramFiles(_network_sources(folder))
+
+
+def _network_sources(folder: Path) -> tuple[str, ...]:
+    """Return the sources that a folder's net.json names. Raises `InputError`."""
+    path = folder / NETWORK_FILE
+    try:
+        names = json.loads(files.read_bytes(path))["sources"]
+        return tuple(str(folder / Path(name).name) for name in names)
+    except (ValueError, TypeError, KeyError):
+        raise InputError(f"{path} is no description of a network") from None
 
 
 def _of_golden_test(folder: Path) -> ProgramFiles | None:
@@ -73,7 +100,11 @@ def _only_source(folder: Path) -> ProgramFiles | None:
 
 
 # In the order in which they are tried.
-_WAYS: tuple[Callable[[Path], ProgramFiles | None], ...] = (_of_golden_test, _only_source)
+_WAYS: tuple[Callable[[Path], ProgramFiles | None], ...] = (
+    _of_network,
+    _of_golden_test,
+    _only_source,
+)
 
 
 def _sources(folder: Path) -> list[Path]:

@@ -39,8 +39,13 @@ MEANING_WIDTH = 60  # columns that the meanings of counters need
 
 def print_outputs(run: Run) -> None:
     """Print each output: a line such as `y (int32, 10)`, then its elements in NumPy's format."""
+    print_arrays(run.outputs)
+
+
+def print_arrays(arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Print arrays by name, as `print_outputs` does."""
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100
-    for name, array in run.outputs.items():
+    for name, array in arrays.items():
         print(f"{name} ({array.dtype.name}, {shape_text(array.shape)})")
         print(np.array2string(array, max_line_width=width, separator=" "))
     sys.stdout.flush()

@@ -16,7 +16,7 @@ from macaw.isa import registry
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("isa", "asm", "emu", "debugger", "src/macaw")
-LOWERING = "src/macaw/lowering/"
+LOWERING = ("src/macaw/lowering/", "src/macaw/networks/")
 SAMPLES = "src/macaw/samples/"
 CORES = registry.cores()
 OWNERS = {registry.module(core.name) for core in CORES} | {x.base for x in CORES if x.base}
@@ -141,7 +141,7 @@ def test_data_files_of_rooms_name_no_core() -> None:
     code = re.sub(r"//.*", "", grammar)
     assert set(re.findall(r"\w+", code)) & NAMES == set()
     others = {path.parent.relative_to(ROOT).as_posix() for room in ROOMS for path in ROOT.glob(f"{room}/**/*.*")
-              if path.suffix not in (".py", ".pyc", ".lark", ".typed") and not {LOWERING, SAMPLES} & {f"{up.relative_to(ROOT).as_posix()}/" for up in path.parents[:-len(ROOT.parts)]}}  # fmt: skip
+              if path.suffix not in (".py", ".pyc", ".lark", ".typed") and not {*LOWERING, SAMPLES} & {f"{up.relative_to(ROOT).as_posix()}/" for up in path.parents[:-len(ROOT.parts)]}}  # fmt: skip
     assert others <= {"isa/presets", "asm/forms", "src/macaw/profiling/page"}
     for path in (ROOT / "src" / "macaw" / "profiling" / "page").iterdir():
         words = set(re.findall(r"\w+", path.read_text("utf-8")))

@@ -67,6 +67,10 @@ TABLE: dict[str, tuple[tuple[Any, ...], dict[str, Any], dict[str, tuple[Any, ...
         "record": (7, "a"), "gnu": NOT_FLAGS,
     }),
     "c_header": ((), {}, {"item": ("x.o", 7), "device": NOT_DEVICES}),
+    "compile": (("x.onnx",), {}, {
+        "model": (7, None, b"a", ["a"]), "device": NOT_DEVICES,
+        "dims": (*NOT_MAPPINGS, {"n": 0}, {"n": "a"}), "name": (7, b"a"),
+    }),
     "concord": (("x.s",), {}, {
         "program": NOT_PATHS, "target": NOT_WORDS, "device": NOT_DEVICES,
         "entries": (7, "ab", [7], [("a", "b")], [("a", 0)]), "name": NOT_WORDS,
@@ -79,6 +83,7 @@ TABLE: dict[str, tuple[tuple[Any, ...], dict[str, Any], dict[str, tuple[Any, ...
     "disassemble": (("x.elf",), {}, {"program": NOT_PATHS, "core": (7, b"a"), "section": (7, b"a"), "raw": NOT_FLAGS}),
     "linker_script": ((None,), {}, {"item": ("x.o", 7, None)}),
     "load": (("x.s",), {}, {"path": NOT_PATHS, "more": NOT_PATHS, "device": NOT_DEVICES}),
+    "load_network": (("x",), {}, {"folder": NOT_PATHS}),
     "lower": (("spmm", EYE), {"rows": 2}, {
         "operation": NOT_WORDS, "weights": NOT_ARRAYS, "rows": ("a", 0, -1, 1.5, True, (1, 2)),
         "image": (7, "8x8", (8,), (8, 0), (8.0, 8), (1, 2, 3)), "stride": ("same", 0, (1, 2, 3), None),

@@ -22,7 +22,7 @@ def suggested(macaw: Macaw, *words: str) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "found"),
     [
-        (["comp"], ["completion"]),
+        (["comp"], ["compile", "completion"]),
         (["help", "de"], ["debug", "device"]),
         (["device", "ti"], ["tiny"]),
         (["device", "x.to"], ["file"]),

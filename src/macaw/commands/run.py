@@ -39,7 +39,12 @@ if TYPE_CHECKING:
 @jitter_option("Add noise to the timing of DRAM; the same seed gives the same cycles.")
 @click.option("--stats", is_flag=True, help="Print cycles and counters, on standard error.")
 @click.option("--json", "as_json", is_flag=True, help="Print all results as one JSON object.")
+@click.option(
+    "--layers", is_flag=True, help="Of a compiled network: compare each layer, print its cycles."
+)
+@click.pass_context
 def command(
+    ctx: click.Context,
     sources: tuple[str, ...],
     inputs: dict[str, str],
     results: dict[str, str],
@@ -50,16 +55,33 @@ def command(
     jitter: int | None,
     stats: bool,
     as_json: bool,
+    layers: bool,
 ) -> int:
     """Run FILEs, assembly sources, one ELF executable or a folder, to the end.
 
     Exit status 1: the program faulted, reached the cycle limit, or exited with another code than 0.
     """
     from macaw import execution, files, input_binding, run_report
+    from macaw.commands import run_network
     from macaw.errors import RunError
+    from macaw.program_folder import network_folder
     from macaw.terminal import console
     from macaw.terminal.progress_bar import ProgressBar
 
+    network = network_folder(sources)
+    if network is not None:
+        _check_network_options(ctx, device=device, jitter=jitter, stats=stats)
+        return run_network.run(
+            network,
+            inputs,
+            results,
+            max_cycles=max_cycles,
+            engine=engine,
+            layers=layers,
+            as_json=as_json,
+        )
+    if layers:
+        raise click.UsageError("--layers is for the folder of a compiled network", ctx)
     program = load_program(sources, device, inputs.values(), list(results.values()), choice=choice)
     if device and program.config_toml:
         ours = execution.configuration_of(program, device)
@@ -107,6 +129,13 @@ def command(
             text = f"{count:,} bytes that {core} wrote are still in {window}"
             console.warning(f"{text}: no output or transfer read them")
     return _status(run, quiet=as_json)
+
+
+def _check_network_options(ctx: click.Context, **values: object) -> None:
+    """Raise `click.UsageError` for an option that a compiled network does not take."""
+    for name, value in values.items():
+        if value not in (None, False):
+            raise click.UsageError(f"--{name} does not go with a compiled network", ctx)
 
 
 def _status(run: Run, *, quiet: bool) -> int:

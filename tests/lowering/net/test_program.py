@@ -13,7 +13,7 @@ import macaw
 from macaw.isa.config import load
 from macaw.lowering.errors import LowerError
 from macaw.lowering.net.network import Layer, Network
-from macaw.lowering.net.program import network_program, plan_layers, symbols
+from macaw.lowering.net.program import layer_symbols, network_program, plan_layers, tensor_symbols
 from macaw.lowering.row_program import program_bytes, unit_bytes
 from tests.lowering.net.networks import (
     assembled,
@@ -66,39 +66,48 @@ def test_tensors_between_layers_share_memory():
 
 
 def test_symbols_are_words_without_a_second_meaning():
-    found = symbols(["/a/b", "a b", "a0", "7", "x_tile", "ping_x", "last_product12", "ROWS", "é"])
-    assert found["/a/b"] == "a_b"
-    assert found["a b"] == "a_b_2"
-    assert found["7"] == "_7"
-    assert len(set(found.values())) == 9
-    assert not {"a0", "x_tile", "ping_x", "last_product12", "ROWS"} & set(found.values())
+    names = [
+        "/a/b",
+        "a b",
+        "a0",
+        "7",
+        "x_tile",
+        "ping_x",
+        "last_product12",
+        "ROWS",
+        "é",
+        "all_done",
+    ]
+    layers, tensors = layer_symbols(names), tensor_symbols(names, ["x_tile"])
+    for found in (layers, tensors):
+        assert found["/a/b"] == "a_b"
+        assert found["a b"] == "a_b_2"
+        assert found["7"] == "_7"
+        assert len(set(found.values())) == len(names)
+        assert not {"a0", "x_tile", "ping_x", "ROWS", "all_done"} & set(found.values())
+        assert all(re.fullmatch(r"[A-Za-z_]\w*", symbol, re.ASCII) for symbol in found.values())
+    assert tensor_symbols(["x", "y"], []) == {"x": "x", "y": "y"}
+    assert not {"x", "y"} & set(layer_symbols(["x", "y"]).values())
 
 
 def test_no_label_of_a_layer_may_be_a_symbol():
-    """Of all kinds of plans: else a tensor's or layer's symbol might be defined twice."""
-    config = load("tiny")
-    program = network_program(small_chain(5), config)
+    """Of all kinds of plans: else a layer's symbol might be defined twice."""
+    program = network_program(small_chain(5), load("tiny"))
     folder = [
         f"programs/lowered/{name}/{name}.s" for name in ("spmm", "conv2d", "depthwise", "spmv")
     ]
     texts = [item.source for item in program.sources.values()]
     texts += [Path(path).read_text("utf-8") for path in folder]
-    mine = {
-        *program.symbols.values(),
-        *symbols(layer.name for layer in program.network.layers).values(),
-    }
     words = {
         word
         for text in texts
-        for word in re.findall(
-            r"^([A-Za-z_]\w*):|\.(?:list|seq|view|set) +([A-Za-z_]\w*)", text, re.M
-        )
-        for word in word
+        for pair in re.findall(r"^([A-Za-z_]\w*):|\.(?:list|seq|set) +([A-Za-z_]\w*)", text, re.M)
+        for word in pair
         if word
     }
-    labels = words - mine
+    labels = words - {item.symbol for item in program.plans}
     assert {"x_tile", "load", "setup", "tile"} <= labels
-    assert not labels & set(symbols(labels).values())
+    assert not labels & set(layer_symbols(labels).values())
 
 
 def test_a_layer_that_no_core_computes_is_refused_by_name():
@@ -118,13 +127,13 @@ def test_a_layer_that_does_not_fit_is_refused_by_name():
 def test_tiles_are_smaller_if_packets_need_the_room():
     config = load("tiny").changed({"mem.unit_half_bytes": 2 << 10})
     rng = np.random.default_rng(8)
-    layers = [random_convolution(rng, (20, 20, 4), 4, 3, padding=1) for _ in range(4)]
+    layers = [random_convolution(rng, (12, 12, 4), 4, 3, padding=1) for _ in range(4)]
     network = chain(layers)
     alone = [item.choice.selection.plan for item in plan_layers(network, config)]
     needed = sum(map(program_bytes, alone)) + max(unit_bytes(x) - program_bytes(x) for x in alone)
     assert needed > 2 << 10
     program = network_program(network, config)
-    x = np.random.default_rng(9).integers(-128, 128, (20, 20, 4)).astype(np.int8)
+    x = np.random.default_rng(9).integers(-128, 128, (12, 12, 4)).astype(np.int8)
     run = macaw.run(assembled(program), {"image": x})
     (name,) = network.outputs
     np.testing.assert_array_equal(

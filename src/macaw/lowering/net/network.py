@@ -52,3 +52,7 @@ class Network:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     aliases: dict[str, str] = field(default_factory=dict)  # tensors that share another's bytes
+
+    def home(self, name: str) -> str:
+        """Return the name of the tensor that has the bytes of tensor `name`: itself or another."""
+        return self.aliases.get(name, name)

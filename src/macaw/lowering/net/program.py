@@ -26,14 +26,16 @@ from macaw.lowering.transfers import PONG, UNIT
 
 MEMORY = "unit_memory"  # the symbol of the memory in each unit that layers share
 MAIN = "main"
+END = "all_done"  # the label after the last call
 _GRAIN = 1024  # bytes, of the size of a unit
-# Labels of the main source and of layers' sources, which no layer or tensor may have as its symbol.
-_LABELS = frozenset(
+# Labels of the main source, which no layer or tensor may have as its symbol, and labels of layers'
+# sources, which no layer may have. (Those sources use tensors' symbols before they define labels.)
+_MAIN_LABELS = frozenset(("_start", "all_done", "arena", "fill_ping", "fill_pong", "first", MEMORY))
+_LAYER_LABELS = frozenset(
     """
-    _start add_rows arena copies done fill_ping fill_pong final first gathered hold begin last
-    last_again load merge more more_again next not_PARTIAL not_RESULTS partial partial_sums ping
-    pong raw result row setup start start_sums step store tile unit_memory w w_tile weight_table
-    x x_copy x_tile y chain
+    add_rows begin chain copies done final gathered hold last last_again load merge more more_again
+    next not_PARTIAL not_RESULTS partial partial_sums ping pong raw result row setup start
+    start_sums step store tile w w_tile weight_table x x_copy x_tile y
     """.split()
 )
 _LABEL_OF_NUMBER = re.compile(r"(product|(last|more)_product|(ping|pong)_[a-z])\d*")
@@ -64,7 +66,7 @@ class NetworkProgram:
 
 def plan_layers(network: Network, config: Configuration) -> tuple[LayerPlan, ...]:
     """Return the plans of a network's layers. Raises `LowerError` that names the layer."""
-    names = symbols(layer.name for layer in network.layers)
+    names = layer_symbols(layer.name for layer in network.layers)
     plans = []
     for layer in network.layers:
         if not isinstance(layer, ProductLayer):
@@ -84,8 +86,7 @@ def network_program(network: Network, config: Configuration) -> NetworkProgram:
     """
     plans, memory = _fitting_plans(network, config)
     arena = _arena(network)
-    taken = [item.symbol for item in plans]
-    names = symbols(network.tensors, taken)
+    names = tensor_symbols(network.tensors, [item.symbol for item in plans])
     sources = {f"{MAIN}.s": _main(network, plans, arena, names, config, memory)}
     for item in plans:
         plan = item.choice.selection.plan
@@ -122,13 +123,19 @@ def _fitting_plans(network: Network, config: Configuration) -> tuple[tuple[Layer
     )
 
 
-def symbols(names: Iterable[str], taken_symbols: Iterable[str] = ()) -> dict[str, str]:
-    """Return a symbol of the assembly language for each name.
+def layer_symbols(names: Iterable[str]) -> dict[str, str]:
+    """Return a symbol of the assembly language for each name of a layer; all are different."""
+    return _symbols(names, _LAYER_LABELS)
 
-    All are different, and none is in `taken_symbols` or has a meaning in the sources of layers.
-    """
+
+def tensor_symbols(names: Iterable[str], layers: Iterable[str]) -> dict[str, str]:
+    """Return a symbol for each name of a tensor: all are different, and none is in `layers`."""
+    return _symbols(names, layers)
+
+
+def _symbols(names: Iterable[str], taken_symbols: Iterable[str]) -> dict[str, str]:
     result: dict[str, str] = {}
-    taken = {*taken_symbols, *_LABELS}
+    taken = {*taken_symbols, *_MAIN_LABELS}
     for file in registry.core("cp").files:
         taken.update(*file.names)
     for name in names:
@@ -151,21 +158,20 @@ def _name(product: Product) -> str:
 
 def _home(network: Network, names: Mapping[str, str], name: str) -> str:
     """Return the symbol of the tensor whose bytes a tensor has."""
-    return names[network.aliases.get(name, name)]
+    return names[network.home(name)]
 
 
 def _arena(network: Network) -> Arena:
     """Return the places of the tensors that are neither inputs nor outputs of the network."""
-    home = network.aliases
+    home = network.home
     steps = [
-        ([home.get(name, name) for name in layer.inputs], [home.get(layer.output, layer.output)])
-        for layer in network.layers
+        ([home(name) for name in layer.inputs], [home(layer.output)]) for layer in network.layers
     ]
     ends = {*network.inputs, *network.outputs}
     inner = {
         name: tensor.size
         for name, tensor in network.tensors.items()
-        if name not in ends and name not in home
+        if name not in ends and home(name) == name
     }
     return place(lifetimes(inner, steps))
 
@@ -218,8 +224,8 @@ _start: la a0, fill_ping # packets and sequences to both halves of all units
     for item in plans:
         out.put(f"call {item.symbol}", _describe(item.layer))
     out.block(
-        """
-        li a0, 0
+        f"""
+{END}: li a0, 0
         li a7, 93
         ecall
         """

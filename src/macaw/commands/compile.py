@@ -1,0 +1,62 @@
+"""The command `macaw compile`: compiles a quantised ONNX model to a program for the device."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from macaw.commands import suggestions
+from macaw.errors import EXIT_SUCCESS
+
+REPORTS = ("table", "csv", "json")
+
+
+@click.command("compile", short_help="Compile a quantised ONNX model to a program.")
+@click.argument("model", type=click.Path(), metavar="MODEL.onnx")
+@click.option(
+    "-o",
+    "output",
+    type=click.Path(),
+    metavar="FOLDER",
+    help="Write the program into this folder; default the name of the model.",
+)
+@click.option(
+    "--device",
+    default="base",
+    show_default=True,
+    metavar="NAME|FILE",
+    shell_complete=suggestions.devices,
+)
+@click.option(
+    "--dim",
+    "dims",
+    multiple=True,
+    metavar="NAME=N",
+    help="Set the dimension that the model calls NAME to N.",
+)
+@click.option(
+    "--report",
+    type=click.Choice(REPORTS),
+    default=REPORTS[0],
+    show_default=True,
+    help="How to print what each layer costs.",
+)
+def command(model: str, output: str | None, device: str, dims: tuple[str, ...], report: str) -> int:
+    """Compile MODEL.onnx to a folder with sources, weights and a description of the layers.
+
+    `macaw run FOLDER -i NAME=FILE --layers` runs it, and compares each layer with the reference
+    evaluator. `macaw debug` and `macaw profile` take the folder, too.
+    """
+    from macaw.commands.lower_fim import dimensions
+    from macaw.networks import report as network_report
+    from macaw.networks.compiler import compile as compile_model
+    from macaw.terminal import console
+
+    folder = Path(output or Path(model).stem)
+    network = compile_model(model, device=device, dims=dimensions(dims), name=folder.name or None)
+    network.write(folder)
+    network_report.print_report(network, None, report)
+    if report == REPORTS[0]:
+        click.echo(f"wrote {console.printable(str(folder))}")
+    return EXIT_SUCCESS

@@ -1,0 +1,345 @@
+"""Assign the layers of a quantised model to the cores of a device.
+
+Images of the model are (1, channels, height, width); on the device they are (height, width,
+channels). Other tensors keep their order and lose a leading dimension of 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.isa.config import Configuration
+from macaw.isa.pe import OPERAND_DTYPES, SUM_DTYPES
+from macaw.lowering.convolution import convolution
+from macaw.lowering.errors import LowerError
+from macaw.lowering.net.network import Layer, NetTensor, Network, ProductLayer
+from macaw.lowering.onnx import network as model_layers
+from macaw.lowering.onnx.network import Quantisation, Requantisation, Tensor
+from macaw.lowering.operation import Product
+
+_SAME_BYTES = ("Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity")
+_NO_CORE = "no core of the device computes it yet"
+
+
+@dataclass(frozen=True)
+class Edge:
+    """An input or output of a model, and the tensor of the device that has its integers.
+
+    `integers` is the element type of that tensor. `shape` and `dtype` are those of the model.
+    `quantisation` says which real numbers the integers stand for, or is None if the model has
+    integers too; `multipliers` are those of sums that become real numbers. `offset` is what a
+    signed integer lacks of the model's unsigned one.
+    """
+
+    name: str
+    tensor: str
+    integers: str
+    shape: tuple[int, ...]
+    dtype: str
+    quantisation: Quantisation | None = None
+    multipliers: NDArray[np.float32] | None = None
+    offset: int = 0
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """A model as layers of the device, and the edges by which its inputs and outputs connect."""
+
+    network: Network
+    inputs: tuple[Edge, ...]
+    outputs: tuple[Edge, ...]
+
+
+def device_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the shape on the device of a tensor of the model. Raises `LowerError` for a batch."""
+    if len(shape) == 4:
+        batch, channels, height, width = shape
+        if batch != 1:
+            raise LowerError(f"a batch of {batch}", "one image; `run` repeats the network")
+        return height, width, channels
+    return shape[1:] if len(shape) > 1 and shape[0] == 1 else shape
+
+
+def to_device(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array of the model in the order and shape of the device."""
+    ordered = np.moveaxis(array, 1, -1) if array.ndim == 4 else array
+    return np.ascontiguousarray(ordered).reshape(device_shape(array.shape))
+
+
+def to_model(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    """Return an array of the device in the order and `shape` of the model."""
+    if len(shape) != 4:
+        return array.reshape(shape)
+    batch, channels, height, width = shape
+    return np.moveaxis(array.reshape(batch, height, width, channels), -1, 1).copy()
+
+
+def assign(model: model_layers.Network, config: Configuration, name: str) -> Assignment:
+    """Return the layers of a model as layers of the device.
+
+    Raises `LowerError` that names the node which no core computes, and why.
+    """
+    return _Assigner(model, config, name).assign()
+
+
+class _Assigner:
+    """Goes through the layers of a model once; knows which tensors share bytes."""
+
+    def __init__(self, model: model_layers.Network, config: Configuration, name: str) -> None:
+        self.model, self.config, self.name = model, config, name
+        self.element = OPERAND_DTYPES[config["pe.element"]]
+        self.layers: list[Layer] = []
+        self.tensors: dict[str, NetTensor] = {}
+        self.aliases: dict[str, str] = {}
+        self.flat: dict[str, tuple[int, int, int]] = {}  # (C, H, W) of images that became vectors
+        self.inputs: dict[str, Edge] = {}
+        self.outputs: dict[str, Edge] = {}
+
+    def assign(self) -> Assignment:
+        for layer in self.model.layers:
+            try:
+                self._layer(layer)
+            except LowerError as error:
+                message = f"node {layer.name} ({layer.operator}): {error}"
+                raise LowerError(message, error.hint) from None
+        for name in self.model.inputs:
+            if name not in self.inputs:
+                self._integer_input(name)
+        for name in self.model.outputs:
+            if name not in self.outputs:
+                tensor = self.model.tensors[name]
+                self.outputs[name] = Edge(
+                    name, name, self.tensors[name].dtype, tensor.shape, tensor.dtype
+                )
+        inputs = tuple(self.inputs[name] for name in self.model.inputs)
+        outputs = tuple(self.outputs[name] for name in self.model.outputs)
+        network = Network(
+            self.name,
+            self.tensors,
+            tuple(self.layers),
+            tuple(edge.tensor for edge in inputs),
+            tuple(dict.fromkeys(self.aliases.get(x.tensor, x.tensor) for x in outputs)),
+            self.aliases,
+        )
+        return Assignment(network, inputs, outputs)
+
+    def _layer(self, layer: model_layers.Layer) -> None:
+        rule = _RULES.get(type(layer))
+        if rule is None:
+            raise LowerError(_NO_CORE)
+        rule(self, layer)
+
+    def _add_tensor(self, name: str, dtype: str = "") -> NetTensor:
+        tensor = self.model.tensors[name]
+        self.tensors[name] = NetTensor(name, dtype or tensor.dtype, device_shape(tensor.shape))
+        return self.tensors[name]
+
+    def _integer_input(self, name: str) -> None:
+        tensor = self.model.tensors[name]
+        if np.dtype(tensor.dtype).kind == "f":
+            raise LowerError(
+                f"the input {name} is {tensor.dtype}, and nothing quantises it", "macaw quantise"
+            )
+        self._add_tensor(name)
+        self.inputs[name] = Edge(name, name, tensor.dtype, tensor.shape, tensor.dtype)
+
+    def read(self, name: str) -> NetTensor:
+        """Return the tensor that a layer reads. Raises `LowerError` if it is no integers."""
+        if name not in self.tensors:
+            if name not in self.model.inputs:
+                raise LowerError(f"its input {name} is no tensor of the device")
+            self._integer_input(name)
+        return self.tensors[name]
+
+    # --- edges ---
+
+    def sign(self, layer: model_layers.SignLayer) -> None:
+        """Take a change between unsigned and signed integers, at an input or output."""
+        (source,), (result,) = layer.inputs, layer.outputs
+        if source in self.model.inputs:
+            model = self.model.tensors[source]
+            integers = self._add_tensor(result).dtype
+            self.inputs[source] = Edge(
+                source, result, integers, model.shape, model.dtype, offset=-layer.offset
+            )
+        elif result in self.model.outputs:
+            model = self.model.tensors[result]
+            integers = self.read(source).dtype
+            self.outputs[result] = Edge(
+                result, source, integers, model.shape, model.dtype, offset=layer.offset
+            )
+        else:
+            raise LowerError(_NO_CORE)
+
+    def real(self, layer: model_layers.FloatLayer) -> None:
+        """Take the quantisation of an input or the dequantisation of an output."""
+        source, result = layer.inputs[0], layer.outputs[0]
+        if layer.operator == "QuantizeLinear" and source in self.model.inputs:
+            model, tensor = self.model.tensors[source], self._add_tensor(result)
+            quantisation = self._quantisation(layer, tensor.dtype)
+            self.inputs[source] = Edge(
+                source, result, tensor.dtype, model.shape, model.dtype, quantisation
+            )
+        elif layer.operator == "DequantizeLinear" and result in self.model.outputs:
+            model = self.model.tensors[result]
+            integers = self.read(source).dtype
+            quantisation = self._quantisation(layer, integers)
+            self.outputs[result] = Edge(
+                result, source, integers, model.shape, model.dtype, quantisation
+            )
+        else:
+            raise LowerError(f"it computes real numbers; {_NO_CORE}", "macaw quantise")
+
+    def _quantisation(self, layer: model_layers.Layer, dtype: str) -> Quantisation:
+        constants = [self.model.constants.get(name) for name in layer.inputs[1:] if name]
+        scale = constants[0] if constants else None
+        zero = constants[1] if len(constants) > 1 else np.zeros(())
+        if scale is None or zero is None or scale.size != 1 or zero.size != 1:
+            raise LowerError("its scale is no single constant")
+        if np.dtype(dtype).kind != "i":
+            raise LowerError(f"its integers are {dtype}", "int8 or int16")
+        return Quantisation(float(scale.reshape(-1)[0]), int(zero.reshape(-1)[0]))
+
+    # --- layers ---
+
+    def weights(self, layer: model_layers.WeightLayer) -> None:
+        """Give a convolution or product with constant weights to the array."""
+        x = self.read(layer.inputs[0])
+        if {x.dtype, str(layer.weights.dtype)} != {self.element}:
+            raise LowerError(
+                f"its input is {x.dtype}, its weights {layer.weights.dtype}; the array computes"
+                f" with {self.element} (pe.element)"
+            )
+        if layer.operator == "Conv":
+            product: Product = self._convolution(layer, x)
+        elif layer.operator in ("Gemm", "MatMul"):
+            product = self._product(layer, x)
+        else:
+            raise LowerError(_NO_CORE)
+        (name,) = layer.outputs
+        sums = SUM_DTYPES[self.config["pe.element"]]
+        result = self._add_tensor(name, self.element if product.shift is not None else sums)
+        if prod(product.shapes[1]) != prod(result.shape):
+            raise LowerError(f"its results are {product.shapes[1]}, not {result.shape}")
+        self.layers.append(ProductLayer(layer.name, (layer.inputs[0],), name, product))
+        if not isinstance(layer.output, Requantisation):
+            self._real_sums(layer, name)
+
+    def _real_sums(self, layer: model_layers.WeightLayer, name: str) -> None:
+        """Make the raw sums of a layer an output of real numbers."""
+        output = layer.output
+        assert not isinstance(output, Requantisation)
+        if name not in self.model.outputs:
+            raise LowerError(f"its sums become real numbers; {_NO_CORE}", "macaw quantise")
+        if (output.low, output.high) != (-np.inf, np.inf):
+            raise LowerError("an activation of real numbers at an output", "macaw quantise")
+        tensor = self.model.tensors[name]
+        self.outputs[name] = Edge(
+            name, name, self.tensors[name].dtype, tensor.shape, tensor.dtype,
+            multipliers=output.multipliers,
+        )  # fmt: skip
+
+    def _finish(self, layer: model_layers.WeightLayer) -> tuple[str, int | None]:
+        """Return activation and shift of a layer. Raises `LowerError`."""
+        output = layer.output
+        if not isinstance(output, Requantisation):
+            return "none", None
+        shifts = output.shifts
+        if shifts is None or np.ptp(shifts):
+            raise LowerError("its scales are not one power of two", "macaw quantise --power-of-two")
+        shift = int(shifts.reshape(-1)[0])
+        if shift < 0:
+            raise LowerError(f"its results are 2**{-shift} times its sums")
+        info = np.iinfo(self.element)
+        if output.zero_point or output.high != info.max or output.low not in (info.min, 0):
+            raise LowerError(
+                f"its results have the zero point {output.zero_point} and the range {output.low} to"
+                f" {output.high}",
+                f"zero point 0, from {info.min} or 0 to {info.max}",
+            )
+        return "relu" if output.low == 0 else "none", shift
+
+    def _bias(self, layer: model_layers.WeightLayer) -> NDArray[Any] | None:
+        return layer.bias if np.any(layer.bias) else None
+
+    def _convolution(self, layer: model_layers.WeightLayer, x: NetTensor) -> Product:
+        window = layer.window
+        if window is None or len(window.kernel) != 2 or len(x.shape) != 3:
+            raise LowerError("a convolution of two dimensions is computed, no other")
+        if layer.input_zero and any((*window.before, *window.after)):
+            raise LowerError(f"its padding has the number {layer.input_zero}, not 0")
+        if window.before != window.after:
+            raise LowerError(f"its padding is {window.before} before and {window.after} behind")
+        if window.dilations != (1, 1):
+            raise LowerError(f"its dilations are {window.dilations}")
+        outputs, inputs = layer.weights.shape[:2]
+        depthwise = layer.groups > 1
+        if depthwise and (inputs != 1 or outputs != layer.groups):
+            raise LowerError(f"{layer.groups} groups of {inputs} channels")
+        kernels = layer.weights[:, 0] if depthwise else np.moveaxis(layer.weights, 1, -1)
+        activation, shift = self._finish(layer)
+        return convolution(
+            np.ascontiguousarray(kernels),
+            (x.shape[0], x.shape[1]),
+            stride=(window.strides[0], window.strides[1]),
+            padding=(window.before[0], window.before[1]),
+            depthwise=depthwise,
+            bias=self._bias(layer),
+            activation=activation,
+            shift=shift,
+        )
+
+    def _product(self, layer: model_layers.WeightLayer, x: NetTensor) -> Product:
+        weights = layer.weights
+        source = layer.inputs[0]
+        if source in self.flat:  # the device has the image's elements in another order
+            channels, height, width = self.flat[source]
+            images = weights.reshape(-1, channels, height, width)
+            weights = np.moveaxis(images, 1, -1).reshape(weights.shape)
+        inputs = weights.shape[1]
+        if len(x.shape) > 2 or x.shape[-1] != inputs:
+            raise LowerError(f"a product of {x.shape} and {inputs} inputs")
+        activation, shift = self._finish(layer)
+        rows = 1 if len(x.shape) == 1 else x.shape[0]
+        return Product(
+            rows, np.ascontiguousarray(weights), self._bias(layer), activation, shift,
+            vector=len(x.shape) == 1,
+        )  # fmt: skip
+
+    def move(self, layer: model_layers.MoveLayer) -> None:
+        """Let a tensor share the bytes of another one, if only its shape differs."""
+        if layer.operator not in _SAME_BYTES or any(layer.rescales):
+            raise LowerError(_NO_CORE)
+        (name,), source = layer.outputs, layer.inputs[0]
+        tensor = self.read(source)
+        before, after = self.model.tensors[source], self.model.tensors[name]
+        result = self._add_tensor(name, tensor.dtype)
+        self.aliases[name] = self.aliases.get(source, source)
+        if before.shape != after.shape and not _same_order(before, after):
+            if len(before.shape) != 4 or len(result.shape) != 1:
+                raise LowerError(f"{before.shape} becomes {after.shape} in another order")
+            self.flat[name] = before.shape[1], before.shape[2], before.shape[3]
+        elif source in self.flat:
+            self.flat[name] = self.flat[source]
+
+
+def _same_order(before: Tensor, after: Tensor) -> bool:
+    """Return whether a reshaped tensor has its elements in the same order on the device."""
+    for tensor in (before, after):
+        if len(tensor.shape) == 4 and tensor.shape[1] > 1 and prod(tensor.shape[2:]) > 1:
+            return False
+    return True
+
+
+_RULES: Mapping[type[model_layers.Layer], Callable[[_Assigner, Any], None]] = {
+    model_layers.SignLayer: _Assigner.sign,
+    model_layers.FloatLayer: _Assigner.real,
+    model_layers.WeightLayer: _Assigner.weights,
+    model_layers.MoveLayer: _Assigner.move,
+}

@@ -1,0 +1,238 @@
+"""A model compiled for a device: its program, what each layer costs, and its runs."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from macaw import api, arguments, files
+from macaw.arguments import check_arguments
+from macaw.asm.program import Program
+from macaw.emu.engines import ENGINES
+from macaw.errors import InputError
+from macaw.input_binding import join_inputs, shape_text
+from macaw.isa.config import Configuration
+from macaw.layer_lowering import write_sources
+from macaw.lowering.layer_source import SourceFiles
+from macaw.lowering.net.assign import Assignment, Edge, to_device, to_model
+from macaw.lowering.net.program import END
+from macaw.lowering.net.report import LayerReport
+from macaw.lowering.onnx import network as model_layers
+from macaw.lowering.onnx import reference
+from macaw.lowering.onnx.requantise import dequantise_array, quantise_array
+from macaw.networks.layer_runs import LayerRun, busy_shares, run_layers
+from macaw.program_folder import NETWORK_FILE
+
+MODEL = "model.onnx"
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class LayerResult:
+    """A layer of a run: its report, its measured cycles, and whether its output is right.
+
+    `utilisation` is the share of all PEs' cycles in which they multiplied. `equal` says whether the
+    output equals that of the reference evaluator bit for bit.
+    """
+
+    report: LayerReport
+    cycles: int
+    utilisation: float
+    equal: bool
+
+
+@dataclass(frozen=True)
+class NetworkRun:
+    """A run of a network: the outputs and all tensors by their names in the model, and the layers.
+
+    `outputs` have the types and shapes of the model, `tensors` have integers in the shapes of the
+    model. `cycles` is the length of the run up to the end of the last layer. `busy` has the share
+    of it in which each core worked.
+    """
+
+    outputs: dict[str, NDArray[Any]]
+    tensors: dict[str, NDArray[Any]]
+    cycles: int
+    layers: tuple[LayerResult, ...]
+    busy: dict[str, float]
+
+
+@dataclass(frozen=True)
+class CompiledNetwork:
+    """A model compiled for a device: its program, and a report of each layer.
+
+    `symbols` has the symbol in the program of each tensor on the device, by its name in the model.
+    `sources` has the source files in the order in which they are assembled; those of a network that
+    was read from a folder are in `folder`.
+    """
+
+    name: str
+    config: Configuration
+    layers: tuple[LayerReport, ...]
+    symbols: Mapping[str, str]
+    model: bytes = field(repr=False)
+    dims: Mapping[str, int]
+    network: model_layers.Network = field(repr=False)
+    assignment: Assignment = field(repr=False)
+    sources: Mapping[str, SourceFiles | None] = field(repr=False)
+    folder: Path | None = None
+
+    def __repr__(self) -> str:
+        macs = sum(layer.macs for layer in self.layers)
+        return (
+            f"<network {self.name} for {self.config.name}: {len(self.layers)} layers,"
+            f" {macs:,} products>"
+        )
+
+    @check_arguments(folder=arguments.path)
+    def write(self, folder: str | os.PathLike[str]) -> None:
+        """Write sources, weights, the model and net.json into a folder, made if it is not there.
+
+        `macaw run`, `debug` and `profile` take the folder. Raises `InputError`.
+        """
+        path = Path(folder)
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{path} cannot be made: {error.strerror}") from None
+        for name, source in self.sources.items():
+            if source is None:
+                raise InputError(f"the network's files are in {self.folder} already")
+            write_sources(source, path / name)
+        files.write_bytes(path / MODEL, self.model)
+        files.write_bytes(path / NETWORK_FILE, self._description().encode())
+
+    def _description(self) -> str:
+        description = {
+            "format": FORMAT,
+            "name": self.name,
+            "device_name": self.config.name,
+            "device": self.config.to_toml(comments=False),
+            "dims": dict(self.dims),
+            "sources": list(self.sources),
+            "symbols": dict(self.symbols),
+            "layers": [dataclasses.asdict(layer) for layer in self.layers],
+        }
+        return json.dumps(description, indent=1) + "\n"
+
+    @cached_property
+    def program(self) -> Program:
+        """The assembled program. Raises `AssemblyError`, `InputError`."""
+        if self.folder is not None:
+            return api.assemble(*(self.folder / name for name in self.sources))
+        with tempfile.TemporaryDirectory() as folder:
+            self.write(folder)
+            return api.assemble(*(Path(folder) / name for name in self.sources))
+
+    @check_arguments(
+        inputs=arguments.optional(arguments.mapping(arguments.array, "arrays by name")),
+        engine=arguments.word,
+        max_cycles=arguments.optional(arguments.whole(0)),
+        keyword_inputs=arguments.anything,
+    )
+    def run(
+        self,
+        inputs: Mapping[str, ArrayLike] | None = None,
+        *,
+        engine: str = ENGINES[0],
+        max_cycles: int | None = None,
+        **keyword_inputs: ArrayLike,
+    ) -> NetworkRun:
+        """Run the network in the emulator, and compare each layer with the reference evaluator.
+
+        The inputs are given by their names in the model, in its types and shapes; real numbers are
+        quantised before the run. `max_cycles` limits the run. Raises `InputError` for inputs that
+        do not fit, `RunError` if the program does not exit.
+        """
+        arrays = self._inputs(join_inputs(inputs, keyword_inputs))
+        expected = reference.evaluate(self.network, arrays)
+        edges = self.assignment.inputs
+        runs = list(
+            run_layers(
+                self.program,
+                {
+                    self.symbols[edge.tensor]: to_device(_integers(edge, arrays[edge.name]))
+                    for edge in edges
+                },
+                [layer.symbol for layer in self.layers],
+                [self.symbols[layer.tensor] for layer in self.layers],
+                END,
+                config=self.config,
+                engine=engine,
+                max_cycles=arguments.python_numbers(max_cycles),
+            )
+        )
+        tensors = {edge.tensor: _integers(edge, arrays[edge.name]) for edge in edges}
+        results = []
+        for layer, run in zip(self.layers, runs, strict=True):
+            shape = self.network.tensors[layer.tensor].shape
+            tensors[layer.tensor] = to_model(run.output, shape)
+            equal = self._is_right(tensors[layer.tensor], layer.tensor, expected)
+            results.append(LayerResult(layer, run.cycles, self._utilisation(run), equal))
+        outputs = {edge.name: self._output(edge, tensors) for edge in self.assignment.outputs}
+        busy = busy_shares(runs[-1])
+        return NetworkRun(outputs, tensors, runs[-1].end, tuple(results), busy)
+
+    def _inputs(self, inputs: Mapping[str, object]) -> dict[str, NDArray[Any]]:
+        """Return the inputs as arrays of the model's types and shapes. Raises `InputError`."""
+        names = [edge.name for edge in self.assignment.inputs]
+        for name in inputs:
+            if name not in names:
+                raise InputError(f"the model has no input '{name}'", "it has " + ", ".join(names))
+        arrays = {}
+        for edge in self.assignment.inputs:
+            if edge.name not in inputs:
+                raise InputError(f"the input '{edge.name}' is missing")
+            array = np.asarray(inputs[edge.name])
+            if array.shape != edge.shape or array.dtype != edge.dtype:
+                raise InputError(
+                    f"the input '{edge.name}' is {array.dtype}, {shape_text(array.shape)}; the"
+                    f" model takes {edge.dtype}, {shape_text(edge.shape)}"
+                )
+            arrays[edge.name] = array
+        return arrays
+
+    def _output(self, edge: Edge, tensors: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
+        """Return an output of the model from the tensors of the device."""
+        home = self.assignment.network.home(edge.tensor)
+        integers = tensors[home].reshape(self.network.tensors[edge.tensor].shape)
+        return _model_values(edge, integers).reshape(edge.shape)
+
+    def _is_right(
+        self, result: NDArray[Any], name: str, expected: Mapping[str, NDArray[Any]]
+    ) -> bool:
+        """Return whether a layer's result equals that of the reference evaluator."""
+        for edge in self.assignment.outputs:
+            if edge.tensor == name and edge.multipliers is not None:
+                return np.array_equal(_model_values(edge, result), expected[edge.name])
+        return result.dtype == expected[name].dtype and np.array_equal(result, expected[name])
+
+    def _utilisation(self, run: LayerRun) -> float:
+        pes = int(self.config["pe.rows"] * self.config["pe.clusters"] * self.config["pe.pes"])
+        return run.products / (pes * run.cycles)
+
+
+def _integers(edge: Edge, array: NDArray[Any]) -> NDArray[Any]:
+    """Return the integers that the device takes for an input of the model."""
+    if edge.quantisation is not None:
+        return quantise_array(array, edge.quantisation, edge.integers)
+    return (array.astype(np.int64) - edge.offset).astype(edge.integers)
+
+
+def _model_values(edge: Edge, integers: NDArray[Any]) -> NDArray[Any]:
+    """Return the values of an output of the model for integers of the device."""
+    if edge.multipliers is not None:
+        return np.asarray(integers.astype(np.float32) * edge.multipliers)
+    if edge.quantisation is not None:
+        return dequantise_array(integers, edge.quantisation)
+    return (integers.astype(np.int64) + edge.offset).astype(edge.dtype)

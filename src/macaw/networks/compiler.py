@@ -1,0 +1,158 @@
+"""Compile ONNX models to programs for a device, and read compiled networks from their folders."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from macaw import api, arguments, files
+from macaw.arguments import check_arguments
+from macaw.errors import InputError
+from macaw.isa.config import Configuration, parse
+from macaw.lowering.errors import LowerError
+from macaw.program_folder import NETWORK_FILE
+
+if TYPE_CHECKING:
+    import onnx
+
+    from macaw.lowering.onnx.network import Network
+    from macaw.networks.compiled import CompiledNetwork
+
+
+@check_arguments(
+    model=arguments.either(
+        "the path of an ONNX file or an ONNX model",
+        arguments.path,
+        arguments.instance("a model", "onnx:ModelProto"),
+    ),
+    device=arguments.device,
+    dims=arguments.optional(arguments.mapping(arguments.whole(1), "whole numbers from 1 by name")),
+    name=arguments.optional(arguments.word),
+)
+def compile(  # noqa: A001 - the public name `macaw.compile`
+    model: str | os.PathLike[str] | onnx.ModelProto,
+    *,
+    device: api.DeviceLike = api.DEFAULT_DEVICE,
+    dims: Mapping[str, int] | None = None,
+    name: str | None = None,
+) -> CompiledNetwork:
+    """Compile a quantised ONNX model to a program for a device.
+
+    `dims` gives the sizes of dimensions that the model only names. `name` is the network's name,
+    by default that of the file. Raises `InputError` for a model that cannot be read or compiled;
+    the message names the node. Raises `ConfigError` for an invalid device.
+    """
+    config = api.configuration(device)
+    proto = _load(model)
+    title = name or (Path(model).stem if isinstance(model, str | os.PathLike) else "network")
+    return _compiled(proto, config, arguments.python_numbers(dims), title)
+
+
+def _compiled(
+    proto: onnx.ModelProto, config: Configuration, dims: Mapping[str, int] | None, name: str
+) -> CompiledNetwork:
+    from macaw.lowering.net.assign import assign
+    from macaw.lowering.net.program import network_program
+    from macaw.lowering.net.report import array_layer
+    from macaw.networks.compiled import CompiledNetwork
+
+    try:
+        network = _layers(proto, dims or {})
+        assignment = assign(network, config, name)
+        program = network_program(assignment.network, config)
+    except LowerError as error:
+        raise InputError(str(error), error.hint) from None
+    layers = tuple(array_layer(plan, config) for plan in program.plans)
+    return CompiledNetwork(
+        name,
+        config,
+        layers,
+        program.symbols,
+        proto.SerializeToString(),
+        dims or {},
+        network,
+        assignment,
+        program.sources,
+    )
+
+
+@check_arguments(folder=arguments.path)
+def load_network(folder: str | os.PathLike[str]) -> CompiledNetwork:
+    """Return the compiled network in a folder that `CompiledNetwork.write` made.
+
+    Raises `InputError`.
+    """
+    from macaw.lowering.net.assign import assign
+    from macaw.lowering.net.report import LayerReport
+    from macaw.networks.compiled import MODEL, CompiledNetwork
+
+    path = Path(folder)
+    description = read_description(path / NETWORK_FILE)
+    proto = _load(path / MODEL)
+    try:
+        config = parse(description["device"], description["device_name"])
+        network = _layers(proto, description["dims"])
+        assignment = assign(network, config, description["name"])
+        layers = tuple(
+            LayerReport(**{**layer, "shape": tuple(layer["shape"])})
+            for layer in description["layers"]
+        )
+    except LowerError as error:
+        raise InputError(str(error), error.hint) from None
+    except (TypeError, KeyError) as error:
+        raise InputError(f"{path / NETWORK_FILE} is no description of a network: {error}") from None
+    return CompiledNetwork(
+        description["name"],
+        config,
+        layers,
+        description["symbols"],
+        proto.SerializeToString(),
+        description["dims"],
+        network,
+        assignment,
+        dict.fromkeys(description["sources"]),
+        path,
+    )
+
+
+def _layers(proto: onnx.ModelProto, dims: Mapping[str, int]) -> Network:
+    """Return the layers of a model. Raises `LowerError`."""
+    from macaw.lowering.onnx.canonical import canonical
+    from macaw.lowering.onnx.fuse import fuse
+    from macaw.lowering.onnx.layers import layers
+    from macaw.lowering.onnx.read import Wishes, read
+
+    return layers(fuse(canonical(read(proto, Wishes(dims=dims)))))
+
+
+def read_description(path: Path) -> dict[str, Any]:
+    """Return the contents of a net.json. Raises `InputError`."""
+    from macaw.networks.compiled import FORMAT
+
+    try:
+        description = json.loads(files.read_bytes(path))
+    except ValueError as error:
+        raise InputError(f"{path} is no JSON: {error}") from None
+    if not isinstance(description, dict) or description.get("format") != FORMAT:
+        raise InputError(f"{path} is no description of a network of format {FORMAT}")
+    return description
+
+
+def _load(model: str | os.PathLike[str] | onnx.ModelProto) -> onnx.ModelProto:
+    """Return a checked model, from a file if `model` is a path. Raises `InputError`."""
+    try:
+        from macaw.lowering.onnx import model_file
+    except ImportError as error:
+        raise InputError(
+            f"an ONNX model needs the package {error.name}", "pip install 'macaw-npu[onnx]'"
+        ) from None
+    try:
+        if isinstance(model, str | os.PathLike):
+            return model_file.parse(files.read_bytes(model), Path(model))
+        model_file.check(model)
+    except LowerError as error:
+        raise InputError(str(error), error.hint) from None
+    return model

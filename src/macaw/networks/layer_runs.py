@@ -1,0 +1,102 @@
+"""Run the program of a network layer by layer: the cycles of each layer and its tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from macaw.asm.program import Program, Tensor
+from macaw.emu.breaks import Break, Breakable
+from macaw.emu.device import Device
+from macaw.emu.engines import ENGINES
+from macaw.errors import RunError
+from macaw.execution import configuration_of, stop_message
+from macaw.isa.config import Configuration
+
+
+@dataclass(frozen=True)
+class LayerRun:
+    """A layer that has run: its number, its first cycle, the first cycle after it, its output.
+
+    `products` are those that the array has computed in the layer. `counters` are those of the
+    device at the end of the layer, by core and by name.
+    """
+
+    number: int
+    start: int
+    end: int
+    output: NDArray[Any]
+    products: int
+    counters: Mapping[str, Mapping[str, int]]
+
+    @property
+    def cycles(self) -> int:
+        """The number of cycles from the call of the layer to that of the next one."""
+        return self.end - self.start
+
+
+def run_layers(
+    program: Program,
+    inputs: Mapping[str, NDArray[Any]],
+    entries: Sequence[str],
+    outputs: Sequence[str],
+    end: str,
+    *,
+    config: Configuration | None = None,
+    engine: str = ENGINES[0],
+    max_cycles: int | None = None,
+) -> Iterator[LayerRun]:
+    """Run a program and yield each layer when it has run.
+
+    `entries` are the symbols of the layers' subroutines of cp in the order of their calls, and
+    `outputs` the symbols of their results. `end` is the symbol of the code after the last call.
+    Raises `RunError` if the program stops before.
+    """
+    machine = Device(config or configuration_of(program), engine=engine)
+    machine.load(program)
+    for name, array in inputs.items():
+        machine.write_tensor(name, array)
+    tensors = {item.name: item for item in (*program.tensors, *program.arrays)}
+    addresses = {item.name: item.value for item in program.symbols}
+    control = machine.cores["cp"]
+    assert isinstance(control, Breakable)
+    control.set_breaks({addresses[name]: Break() for name in (*entries, end)})
+    started = products = 0
+    for number in range(len(entries) + 1):
+        left = None if max_cycles is None else max(0, max_cycles - machine.cycle)
+        stop = machine.run(max_cycles=left)
+        if stop.reason != "breakpoint":
+            raise RunError(stop_message(stop, None), stop, machine, None)
+        if number:
+            output, counters = _read(machine, tensors[outputs[number - 1]]), machine.counters()
+            total = sum(values.get("macs", 0) for values in counters.values())
+            yield LayerRun(number - 1, started, stop.cycle, output, total - products, counters)
+            products = total
+        started = stop.cycle
+
+
+def busy_shares(run: LayerRun) -> dict[str, float]:
+    """Return the share of all cycles up to the end of a layer in which each core worked.
+
+    A core here is cp, dma, vc or the array, whose rows are averaged (`pe`).
+    """
+    counters = run.counters
+    rows = [values["cycles"] for values in counters.values() if "bus_beats" in values]
+    vector = counters["vc"]
+    active = ("instructions", "cycles_operands", "cycles_memory", "cycles_branches")
+    busy = {
+        "pe": sum(rows) / max(1, len(rows)),
+        "dma": counters["dma"]["cycles_busy"],
+        "vc": sum(vector[name] for name in active),
+        "cp": run.end - counters["cp"]["cycles_waiting"],
+    }
+    return {name: cycles / run.end for name, cycles in busy.items()}
+
+
+def _read(machine: Device, tensor: Tensor) -> NDArray[Any]:
+    data = machine.memory.peek(tensor.address, tensor.size)
+    return np.frombuffer(bytes(data), np.dtype(tensor.dtype)).reshape(tensor.shape).copy()

@@ -1,0 +1,171 @@
+"""Report a compiled network and its runs: a row a layer, as a table, as CSV and as JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from macaw.input_binding import shape_text
+from macaw.lowering.net.report import LayerReport
+from macaw.networks.compiled import CompiledNetwork, LayerResult, NetworkRun
+from macaw.phrases import plural
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+# Columns of the table, those that a narrow screen leaves out last. `measured`, `used` and `equal`
+# are of a run.
+_HEADINGS = {
+    "name": "layer",
+    "operator": "operation",
+    "predicted": "predicted",
+    "measured": "cycles",
+    "bound": "bound",
+    "equal": "equal",
+    "limiter": "limiter",
+    "used": "used",
+    "macs": "products",
+    "core": "core",
+    "shape": "output",
+    "external_bytes": "bytes",
+}
+_ORDER = (
+    *("name", "operator", "core", "shape", "macs", "predicted", "measured", "bound", "limiter"),
+    *("used", "external_bytes", "equal"),
+)
+_OF_RUN = frozenset(("measured", "used", "equal"))
+_TEXTS = frozenset(("name", "operator", "core", "shape", "limiter", "equal"))
+_NAME_WIDTH = 28
+
+
+def records(network: CompiledNetwork, run: NetworkRun | None = None) -> list[dict[str, Any]]:
+    """Return a record a layer: plain values by name, for JSON and CSV."""
+    if run is None:
+        return [_record(layer) for layer in network.layers]
+    return [_record(result.report, result) for result in run.layers]
+
+
+def _record(layer: LayerReport, result: LayerResult | None = None) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "name": layer.name,
+        "symbol": layer.symbol,
+        "tensor": layer.tensor,
+        "operator": layer.operator,
+        "core": layer.core,
+        "shape": list(layer.shape),
+        "macs": layer.macs,
+        "predicted": layer.predicted,
+        "bound": layer.bound,
+        "limiter": layer.limiter,
+        "external_bytes": layer.external_bytes,
+    }
+    if result is not None:
+        record |= {
+            "measured": result.cycles,
+            "used": round(result.utilisation, 4),
+            "equal": result.equal,
+        }
+    return record
+
+
+def json_text(network: CompiledNetwork, run: NetworkRun | None = None) -> str:
+    """Return the report as JSON: the layers, and of a run its cycles and the busy shares."""
+    report: dict[str, Any] = {"network": network.name, "device": network.config.name}
+    if run is not None:
+        report |= {"cycles": run.cycles, "busy": {k: round(v, 4) for k, v in run.busy.items()}}
+    return json.dumps({**report, "layers": records(network, run)}, indent=1) + "\n"
+
+
+def csv_text(network: CompiledNetwork, run: NetworkRun | None = None) -> str:
+    """Return the layers as comma-separated values with a line of names."""
+    stream = io.StringIO()
+    rows = records(network, run)
+    writer = csv.DictWriter(stream, list(rows[0]) if rows else [], lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({**row, "shape": "x".join(map(str, row["shape"]))})
+    return stream.getvalue()
+
+
+def layer_table(network: CompiledNetwork, run: NetworkRun | None, width: int) -> Table:
+    """Return the table of layers, with as many columns as `width` characters have room for."""
+    from rich.table import Table
+
+    rows = [
+        {name: _cell(name, value) for name, value in record.items()}
+        for record in records(network, run)
+    ]
+    names = [name for name in _ORDER if run is not None or name not in _OF_RUN]
+    for name in reversed(_HEADINGS):
+        if _width(names, rows) <= width or len(names) == 1:
+            break
+        names = [other for other in names if other != name]
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for name in names:
+        table.add_column(
+            _HEADINGS[name],
+            justify="left" if name in _TEXTS else "right",
+            no_wrap=True,
+            overflow="ellipsis",
+            max_width=_NAME_WIDTH if name == "name" else None,
+        )
+    for row in rows:
+        table.add_row(*(row[name] for name in names))
+    return table
+
+
+def _width(names: Sequence[str], rows: Sequence[dict[str, str]]) -> int:
+    total = 0
+    for name in names:
+        most = max((len(row[name]) for row in rows), default=0)
+        total += max(len(_HEADINGS[name]), min(most, _NAME_WIDTH) if name == "name" else most) + 2
+    return total - 2
+
+
+def _cell(name: str, value: Any) -> str:
+    if name == "shape":
+        return shape_text(tuple(value))
+    if name == "used":
+        return f"{value:.0%}"
+    if name == "equal":
+        return "yes" if value else "NO"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def print_report(network: CompiledNetwork, run: NetworkRun | None, kind: str) -> None:
+    """Print the report as `table`, `csv` or `json` on standard output."""
+    from macaw.terminal import console
+
+    if kind == "json":
+        print(json_text(network, run), end="")
+        return
+    if kind == "csv":
+        print(csv_text(network, run), end="")
+        return
+    screen = console.stdout()
+    screen.print(layer_table(network, run, screen.width))
+    for line in summary(network, run):
+        screen.print(line, soft_wrap=True, highlight=False)
+
+
+def summary(network: CompiledNetwork, run: NetworkRun | None = None) -> list[str]:
+    """Return lines about the whole network: cycles against the bound, and idle shares."""
+    layers = network.layers
+    macs, bound = sum(x.macs for x in layers), sum(x.bound for x in layers)
+    predicted = sum(x.predicted for x in layers)
+    lines = [
+        f"{plural(len(layers), 'layer')}, {macs:,} products; {predicted:,} cycles predicted,"
+        f" {predicted / bound:.2f} times the bound of {bound:,}"
+    ]
+    if run is not None:
+        wrong = [result.report.name for result in run.layers if not result.equal]
+        equal = f"{len(run.layers) - len(wrong)} of {len(run.layers)} layers equal the reference"
+        lines.append(f"{run.cycles:,} cycles, {run.cycles / bound:.2f} times the bound; {equal}")
+        if wrong:
+            lines.append(f"the first that differs is {wrong[0]}")
+        idle = ", ".join(f"{name} {1 - share:.0%}" for name, share in run.busy.items())
+        lines.append(f"idle: {idle}")
+    return lines

@@ -1,0 +1,104 @@
+"""Small quantised ONNX models for tests of `macaw compile`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+
+class ModelBuilder:
+    """Adds quantised layers (QDQ form, int8, scales of powers of two) one after the other."""
+
+    def __init__(self, seed: int, shape: tuple[int, ...], scale: float = 2.0**-5) -> None:
+        self.rng = np.random.default_rng(seed)
+        self.nodes: list[onnx.NodeProto] = []
+        self.constants: list[onnx.TensorProto] = []
+        self.shape, self.scale, self.value = shape, scale, "x"
+        self.inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, list(shape))]
+        self.quantise("in", scale)
+
+    def constant(self, name: str, array: Any) -> str:
+        self.constants.append(numpy_helper.from_array(np.asarray(array), name))
+        return name
+
+    def node(self, operator: str, inputs: list[str], output: str, **attributes: Any) -> str:
+        name = f"/{output}/{operator}"
+        self.nodes.append(helper.make_node(operator, inputs, [output], name, **attributes))
+        return output
+
+    def quantise(self, name: str, scale: float) -> None:
+        """Quantise the last value and dequantise it again."""
+        factors = [
+            self.constant(f"{name}_s", np.float32(scale)),
+            self.constant(f"{name}_z", np.int8(0)),
+        ]
+        integers = self.node("QuantizeLinear", [self.value, *factors], f"{name}_q")
+        self.value = self.node("DequantizeLinear", [integers, *factors], f"{name}_dq")
+        self.scale = scale
+
+    def weights(self, name: str, shape: tuple[int, ...], scale: float) -> str:
+        numbers = self.rng.integers(-8, 9, shape).astype(np.int8)
+        inputs = [
+            self.constant(f"{name}_w", numbers),
+            self.constant(f"{name}_ws", np.float32(scale)),
+        ]
+        return self.node("DequantizeLinear", inputs, f"{name}_wdq")
+
+    def bias(self, name: str, outputs: int, scale: float) -> str:
+        numbers = self.rng.integers(-100, 101, outputs) * np.float32(self.scale * scale)
+        return self.constant(f"{name}_b", numbers.astype(np.float32))
+
+    def conv(
+        self, name: str, outputs: int, kernel: int, *, stride: int = 1, padding: int = 0,
+        group: int = 1, relu: bool = True, scale: float = 2.0**-6, result: float = 2.0**-4,
+        **attributes: Any,
+    ) -> None:  # fmt: skip
+        channels, height, width = self.shape[1:]
+        weights = self.weights(name, (outputs, channels // group, kernel, kernel), scale)
+        inputs = [self.value, weights, self.bias(name, outputs, scale)]
+        self.value = self.node(
+            "Conv",
+            inputs,
+            name,
+            strides=[stride] * 2,
+            pads=[padding] * 4,
+            group=group,
+            **attributes,
+        )
+        if relu:
+            self.value = self.node("Relu", [self.value], f"{name}_relu")
+        self.quantise(name, result)
+        sizes = ((size + 2 * padding - kernel) // stride + 1 for size in (height, width))
+        self.shape = (self.shape[0], outputs, *sizes)
+
+    def flatten(self) -> None:
+        self.value = self.node("Flatten", [self.value], "flat")
+        self.shape = (1, int(np.prod(self.shape)))
+
+    def gemm(self, name: str, outputs: int, scale: float = 2.0**-6) -> None:
+        weights = self.weights(name, (outputs, self.shape[1]), scale)
+        self.value = self.node("Gemm", [self.value, weights], name, transB=1)
+        self.shape = (1, outputs)
+
+    def model(self) -> onnx.ModelProto:
+        """The model, whose output `y` is the last value."""
+        self.nodes[-1].output[0] = "y"
+        output = helper.make_tensor_value_info("y", TensorProto.FLOAT, list(self.shape))
+        graph = helper.make_graph(self.nodes, "small", self.inputs, [output], self.constants)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)])
+        onnx.checker.check_model(model)
+        return model
+
+
+def small_model(seed: int = 0) -> onnx.ModelProto:
+    """Two convolutions, a depthwise one, and a product of the flattened image."""
+    builder = ModelBuilder(seed, (1, 3, 8, 8))
+    builder.conv("stem", 8, 3, stride=2, padding=1)
+    builder.conv("depth", 8, 3, padding=1, group=8, relu=False)
+    builder.conv("point", 12, 1, result=2.0**-3)
+    builder.flatten()
+    builder.gemm("classes", 10)
+    return builder.model()

@@ -1,0 +1,219 @@
+"""Models compiled to programs: `macaw.compile`, `macaw compile`, `macaw run FOLDER --layers`."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+
+import macaw
+from macaw.lowering.onnx import reference
+from macaw.networks import report as network_report
+from tests.lowering.net.models import ModelBuilder, small_model
+from tests.macaw.command_runs import run_here
+
+
+def command(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return run_here(words, cwd)
+
+
+@pytest.fixture(scope="module")
+def compiled() -> macaw.CompiledNetwork:
+    return macaw.compile(small_model(), name="small")
+
+
+@pytest.fixture(scope="module")
+def image() -> np.ndarray:
+    return np.random.default_rng(5).normal(size=(1, 3, 8, 8)).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def folder(compiled, image, tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("networks")
+    compiled.write(path / "net")
+    np.save(path / "x.npy", image)
+    return path
+
+
+def test_every_layer_equals_the_reference_evaluator(compiled, image):
+    run = compiled.run(x=image)
+    expected = reference.evaluate(compiled.network, {"x": image})
+    assert [layer.equal for layer in run.layers] == [True] * 4
+    assert [layer.report.tensor for layer in run.layers] == [
+        "stem_relu", "depth", "point_relu", "y",
+    ]  # fmt: skip
+    for name in ("in_q", "stem_relu", "depth", "point_relu"):
+        np.testing.assert_array_equal(run.tensors[name], expected[name])
+    np.testing.assert_array_equal(run.outputs["y"], expected["y"])
+
+
+def test_the_outputs_equal_those_of_onnxruntime(compiled, image):
+    """Scales are powers of two and the integers s8×s8, so rounding leaves no choice."""
+    session = onnxruntime.InferenceSession(compiled.model)
+    (wanted,) = session.run(None, {"x": image})
+    np.testing.assert_array_equal(compiled.run({"x": image}).outputs["y"], wanted)
+
+
+def test_both_engines_take_the_same_cycles(image):
+    network = macaw.compile(small_model(1), device="tiny")
+    fast, slow = (network.run(x=image, engine=engine) for engine in ("fast", "reference"))
+    assert fast.layers == slow.layers
+    assert fast.cycles == slow.cycles
+
+
+def test_the_cycles_of_the_layers_are_those_of_the_program(compiled, image):
+    run = compiled.run(x=image)
+    integers = run.tensors["in_q"][0].transpose(1, 2, 0)
+    whole = macaw.run(compiled.program, {compiled.symbols["in_q"]: integers})
+    assert whole.cycles - 10 < run.cycles < whole.cycles  # the exit follows
+    assert sum(layer.cycles for layer in run.layers) < run.cycles  # packets come first
+    np.testing.assert_array_equal(whole.outputs["y"] * np.float32(2.0**-9), run.outputs["y"][0])
+
+
+def test_a_folder_is_the_network(compiled, folder, image):
+    again = macaw.load_network(folder / "net")
+    assert again.layers == compiled.layers
+    assert again.run(x=image).layers == compiled.run(x=image).layers
+    with pytest.raises(macaw.InputError, match=r"the network's files are in .* already"):
+        again.write(folder / "other")
+
+
+def test_a_layer_is_wrong_if_its_weights_are(compiled, folder, image, tmp_path):
+    compiled.write(tmp_path / "net")
+    path = tmp_path / "net" / "depth_Conv.w.npy"
+    weights = np.load(path)
+    place = tuple(np.argwhere(weights)[0])
+    weights[place] -= 60 * np.sign(weights[place])
+    np.save(path, weights)
+    run = macaw.load_network(tmp_path / "net").run(x=image)
+    assert [layer.equal for layer in run.layers][:2] == [True, False]
+    text = network_report.summary(compiled, run)
+    assert "the first that differs is /depth/Conv" in text
+
+
+def test_the_report_in_three_forms(compiled, image):
+    run = compiled.run(x=image)
+    report = json.loads(network_report.json_text(compiled, run))
+    assert report["network"] == "small"
+    assert report["device"] == "base"
+    assert set(report["busy"]) == {"pe", "dma", "vc", "cp"}
+    rows = list(csv.DictReader(io.StringIO(network_report.csv_text(compiled, run))))
+    assert [row["name"] for row in rows] == [layer["name"] for layer in report["layers"]]
+    assert [int(row["measured"]) for row in rows] == [layer.cycles for layer in run.layers]
+    predicted = list(csv.DictReader(io.StringIO(network_report.csv_text(compiled))))
+    assert "measured" not in predicted[0]
+    for row, layer in zip(predicted, compiled.layers, strict=True):
+        assert int(row["bound"]) == layer.bound <= layer.predicted
+
+
+def test_the_bound_by_hand(compiled):
+    """Products over 256 PEs, bytes over 32 a cycle: of weights 3 each, input and output."""
+    stem = compiled.layers[0]
+    weights = np.count_nonzero(
+        onnx.numpy_helper.to_array(
+            next(x for x in small_model().graph.initializer if x.name == "stem_w")
+        )
+    )
+    assert stem.macs == 16 * weights
+    assert stem.bound == max(-(-16 * weights // 256), -(-(192 + 128 + 3 * weights) // 32))
+
+
+def test_the_table_has_the_columns_that_fit(compiled, image):
+    run = compiled.run(x=image)
+    narrow = network_report.layer_table(compiled, run, 60)
+    wide = network_report.layer_table(compiled, run, 160)
+    headings = [str(column.header) for column in wide.columns]
+    assert headings[0] == "layer"
+    assert headings[-1] == "equal"
+    assert len(narrow.columns) < len(wide.columns) == 12
+
+
+def test_the_command(folder, image):
+    onnx.save(small_model(), folder / "model.onnx")
+    done = command("compile", "model.onnx", "-o", "made", cwd=folder)
+    assert done.returncode == 0
+    assert "wrote made" in done.stdout
+    assert "4 layers" in done.stdout
+    assert (folder / "made" / "net.json").is_file()
+    done = command("run", "made", "-i", "x=x.npy", "-o", "y=y.npy", "--layers", cwd=folder)
+    assert done.returncode == 0
+    assert "4 of 4 layers equal the reference" in done.stdout
+    np.testing.assert_array_equal(
+        np.load(folder / "y.npy"), macaw.load_network(folder / "net").run(x=image).outputs["y"]
+    )
+    done = command("run", "made", "-i", "x=x.npy", cwd=folder)
+    assert done.stdout.startswith("y (float32, 1 × 10)\n")
+    done = command("run", "made", "-i", "x=x.npy", "--json", cwd=folder)
+    assert len(json.loads(done.stdout)["layers"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["run", "net"], "the input 'x' is missing"),
+        (["run", "net", "-i", "z=x.npy"], "the model has no input 'z'"),
+        (["run", "net", "-i", "x=x.npy", "-o", "z=y.npy"], "the model has no output 'z'"),
+        (["run", "net", "-i", "x=x.npy", "--stats"], "--stats does not go with a compiled network"),
+        (["run", "a.s", "--layers"], "--layers is for the folder of a compiled network"),
+        (["run", "net", "-i", "x=x.npy", "--max-cycles", "100"], "cycle limit"),
+        (["compile", "x.npy"], "x.npy is no ONNX model"),
+        (["compile", "model.onnx", "--dim", "N=2"], "the model calls no dimension 'N'"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_the_command_refuses(folder, arguments, text):
+    (folder / "a.s").write_text(".core cp\n_start: ebreak\n")
+    onnx.save(small_model(), folder / "model.onnx")
+    done = command(*arguments, cwd=folder)
+    assert done.returncode in (1, 2)
+    assert text in done.stderr + done.stdout
+
+
+def test_inputs_of_other_types_are_refused(compiled, image):
+    with pytest.raises(macaw.InputError, match="the model takes float32, 1 × 3 × 8 × 8"):
+        compiled.run(x=image[0])
+    with pytest.raises(macaw.InputError, match="the input 'x' is float64"):
+        compiled.run(x=image.astype(np.float64))
+
+
+def refusal(builder: ModelBuilder) -> str:
+    with pytest.raises(macaw.InputError) as caught:
+        macaw.compile(builder.model())
+    return str(caught.value)
+
+
+def test_refusals_name_the_node_and_the_reason():
+    builder = ModelBuilder(0, (1, 3, 8, 8))
+    builder.conv("a", 4, 3, scale=0.3)
+    assert refusal(builder) == "node /a/Conv (Conv): its scales are not one power of two"
+    builder = ModelBuilder(0, (1, 3, 8, 8))
+    builder.conv("a", 4, 3, result=2.0**-14)
+    assert "its results are 2**3 times its sums" in refusal(builder)
+    builder = ModelBuilder(0, (1, 4, 8, 8))
+    builder.conv("a", 4, 1, group=2)
+    assert refusal(builder) == "node /a/Conv (Conv): 2 groups of 2 channels"
+    builder = ModelBuilder(0, (1, 3, 8, 8))
+    builder.conv("a", 4, 3)
+    builder.value = builder.node("Softmax", [builder.value], "soft")
+    assert "it computes real numbers" in refusal(builder)
+    builder = ModelBuilder(0, (2, 3, 8, 8))
+    builder.conv("a", 4, 3)
+    assert "a batch of 2" in refusal(builder)
+
+
+def test_what_is_not_there_is_named(tmp_path):
+    with pytest.raises(macaw.InputError, match=r"net\.json"):
+        macaw.load_network(tmp_path)
+    (tmp_path / "net.json").write_text("{}")
+    with pytest.raises(macaw.InputError, match="no description of a network of format 1"):
+        macaw.load_network(tmp_path)
+    (tmp_path / "net.json").write_text("{")
+    with pytest.raises(macaw.InputError, match="is no JSON"):
+        macaw.load_network(tmp_path)
